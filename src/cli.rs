@@ -2,6 +2,7 @@
 
 mod align;
 mod circular;
+mod conflicts;
 mod dedup;
 pub mod flags;
 mod grep;
@@ -10,7 +11,7 @@ mod index;
 mod lanes;
 mod line;
 mod mates;
-mod modes;
+mod merge;
 mod names;
 pub mod pages;
 mod paths;
@@ -36,11 +37,12 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dedup::DedupArguments;
 use grep::GrepArguments;
 use index::IndexArguments;
+use merge::MergeArguments;
 use pages::{CompletionsArguments, PagesArguments};
 use search::SearchArguments;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{process, thread};
 
 /// A command with its options.
@@ -96,6 +98,7 @@ enum Sub {
     /// Aligns the forward strand of each query, and both strands with --both-strands. Both files must have the same number of
     /// sequences.
     #[command(after_long_help = format!("{NOTES}\n\n{PAIRS_EXAMPLES}"), override_usage = PAIRS_USAGE)]
+    #[command(mut_args(align::help_of_pairs))]
     Pairs(Box<Pairs>),
     /// Align all pairs of sequences in a file
     ///
@@ -128,8 +131,8 @@ enum Sub {
     /// directories. All parts of the run are required, in any order, and all must come from the same command. OUT has the
     /// format of the parts, whatever its name. If the parts are sorted (--sort), OUT is sorted and indexed. If a part does not
     /// match the checksum in its .swalign file, merge fails and leaves no OUT.
-    #[command(after_long_help = MERGE_NOTES)]
-    Merge(Merge),
+    #[command(after_long_help = merge::NOTES, override_usage = merge::USAGE)]
+    Merge(MergeArguments),
     /// List the available devices, and mark the default
     ///
     /// Aligns the columns on a terminal, and separates them with tabs otherwise.
@@ -163,26 +166,6 @@ Examples:
   swalign devices --json
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
-
-const MERGE_NOTES: &str = "\
-Examples:
-  swalign merge out.bam part.1.bam part.2.bam part.3.bam
-  swalign merge - part.*.sam | samtools view -b -o out.bam -
-
-Exit codes: 0 success, 1 failure, 2 wrong usage.";
-
-#[derive(Args)]
-struct Merge {
-    /// Output file (- for stdout)
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
-    /// All parts of the run, in any order
-    #[arg(value_name = "PART", required = true)]
-    parts: Vec<PathBuf>,
-    /// Print only errors
-    #[arg(short, long)]
-    quiet: bool,
-}
 
 /// The option of each command that writes parts.
 #[derive(Args)]
@@ -268,10 +251,11 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
 
 fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
     let line = search::join_words(line);
-    let matches = Arguments::command().try_get_matches_from(line).map_err(clearer)?;
-    let command_line = line::of_records(&Arguments::command(), &matches);
+    let definition = Arguments::command();
+    let matches = definition.clone().try_get_matches_from(line).map_err(clearer)?;
+    let command_line = line::of_records(&definition, &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
-    Ok(match subcommand {
+    let command = match subcommand {
         None => Command::Align(Box::new(all.resolve(command_line)?)),
         Some(Sub::All(all)) => all.resolve(command_line)?,
         Some(Sub::Pairs(pairs)) => Command::Align(Box::new(pairs.resolve(command_line)?)),
@@ -279,14 +263,13 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),
         Some(Sub::Dedup(dedup)) => Command::Dedup(Box::new(dedup.resolve()?)),
         Some(Sub::Index(index)) => Command::Index(index.resolve()?),
-        Some(Sub::Merge(Merge { output, parts, quiet })) => {
-            let output = Some(output).filter(|path| path != Path::new("-"));
-            Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) })
-        }
+        Some(Sub::Merge(merge)) => Command::Merge(merge.resolve()?),
         Some(Sub::Devices(Devices { json })) => Command::Devices { json },
         Some(Sub::Completions(CompletionsArguments { shell })) => Command::Completions(shell),
         Some(Sub::ManPages(PagesArguments { folder })) => Command::ManPages(folder),
-    })
+    };
+    conflicts::Line::new(&definition, &matches, &command).check()?;
+    Ok(command)
 }
 
 /// Refuses to write BAM to a terminal.
@@ -329,11 +312,6 @@ fn clearer(error: clap::Error) -> clap::Error {
 /// Whether a word is the name of a subcommand.
 fn is_subcommand(word: &str) -> bool {
     Arguments::command().get_subcommands().any(|command| command.get_name() == word)
-}
-
-/// The first option that was given.
-fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
-    options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
 }
 
 /// A usage error, to which [`help::with_usage`] adds the usage.

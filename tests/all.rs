@@ -146,7 +146,15 @@ fn what_can_not_be_is_refused() {
     folder.run(&["all", "--format", "sam", "twice.fa"]).said(1, &["the same name"]);
     folder.run(&["all", "-"]).said(2, &["read twice"]);
     folder.run(&["all", "one.fa", "twice.fa"]).said(2, &[]);
-    folder.run(&["all", "--filter", "index", "one.fa"]).said(2, &["--filter"]);
+    for option in [&["--filter", "auto"][..], &["--no-dedup"]] {
+        let says = [option[0], "has no effect on `swalign pairs` and `swalign all`"];
+        folder.run(&[&["all"], option, &["one.fa"]].concat()).said(2, &says);
+        folder.run(&[&["pairs"], option, &["one.fa", "one.fa"]].concat()).said(2, &says);
+    }
+    for option in [&["--read-group", "@RG\\tID:a"][..], &["--rename-references"], &["--eqx"]] {
+        folder.run(&[&["all"], option, &["one.fa"]].concat()).said(2, &[option[0], "is for SAM"]);
+        folder.run(&[&["all", "-q", "--format", "sam"], option, &["one.fa"]].concat()).ended(0);
+    }
 }
 
 /// A matrix as text: names, and values row by row.
@@ -254,6 +262,7 @@ fn what_a_matrix_lacks_is_refused() {
         &["--max-hits", "2"],
         &["--secondary-ratio", "0.5"],
         &["--eqx"],
+        &["--read-group", "@RG\\tID:a"],
         &["--max-targets", "2"],
         &["--max-hsps", "2"],
         &["--ties"],
@@ -265,7 +274,7 @@ fn what_a_matrix_lacks_is_refused() {
     ] {
         folder
             .run(&[&["all", "--format", "matrix"], option, &["one.fa"]].concat())
-            .said(2, &[option[0], "does not support"]);
+            .said(2, &[option[0], "--format matrix"]);
     }
     folder.run(&["all", "--format", "tab", "-o", "y.npy", "one.fa"]).said(2, &[".npy", "leave --format out"]);
     assert!(!folder.path().join("y.npy").exists());

@@ -62,6 +62,10 @@ mod sets {
         assert_eq!(printed(&[("r.fa", reads)], &["r.fa"]), ">y\nAG\n>v\nAA\n>x;size=2\nAT\n>z\nAC\n");
         let sized = printed(&[("r.fa", reads)], &["--size-in", "--size-out", "r.fa"]);
         assert_eq!(sized, ">x;size=2\nAT\n>y;size=2\nAG\n>v;size=1\nAA\n>z;size=1\nAC\n");
+        // The spellings of vsearch.
+        assert_eq!(printed(&[("r.fa", reads)], &["--sizein", "--sizeout", "r.fa"]), sized);
+        let frequent = |option: &str| printed(&[("r.fa", reads)], &["--size-in", option, "2", "r.fa"]);
+        assert_eq!(frequent("--minuniquesize"), frequent("--min-size"));
     }
 
     #[test]

@@ -116,6 +116,7 @@ mod faults {
         refused(&["x"], &["FILE is missing"]);
         refused(&["-e", "x"], &["FILE is missing"]);
         refused(&["-k", "-1", "x", "a.txt"], &["--max-edits", "0 or more"]);
+        refused(&["-k", "10%", "x", "a.txt"], &["--max-edits", "`swalign search`", "give a whole number"]);
         refused(&["a[b", "a.txt"], &["PATTERN 'a[b'", "position 2", "not closed", "-F"]);
         refused(&["ab*", "a.txt"], &["position 3", "\\*"]);
         refused(&["-e", "x\\", "a.txt"], &["position 2", "backslash"]);

@@ -685,9 +685,10 @@ fn what_lists_refuse() {
         let (query, target) = (data("mt_human.fa"), data("mt_orang.fa"));
         run_here(&[args, &[query.to_str().unwrap(), target.to_str().unwrap()]].concat()).said(2, says);
     };
-    refused(&["--columns", "qlen"], &["--columns and --header are for --format tab"]);
+    refused(&["--columns", "qlen"], &["--columns is for --format tab"]);
+    refused(&["--header", "--format", "json"], &["--header is for --format tab"]);
     refused(&["--format", "tab", "--columns", "qlen,nonsense"], &["there is no column nonsense", "qcovhsp"]);
-    refused(&["--rank", "evalue"], &["--rank is for --format tab, json and text"]);
+    refused(&["--rank", "evalue"], &["--rank evalue is for --format tab, json and text"]);
     refused(&["--format", "tab", "--evalue", "0"], &["give a number above 0"]);
     refused(&["--format", "tab", "--min-identity", "101"], &["give a percentage"]);
     refused(&["--format", "tab", "--iddef", "5"], &["give 0, 1, 2, 3 or 4"]);
@@ -870,7 +871,7 @@ fn low_complexity_hits_are_left_out() {
         assert!(sam("none").contains(&true) && sam("low") == [false]);
     }
     run(folder.path(), &["--mask", "low", "--mode", "global", "p.fa", "proteins.fa"])
-        .said(2, &["--mask is for local"]);
+        .said(2, &["--mode global does not support --mask"]);
 }
 
 /// Names, letters and masked letters of the sequences that NCBI's maskers were run on.

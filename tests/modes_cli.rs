@@ -386,10 +386,10 @@ fn what_a_mode_lacks_is_refused() {
     for (more, says) in [
         (&["--evalue", "1"][..], "no E-values"),
         (&["--rank", "evalue", "--format", "tab"], "no E-values"),
-        (&["--split"], "--split is for local"),
-        (&["--circular", "all"], "--circular is for local"),
-        (&["--filter", "index"], "--filter is for local"),
-        (&["--interleaved"], "mates are for local alignments"),
+        (&["--split"], "does not split reads"),
+        (&["--circular", "all"], "does not support --circular"),
+        (&["--filter", "index"], "leave --filter out"),
+        (&["--interleaved"], "does not support mates"),
     ] {
         let args = [&["--mode", "glocal"], more, &["q.fa", "t.fa"]].concat();
         folder.run(&args).said(2, &[says, "--mode glocal"]);

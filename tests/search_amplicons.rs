@@ -328,7 +328,7 @@ fn usage() {
     }
     with(&["--amplicon-size", "500..300"], &["500 is greater than 300; give 300..500"]);
     with(&["--revcomp", "no"], &["--revcomp no"]);
-    for flag in ["--best", "--first", "-v"] {
+    for flag in ["--best", "--first", "--invert-match"] {
         with(&[flag], &["--amplicons", flag]);
     }
     for format in ["sam", "text"] {

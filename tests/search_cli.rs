@@ -109,7 +109,7 @@ fn the_same_bytes_whatever_computes() {
         &["-k2", "--all"],
         &["-k4", "--best"],
         &["-k3", "--no-indels"],
-        &["-k3", "--max-ins", "1"],
+        &["-k3", "--max-insertions", "1"],
     ] {
         let expected = search(&[args, &["--device", "plain"]].concat());
         assert!(expected.lines().count() > 100, "{args:?}");

@@ -212,9 +212,9 @@ fn pairs_and_empty_inputs() {
 fn what_can_not_be_sorted_is_wrong_usage() {
     let folder = mates();
     for (options, says) in [
-        (&["--sort", "-o", "x.sam"][..], &["--sort writes only BAM, not SAM", ".bam"][..]),
-        (&["--sort", "--format", "paf"], &["not PAF"]),
-        (&["--sort", "-o", "x.sam.gz"], &["not SAM"]),
+        (&["--sort", "-o", "x.sam"][..], &["--sort writes only BAM", ".bam"][..]),
+        (&["--sort", "--format", "paf"], &["--sort writes only BAM"]),
+        (&["--sort", "-o", "x.sam.gz"], &["--sort writes only BAM"]),
         (&["--sort-memory", "1M"], &["--sort"]),
         (&["--sort", "--sort-memory", "0"], &["such as 512M"]),
         (&["--sort", "--sort-memory", "12Q"], &["such as 512M"]),

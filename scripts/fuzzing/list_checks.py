@@ -35,7 +35,7 @@ def check(program, rng, case, of_queries=None):
     kind = rng.choice(["tab", "json"])
     words = [*case.words, "--format", kind]
     plain = program.run(words)
-    other = [*words, *way(rng, program, words, True, rules["mode"] == "local" and words[0] != "all")]
+    other = [*words, *way(rng, program, words, True, rules["mode"] == "local")]
     with perhaps_database(rng, program, case) as before:
         compare_bytes([*before, *other], plain, program.run(other))
     is_split = "long" in words and rules["mode"] == "local"
@@ -46,7 +46,7 @@ def check(program, rng, case, of_queries=None):
             more = ["--columns", ",".join(lists.COLUMNS)] if kind == "tab" and rng.random() < 0.5 else []
             words = [*case.words, *more, "--format", kind]
             expected = program.run(words) if more else plain
-            words += way(rng, program, words, True, rules["mode"] == "local" and part == "--part" and words[0] != "all")
+            words += way(rng, program, words, True, rules["mode"] == "local" and part == "--part")
             with perhaps_database(rng, program, case):
                 part_of(program, rng, case, words, part, kind, expected)
 

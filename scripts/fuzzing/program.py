@@ -133,9 +133,10 @@ def way(rng, program, case_words, with_batch, with_filter=True):
     choices = [["--device", rng.choice(program.devices)], ["-t", rng.choice("1124")], []]
     words = choices[0] * (rng.random() < 0.7) + choices[1] * (rng.random() < 0.7)
     if with_batch:
-        words += ["--filter", rng.choice(program.filters)] * (with_filter and rng.random() < 0.6)
+        is_pairwise = case_words[0] in ("pairs", "all")
+        words += ["--filter", rng.choice(program.filters)] * (with_filter and not is_pairwise and rng.random() < 0.6)
         words += ["--batch", rng.choice("13")] * (rng.random() < 0.4)
-        words += ["--no-dedup"] * (case_words[0] not in ("pairs", "all") and rng.random() < 0.3)
+        words += ["--no-dedup"] * (not is_pairwise and rng.random() < 0.3)
     return words
 
 

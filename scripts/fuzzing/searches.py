@@ -37,12 +37,13 @@ def make_search(seed):
         k = min(k, 4)
         words[2] = str(k)
         limits = {kind: rng.randint(0, k) for kind in "IDXG" if rng.random() < 0.6} if rules["indels"] else {}
-        names = {"I": "--max-ins", "D": "--max-del", "X": "--max-sub", "G": "--max-gap"}
+        names = {"I": "--max-insertions", "D": "--max-deletions", "X": "--max-substitutions", "G": "--max-gaps"}
         words += [word for kind, n in limits.items() for word in (names[kind], str(n))]
         rules["limits"] = {**dict.fromkeys("IDXG", k), **limits} if limits else None
     if not limited and rng.random() < 0.15:
         millionths = rng.choice([0, 50_000, 100_000, 290_000, rng.randint(0, 400_000)])
-        words[1:3] = ["--edits-by-rate", f"{millionths / 1e6:.6f}"]
+        rate = ["--edits-by-rate", f"{millionths / 1e6:.6f}"], ["-k", f"{millionths / 1e4:.4f}%"]
+        words[1:3] = rng.choice(rate)
         rules["rate"] = millionths, 1_000_000
     if rng.random() < 0.4:
         pam = rng.choice(["N", "A", "ng", "NGG", "TTTV", "RY", piece(rng, pool, rng.choice([1, 2, 3]))]) or "N"

@@ -1,20 +1,19 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
 use super::circular::CircularFlags;
+use super::conflicts::{is_numpy, is_refused};
 use super::lanes::{LanesChoice, SheetFlag, with_groups};
 use super::mates::MateFlags;
-use super::modes::check_mode;
 use super::names::{CsName, FilterName, FormatName, ModeName, PresetName, StrandName, ValuesName};
 use super::paths::{check_about, check_extension, check_files, check_index};
-use super::ranked::{Ranked, RankedFlags, check_ref_part};
-use super::sort::{SortFlags, check_parts};
+use super::ranked::{Ranked, RankedFlags};
+use super::sort::SortFlags;
 use super::split::SplitFlags;
-use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, first_given, usage, values};
+use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
-    ANCHOR, Circular, CsForm, DeviceChoice, FilterChoice, Format, HitFormat, Lane, Limits, Mask,
-    MatrixOptions, MatrixValues, Mode, Options, OutputFormat, Preset, Rank, ReadGroup, ScoringChoice, Share,
-    TieRule, is_packed,
+    ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, Lane, Limits, MatrixOptions, MatrixValues,
+    Mode, Options, OutputFormat, Preset, Rank, ReadGroup, ScoringChoice, Share, TieRule, is_packed,
 };
 use crate::scoring::AlignmentMode;
 use clap::error::ErrorKind;
@@ -207,7 +206,7 @@ struct HitFlags {
     /// All but the best hit are secondary. With --max-targets, or with --format tab, json or text, there is no such limit by default.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: Option<usize>,
-    /// Strands of DNA queries to align: both or plus [default: both, plus for `swalign pairs`]
+    /// Strands of DNA queries to align: both or plus [default: both]
     #[arg(long, hide_short_help = true, value_enum, value_name = "both|plus", hide_possible_values = true)]
     strand: Option<StrandName>,
     /// Align both strands
@@ -430,14 +429,10 @@ impl All {
         let read_groups = std::mem::take(&mut self.flags.output.read_group);
         let files = (self.query, self.rest);
         let LanesChoice { lanes, sheet, reference } = self.sheet.lanes(&self.mates, files, read_groups)?;
-        self.mates.check(&lanes, self.ref_part)?;
+        self.mates.check(&lanes)?;
         let sample_sheet = sheet.clone();
         let options = self.flags.resolve(Mode::All, (lanes, sheet), reference, command_line)?;
         let options = Options { sample_sheet, ..options };
-        check_parts(options.sort, self.ref_part)?;
-        if self.ref_part.is_some() {
-            check_ref_part(&options)?;
-        }
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
         let insert = self.mates.insert();
         let is_of_reads = match options.scoring.preset {
@@ -447,25 +442,56 @@ impl All {
             _ => false,
         };
         let is_default = is_of_reads && options.scoring.mode.is_local();
-        let split = self.split.resolve(is_default, ref_part)?;
+        let split = self.split.resolve(is_default);
         let hard_clips = self.split.hard_clips();
-        let circular = self.circular.resolve(ref_part)?;
+        let circular = self.circular.resolve();
         let anchor = self.anchor;
-        let options =
-            Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, anchor, ..options };
-        check_mode(&options)?;
-        Ok(options)
+        Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, anchor, ..options })
     }
 }
 
 /// An option with this help in `-h` and `--help`.
-fn only_help(option: Arg, help: &'static str) -> Arg {
-    option.help(help).long_help(help)
+fn only_help(option: Arg, help: impl Into<String>) -> Arg {
+    let help = help.into();
+    option.help(help.clone()).long_help(help)
 }
 
-/// Replaces the help of options that have other defaults in `swalign all` than in `swalign`.
+/// The help of the strands of a command with a default.
+fn help_of_strands(default: &str) -> String {
+    format!("Strands of DNA queries to align: both or plus [default: {default}]")
+}
+
+/// The help of the coverage in commands whose default is always 0.
+const HELP_OF_COVERAGE: &str = "Report hits that align at least PERCENT of the query [default: 0]";
+/// The help of read groups in commands without lanes.
+const HELP_OF_GROUP: &str = "Add a read group to SAM and BAM, such as '@RG\\tID:run1\\tSM:sample1'";
+
+/// Replaces the help of options that differ in `swalign pairs`, and hides options that it refuses.
+pub fn help_of_pairs(option: Arg) -> Arg {
+    match option.get_id().as_str() {
+        "strand" => only_help(option, help_of_strands("plus")),
+        "min_coverage" => only_help(option, HELP_OF_COVERAGE),
+        "read_group" => only_help(option, HELP_OF_GROUP),
+        "max_hits" => {
+            let short = "Report at most N hits per pair [default: 1]";
+            let long = "All but the best hit are secondary. With --format tab, json or text, there is no such limit by default.";
+            option.help(short).long_help(format!("{short}\n\n{long}"))
+        }
+        "max_hsps" => {
+            only_help(option, "Report at most N hits per pair [default: 1 with --format tab, json and text]")
+        }
+        "ties" => only_help(option, "Also report hits that tie with the last hit within --max-hits"),
+        _ if is_refused("pairs", &option) => option.hide(true),
+        _ => option,
+    }
+}
+
+/// Replaces the help of options that differ in `swalign all`, and hides options that it refuses.
 pub fn help_of_all(option: Arg) -> Arg {
     match option.get_id().as_str() {
+        "strand" => only_help(option, help_of_strands("both")),
+        "min_coverage" => only_help(option, HELP_OF_COVERAGE),
+        "read_group" => only_help(option, HELP_OF_GROUP),
         "format" => {
             let short = "Format: tab, json, text, matrix, sam, bam or paf [default: by extension]";
             let long = "The extensions are .tab, .tsv, .json, .txt, .npy, .sam, .bam and .paf; without one of them, the \
@@ -485,6 +511,7 @@ pub fn help_of_all(option: Arg) -> Arg {
             only_help(option, "Report hits on at most N other sequences per query [default: all]")
         }
         "max_hsps" => only_help(option, "Report at most N hits per pair of sequences [default: 1]"),
+        _ if is_refused("all", &option) => option.hide(true),
         _ => option,
     }
 }
@@ -497,30 +524,9 @@ impl Triangle {
         }
         let is_matrix = matches!(self.flags.output.format, Some(FormatName::Matrix));
         let values = self.values.map(MatrixValues::from);
-        let conflict = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
-        if values.is_some() && !is_matrix {
-            return conflict("--values is for --format matrix; leave it out, or use --format matrix");
-        }
-        if to_numpy && !is_matrix {
-            return conflict(
-                "a file whose name ends in .npy contains a matrix; leave --format out, or choose another name",
-            );
-        }
-        let of_hits = self.flags.of_hits();
         let options = self.options(command_line)?;
         if !is_matrix {
             return Ok(Command::Align(Box::new(options)));
-        }
-        let of_list = [
-            ("--part", options.part.is_some()),
-            ("--resume", options.resume),
-            ("--report or --stats", options.files_about().next().is_some()),
-            ("an output in .gz", options.packed),
-        ];
-        if let Some(option) = of_hits.or(first_given(of_list)) {
-            return conflict(&format!(
-                "--format matrix does not support {option}, because it contains all pairs; leave it out, or write a list"
-            ));
         }
         let values = values.unwrap_or_default();
         Ok(Command::Matrix(Box::new(MatrixOptions { run: options, values, is_numpy: to_numpy })))
@@ -533,65 +539,25 @@ impl Triangle {
         }
         let file = self.file.clone();
         let lanes = self.flags.single(self.file)?;
-        let options = self.flags.resolve(Mode::Triangle, (lanes, None), file, command_line)?;
-        check_mode(&options)?;
-        if matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
-            let text = "--filter is for queries against references, not for `swalign all`; leave it out";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        Ok(options)
+        self.flags.resolve(Mode::Triangle, (lanes, None), file, command_line)
     }
-}
-
-/// Whether a file has the extension of a NumPy array.
-fn is_numpy(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
-}
-
-/// Refuses options that have no effect on `swalign pairs` and `swalign all`.
-fn check_pairwise(mode: Mode, no_dedup: bool, ranked: &RankedFlags) -> Result<(), clap::Error> {
-    let text = match mode {
-        Mode::Pairs if ranked.has_max_targets() => {
-            "--max-targets has no effect on `swalign pairs`, because each query has one target; leave it out, or limit the \
-             hits of a pair with --max-hsps"
-        }
-        Mode::Pairs | Mode::Triangle if no_dedup => {
-            "--no-dedup has no effect on `swalign pairs` and `swalign all`, which align each pair separately; leave it out"
-        }
-        _ => return Ok(()),
-    };
-    Err(usage(ErrorKind::ArgumentConflict, text))
 }
 
 impl Pairs {
     pub fn resolve(mut self, command_line: String) -> Result<Options, clap::Error> {
         let lanes = self.flags.single(self.query)?;
-        let options = self.flags.resolve(Mode::Pairs, (lanes, None), self.target, command_line)?;
-        check_mode(&options)?;
-        Ok(options)
+        self.flags.resolve(Mode::Pairs, (lanes, None), self.target, command_line)
     }
 }
 
 impl Flags {
-    /// The first option that was given among those that select, order or show hits.
-    fn of_hits(&self) -> Option<&'static str> {
-        let HitFlags { min_score, secondary_ratio, max_hits, .. } = &self.hits;
-        let given = [
-            ("--min-score", min_score.is_some()),
-            ("--secondary-ratio", secondary_ratio.is_some()),
-            ("--max-hits", max_hits.is_some()),
-            ("--eqx", self.output.eqx),
-        ];
-        first_given(given).or(self.ranked.of_hits())
-    }
-
     /// The one lane of a file of queries.
     fn single(&mut self, reads: PathBuf) -> Result<Vec<Lane>, clap::Error> {
         let lane = Lane { reads, ..Lane::default() };
         with_groups(vec![lane], std::mem::take(&mut self.output.read_group))
     }
 
-    /// The options of a command. Refuses options that exclude each other. A sheet names the lanes, if there is one.
+    /// The options of a command. A sheet names the lanes, if there is one.
     fn resolve(
         self,
         mode: Mode,
@@ -600,11 +566,6 @@ impl Flags {
         command_line: String,
     ) -> Result<Options, clap::Error> {
         let Flags { input, scoring, hits, ranked, output, about, parts, machine } = self;
-        if matches!(output.format, Some(FormatName::Matrix)) && mode != Mode::Triangle {
-            let text = "--format matrix is for `swalign all`, which aligns all pairs of sequences in a file; use another format";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        check_pairwise(mode, machine.no_dedup, &ranked)?;
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let of_lanes = lanes.iter().flat_map(Lane::files).chain(sheet.as_deref());
         let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();
@@ -619,16 +580,7 @@ impl Flags {
         };
         let default = output.sort.default_format(otherwise);
         let format = output.format.map(OutputFormat::from).or(named).unwrap_or(default);
-        if output.is_sam && format != OutputFormat::Records(Format::Sam) {
-            let text = "-a is SAM, as in minimap2, but the output has another format; leave it out";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        let of_records = [("--copy-comments", output.copy_comments), ("--cs", output.cs.is_some())];
-        if let (Some(option), OutputFormat::Hits(_)) = (first_given(of_records), format) {
-            let text = format!("{option} is for SAM, BAM and PAF; leave it out, or use --format sam");
-            return Err(usage(ErrorKind::ArgumentConflict, &text));
-        }
-        let sort = output.sort.resolve(format)?;
+        let sort = output.sort.memory();
         if sort.is_some() {
             check_index(&inputs, output.output.as_deref())?;
         }
@@ -636,23 +588,19 @@ impl Flags {
         let files = inputs.iter().copied().chain(matrix);
         check_about(&sides, files, (output.output.as_deref(), sort.is_some()))?;
         let strands = hits.strands();
-        if strands == Some(StrandName::Both) && scoring.alphabet == Some(Alphabet::Protein) {
-            let text = "--strand both (--both-strands) needs DNA; leave it out, or set --alphabet dna";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
         let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
         let has_coverage = ranked.has_min_coverage();
         let Ranked { evalue, limits, rank, tie_rule, mask, identity, columns, table_header, page } =
-            ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle)?;
+            ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle);
         let ends: AlignmentMode = scoring.mode.into();
+        if ends.is_local() && hits.min_score.is_some_and(|score| score < 1) {
+            let text = "--min-score: give 1 or more; lower scores exist only in modes other than local";
+            return Err(usage(ErrorKind::ValueValidation, text));
+        }
         let is_any_part = matches!(ends, AlignmentMode::Local | AlignmentMode::Overlap);
         let has_floor = rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
         let coverage = if has_floor { Limits::FLOOR_OF_IDENTITY } else { limits.coverage };
         let limits = Limits { coverage, ..limits };
-        if mask == Mask::Hard && mode == Mode::Triangle {
-            let text = "--mask hard masks only queries, but in `swalign all` every sequence is a query and a reference; use --mask low";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
         let is_list = matches!(format, OutputFormat::Hits(_)) || mode == Mode::Triangle;
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =

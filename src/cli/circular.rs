@@ -1,9 +1,7 @@
 //! The arguments of circular references.
 
-use super::usage;
-use crate::options::{Circular, SearchFormat, Share};
+use crate::options::Circular;
 use clap::Args;
-use clap::error::ErrorKind;
 
 /// The name that stands for all references.
 const ALL: &str = "all";
@@ -35,12 +33,8 @@ pub struct SearchCircularFlags {
 
 impl SearchCircularFlags {
     /// The circular texts.
-    pub fn resolve(self, format: SearchFormat) -> Result<Circular, clap::Error> {
-        if !self.circular.is_empty() && format == SearchFormat::Sam {
-            let text = "--format sam cannot represent alignments across an origin; use another format with --circular, such as bed";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        Ok(circles(self.circular))
+    pub fn resolve(self) -> Circular {
+        circles(self.circular)
     }
 }
 
@@ -61,12 +55,7 @@ fn name(text: &str) -> Result<String, String> {
 
 impl CircularFlags {
     /// The circular references.
-    pub fn resolve(self, ref_part: Option<Share>) -> Result<Circular, clap::Error> {
-        if !self.circular.is_empty() && ref_part.is_some() {
-            let text = "--ref-part does not support --circular, because a read across an origin has two records; use --part \
-                        instead";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        Ok(circles(self.circular))
+    pub fn resolve(self) -> Circular {
+        circles(self.circular)
     }
 }

@@ -2,11 +2,10 @@
 
 use super::names::StrandName;
 use super::paths::{check_about, check_files};
-use super::{InputFlags, ThreadsFlag, usage, values};
+use super::{InputFlags, ThreadsFlag, values};
 use crate::alphabet::Alphabet;
 use crate::options::{DedupBy, DedupOptions, ReadFormat, is_packed};
 use clap::Args;
-use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -46,10 +45,17 @@ struct DedupSetFlags {
     #[arg(long, hide = true, conflicts_with = "strand")]
     both_strands: bool,
     /// Read abundances from fields ;size=N in names
-    #[arg(long)]
+    #[arg(long, alias = "sizein")]
     size_in: bool,
     /// Write sequences with an abundance of at least N
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = values::count)]
+    #[arg(
+        long,
+        alias = "minuniquesize",
+        value_name = "N",
+        default_value = "1",
+        allow_negative_numbers = true,
+        value_parser = values::count
+    )]
     min_size: usize,
     /// Sequence type [default: detected from the first file]
     #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
@@ -66,7 +72,7 @@ struct DedupOutputFlags {
     #[arg(long, value_name = "fasta|fastq", value_parser = values::read_format(), hide_possible_values = true)]
     format: Option<ReadFormat>,
     /// Append the abundance to names as ;size=N, replacing an earlier one
-    #[arg(long)]
+    #[arg(long, alias = "sizeout")]
     size_out: bool,
     /// Write a table of all records and their sets to FILE
     #[arg(long, value_name = "FILE")]
@@ -113,15 +119,6 @@ impl DedupArguments {
         let sides = [("--table", output.table.as_deref())];
         check_about(&sides, paths.iter().copied(), (file.as_deref(), false))?;
         let both_strands = sets.both_strands || sets.strand == Some(StrandName::Both);
-        if both_strands && sets.by == DedupBy::Prefix {
-            let text = "--by prefix compares one strand, because a reverse complement begins at the other end; leave \
-                        --strand both (--both-strands) out";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        if both_strands && sets.alphabet == Some(Alphabet::Protein) {
-            let text = "--strand both (--both-strands) needs DNA, because proteins have one strand; leave it out, or set --alphabet dna";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
         Ok(DedupOptions {
             is_packed: file.as_deref().is_some_and(is_packed),
             is_table_packed: output.table.as_deref().is_some_and(is_packed),

@@ -32,7 +32,7 @@ struct GrepMatchingFlags {
         value_name = "N",
         default_value = "0",
         allow_negative_numbers = true,
-        value_parser = values::edits
+        value_parser = values::grep_edits
     )]
     max_edits: u32,
     /// Allow only substitutions (Hamming distance)

@@ -2,7 +2,7 @@
 
 use super::{is_subcommand, usage, values};
 use crate::insert::InsertSize;
-use crate::options::{Lane, MatesChoice, Share};
+use crate::options::{Lane, MatesChoice};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -39,35 +39,19 @@ impl MateFlags {
         self.insert
     }
 
-    /// Refuses options that exclude each other.
-    pub fn check(&self, lanes: &[Lane], ref_part: Option<Share>) -> Result<(), clap::Error> {
+    /// Refuses a subcommand after other arguments, which reads as the first of three files.
+    pub fn check(&self, lanes: &[Lane]) -> Result<(), clap::Error> {
         let query = lanes.first().map_or(Path::new(""), |lane| &lane.reads);
-        let mut of_lanes = lanes.iter().map(|lane| &lane.mates);
-        let mates = of_lanes.find(|mates| **mates != MatesChoice::None).unwrap_or(&MatesChoice::None);
-        let word = query.to_str().filter(|word| is_subcommand(word));
-        let text = match (mates, word) {
-            _ if lanes.len() > 1 && ref_part.is_some() => {
-                "--ref-part takes one lane; give each lane a run of its own".to_string()
-            }
-            (MatesChoice::File(_), Some(word)) => format!(
-                "'{word}' is read as a file here; put the subcommand before everything else, or give the file as ./{word}"
-            ),
-            (MatesChoice::File(path), _) if self.interleaved => format!(
-                "--interleaved expects one file of mates, but {} is a second file; leave either out",
-                path.display()
-            ),
-            (MatesChoice::None, _) if self.insert.is_some() => {
-                "--insert is for mates; give two files of reads, or --interleaved".to_string()
-            }
-            (MatesChoice::File(_) | MatesChoice::Interleaved, _)
-                if ref_part.is_some() && self.insert.is_none() =>
-            {
-                "--ref-part needs --insert for mates, because a part of the references is not enough to estimate the insert \
-                 size; give all parts the same value, such as --insert 350,60"
-                    .to_string()
-            }
-            _ => return Ok(()),
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
+        let has_file = lanes.iter().any(|lane| matches!(lane.mates, MatesChoice::File(_)));
+        match query.to_str().filter(|word| has_file && is_subcommand(word)) {
+            None => Ok(()),
+            Some(word) => Err(usage(
+                ErrorKind::ArgumentConflict,
+                format!(
+                    "'{word}' is read as a file here; put the subcommand before everything else, or give the file as \
+                     ./{word}"
+                ),
+            )),
+        }
     }
 }

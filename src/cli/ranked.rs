@@ -1,14 +1,10 @@
 //! Which hits are reported, in which order, and what a list shows of them.
 
 use super::names::{MaskName, RankName, TieRuleName};
-use super::{NO_HEADING, first_given, usage, values};
-use crate::options::{
-    Column, HitFormat, IdentityDefinition, Limits, Mask, Options, OutputFormat, PageOptions, Rank, TieRule,
-};
+use super::{NO_HEADING, values};
+use crate::options::{Column, IdentityDefinition, Limits, Mask, OutputFormat, PageOptions, Rank, TieRule};
 use clap::Args;
-use clap::error::ErrorKind;
 use std::io::{self, IsTerminal};
-use std::path::Path;
 
 /// Maximum number of targets per query, and of hits per target, in lists.
 const MAX_TARGETS: usize = 500;
@@ -60,8 +56,8 @@ pub struct RankedFlags {
     min_identity: Option<f64>,
     /// Report hits that align at least PERCENT of the query [default: 0]
     ///
-    /// With --rank identity, the default is 80 in modes local and overlap, where a short perfect hit would otherwise rank before a longer
-    /// one. This does not apply to `swalign pairs` and `swalign all`.
+    /// With --rank identity, the default is 80 in modes local and overlap, where a short perfect hit would otherwise rank
+    /// before a longer one.
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = values::percent)]
     min_coverage: Option<f64>,
     /// Mask low-complexity regions: none, low or hard
@@ -115,30 +111,8 @@ pub struct Ranked {
 }
 
 impl RankedFlags {
-    pub fn has_max_targets(&self) -> bool {
-        self.max_targets.is_some()
-    }
-
     pub fn has_min_coverage(&self) -> bool {
         self.min_coverage.is_some()
-    }
-
-    /// The first option that was given among those that select, order or show hits.
-    pub fn of_hits(&self) -> Option<&'static str> {
-        let given = [
-            ("--evalue", self.evalue.is_some()),
-            ("--max-targets", self.max_targets.is_some()),
-            ("--max-hsps", self.max_hsps.is_some()),
-            ("--ties", self.ties),
-            ("--tie-break", self.tie_break.is_some()),
-            ("--rank", self.rank.is_some()),
-            ("--min-identity", self.min_identity.is_some()),
-            ("--min-coverage", self.min_coverage.is_some()),
-            ("--mask", self.mask != MaskName::None),
-            ("--columns", self.columns.is_some()),
-            ("--header", self.header),
-        ];
-        first_given(given)
     }
 
     /// Resolves the flags. `max_hits` is the value of its option, if it was given. `to_file` is false if the output goes to a
@@ -149,21 +123,8 @@ impl RankedFlags {
         max_hits: Option<usize>,
         to_file: bool,
         has_all: bool,
-    ) -> Result<Ranked, clap::Error> {
+    ) -> Ranked {
         let is_list = matches!(format, OutputFormat::Hits(_));
-        let conflict = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
-        if !is_list && !matches!(self.rank, None | Some(RankName::Score | RankName::Raw)) {
-            return conflict(
-                "--rank is for --format tab, json and text; records of SAM, BAM and PAF are ranked by score",
-            );
-        }
-        if is_list && self.tie_break == Some(TieRuleName::Hash) {
-            return conflict("--tie-break hash is for records of SAM, BAM and PAF; leave it out");
-        }
-        let is_table = format == OutputFormat::Hits(HitFormat::Tab);
-        if !is_table && (self.columns.is_some() || self.header) {
-            return conflict("--columns and --header are for --format tab");
-        }
         let limits = Limits {
             max_hits: max_hits.unwrap_or(match is_list || has_all || self.max_targets.is_some() {
                 true => usize::MAX,
@@ -179,7 +140,7 @@ impl RankedFlags {
             identity: self.min_identity.unwrap_or(0.0),
             coverage: self.min_coverage.unwrap_or(0.0),
         };
-        Ok(Ranked {
+        Ranked {
             evalue: self.evalue,
             limits,
             rank: if is_list { self.rank.map_or(Rank::Score, Rank::from) } else { Rank::Raw },
@@ -189,7 +150,7 @@ impl RankedFlags {
             columns: self.columns.map_or(Column::STANDARD.to_vec(), |Columns(columns)| columns),
             table_header: self.header,
             page: page(to_file),
-        })
+        }
     }
 }
 
@@ -201,29 +162,4 @@ pub fn page(to_file: bool) -> PageOptions {
     }
     let width = terminal_size::terminal_size().map_or(no_terminal.width, |(width, _)| width.0.into());
     PageOptions { width, colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
-}
-
-/// Refuses options that --ref-part does not support.
-pub fn check_ref_part(options: &Options) -> Result<(), clap::Error> {
-    let Limits { identity, coverage, .. } = options.limits;
-    let text = match options.format {
-        _ if options.tie_rule == TieRule::Hash => {
-            "--ref-part takes no --tie-break hash, which chooses among hits on all references; leave it out, or split the \
-             queries with --part"
-        }
-        _ if options.has_mates() && options.mask != Mask::None => {
-            "--ref-part does not support --mask for mates; leave --mask out"
-        }
-        OutputFormat::Hits(_) if options.output.as_deref().is_none_or(|output| output == Path::new("-")) => {
-            "--ref-part with --format tab, json or text needs an output file, because only `swalign merge` can read the \
-             part; name a file with -o"
-        }
-        OutputFormat::Hits(_) => return Ok(()),
-        OutputFormat::Records(_) if options.has_mates() && (identity > 0.0 || coverage > 0.0) => {
-            "--ref-part does not support --min-identity and --min-coverage for mates in SAM, BAM and PAF; leave them out, \
-             or use --format tab, json or text"
-        }
-        OutputFormat::Records(_) => return Ok(()),
-    };
-    Err(usage(ErrorKind::ArgumentConflict, text))
 }

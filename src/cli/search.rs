@@ -8,11 +8,10 @@ use super::circular::SearchCircularFlags;
 use super::names::StrandName;
 use super::paths::{check_about, check_output, check_stdin};
 use super::ranked::page;
+use super::values::EditLimit;
 use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{
-    AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share,
-};
+use crate::options::{AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchOptions, Share};
 use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
@@ -62,42 +61,44 @@ pub struct SearchArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Edits")]
 struct SearchEditFlags {
-    /// Report hits with at most N edits
+    /// Report hits with at most N edits, or R% of the pattern length
     ///
-    /// Edits are substitutions, insertions and deletions.
+    /// Edits are substitutions, insertions and deletions. With a rate such as 10%, the number of edits of each pattern is rounded
+    /// down.
     #[arg(
         short = 'k',
         long = "max-edits",
-        value_name = "N",
+        value_name = "N|R%",
         default_value = "0",
         allow_negative_numbers = true,
-        value_parser = values::edits
+        value_parser = values::edit_limit
     )]
-    max_edits: u32,
+    max_edits: EditLimit,
     /// Set -k of each pattern to R x its length, rounded down
     #[arg(
         long,
         value_name = "R",
+        hide = true,
         conflicts_with = "max_edits",
         allow_negative_numbers = true,
         value_parser = values::edit_rate
     )]
     edits_by_rate: Option<u32>,
     /// Allow only substitutions (Hamming distance)
-    #[arg(long, conflicts_with_all = ["max_ins", "max_del", "max_gap"])]
+    #[arg(long, conflicts_with_all = ["max_insertions", "max_deletions", "max_gaps"])]
     no_indels: bool,
     /// Allow at most N inserted bases: in the pattern, but not in the text [default: as -k]
-    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
-    max_ins: Option<u32>,
+    #[arg(long, alias = "max-ins", hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_insertions: Option<u32>,
     /// Allow at most N deleted bases: in the text, but not in the pattern [default: as -k]
-    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
-    max_del: Option<u32>,
+    #[arg(long, alias = "max-del", hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_deletions: Option<u32>,
     /// Allow at most N substitutions [default: as -k]
-    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
-    max_sub: Option<u32>,
+    #[arg(long, alias = "max-sub", hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_substitutions: Option<u32>,
     /// Allow at most N inserted and deleted bases in total [default: as -k]
-    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
-    max_gap: Option<u32>,
+    #[arg(long, alias = "max-gap", hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_gaps: Option<u32>,
 }
 
 #[derive(Args)]
@@ -292,29 +293,15 @@ impl SearchArguments {
             None => PatternSource::Letters(letters(texts.next().unwrap_or_default())?),
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
-        let mates = mates.resolve(&texts, &output)?;
-        let amplicons = amplicons.resolve(&patterns, &hits, &output, mates)?;
+        let mates = mates.resolve();
+        let amplicons = amplicons.resolve(mates)?;
         let sides = SideInputs::of(amplicons.as_ref());
         check_files(&patterns, sides, &texts, output.output.as_deref())?;
         let format = output.format();
-        let lists_texts = matches!(format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Fastq);
-        if hits.invert_match && !lists_texts {
-            let text = "--invert-match (-v) lists texts, not hits; use it with --format tab, fasta or fastq";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        if format == SearchFormat::Sam && texts.iter().any(|text| text == Path::new("-")) {
-            let text = "--format sam reads the texts twice, first for its header, and stdin can be read only once; give files";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
         let full_names = output.name == SearchNameChoice::Full;
-        if full_names && format == SearchFormat::Sam {
-            let text = "--name full cannot be used with --format sam, because names in SAM have no spaces; leave either out";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        let circular = circular.resolve(format)?;
+        let circular = circular.resolve();
         let limits = edits.limits()?;
         let summary = output.summary.clone();
-        output.check(format, (parts.part.is_some(), hits.invert_match))?;
         let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
         let choice = amplicons.as_ref();
         let mates = choice.and_then(|choice| choice.mates.as_ref());
@@ -333,8 +320,8 @@ impl SearchArguments {
             texts,
             circular,
             output: output.output.filter(|path| path != Path::new("-")),
-            max_edits: edits.max_edits,
-            edits_by_rate: edits.edits_by_rate,
+            max_edits: edits.number(),
+            edits_by_rate: edits.rate(),
             indels: !edits.no_indels,
             limits,
             pam,
@@ -362,20 +349,39 @@ impl SearchArguments {
 }
 
 impl SearchEditFlags {
+    /// The number of edits; 0 if there is a rate.
+    fn number(&self) -> u32 {
+        match self.max_edits {
+            EditLimit::Number(number) => number,
+            EditLimit::Rate(_) => 0,
+        }
+    }
+
+    /// Edits for each base of a pattern, in millionths, if there is a rate.
+    fn rate(&self) -> Option<u32> {
+        match self.max_edits {
+            EditLimit::Number(_) => self.edits_by_rate,
+            EditLimit::Rate(millionths) => Some(millionths),
+        }
+    }
+
     /// The limits of each kind of edit, if one of them is stricter than -k.
     fn limits(&self) -> Result<Option<[u32; 4]>, clap::Error> {
         // The edits that a rate allows depend on the patterns.
-        let most = if self.edits_by_rate.is_some() { u32::MAX } else { self.max_edits };
-        let [ins, del, sub, gap] = [self.max_ins, self.max_del, self.max_sub, self.max_gap]
-            .map(|limit| limit.unwrap_or(most).min(most));
+        let has_rate = self.rate().is_some();
+        let most = if has_rate { u32::MAX } else { self.number() };
+        let [ins, del, sub, gap] =
+            [self.max_insertions, self.max_deletions, self.max_substitutions, self.max_gaps]
+                .map(|limit| limit.unwrap_or(most).min(most));
         // Without gaps, a limit on substitutions is a limit on all edits.
         let (ins, del) = if self.no_indels { (0, 0) } else { (ins, del) };
         if [ins, del, sub, gap] == [most; 4] || (self.no_indels && sub == most) {
             return Ok(None);
         }
-        if most > MOST_LIMITED && self.edits_by_rate.is_none() {
+        if most > MOST_LIMITED && !has_rate {
             let text = format!(
-                "--max-ins, --max-del, --max-sub and --max-gap need a -k of at most {MOST_LIMITED}; reduce -k"
+                "--max-insertions, --max-deletions, --max-substitutions and --max-gaps need a -k of at most \
+                 {MOST_LIMITED}; reduce -k"
             );
             return Err(usage(ErrorKind::ValueValidation, text));
         }

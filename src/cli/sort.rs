@@ -1,9 +1,8 @@
 //! The arguments of sorted output.
 
-use super::{NO_HEADING, usage, values};
-use crate::options::{Format, OutputFormat, Share};
+use super::{NO_HEADING, values};
+use crate::options::{Format, OutputFormat};
 use clap::Args;
-use clap::error::ErrorKind;
 
 #[derive(Args)]
 #[command(next_help_heading = NO_HEADING)]
@@ -34,24 +33,8 @@ impl SortFlags {
         if self.sort { OutputFormat::Records(Format::Bam) } else { otherwise }
     }
 
-    /// The memory for records if they are sorted. Only BAM can be sorted.
-    pub fn resolve(&self, format: OutputFormat) -> Result<Option<usize>, clap::Error> {
-        if self.sort && format != OutputFormat::Records(Format::Bam) {
-            let name = format.name(false).to_uppercase();
-            let text =
-                format!("--sort writes only BAM, not {name}; name the output .bam, or leave --sort out");
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        Ok(self.sort.then_some(self.sort_memory))
+    /// The memory for records if they are sorted.
+    pub fn memory(&self) -> Option<usize> {
+        self.sort.then_some(self.sort_memory)
     }
-}
-
-/// Refuses to sort parts of the references, which are joined in the order of the queries.
-pub fn check_parts(sort: Option<usize>, ref_part: Option<Share>) -> Result<(), clap::Error> {
-    if sort.is_none() || ref_part.is_none() {
-        return Ok(());
-    }
-    let text = "--ref-part does not support --sort, because its parts are joined in the order of the queries; leave --sort \
-                out, and sort the output of `swalign merge` with `samtools sort`";
-    Err(usage(ErrorKind::ArgumentConflict, text))
 }

@@ -1,8 +1,7 @@
 //! The arguments of split reads.
 
-use super::{usage, values};
-use crate::options::{Share, Split};
-use clap::error::ErrorKind;
+use super::values;
+use crate::options::Split;
 use clap::{Args, ValueEnum};
 
 #[derive(Args)]
@@ -27,7 +26,8 @@ pub struct SplitFlags {
         value_name = "N",
         allow_negative_numbers = true,
         value_parser = values::min_score,
-        hide_short_help = true
+        hide_short_help = true,
+        conflicts_with = "no_split"
     )]
     split_score: Option<i32>,
     /// Split an alignment where its running score drops by more than N; 0 never [default: 100 x match]
@@ -58,26 +58,10 @@ enum ClipName {
 
 impl SplitFlags {
     /// How reads are split, if they are.
-    pub fn resolve(&self, is_default: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
-        let asked = self.split || self.split_score.is_some();
-        let text = match ref_part {
-            Some(_) if (asked || is_default) && !self.no_split => {
-                "--ref-part cannot split reads, because the rest of a read depends on its hits on all references; give \
-                 --no-split to all parts"
-            }
-            None if self.no_split && self.split_score.is_some() => {
-                "--split-score has no effect with --no-split; leave either out"
-            }
-            _ if self.z_drop.is_some_and(|drop| drop > 0) && (self.no_split || !asked && !is_default) => {
-                "--z-drop has an effect only if reads are split; give --split"
-            }
-            _ => {
-                let is_split = (asked || is_default) && !self.no_split;
-                let (score, drop) = (self.split_score, self.z_drop);
-                return Ok(is_split.then_some(Split { score, is_complete: self.split, drop }));
-            }
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
+    pub fn resolve(&self, is_default: bool) -> Option<Split> {
+        let is_split = (self.split || self.split_score.is_some() || is_default) && !self.no_split;
+        let (score, drop) = (self.split_score, self.z_drop);
+        is_split.then_some(Split { score, is_complete: self.split, drop })
     }
 
     /// Whether supplementary records have hard clips.

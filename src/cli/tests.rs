@@ -278,12 +278,29 @@ fn the_command_line_has_what_changes_records() {
     assert_eq!(search.command_line, "swalign search --max-edits 2 --revcomp no ACGT a b");
 }
 
-/// Options without effect are refused.
+/// Options without effect are refused, and the help does not name them.
 #[test]
 fn pairs_take_no_options_of_queries_against_references() {
     refused(&["pairs", "--max-targets", "3", "q", "r"], &["--max-targets has no effect", "--max-hsps"]);
-    refused(&["pairs", "--no-dedup", "q", "r"], &["--no-dedup has no effect"]);
-    refused(&["all", "--no-dedup", "q"], &["--no-dedup has no effect"]);
+    for (command, options) in
+        [("pairs", &["--max-targets", "--no-dedup", "--filter"][..]), ("all", &["--no-dedup", "--filter"])]
+    {
+        let mut all = Arguments::command();
+        let help = all.find_subcommand_mut(command).unwrap().render_long_help().to_string();
+        for option in options {
+            assert!(!help.contains(option), "{command} {option}");
+        }
+        for option in ["--no-dedup", "--filter=none", "--filter=auto"] {
+            refused(&[command, option, "q", "r"][..if command == "all" { 3 } else { 4 }], &["has no effect"]);
+        }
+        let other = if command == "all" { "swalign pairs" } else { "swalign all" };
+        assert!(!help.contains(&format!("default of {other}")) && !help.contains("for `swalign pairs`]"));
+    }
+    for format in ["tab", "json", "text"] {
+        refused(&["pairs", "-R", "@RG\\tID:x", "--format", format, "q", "r"], &["--read-group is for SAM"]);
+    }
+    options(&["pairs", "-R", "@RG\\tID:x", "q", "r"]);
+    options(&["all", "-R", "@RG\\tID:x", "--stats", "x_mqc.json", "q"]);
     assert!(!options(&["--no-dedup", "--max-targets", "3", "q", "r"]).dedup);
 }
 

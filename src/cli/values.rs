@@ -204,19 +204,52 @@ pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
     })
 }
 
+/// The limit on the edits of a search: for all patterns, or by their length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EditLimit {
+    Number(u32),
+    /// Edits per base of a pattern, in millionths.
+    Rate(u32),
+}
+
+/// A number of edits, or a percentage of the length of a pattern.
+pub fn edit_limit(text: &str) -> Result<EditLimit, String> {
+    match text.strip_suffix('%') {
+        Some(percent) => below_one(percent, 4).map(EditLimit::Rate).ok_or_else(|| {
+            "give a rate of at least 0% and below 100%, with at most four decimals, such as 10%".to_string()
+        }),
+        None => text
+            .parse()
+            .map(EditLimit::Number)
+            .map_err(|_| "give a whole number of 0 or more, such as 2, or a rate, such as 10%".to_string()),
+    }
+}
+
+/// A number of edits in `swalign grep`, which has one limit for all patterns.
+pub fn grep_edits(text: &str) -> Result<u32, String> {
+    match text.ends_with('%') {
+        true => Err("rates are for `swalign search`; give a whole number, such as 2".to_string()),
+        false => edits(text),
+    }
+}
+
 /// Edits per base of a pattern, in millionths. The text is a number from 0 to 1 with at most six decimals.
 pub fn edit_rate(text: &str) -> Result<u32, String> {
-    let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let fits = is_number(whole)
-        && is_number(behind)
-        && behind.len() <= 6
-        && !(whole.is_empty() && behind.is_empty());
-    let digits = if fits { format!("0{whole}{behind:0<6}") } else { String::new() };
-    let rate = digits.parse::<u64>().ok().filter(|&millionths| millionths < 1_000_000);
-    rate.and_then(|millionths| u32::try_from(millionths).ok()).ok_or_else(|| {
+    below_one(text, 6).ok_or_else(|| {
         "give a number of at least 0 and below 1, with at most six decimals, such as 0.1".to_string()
     })
+}
+
+/// The millionths of a number below 1, which is written with the decimal point moved by 6 - `decimals` digits.
+fn below_one(text: &str, decimals: usize) -> Option<u32> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = is_number(whole)
+        && is_number(fraction)
+        && fraction.len() <= decimals
+        && !(whole.is_empty() && fraction.is_empty());
+    let digits = if fits { format!("0{whole}{fraction:0<decimals$}") } else { String::new() };
+    digits.parse().ok().filter(|&millionths| millionths < 1_000_000)
 }
 
 /// IUPAC codes of a PAM.

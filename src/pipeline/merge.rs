@@ -65,8 +65,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
 fn check_output(options: &MergeOptions) -> Result<()> {
     let refused = |text: String| {
         Err(Error::Usage(format!(
-            "merge: {text}; give OUT before the parts, and a file that is not \
-                                                 a part"
+            "merge: {text}; give OUT with -o, or before the parts, and name a file that is not a part"
         )))
     };
     // The system knows where stdout leads.

@@ -38,7 +38,7 @@ fn in_every_format() {
         &["-c"],
         &["-v"],
         &["-v", "--format", "fasta"],
-        &["--best", "--max-del", "0"],
+        &["--best", "--max-deletions", "0"],
         &["--first", "--no-indels"],
         &["--device", "plain"],
         &["--pam", "NG"],

@@ -29,6 +29,9 @@ fn merged_parts_are_the_whole() {
         parts.sort();
         let args: Vec<&str> = ["merge", "out"].into_iter().chain(parts.iter().map(String::as_str)).collect();
         folder.done(&args);
+        let named: Vec<&str> = ["merge"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+        folder.done(&[&named[..], &["--output", "named"]].concat());
+        assert!(folder.read("named") == folder.read("out"));
         let whole = folder.done(&["--device", "cpu", "--format", format, query, "ref.fa"]);
         assert!(folder.read("out") == whole, "{query} as {format} in {count} parts");
     }
@@ -38,8 +41,11 @@ fn merged_parts_are_the_whole() {
             let (part, out) = (format!("{number}/3"), format!("{number}.out"));
             folder.done(&[&search[..], &["--part", &part, "-o", &out]].concat());
         }
-        let merged = folder.done(&["merge", "-", "2.out", "3.out", "1.out"]);
-        assert!(merged == folder.done(&search), "{format}");
+        let whole = folder.done(&search);
+        for output in [&["merge", "-"][..], &["merge", "-o", "-"]] {
+            let merged = folder.done(&[output, &["2.out", "3.out", "1.out"]].concat());
+            assert!(merged == whole, "{format}");
+        }
     }
 }
 
@@ -267,11 +273,12 @@ fn merge_writes_over_no_part() {
     }
     let before = folder.contents();
     let refused = |args: &[&str]| {
-        folder.run(args).said(2, &["give OUT before the parts"]);
+        folder.run(args).said(2, &["give OUT with -o"]);
         assert!(folder.contents() == before, "{args:?}");
     };
     for out in outs {
         refused(&["merge", out, "1.sam", "2.sam"]);
+        refused(&["merge", "1.sam", "2.sam", "-o", out]);
     }
     // Its receipt would have a part's name.
     refused(&["merge", "new", "1.sam", "new.swalign"]);

@@ -21,8 +21,11 @@ fn usage() {
     for flag in ["--all", "--best", "--first", "-c"] {
         refused(FILES, &["-v", flag, "ACGT", "t.fa"], 2, &["--invert-match"]);
     }
-    refused(FILES, &["--no-indels", "--max-ins", "1", "ACGT", "t.fa"], 2, &["--max-ins"]);
-    refused(FILES, &["-k", "33", "--max-ins", "1", "ACGT", "t.fa"], 2, &["at most 32"]);
+    for option in [["--columns", "std"], ["--orient", "pattern"]] {
+        refused(FILES, &["-v", option[0], option[1], "ACGT", "t.fa"], 2, &[option[0], "--invert-match"]);
+    }
+    refused(FILES, &["--no-indels", "--max-insertions", "1", "ACGT", "t.fa"], 2, &["--max-insertions"]);
+    refused(FILES, &["-k", "33", "--max-insertions", "1", "ACGT", "t.fa"], 2, &["at most 32"]);
     refused(FILES, &["--format", "sam", "ACGT", "-"], 2, &["--format sam", "stdin"]);
     refused(FILES, &["--name", "short", "ACGT", "t.fa"], 2, &["--name"]);
     refused(FILES, &["--name", "full", "--format", "sam", "ACGT", "t.fa"], 2, &["--name full"]);

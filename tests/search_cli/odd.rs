@@ -22,7 +22,7 @@ fn patterns_that_occur_everywhere_are_named_once() {
     assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("every position; so do 2 other"));
     assert!(!says(&["-q", "-k", "10", "TTAGCCATGG", "t.fa"]).contains("warning"));
     // Limits of single kinds may leave no place.
-    let limited = ["-k", "10", "--max-ins", "0", "--max-sub", "1", "TTAGCCATGG", "t.fa"];
+    let limited = ["-k", "10", "--max-insertions", "0", "--max-substitutions", "1", "TTAGCCATGG", "t.fa"];
     assert!(!says(&limited).contains("warning"));
 }
 
@@ -59,7 +59,7 @@ fn patterns_longer_than_texts() {
     let others = format!(">whole\n{text}\n>short\n{short}\n");
     let files: &[(&str, &[u8])] =
         &[("t.fa", texts.as_bytes()), ("p.fa", patterns.as_bytes()), ("o.fa", others.as_bytes())];
-    for args in [&["-k3"][..], &["-k3", "--no-indels", "--all"], &[], &["-k3", "--max-ins", "1"]] {
+    for args in [&["-k3"][..], &["-k3", "--no-indels", "--all"], &[], &["-k3", "--max-insertions", "1"]] {
         let (all, _) = searched(files, &[&["-f", "p.fa", "t.fa"], args].concat());
         assert!(all.contains("whole") && all.lines().count() >= 5, "{all}");
         assert_eq!(all, searched(files, &[&["-f", "o.fa", "t.fa"], args].concat()).0);

@@ -27,22 +27,41 @@ fn edits_and_their_cigars() {
 
 #[test]
 fn without_gaps_and_with_limits() {
-    for (pattern, kind) in
-        [("TTAGCGATGG", "--max-sub"), ("TTAGCCCATGG", "--max-ins"), ("TTAGCATGG", "--max-del")]
-    {
+    for (pattern, kind) in [
+        ("TTAGCGATGG", "--max-substitutions"),
+        ("TTAGCCCATGG", "--max-insertions"),
+        ("TTAGCATGG", "--max-deletions"),
+    ] {
         assert_eq!(hits(&["-k1", pattern, "t.fa"]).len(), 1);
         assert_eq!(hits(&["-k1", pattern, "t.fa", kind, "0"]), [""; 0]);
-        for other in ["--max-sub", "--max-ins", "--max-del"].into_iter().filter(|other| *other != kind) {
+        for other in ["--max-substitutions", "--max-insertions", "--max-deletions"]
+            .into_iter()
+            .filter(|other| *other != kind)
+        {
             assert_eq!(hits(&["-k1", pattern, "t.fa", other, "0"]).len(), 1, "{pattern} {other}");
         }
-        let replaced = usize::from(kind == "--max-sub");
+        let replaced = usize::from(kind == "--max-substitutions");
         assert_eq!(hits(&["-k1", pattern, "t.fa", "--no-indels"]).len(), replaced);
-        assert_eq!(hits(&["-k1", pattern, "t.fa", "--max-ins", "0", "--max-del", "0"]).len(), replaced);
+        assert_eq!(
+            hits(&["-k1", pattern, "t.fa", "--max-insertions", "0", "--max-deletions", "0"]).len(),
+            replaced
+        );
+    }
+    for (name, other) in [
+        ("--max-insertions", "--max-ins"),
+        ("--max-deletions", "--max-del"),
+        ("--max-substitutions", "--max-sub"),
+        ("--max-gaps", "--max-gap"),
+    ] {
+        let found = |name: &str| hits(&["-k2", "--all", "TTAGCGATGG", "t.fa", name, "1"]);
+        assert_eq!(found(name), found(other), "{other}");
     }
     // A replaced letter is an insertion and a deletion too.
-    let [hit] = &hits(&["-k2", "TTAGCGATGG", "t.fa", "--max-sub", "0"])[..] else { panic!("one hit") };
+    let [hit] = &hits(&["-k2", "TTAGCGATGG", "t.fa", "--max-substitutions", "0"])[..] else {
+        panic!("one hit")
+    };
     assert!(hit.starts_with("chr1 8 18 pattern + 2 "), "{hit}");
-    assert_eq!(hits(&["-k2", "--no-indels", "--max-sub", "1", "TTTGCGATGG", "t.fa"]), [""; 0]);
+    assert_eq!(hits(&["-k2", "--no-indels", "--max-substitutions", "1", "TTTGCGATGG", "t.fa"]), [""; 0]);
 }
 
 #[test]

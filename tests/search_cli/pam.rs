@@ -105,9 +105,7 @@ fn strands_and_parts_agree() {
     let folder =
         folder(&[("t.fa", texts.0.as_bytes()), ("u.fa", texts.1.as_bytes()), ("g.fa", guides.as_bytes())]);
     for side in ["3", "5"] {
-        for more in
-            [&["-k", "7"][..], &["--edits-by-rate", "0.35", "--max-gap", "2"], &["-k7", "--no-indels"]]
-        {
+        for more in [&["-k", "7"][..], &["-k", "35%", "--max-gaps", "2"], &["-k7", "--no-indels"]] {
             let base =
                 [&["--pam", "NR", "--pam-side", side, "-f", "g.fa", "--orient", "pattern"], more].concat();
             let view = |file: &str, mirrored: bool| -> Vec<Vec<String>> {
@@ -149,8 +147,11 @@ fn edits_by_length_and_gaps_together() {
     };
     assert_eq!(names(&["--edits-by-rate", "0.05", "--no-indels"]), ["a"]);
     assert_eq!(names(&["--edits-by-rate", "0.053", "--no-indels"]), ["b", "a"]);
+    assert_eq!(names(&["-k", "5%", "--no-indels"]), ["a"]);
+    assert_eq!(names(&["-k5.3%", "--no-indels"]), ["b", "a"]);
+    assert_eq!(names(&["--max-edits=0%"]), names(&["-k0"]));
     let with_gaps = |most: &str| {
-        let found = hits(&["-k2", "--all", "TTAGCTGG", "t.fa", "--max-gap", most]);
+        let found = hits(&["-k2", "--all", "TTAGCTGG", "t.fa", "--max-gaps", most]);
         found.iter().any(|hit| hit.starts_with("chr1 8 18 pattern + 2 "))
     };
     assert!(with_gaps("2") && !with_gaps("1"));
@@ -202,6 +203,11 @@ fn what_is_refused() {
     refused(files, &["--pam", &"N".repeat(33), "ACGT", "t.fa"], 2, &["1 to 32 bases"]);
     refused(files, &["--pam-side", "5", "ACGT", "t.fa"], 2, &["--pam"]);
     refused(files, &["--edits-by-rate", "1", "ACGT", "t.fa"], 2, &["below 1"]);
+    for rate in ["100%", "%", "0.00001%", "1e1%", "10 %"] {
+        refused(files, &["-k", rate, "ACGT", "t.fa"], 2, &["--max-edits", "such as 10%"]);
+    }
+    let limited: &[&str] = &["-k", "50%", "--max-gaps", "1", &"ACGT".repeat(20), "t.fa"];
+    refused(files, limited, 2, &["-k allows 40 edits", "--max-gaps", "smaller rate"]);
     refused(files, &["--edits-by-rate", "0.1", "-k2", "ACGT", "t.fa"], 2, &["--max-edits"]);
     refused(files, &["--columns", "nose", "ACGT", "t.fa"], 2, &["no column nose", "edits_last3"]);
     refused(files, &["--columns", "pam", "ACGT", "t.fa"], 2, &["--pam"]);

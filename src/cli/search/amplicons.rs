@@ -1,9 +1,7 @@
 //! The arguments of `swalign search --amplicons`.
 
-use super::SearchHitFlags;
-use super::output::SearchOutputFlags;
 use crate::cli::{usage, values};
-use crate::options::{AmpliconChoice, MateFiles, PairSource, PatternSource, SearchFormat};
+use crate::options::{AmpliconChoice, MateFiles, PairSource};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -24,7 +22,8 @@ pub struct SearchAmpliconFlags {
         require_equals = true,
         default_missing_value = "names",
         value_parser = ["any", "names"],
-        hide_possible_values = true
+        hide_possible_values = true,
+        conflicts_with_all = ["best", "first", "invert_match", "columns", "orient", "summary"]
     )]
     amplicons: Option<String>,
     /// Read the pairs for --amplicons from FILE
@@ -53,42 +52,17 @@ pub struct SearchAmpliconFlags {
 }
 
 impl SearchAmpliconFlags {
-    pub fn resolve(
-        self,
-        patterns: &PatternSource,
-        hits: &SearchHitFlags,
-        output: &SearchOutputFlags,
-        mates: Option<MateFiles>,
-    ) -> Result<Option<AmpliconChoice>, clap::Error> {
+    pub fn resolve(self, mates: Option<MateFiles>) -> Result<Option<AmpliconChoice>, clap::Error> {
         let Some(how) = self.amplicons else { return Ok(None) };
-        let refuse = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
-        let pairs = match (how == "any", self.pairs) {
-            (true, Some(_)) => {
-                return refuse(
-                    "--amplicons any pairs every pattern with every pattern, and --pairs lists the pairs; leave either out",
-                );
-            }
-            (true, None) => PairSource::Any,
-            (false, Some(file)) if file == Path::new("-") => {
-                return refuse("--pairs cannot be read from stdin; give a file");
-            }
-            (false, Some(file)) => PairSource::File(file),
-            (false, None) => PairSource::Names,
+        if self.pairs.as_deref() == Some(Path::new("-")) {
+            let text = "--pairs cannot be read from stdin; give a file";
+            return Err(usage(ErrorKind::ValueValidation, text));
+        }
+        let pairs = match self.pairs {
+            _ if how == "any" => PairSource::Any,
+            Some(file) => PairSource::File(file),
+            None => PairSource::Names,
         };
-        if pairs != PairSource::Any && matches!(patterns, PatternSource::Letters(_)) {
-            return refuse(
-                "--amplicons needs two patterns for each amplicon; give a file of patterns with -f, or use --amplicons any",
-            );
-        }
-        if let Some(text) = hits.against_amplicons().or(output.against_amplicons()) {
-            return refuse(text);
-        }
-        let has_records = matches!(output.format(), SearchFormat::Fasta | SearchFormat::Fastq);
-        let of_records =
-            [("--trim-primers", self.trim_primers), ("--untrimmed-output", self.untrimmed_output.is_some())];
-        if let Some((option, _)) = of_records.into_iter().find(|(_, given)| *given && !has_records) {
-            return refuse(&format!("{option} is for --format fasta and fastq; the others have no records"));
-        }
         Ok(Some(AmpliconChoice {
             pairs,
             lengths: self.amplicon_size,
@@ -96,23 +70,6 @@ impl SearchAmpliconFlags {
             untrimmed: self.untrimmed_output,
             mates,
         }))
-    }
-}
-
-impl SearchHitFlags {
-    /// The error for an option that --amplicons does not support.
-    fn against_amplicons(&self) -> Option<&'static str> {
-        if !self.has_both_strands() {
-            Some("--amplicons needs hits on both strands; leave --strand plus (--revcomp no) out")
-        } else if self.best || self.first {
-            Some("--amplicons joins all hits of a text; leave --best and --first out")
-        } else if self.invert_match {
-            Some(
-                "--amplicons lists amplicons, but --invert-match (-v) lists texts without a hit; leave either out",
-            )
-        } else {
-            None
-        }
     }
 }
 

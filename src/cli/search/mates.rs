@@ -1,11 +1,9 @@
 //! The arguments of `swalign search --mates`.
 
-use super::output::SearchOutputFlags;
-use crate::cli::{usage, values};
-use crate::options::{MateFiles, SearchFormat};
+use crate::cli::values;
+use crate::options::MateFiles;
 use clap::Args;
-use clap::error::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(next_help_heading = "Mates")]
@@ -34,23 +32,9 @@ pub struct SearchMateFlags {
 }
 
 impl SearchMateFlags {
-    pub fn resolve(
-        self,
-        texts: &[PathBuf],
-        output: &SearchOutputFlags,
-    ) -> Result<Option<MateFiles>, clap::Error> {
-        let (Some(file), Some(mates_output)) = (self.mates, self.mates_output) else { return Ok(None) };
-        let text = if output.format() != SearchFormat::Fastq {
-            "--mates has the format fastq; give --format fastq with it"
-        } else if texts.len() > 1 {
-            "--mates has the second mates of one file; give one TEXT with it"
-        } else if texts.iter().any(|text| text == Path::new("-")) && file == Path::new("-") {
-            "stdin (-) can be only one of the inputs; give files for the others"
-        } else {
-            let (output, untrimmed, offset) =
-                (mates_output, self.untrimmed_mates_output, self.primer_offset as usize);
-            return Ok(Some(MateFiles { file, output, untrimmed, offset }));
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
+    pub fn resolve(self) -> Option<MateFiles> {
+        let (untrimmed, offset) = (self.untrimmed_mates_output, self.primer_offset as usize);
+        let (file, output) = self.mates.zip(self.mates_output)?;
+        Some(MateFiles { file, output, untrimmed, offset })
     }
 }

@@ -1,10 +1,10 @@
 //! The output options of `swalign search`.
 
 use crate::cli::{usage, values};
-use crate::options::{SearchColumn, SearchFormat, is_packed};
+use crate::options::{SearchColumn, SearchFormat};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
@@ -33,7 +33,7 @@ pub struct SearchOutputFlags {
     ///
     /// Its columns are the number of hits by edits, the fewest edits, whether the best hit is unique, and the number of texts
     /// with and without a hit.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "invert_match")]
     pub summary: Option<PathBuf>,
     /// Print the number of hits of each text (same as --format count)
     #[arg(short, long, conflicts_with = "format")]
@@ -103,43 +103,6 @@ impl SearchOutputFlags {
             SearchFormatName::Fastq => SearchFormat::Fastq,
             SearchFormatName::Count => SearchFormat::Count,
             SearchFormatName::Text => SearchFormat::Text,
-        }
-    }
-
-    /// Refuses options that a format or a part does not support.
-    pub fn check(&self, format: SearchFormat, (is_part, inverts): (bool, bool)) -> Result<(), clap::Error> {
-        use SearchFormat::{Fasta, Fastq, Tab, Text};
-        let turns = matches!(format, Tab | Fasta | Fastq | Text);
-        let is_packed = self.output.as_deref().is_some_and(is_packed);
-        let text = if self.columns.is_some() && format != SearchFormat::Tab {
-            "--columns is for --format tab; leave it out, or use --format tab"
-        } else if self.orient.is_some() && !turns {
-            "--orient is for --format tab, fasta, fastq and text; other formats have the orientation of the text"
-        } else if self.summary.as_deref() == Some(Path::new("-")) {
-            "--summary cannot be written to stdout, which contains the hits; name a file"
-        } else if is_packed && is_part {
-            "--output of a part is not compressed, so that `swalign merge` can join the parts; give a name without .gz"
-        } else if self.summary.is_some() && is_part {
-            "--summary counts hits in all texts, but a part reads only some of them; use it without --part, or count the \
-             rows of the joined table"
-        } else if self.summary.is_some() && inverts {
-            "--summary counts all hits, but --invert-match (-v) stops at the first hit of a text; leave either out"
-        } else {
-            return Ok(());
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
-    }
-
-    /// The error for an option that --amplicons does not support.
-    pub fn against_amplicons(&self) -> Option<&'static str> {
-        if matches!(self.format(), SearchFormat::Sam | SearchFormat::Text) {
-            Some("--amplicons supports --format tab, bed, fasta, fastq and count; use one of them")
-        } else if self.columns.is_some() || self.orient.is_some() {
-            Some("--columns and --orient are for hits, not for amplicons; leave them or --amplicons out")
-        } else if self.summary.is_some() {
-            Some("--summary counts reported hits, not amplicons; leave either out")
-        } else {
-            None
         }
     }
 

@@ -70,8 +70,8 @@ pub fn check_edits(options: &SearchOptions, rule: &Rule) -> Result<()> {
     let most = rule.max_edits;
     if options.limits.is_some() && most > MOST_LIMITED {
         return Err(Error::Usage(format!(
-            "--edits-by-rate allows {most} edits in the longest pattern, but --max-ins, --max-del, --max-sub and \
-             --max-gap need at most {MOST_LIMITED}: use a smaller rate"
+            "-k allows {most} edits in the longest pattern, but --max-insertions, --max-deletions, --max-substitutions \
+             and --max-gaps need at most {MOST_LIMITED}; use a smaller rate"
         )));
     }
     if options.summary.is_some() && most > MOST_EDITS {

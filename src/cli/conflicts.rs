@@ -1,0 +1,568 @@
+//! Options that exclude each other, or that a command, a format or an input does not support: one table, and the function
+//! that checks a command line against it.
+//!
+//! clap reports conflicts of two options that need no reason (`conflicts_with`). [`super::paths`] checks files.
+
+use super::{Command, usage};
+use crate::options::{
+    Format, HitFormat, MatesChoice, Options, OutputFormat, PairSource, PatternSource, SearchFormat,
+    SearchOptions, is_packed,
+};
+use When::{Always, If, With};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches};
+use std::path::Path;
+
+/// A conflict. It applies if one of `options` is given and `when` holds.
+struct Row {
+    /// Names of the subcommands; the name of the aligner is empty.
+    commands: &'static [&'static str],
+    /// Options as a user writes them, such as `--mask`, or `--mask hard` for one value.
+    options: &'static [&'static str],
+    when: When,
+    /// The reason and the remedy. The message is the option that was given, and then this text.
+    text: &'static str,
+}
+
+enum When {
+    Always,
+    /// One of these options is given, too.
+    With(&'static [&'static str]),
+    If(fn(&Line) -> bool),
+}
+
+/// A command line that clap accepts.
+pub struct Line<'a> {
+    /// The name of the subcommand; empty for the aligner.
+    name: &'a str,
+    definition: &'a clap::Command,
+    matches: &'a ArgMatches,
+    command: &'a Command,
+}
+
+const ALIGNER: &[&str] = &[""];
+const PAIRWISE: &[&str] = &["pairs", "all"];
+const ALIGN: &[&str] = &["", "pairs", "all"];
+const ALL: &[&str] = &["all"];
+const SEARCH: &[&str] = &["search"];
+const DEDUP: &[&str] = &["dedup"];
+
+/// The modes without E-values.
+const OTHER_MODES: &[&str] = &["--mode glocal", "--mode global", "--mode overlap"];
+const BOTH_STRANDS: &[&str] = &["--strand both", "--both-strands"];
+
+/// All conflicts. The first that applies is reported.
+const CONFLICTS: &[Row] = &[
+    // Commands.
+    Row {
+        commands: &["", "pairs"],
+        options: &["--format matrix"],
+        when: Always,
+        text: "is for `swalign all`, which aligns all pairs of sequences in a file; use another format",
+    },
+    Row {
+        commands: &["pairs"],
+        options: &["--max-targets"],
+        when: Always,
+        text: "has no effect on `swalign pairs`, because each query has one target; leave it out, or limit the hits of a \
+               pair with --max-hsps",
+    },
+    Row {
+        commands: PAIRWISE,
+        options: &["--no-dedup", "--filter"],
+        when: Always,
+        text: "has no effect on `swalign pairs` and `swalign all`, which align each pair separately and in full; leave it \
+               out",
+    },
+    Row {
+        commands: ALL,
+        options: &["--mask hard"],
+        when: Always,
+        text: "masks only queries, but in `swalign all` every sequence is a query and a reference; use --mask low",
+    },
+    // Matrices.
+    Row {
+        commands: ALL,
+        options: &["--values"],
+        when: If(|line| !is_matrix(line)),
+        text: "is for --format matrix; leave it out, or use --format matrix",
+    },
+    Row {
+        commands: ALL,
+        options: &["--output"],
+        when: If(|line| !is_matrix(line) && line.run(|run| run.output.as_deref().is_some_and(is_numpy))),
+        text: "ends in .npy, the extension of a matrix; leave --format out, or choose another name",
+    },
+    Row {
+        commands: ALL,
+        options: &[
+            "--min-score",
+            "--secondary-ratio",
+            "--max-hits",
+            "--eqx",
+            "--rename-references",
+            "--read-group",
+            "--evalue",
+            "--max-targets",
+            "--max-hsps",
+            "--ties",
+            "--tie-break",
+            "--rank",
+            "--min-identity",
+            "--min-coverage",
+            "--mask low",
+            "--columns",
+            "--header",
+            "--part",
+            "--resume",
+            "--report",
+            "--stats",
+        ],
+        when: If(is_matrix),
+        text: "cannot be used with --format matrix, because a matrix contains all pairs; leave it out, or use another format",
+    },
+    Row {
+        commands: ALL,
+        options: &["--output"],
+        when: If(|line| is_matrix(line) && line.run(|run| run.packed)),
+        text: "of a matrix is not compressed; give a name without .gz",
+    },
+    // Formats.
+    Row {
+        commands: ALIGN,
+        options: &["-a"],
+        when: If(|line| line.run(|run| run.format != OutputFormat::Records(Format::Sam))),
+        text: "is SAM, as in minimap2, but the output has another format; leave it out",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--copy-comments", "--cs", "--eqx"],
+        when: If(is_list),
+        text: "is for SAM, BAM and PAF; leave it out, or use --format sam",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--rename-references"],
+        when: If(is_list),
+        text: "is for SAM and BAM, because lists contain any name; leave it out, or use --format sam",
+    },
+    Row {
+        commands: PAIRWISE,
+        options: &["--read-group"],
+        // MultiQC gets the sample of the read group.
+        when: If(|line| is_list(line) && !line.has("--stats")),
+        text: "is for SAM and BAM; leave it out, or use --format sam",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--sort"],
+        when: If(|line| line.run(|run| run.format != OutputFormat::Records(Format::Bam))),
+        text: "writes only BAM; name the output .bam, or leave --sort out",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--rank evalue", "--rank identity"],
+        when: If(|line| !is_list(line)),
+        text: "is for --format tab, json and text; records of SAM, BAM and PAF are ranked by score",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--tie-break hash"],
+        when: If(is_list),
+        text: "is for records of SAM, BAM and PAF; leave it out",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--columns", "--header"],
+        when: If(|line| line.run(|run| run.format != OutputFormat::Hits(HitFormat::Tab))),
+        text: "is for --format tab; leave it out, or use --format tab",
+    },
+    Row {
+        commands: ALIGN,
+        options: BOTH_STRANDS,
+        when: With(&["--alphabet protein"]),
+        text: "needs DNA; leave it out, or set --alphabet dna",
+    },
+    // Mates and split reads.
+    Row {
+        commands: ALIGNER,
+        options: &["--interleaved"],
+        when: If(|line| line.run(|run| matches!(run.mates, MatesChoice::File(_)))),
+        text: "is for one file with both mates of each pair; leave it out, or give only one file of reads",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--insert"],
+        when: If(|line| !has_mates(line)),
+        text: "is for mates; give two files of reads, or --interleaved",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--z-drop"],
+        when: If(|line| line.matches.get_one::<i32>("z_drop") != Some(&0) && !is_split(line)),
+        text: "has an effect only if reads are split; give --split",
+    },
+    // Parts of the references.
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| line.run(Options::has_lanes)),
+        text: "takes one lane; give each lane a run of its own",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| has_mates(line) && !line.has("--insert")),
+        text: "needs --insert for mates, because a part of the references is not enough to estimate the insert size; give \
+               all parts the same value, such as --insert 350,60",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: With(&["--sort"]),
+        text: "does not support --sort, because its parts are joined in the order of the queries; leave --sort out, and \
+               sort the output of `swalign merge` with `samtools sort`",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: With(&["--tie-break hash"]),
+        text: "does not support --tie-break hash, which chooses among hits on all references; leave --tie-break out, or \
+               split the queries with --part",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| has_mates(line) && line.has_any(&["--mask low", "--mask hard"])),
+        text: "does not support --mask for mates; leave --mask out",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| is_list(line) && line.run(|run| run.output.is_none())),
+        text: "with --format tab, json or text needs an output file, because only `swalign merge` can read the part; name \
+               a file with -o",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| {
+            let has_limit = line.run(|run| run.limits.identity > 0.0 || run.limits.coverage > 0.0);
+            has_limit && has_mates(line) && !is_list(line)
+        }),
+        text: "does not support --min-identity and --min-coverage for mates in SAM, BAM and PAF; leave them out, or use \
+               --format tab, json or text",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(is_split),
+        text: "cannot split reads, because the rest of a read depends on its hits on all references; give --no-split to \
+               all parts",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: With(&["--circular"]),
+        text: "does not support --circular, because a read across an origin has two records; use --part instead",
+    },
+    // Modes.
+    Row {
+        commands: ALIGN,
+        options: OTHER_MODES,
+        when: With(&["--evalue"]),
+        text: "does not support --evalue, because its scores have no E-values; use --min-score",
+    },
+    Row {
+        commands: ALIGN,
+        options: OTHER_MODES,
+        when: With(&["--rank evalue"]),
+        text: "does not support --rank evalue, because its scores have no E-values; use --rank identity or score",
+    },
+    Row {
+        commands: ALIGN,
+        options: OTHER_MODES,
+        when: With(&["--mask low", "--mask hard"]),
+        text: "does not support --mask; leave --mask out, or use --mode local",
+    },
+    Row {
+        commands: ALIGNER,
+        options: OTHER_MODES,
+        when: If(has_mates),
+        text: "does not support mates; align the reads as single reads, or use --mode local",
+    },
+    Row {
+        commands: ALIGNER,
+        options: OTHER_MODES,
+        when: If(is_split),
+        text: "does not split reads; leave --split and --split-score out, or use --mode local",
+    },
+    Row {
+        commands: ALIGNER,
+        options: OTHER_MODES,
+        when: With(&["--circular"]),
+        text: "does not support --circular; leave --circular out, or use --mode local",
+    },
+    Row {
+        commands: ALIGNER,
+        options: OTHER_MODES,
+        when: With(&["--filter index", "--filter scan", "--filter bitap"]),
+        text: "has no minimum score, which --filter needs; leave --filter out, or use --mode local",
+    },
+    // Searches.
+    Row {
+        commands: SEARCH,
+        options: &["--invert-match"],
+        when: If(|line| {
+            line.search(|run| {
+                !matches!(run.format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Fastq)
+            })
+        }),
+        text: "(-v) lists texts, not hits; use it with --format tab, fasta or fastq",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--format sam"],
+        when: If(|line| line.search(|run| run.texts.iter().any(|text| text == Path::new("-")))),
+        text: "reads the texts twice, first for its header, and stdin can be read only once; give files",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--name full"],
+        when: With(&["--format sam"]),
+        text: "cannot be used with --format sam, because names in SAM have no spaces; leave one of them out",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--circular"],
+        when: With(&["--format sam"]),
+        text: "cannot be used with --format sam, because SAM cannot represent alignments across an origin; use another \
+               format, such as bed",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--columns"],
+        when: If(|line| line.search(|run| run.format != SearchFormat::Tab)),
+        text: "is for --format tab; leave it out, or use --format tab",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--columns", "--orient"],
+        when: With(&["--invert-match"]),
+        text: "is for hits, but --invert-match (-v) lists texts without a hit; leave one of them out",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--orient"],
+        when: If(|line| {
+            line.search(|run| {
+                matches!(run.format, SearchFormat::Bed | SearchFormat::Sam | SearchFormat::Count)
+            })
+        }),
+        text: "is for --format tab, fasta, fastq and text; leave it out, or use one of them",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--output"],
+        when: If(|line| {
+            line.search(|run| run.part.is_some() && run.output.as_deref().is_some_and(is_packed))
+        }),
+        text: "of a part is not compressed, so that `swalign merge` can join the parts; give a name without .gz",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--summary"],
+        when: With(&["--part"]),
+        text: "counts hits in all texts, but a part reads only some of them; use it without --part, or count the rows of \
+               the joined table",
+    },
+    // Amplicons and mates of searches.
+    Row {
+        commands: SEARCH,
+        options: &["--pairs"],
+        when: With(&["--amplicons any"]),
+        text: "lists the pairs, but --amplicons any pairs every pattern with every pattern; leave one of them out",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--amplicons"],
+        when: If(|line| line.search(is_one_primer)),
+        text: "needs two patterns for each amplicon; give a file of patterns with -f, or use --amplicons any",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--strand plus", "--revcomp no"],
+        when: With(&["--amplicons"]),
+        text: "cannot be used with --amplicons, which needs hits on both strands; leave it out",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--amplicons"],
+        when: With(&["--format sam", "--format text"]),
+        text: "supports --format tab, bed, fasta, fastq and count; use one of them",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--trim-primers", "--untrimmed-output"],
+        when: If(|line| line.search(|run| !matches!(run.format, SearchFormat::Fasta | SearchFormat::Fastq))),
+        text: "is for --format fasta and fastq, because the other formats have no records; use one of them",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--mates"],
+        when: If(|line| line.search(|run| run.format != SearchFormat::Fastq)),
+        text: "writes only FASTQ; give --format fastq with it",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--mates"],
+        when: If(|line| line.search(|run| run.texts.len() > 1)),
+        text: "has the second mates of one file; give one TEXT with it",
+    },
+    // Distinct sequences.
+    Row {
+        commands: DEDUP,
+        options: BOTH_STRANDS,
+        when: With(&["--by prefix"]),
+        text: "cannot be used with --by prefix, because a reverse complement begins at the other end; leave it out",
+    },
+    Row {
+        commands: DEDUP,
+        options: BOTH_STRANDS,
+        when: With(&["--alphabet protein"]),
+        text: "needs DNA, because proteins have one strand; leave it out, or set --alphabet dna",
+    },
+];
+
+fn is_matrix(line: &Line) -> bool {
+    matches!(line.command, Command::Matrix(_))
+}
+
+/// Whether the output is a list of hits, or a matrix.
+fn is_list(line: &Line) -> bool {
+    line.run(|run| matches!(run.format, OutputFormat::Hits(_)))
+}
+
+fn has_mates(line: &Line) -> bool {
+    line.run(Options::has_mates)
+}
+
+fn is_split(line: &Line) -> bool {
+    line.run(|run| run.split.is_some())
+}
+
+/// Whether a subcommand refuses an option with every value.
+pub fn is_refused(command: &str, option: &Arg) -> bool {
+    let name = option.get_long().map(|long| format!("--{long}"));
+    let mut rows =
+        CONFLICTS.iter().filter(|row| row.commands.contains(&command) && matches!(row.when, Always));
+    name.is_some_and(|name| rows.any(|row| row.options.contains(&&*name)))
+}
+
+/// Whether a path has the extension of a NumPy array.
+pub fn is_numpy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// Whether the only pattern of a search would need another one to be a pair.
+fn is_one_primer(run: &SearchOptions) -> bool {
+    let pairs = run.amplicons.as_ref().map(|choice| &choice.pairs);
+    let is_one = matches!(run.patterns, PatternSource::Letters(_));
+    is_one && pairs.is_some_and(|pairs| *pairs != PairSource::Any)
+}
+
+impl<'a> Line<'a> {
+    pub fn new(definition: &'a clap::Command, matches: &'a ArgMatches, command: &'a Command) -> Line<'a> {
+        let (name, matches) = matches.subcommand().unwrap_or(("", matches));
+        let definition = definition.find_subcommand(name).unwrap_or(definition);
+        Line { name, definition, matches, command }
+    }
+
+    /// Refuses a line to which a row of the table applies.
+    pub fn check(&self) -> Result<(), clap::Error> {
+        let mut rows = CONFLICTS.iter().filter(|row| row.commands.contains(&self.name));
+        let conflict = rows.find_map(|row| {
+            let option = row.options.iter().find(|option| self.has(option))?;
+            self.holds(&row.when).then(|| format!("{option} {}", row.text))
+        });
+        conflict.map_or(Ok(()), |text| Err(usage(ErrorKind::ArgumentConflict, text)))
+    }
+
+    fn holds(&self, when: &When) -> bool {
+        match when {
+            Always => true,
+            With(options) => self.has_any(options),
+            If(holds) => holds(self),
+        }
+    }
+
+    /// Whether an option is given, such as `--mask`, or with a value, such as `--mask hard`.
+    fn has(&self, option: &str) -> bool {
+        let (name, value) =
+            option.split_once(' ').map_or((option, None), |(name, value)| (name, Some(value)));
+        let Some(id) = find(self.definition, name).map(|argument| argument.get_id().as_str()) else {
+            return false;
+        };
+        let is_given = self.matches.value_source(id) == Some(ValueSource::CommandLine);
+        let mut values = self.matches.get_raw(id).into_iter().flatten();
+        is_given && value.is_none_or(|value| values.any(|given| given == value))
+    }
+
+    fn has_any(&self, options: &[&str]) -> bool {
+        options.iter().any(|option| self.has(option))
+    }
+
+    /// Whether the command is an alignment, and its options have a property.
+    fn run(&self, has: impl FnOnce(&Options) -> bool) -> bool {
+        match self.command {
+            Command::Align(options) => has(options),
+            Command::Matrix(options) => has(&options.run),
+            _ => false,
+        }
+    }
+
+    /// Whether the command is a search, and its options have a property.
+    fn search(&self, has: impl FnOnce(&SearchOptions) -> bool) -> bool {
+        match self.command {
+            Command::Search(options) => has(options),
+            _ => false,
+        }
+    }
+}
+
+/// The argument with a name such as `--format` or `-a`.
+fn find<'a>(definition: &'a clap::Command, name: &str) -> Option<&'a Arg> {
+    let is_named = |argument: &&Arg| match name.strip_prefix("--") {
+        Some(long) => argument.get_long() == Some(long),
+        None => argument.get_short().is_some_and(|short| name.strip_prefix('-') == Some(&*short.to_string())),
+    };
+    definition.get_arguments().find(is_named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Arguments;
+    use clap::CommandFactory;
+
+    /// A misspelled option would never be refused.
+    #[test]
+    fn every_row_names_options_of_its_commands() {
+        let definition = Arguments::command();
+        for row in CONFLICTS {
+            let others = if let With(options) = row.when { options } else { &[] };
+            for command in row.commands {
+                let command = definition.find_subcommand(command).unwrap_or(&definition);
+                for option in row.options.iter().chain(others) {
+                    let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+                    let argument = find(command, name);
+                    let argument = argument.unwrap_or_else(|| panic!("{} {name}", command.get_name()));
+                    let values = argument.get_possible_values();
+                    let is_value = |known: &clap::builder::PossibleValue| known.matches(value, false);
+                    assert!(value.is_empty() || values.iter().any(is_value), "{option}");
+                }
+            }
+        }
+    }
+}
