@@ -109,6 +109,22 @@ impl Pairing {
         Ok(())
     }
 
+    /// Clears the insert size of mates whose first hits are no proper pair any more, because one of them was cut.
+    pub fn confirm(&self, scope: &Scope, found: &mut [Found]) {
+        let scoring = self.scoring();
+        found.par_chunks_exact_mut(2).for_each(|mates| {
+            if mates.iter().all(|mate| mate.mated.is_none_or(|mated| mated.insert.is_none())) {
+                return;
+            }
+            let insert = match [&mates[0].alignments[..], &mates[1].alignments[..]] {
+                [[one, ..], [other, ..]] => scoring.of(one, other, scope.batch.targets.circle(one.target)),
+                _ => None,
+            };
+            let insert = insert.map(|(insert, _)| insert);
+            mates.iter_mut().filter_map(|mate| mate.mated.as_mut()).for_each(|mated| mated.insert = insert);
+        });
+    }
+
     /// Adds to the hits of mates in a part of the references what the windows beside them hold. No pair is chosen:
     /// [`Pairing::join`] does that, with the hits of all parts.
     pub fn prepare(

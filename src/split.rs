@@ -38,6 +38,8 @@ struct Interval {
     record: u32,
     start: u32,
     end: u32,
+    /// Whether it is the best part of a path that falls too far.
+    is_part: bool,
 }
 
 /// Finds the supplementary hits of all records. `tiers` are those of intervals.
@@ -55,7 +57,7 @@ pub fn supplement(
     for (record, found) in (0..).zip(found.iter()) {
         if let Some(primary) = found.alignments.first() {
             let end = codes(scope, record).len() as u32;
-            intervals.extend(left(Interval { record, start: 0, end }, primary, end));
+            intervals.extend(left(Interval { record, start: 0, end, is_part: false }, primary, end));
         }
     }
     loop {
@@ -73,13 +75,15 @@ pub fn supplement(
             let Found { mut alignments, second, tier, .. } = hit;
             let Some(alignment) = alignments.drain(..).next() else { continue };
             let len = codes(scope, interval.record).len() as u32;
-            let alignment = in_record(interval, alignment, len);
+            let mut alignment = in_record(interval, alignment, len);
             if let Some(part) = cut(scope, splitting, interval.record, &alignment) {
-                // Searching the part makes it the optimum of its interval, with a mapping quality of its own.
                 let (start, end) = part.letters_taken(len);
-                if end - start < interval.end - interval.start {
+                if tier == Tier::Anchored && is_boxed(scope, found, interval.record) {
+                    alignment = part;
+                } else if end - start < interval.end - interval.start {
+                    // Searching the part makes it the optimum of its interval, with a mapping quality of its own.
                     let [before, behind] = left(interval, &part, len);
-                    next.extend([before, Interval { start, end, ..interval }, behind]);
+                    next.extend([before, Interval { start, end, is_part: true, ..interval }, behind]);
                     continue;
                 }
             }
@@ -112,6 +116,12 @@ fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) 
     drop::best_part(alignment, (query, target), &scope.batch.scoring, splitting.drop)
 }
 
+/// Whether a record is a long query that no target supports.
+fn is_boxed(scope: &Scope, found: &[Found], record: u32) -> bool {
+    let is_long = |tiers: &Tiers| tiers.proven(codes(scope, record).len()).is_none();
+    found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
+}
+
 /// An alignment of an interval as one of its record, which has `len` residues.
 fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignment {
     let before = match alignment.strand {
@@ -140,13 +150,13 @@ fn cut_primaries(
     let parts: Vec<(u32, Alignment)> = found.par_iter().enumerate().filter_map(part).collect();
     let mut intervals = Vec::new();
     for (record, part) in parts {
-        let (own, len) = (&mut found[record as usize], codes(scope, record).len());
-        if own.tier == Tier::Anchored && scope.tiers.is_some_and(|tiers| tiers.proven(len).is_none()) {
-            own.alignments = vec![part];
+        if is_boxed(scope, found, record) {
+            let own = &mut found[record as usize];
+            (own.alignments, own.quality) = (vec![part], None);
             own.quality = Some(quality::of_first(&scope.batch.scoring, own));
         } else {
-            let (start, end) = part.letters_taken(len as u32);
-            intervals.push(Interval { record, start, end });
+            let (start, end) = part.letters_taken(codes(scope, record).len() as u32);
+            intervals.push(Interval { record, start, end, is_part: true });
         }
     }
     if intervals.is_empty() {
@@ -211,7 +221,8 @@ fn most_score(scope: &Scope, interval: Interval) -> i64 {
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
 
-/// The best hit of each interval. What is left of a query of the second tier is searched in its boxes alone.
+/// The best hit of each interval. What is left of a long query that no target supports is searched in its boxes alone, and the
+/// best part of a path in one tier.
 fn search_by_tier(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -219,16 +230,23 @@ fn search_by_tier(
     (intervals, found): (&[Interval], &[Found]),
     effort: &mut Effort,
 ) -> Result<Vec<Found>, EngineError> {
-    let is_boxed = |interval: &Interval| found[interval.record as usize].tier == Tier::Anchored;
-    let Some(tiers) = tiers.filter(|_| intervals.iter().any(is_boxed)) else {
-        return search(engine, scope, (least, tiers), intervals, effort);
+    let boxed = tiers.map(|tiers| tiers.clone().boxed());
+    // Number of each interval's tiers among these.
+    let all = [None, tiers, boxed.as_ref()];
+    let kind = |own: &Interval| match own {
+        own if is_boxed(scope, found, own.record) => 2,
+        own => usize::from(!own.is_part && tiers.is_some()),
     };
-    let boxed_tiers = tiers.clone().boxed();
-    let (boxed, others): (Vec<Interval>, Vec<Interval>) = intervals.iter().partition(|own| is_boxed(own));
-    let mut of_boxed = search(engine, scope, (least, Some(&boxed_tiers)), &boxed, effort)?.into_iter();
-    let mut of_others = search(engine, scope, (least, Some(tiers)), &others, effort)?.into_iter();
-    let next = |own: &Interval| if is_boxed(own) { of_boxed.next() } else { of_others.next() };
-    Ok(intervals.iter().filter_map(next).collect())
+    let mut hits: Vec<Option<Found>> = vec![None; intervals.len()];
+    for (number, tiers) in all.into_iter().enumerate() {
+        let at: Vec<usize> = (0..intervals.len()).filter(|&at| kind(&intervals[at]) == number).collect();
+        if !at.is_empty() {
+            let own: Vec<Interval> = at.iter().map(|&at| intervals[at]).collect();
+            let own = search(engine, scope, (least, tiers), &own, effort)?;
+            at.into_iter().zip(own).for_each(|(at, own)| hits[at] = Some(own));
+        }
+    }
+    Ok(hits.into_iter().flatten().collect())
 }
 
 /// The best hit of each interval.
@@ -263,5 +281,6 @@ fn search(
 /// The two sides of an interval that an alignment of a query of `len` residues leaves.
 fn left(interval: Interval, alignment: &Alignment, len: u32) -> [Interval; 2] {
     let (start, end) = alignment.letters_taken(len);
+    let interval = Interval { is_part: false, ..interval };
     [Interval { end: start, ..interval }, Interval { start: end, ..interval }]
 }

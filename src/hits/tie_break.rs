@@ -33,10 +33,19 @@ impl TieBreak<'_> {
 
     /// Puts the hit of the lowest priority first among the equal best ones. The others keep their order.
     pub fn choose(&self, record: u32, hits: &mut [Alignment]) {
-        let Some(best) = hits.first().map(|hit| hit.score) else { return };
-        let tied = hits.iter().take_while(|hit| hit.score == best);
-        let chosen = tied.enumerate().min_by_key(|(_, hit)| self.priority(record, &[hit])).map(|(at, _)| at);
+        let chosen = self.position(record, hits);
         chosen.into_iter().for_each(|at| hits[..=at].rotate_right(1));
+    }
+
+    /// The hit of the lowest priority among the equal best ones, which come first.
+    pub fn chosen<'a>(&self, record: u32, hits: &'a [Alignment]) -> Option<&'a Alignment> {
+        self.position(record, hits).map(|at| &hits[at])
+    }
+
+    fn position(&self, record: u32, hits: &[Alignment]) -> Option<usize> {
+        let best = hits.first()?.score;
+        let tied = hits.iter().take_while(|hit| hit.score == best);
+        tied.enumerate().min_by_key(|(_, hit)| self.priority(record, &[hit])).map(|(at, _)| at)
     }
 }
 

@@ -61,9 +61,10 @@ pub fn choose(
         choices.iter().take_while(|choice| choice.score == choices[0].score).copied().collect();
     let Some(chosen) = ties.chosen(&tied, &hits) else {
         for (mate, found) in found.iter_mut().enumerate() {
-            ties.tie_break.iter().for_each(|tie_break| tie_break.choose(ties.record, &mut found.alignments));
             found.quality = Some(own_quality(pairing, found, found.alignments.first()));
-            report(pairing, circle_of, found, None);
+            let chosen =
+                ties.tie_break.and_then(|tie_break| tie_break.chosen(ties.record, &found.alignments));
+            report(pairing, circle_of, found, chosen.map(|hit| (hit.clone(), Vec::new())));
             found.mated = Some(Mated { is_first: mate == 0, insert: None });
         }
         return;

@@ -259,6 +259,7 @@ impl Run<'_> {
         if let Some(splitting) = self.split {
             let splitting = (splitting, self.split_tiers.as_ref());
             split::supplement(engine, scope, splitting, &mut found, effort)?;
+            self.pairing.iter().for_each(|pairing| pairing.confirm(scope, &mut found));
         }
         circles::cut(scope.batch, scope.layout, &mut found);
         Ok(found)
