@@ -97,6 +97,7 @@ cargo fmt --check --manifest-path python/Cargo.toml
 say "pictures, tables and lists of docs/"
 scripts/plots.py --check
 scripts/messages.py --check
+scripts/stubs.py --check
 scripts/architecture.py --check
 say "wording of the pages"
 scripts/prose.py
