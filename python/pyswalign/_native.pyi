@@ -52,26 +52,25 @@ class _Scores(_Numbers, total=False):
     scoring: Scoring | None
 
 class InputError(ValueError):
-    """A file is not what it should be: the message has the file, the record, the line and the remedy."""
+    """An input file is invalid. The message has the file, the record and the line, and says what to do."""
 
 class DeviceError(RuntimeError):
-    """A device can't be opened, or it failed and no other may go on."""
+    """A device cannot be opened, or it failed and no other device may continue."""
 
 @final
 class Scoring:
-    """How letters and gaps score.
+    """A scoring scheme: scores of pairs of residues, gap costs, and the ends that are free.
 
-    A gap of k letters costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of one
-    letter costs 6, and one of two letters 8. Biopython and parasail give the cost of the first letter and that of each
-    further one; ``from_biopython`` and ``from_parasail`` translate.
+    A gap of k residues costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of
+    one residue costs 6, and a gap of two costs 8. Biopython and parasail give the cost of the first residue and that of
+    each further residue; ``from_biopython`` and ``from_parasail`` translate.
 
-    A built-in matrix brings the gap costs that blastp takes with it, such as 14/2 for BLOSUM45. BLOSUM80 is blastp's edition,
-    in half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
+    A built-in matrix sets the default gap costs of blastp, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in
+    half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
 
-    Presets: "short" (1/4/6/1, bwa mem's without its clipping penalty; the default for DNA), "long" (2/4/4/2, minimap2's
-    without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
-    proteins). Modes: "local", "glocal" (the whole query),
-    "global" (both whole), "overlap" (one end of each is free).
+    Presets: "short" (1/4/6/1, as bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as minimap2
+    without its second gap cost), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
+    proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 
     >>> from pyswalign import Scoring
     >>> Scoring("long")
@@ -85,37 +84,37 @@ class Scoring:
     def __new__(cls, preset: Preset | None = None, **choice: Unpack[_Numbers]) -> Scoring: ...
     @property
     def match(self) -> int | None:
-        """Score of a match; None where a matrix scores."""
+        """Score of a match; None with a matrix."""
 
     @property
     def mismatch(self) -> int | None:
-        """Cost of a mismatch, a positive number; None where a matrix scores."""
+        """Cost of a mismatch, a positive number; None with a matrix."""
 
     @property
     def gap_open(self) -> int:
-        """Cost of opening a gap, besides the extension by its first letter."""
+        """Cost of opening a gap, without the extension by its first residue."""
 
     @property
     def gap_extend(self) -> int:
-        """Cost of each letter of a gap."""
+        """Cost of each residue of a gap."""
 
     @property
     def matrix(self) -> str | None:
-        """The matrix's name; None where match and mismatch score."""
+        """The name of the matrix; None with match and mismatch."""
 
     @property
     def mode(self) -> Mode:
-        """Which ends of the sequences are free: "local", "glocal", "global" or "overlap"."""
+        """The ends of the sequences that are free: "local", "glocal", "global" or "overlap"."""
 
     @property
     def alphabet(self) -> Alphabet:
         '''"dna" or "protein".'''
 
     def score(self, query: str, target: str) -> int:
-        """The score of two letters."""
+        """Returns the score of two residues."""
 
     def gap_cost(self, length: int) -> int:
-        """What a gap of so many letters costs."""
+        """Returns the cost of a gap of ``length`` residues."""
 
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
@@ -124,14 +123,14 @@ class Scoring:
 class Database:
     """The sequences that queries are aligned with.
 
-    It is made of sequences (str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
-    Biopython or pysam, a mapping from names to sequences), or of a file: FASTA or FASTQ, plain or in gzip, or a database that
-    ``swalign index`` made, whose letters stay in the file, which is mapped while the database or an aligner for it is in
-    use. On Unix the first one installs a handler for SIGBUS, so that a file that is cut is an error. Sequences without a name
-    are called by their place: "0", "1". Threads and aligners may share it.
+    The source is sequences or a file. Sequences are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a
+    sequence, records of Biopython or pysam, or a mapping from names to sequences. A file is FASTA or FASTQ, plain or gzip,
+    or a database of ``swalign index``. Such a database is mapped into memory as long as it is in use. On Unix, the first
+    one installs a handler for SIGBUS, so that truncating the file raises an error. Sequences without a name are named by
+    their index: "0", "1". Threads and aligners may share a database.
 
-    Whether the sequences are DNA or proteins is read off their letters, as the command does, unless ``alphabet`` says it. If
-    they could be both, as short peptides of A, C, G and T could, a UserWarning says how they are read.
+    The residues decide whether the sequences are DNA or proteins, as in the command, unless ``alphabet`` is given. If they
+    could be both, as short peptides of A, C, G and T, a UserWarning says how they are read.
 
     >>> from pyswalign import Database
     >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -152,20 +151,21 @@ class Database:
         '''"dna" or "protein".'''
 
     def name(self, index: int) -> str:
-        """The name of the sequence at this place."""
+        """Returns the name of a sequence."""
 
     def length(self, index: int) -> int:
-        """Letters of the sequence at this place."""
+        """Returns the number of residues of a sequence."""
 
     def sequence(self, index: int, start: int = 0, end: int | None = None) -> str:
-        """Letters of the sequence at this place, from start to end, as alignments have them: in upper case, U as T."""
+        """Returns the residues of a sequence from ``start`` to ``end``, as in alignments: in upper case, with U as T."""
 
 @final
 class Hit:
     """An alignment of a query with a target.
 
-    Coordinates are 0-based and half-open, the query's in the query as it was given. On the strand -1 the query's reverse
-    complement is aligned; ``cigar`` is in the target's direction, as SAM has it. ``print(hit)`` shows the letters.
+    Coordinates are 0-based and half-open. Those of the query refer to the query as given. On strand -1 the reverse
+    complement of the query is aligned. ``cigar`` has the direction of the target, as in SAM. ``print(hit)`` shows the
+    alignment.
 
     >>> import pyswalign
     >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -189,77 +189,78 @@ class Hit:
 
     @property
     def evalue(self) -> float | None:
-        """How many alignments of this score are expected by chance; of one target with a database's size in an Aligner, of the
-        two sequences alone in a pair. None in modes other than local, and for scorings whose scores grow without bound.
+        """The expected number of alignments with this score by chance. In an Aligner, the search space is one target of the
+        size of the database; in a pair, the two sequences. None in modes other than local, and for scoring schemes whose
+        scores grow in proportion to the length.
         """
 
     @property
     def bits(self) -> float | None:
-        """The score in bits; None where there is no E-value."""
+        """The score in bits; None if there is no E-value."""
 
     @property
     def query_name(self) -> str | None:
-        """The query's name; None where it was given without."""
+        """The name of the query; None if it has no name."""
 
     @property
     def target_name(self) -> str:
-        """The target's name."""
+        """The name of the target."""
 
     @property
     def target_index(self) -> int:
-        """The target's place in the database, from 0."""
+        """Index of the target in the database, from 0."""
 
     @property
     def query_start(self) -> int:
-        """First aligned letter of the query, from 0."""
+        """Position of the first aligned residue of the query, from 0."""
 
     @property
     def query_end(self) -> int:
-        """The letter behind the last aligned one of the query."""
+        """Position after the last aligned residue of the query."""
 
     @property
     def query_length(self) -> int:
-        """Letters of the whole query."""
+        """Length of the whole query."""
 
     @property
     def target_start(self) -> int:
-        """First aligned letter of the target, from 0."""
+        """Position of the first aligned residue of the target, from 0."""
 
     @property
     def target_end(self) -> int:
-        """The letter behind the last aligned one of the target."""
+        """Position after the last aligned residue of the target."""
 
     @property
     def target_length(self) -> int:
-        """Letters of the whole target."""
+        """Length of the whole target."""
 
     @property
     def strand(self) -> Literal[1, -1]:
-        """1 where the query is aligned as it was given, -1 where its reverse complement is."""
+        """1 if the query is aligned as given, -1 if its reverse complement is."""
 
     @property
     def cigar(self) -> str:
-        """The path in the target's direction as SAM writes it, without clips: M, I (the query alone) and D (the target alone)."""
+        """The path in the direction of the target, as in SAM, without clips: M, I (query only) and D (target only)."""
 
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
-        """The same as a list of lengths and letters."""
+        """The same as a list of pairs of a length and an operation."""
 
     @property
     def matches(self) -> int:
-        """Columns of equal letters; of DNA only A, C, G and T are equal."""
+        """Number of columns with equal residues. In DNA only A, C, G and T are equal."""
 
     @property
     def edits(self) -> int:
-        """Columns that are no match: letters replaced, inserted and deleted."""
+        """Number of columns with a substitution, an insertion or a deletion."""
 
     @property
     def columns(self) -> int:
-        """Columns of the alignment, gaps included."""
+        """Number of columns of the alignment, with gaps."""
 
     @property
     def identity(self) -> float:
-        """Matches in all columns, 0 to 1."""
+        """Matches divided by columns, from 0 to 1."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -267,7 +268,9 @@ class Hit:
 
     @property
     def aligned(self) -> tuple[str, str, str]:
-        """The rows of the alignment in the query's direction: the query with gaps, what stands between, the target with gaps."""
+        """The rows of the alignment in the direction of the query: the query with gaps, the line between, and the target with
+        gaps.
+        """
 
     def _repr_html_(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -275,10 +278,10 @@ class Hit:
 
 @final
 class Match:
-    """A place where a sequence of the database matches a pattern.
+    """An occurrence of a pattern in a sequence of the database.
 
-    ``start`` and ``end`` are 0-based and half-open, in the target. On the strand -1 the target has the pattern's reverse
-    complement. ``cigar`` is in the target's direction, with = and X.
+    ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target has the reverse complement of
+    the pattern. ``cigar`` has the direction of the target, with = and X.
     """
 
     def __new__(
@@ -295,57 +298,57 @@ class Match:
     ) -> Match: ...
     @property
     def pattern_name(self) -> str:
-        """The pattern's name."""
+        """The name of the pattern."""
 
     @property
     def target_name(self) -> str:
-        """The target's name."""
+        """The name of the target."""
 
     @property
     def pattern_index(self) -> int:
-        """The pattern's place among those that were searched, from 0."""
+        """Index of the pattern among the patterns of the search, from 0."""
 
     @property
     def target_index(self) -> int:
-        """The target's place in the database, from 0."""
+        """Index of the target in the database, from 0."""
 
     @property
     def start(self) -> int:
-        """First letter of the target in the match, from 0."""
+        """Position of the first base of the match in the target, from 0."""
 
     @property
     def end(self) -> int:
-        """The letter behind the last one."""
+        """Position after the last base of the match in the target."""
 
     @property
     def strand(self) -> Literal[1, -1]:
-        """1 where the target has the pattern as it was given, -1 where it has its reverse complement."""
+        """1 if the target has the pattern as given, -1 if it has its reverse complement."""
 
     @property
     def edits(self) -> int:
-        """The fewest edits with which the pattern ends there."""
+        """The fewest edits of the pattern that end here."""
 
     @property
     def cigar(self) -> str:
-        """The path in the target's direction: = and X, I (the pattern alone) and D (the target alone)."""
+        """The path in the direction of the target: = and X, I (pattern only) and D (target only)."""
 
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
-        """The same as a list of lengths and letters."""
+        """The same as a list of pairs of a length and an operation."""
 
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
 @final
 class HitIterator(Iterator[list[Hit]]):
-    """The hits of queries, one list after the other."""
+    """An iterator over the lists of hits of queries."""
 
     def __iter__(self) -> HitIterator: ...
     def __next__(self) -> list[Hit]: ...
 
 @final
 class PairIterator(Iterator[Hit | None]):
-    """The hits of pairs, one after the other."""
+    """An iterator over the hits of pairs."""
 
     def __iter__(self) -> PairIterator: ...
     def __next__(self) -> Hit | None: ...
@@ -354,9 +357,9 @@ class PairIterator(Iterator[Hit | None]):
 class Aligner:
     """Finds the best alignments of queries with the sequences of a database.
 
-    The score of each hit is the true optimum, and the hits do not depend on the device or the number of threads. Threads may
-    share an aligner, and the GIL is free while it works. ``device`` is "auto" (the best GPU, or the CPU where there is
-    none or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring is a ``preset``, numbers that override it
+    The score of each hit is the true optimum. The hits do not depend on the device or the number of threads. Threads may
+    share an aligner, and it releases the GIL while it works. ``device`` is "auto" (the best GPU, or the CPU if there is no
+    GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring scheme is a ``preset``, numbers that override it
     (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``.
 
     >>> from pyswalign import Aligner, Database
@@ -382,24 +385,27 @@ class Aligner:
         **choice: Unpack[_Scores],
     ) -> Aligner: ...
     def align(self, query: Sequence) -> list[Hit]:
-        """The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the best
-        one that overlaps no earlier hit on its target and strand, and so on, up to ``max_hits``. Empty where nothing
-        scores ``min_score``.
+        """Returns the hits of one query, best first, at most ``max_hits``.
+
+        The first hit has the highest score over all targets and strands. Each further hit is the best one that does not
+        overlap an earlier hit on its target and strand. The list is empty if no alignment scores at least ``min_score``.
         """
 
     def align_batch(self, queries: Sequences) -> HitIterator:
-        """The hits of each query, in their order, as an iterator of lists.
+        """Returns an iterator over the lists of hits of the queries, in the order of the queries.
 
-        Queries are any iterable, an endless one too, a mapping from names to sequences, or the pathlib.Path of a FASTA or
-        FASTQ file. They are taken some thousands at a time, as hits are asked for. What is wrong with one query is raised in
-        its place, and the next ones may be asked for.
+        Queries are an iterable (it may be endless), a mapping from names to sequences, or the pathlib.Path of a FASTA or
+        FASTQ file. The iterator reads some thousands of queries at a time. If a query is invalid, the iterator raises an
+        error in its turn, and then continues with the next query.
         """
 
     def score_matrix(
         self, queries: Database | Sequences, targets: str | Database | Sequences | None = None
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """The best score of each query with each target as a NumPy array of int32: a row for each query, a column for each
-        target. Targets are the database's, unless others are given. 0 where nothing scores in local mode.
+        """Returns the best score of each query with each target as a NumPy array of int32.
+
+        The array has a row for each query and a column for each target. The targets are those of the database, unless
+        ``targets`` is given. In local mode, the score of two sequences without a positive score is 0.
         """
 
     def search(
@@ -418,16 +424,18 @@ class Aligner:
         max_sub: int | None = None,
         max_gap: int | None = None,
     ) -> list[Match]:
-        """Finds where patterns occur in the database's sequences with at most ``k`` edits, on both strands: a list of Match, by
-        target, start and end. Patterns are sequences, with or without names, of IUPAC letters: R matches A and G.
+        """Finds all occurrences of patterns in the sequences of the database, with at most ``k`` edits, on both strands.
 
-        Edits are letters replaced, inserted and deleted, or, with ``indels=False``, replaced alone. An end is a match if it has
-        no edits or if its edits are a local minimum; with ``every_end`` each end with at most ``k`` edits is. With ``best`` only
-        the matches of a target with its fewest edits are given.
+        Returns a list of Match, sorted by target, start and end. Patterns are sequences of IUPAC codes, with or without
+        names: R matches A and G.
 
-        ``pam`` keeps the matches with these IUPAC letters beside them, at the pattern's 3' side or, with ``pam_side=5``, at its
-        5' side. ``max_ins``, ``max_del``, ``max_sub`` and ``max_gap`` limit letters of the pattern that the target lacks, the
-        reverse, letters replaced, and both kinds of gaps together.
+        Edits are substitutions, insertions and deletions; with ``indels=False`` only substitutions. An end is a match if it
+        has no edits, or if neither adjacent end has fewer edits. With ``every_end``, each end with at most ``k`` edits is a
+        match. With ``best``, a target has only its matches with the fewest edits.
+
+        ``pam`` keeps only matches next to these IUPAC codes, on the 3' side of the pattern or, with ``pam_side=5``, on its
+        5' side. ``max_ins`` limits bases of the pattern that the target lacks, ``max_del`` bases of the target that the
+        pattern lacks, ``max_sub`` substitutions, and ``max_gap`` insertions and deletions together.
 
         >>> from pyswalign import Aligner
         >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
@@ -441,11 +449,11 @@ class Aligner:
 
     @property
     def scoring(self) -> Scoring:
-        """How letters and gaps score."""
+        """The scoring scheme."""
 
     @property
     def device(self) -> str:
-        """What computes: "GPU NVIDIA H100", "CPU (2 threads, avx512)"."""
+        """The device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)"."""
 
 def align(
     query: Sequence,
@@ -455,11 +463,12 @@ def align(
     min_score: int | None = None,
     **choice: Unpack[_Scores],
 ) -> Hit | None:
-    """The best alignment of a query with a target; None where nothing scores more than 0, or ``min_score``.
+    """Returns the best alignment of a query with a target; None if no alignment scores more than 0, or at least ``min_score``.
 
     Both are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or pysam.
-    Whether they are DNA or proteins is read off their letters, unless ``alphabet``, a ``preset`` or a ``matrix`` says so.
-    Only the forward strand is aligned, unless ``both_strands``. It runs on the CPU; ``align_pairs`` is quicker for many.
+    Their residues decide whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
+    forward strand is aligned, unless ``both_strands`` is true. It runs on the CPU. ``align_pairs`` is faster for many
+    pairs.
 
     >>> import pyswalign
     >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -478,12 +487,13 @@ def align_pairs(
     min_score: int | None = None,
     **choice: Unpack[_Scores],
 ) -> PairIterator:
-    """The best alignment of each pair of a query and a target, in their order, as an iterator of hits, None where there is none.
+    """Returns an iterator over the best alignment of each pair of a query and a target, in their order; None for a pair
+    without one.
 
-    Pairs are any iterable of two sequences each, an endless one too. They are taken some thousands at a time, as hits are
-    asked for. What is wrong with one pair is raised in its place, and the next ones may be asked for. ``device`` is that of
-    an Aligner. Whether all are DNA or proteins is read off the first pair whose letters leave no doubt, of the first 32, unless
-    ``alphabet``, a ``preset`` or a ``matrix`` says so. A later pair that contradicts it is an error.
+    Pairs are an iterable of two sequences each (it may be endless). The iterator reads some thousands of pairs at a time.
+    If a pair is invalid, the iterator raises an error in its turn, and then continues with the next pair. ``device`` is as
+    in Aligner. Among the first 32 pairs, the first pair whose residues leave no doubt decides whether all are DNA or
+    proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it raises an error.
 
     >>> import pyswalign
     >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
