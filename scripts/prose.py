@@ -46,9 +46,6 @@ LIMITS = [
     (2.5, ["docs/cli.md"]),
     (2.5, ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "python/README.md", "docs"]),
 ]
-# Help texts, in blocks of code: options are left out, and the sentences about them are read.
-HELP = {"docs/cli.md"}
-OPTION = re.compile(r"-{1,2}\w|<\w+>$|\[\w+\]|Usage: |swalign ")
 # Generated from the kernels.
 NOT_CHECKED = {"docs/kernels.md"}
 
@@ -63,11 +60,9 @@ def paragraphs(path):
         if kind == ".md":
             if line.lstrip().startswith("```"):
                 fence = not fence
-            code = (fence or line.startswith("    ")) and path not in HELP
+            code = fence or line.startswith("    ")
             inner = "" if code or line.lstrip().startswith("```") else line.strip()
             breaks = not inner or inner[0] in "#|-*" or re.match(r"\d+\. ", inner)
-            if path in HELP and OPTION.match(inner):
-                inner = ""
         else:
             found = COMMENT[kind].match(line)
             inner = found.groups()[-1].strip() if found else ""

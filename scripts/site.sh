@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 export NO_MKDOCS_2_WARNING=1
 venv=target/site-venv
 # Versions are pinned, so that a failure is one of ours.
-packages=(mkdocs==1.6.1 mkdocs-material==9.8.2)
+packages=(mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 griffelib==2.4.1 ruff==0.17.6)
 
 say() { printf '\n=== %s\n' "$*" >&2; }
 

@@ -19,8 +19,17 @@ PAGES = {
     "python/README.md": "python.md",
     "workflow/README.md": "workflow.md",
 }
+# The reference of the Python package, which mkdocstrings makes from the stubs (mkdocs.yml).
+STUBS = ("python/pyswalign/_native.pyi", "python-api.md")
+REFERENCE = {
+    "Aligning": ["align", "align_pairs", "Aligner", "Database"],
+    "Scoring schemes": ["Scoring", "from_biopython", "from_parasail"],
+    "Results": ["Hit", "HitIterator", "PairIterator", "Match"],
+    "Exceptions": ["InputError", "DeviceError"],
+    "Types of parameters": [f"_native.{name}" for name in ("Sequence", "Sequences", "Letters", "Alphabet", "Mode", "Preset")],
+}
 # A link to the README leads to the home page.
-LINKS = PAGES | {"README.md": "index.md"}
+LINKS = PAGES | {"README.md": "index.md", STUBS[0]: STUBS[1]}
 # Generated text that would fill the results of each search.
 NOT_SEARCHED = {"kernels.md"}
 ITEM = re.compile(r"([-*]|\d+\.) +")
@@ -58,7 +67,16 @@ def indented(lines):
 def on_files(files, config):
     for source, page in PAGES.items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    files.append(File.generated(config, STUBS[1], content=reference()))
     return files
+
+
+def reference():
+    """The page of the Python package's reference."""
+    page = "# Python reference\n\nEvery class and function of `pyswalign`. The [overview](python.md) has examples for each kind of work.\n"
+    for title, names in REFERENCE.items():
+        page += f"\n## {title}\n\n" + "\n".join(f"::: pyswalign.{name}\n" for name in names)
+    return page
 
 
 def site_path(path):

@@ -94,8 +94,10 @@ done
 say "cargo fmt --check"
 cargo fmt --check
 cargo fmt --check --manifest-path python/Cargo.toml
-say "pictures and tables of docs/"
+say "pictures, tables and lists of docs/"
 scripts/plots.py --check
+scripts/messages.py --check
+scripts/stubs.py --check
 scripts/architecture.py --check
 say "wording of the pages"
 scripts/prose.py

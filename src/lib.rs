@@ -23,6 +23,8 @@
 //! | choose scores and gap costs | [`Scoring::preset`], [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
 //! | choose what computes | [`Device`] |
 //!
+//! docs/guide/rust.md in the repository is a guide with longer examples.
+//!
 //! Sequences go in as letters. A [`Hit`] and a [`Match`] say where, on which [`Strand`], how well, and by which [`Cigar`].
 //! Aligners and searchers are `Send` and `Sync`: build one, and let threads share it by reference.
 //!

@@ -1,7 +1,9 @@
-//! `docs/cli.md` is the help, the commands of README.md and the guides run and print their samples, and links lead somewhere.
+//! `docs/cli.md` has the arguments of the command, the commands of README.md and the guides run and print their samples, and links lead somewhere.
 //!
 //! When the help or the output has changed, write the pages anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
 
+#[path = "docs/cli.rs"]
+mod cli;
 mod common;
 #[path = "docs/pages.rs"]
 mod pages;
@@ -12,41 +14,9 @@ use common::repository;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/cli.md";
-const COMMANDS: [&[&str]; 10] = [
-    &["--help"],
-    &["pairs", "--help"],
-    &["all", "--help"],
-    &["search", "--help"],
-    &["grep", "--help"],
-    &["dedup", "--help"],
-    &["index", "--help"],
-    &["merge", "--help"],
-    &["devices", "--help"],
-    &["completions", "--help"],
-];
-/// Characters of a line. The help fits itself to its terminal, and where there is none, as in this
-/// test, to this.
-const COLUMNS: &str = "100";
-
-fn page() -> String {
-    let mut page = String::from(
-        "# The command line\n\n\
-         Generated from `--help` by `SWALIGN_WRITE_DOCS=1 cargo test --test docs`; do not edit.\n",
-    );
-    for args in COMMANDS {
-        let outcome = finish(command(&repository()).env("COLUMNS", COLUMNS).args(args));
-        let help = outcome.text();
-        page.push_str(&format!("\n## `swalign {}`\n\n```text\n", args.join(" ")));
-        // An empty line between two paragraphs is indented.
-        help.trim_end().lines().for_each(|line| page.extend([line.trim_end(), "\n"]));
-        page.push_str("```\n");
-    }
-    page
-}
-
 #[test]
 fn the_command_line_is_documented() {
-    let (path, page) = (repository().join(PAGE), page());
+    let (path, page) = (repository().join(PAGE), cli::page(&swalign::cli::pages::documented()));
     if std::env::var_os("SWALIGN_WRITE_DOCS").is_some() {
         std::fs::write(path, page).unwrap();
         return;
@@ -55,7 +25,7 @@ fn the_command_line_is_documented() {
     let line = page.lines().zip(written.lines()).take_while(|(said, written)| said == written).count() + 1;
     assert!(
         page == written,
-        "{PAGE} differs from the help, from its line {line} on; \
+        "{PAGE} differs from the arguments of the command, from its line {line} on; \
          write it anew with: SWALIGN_WRITE_DOCS=1 cargo test --test docs"
     );
 }

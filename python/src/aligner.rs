@@ -20,9 +20,9 @@ const MOST_VALUES: usize = 1 << 33;
 
 /// Finds the best alignments of queries with the sequences of a database.
 ///
-/// The score of each hit is the true optimum, and the hits do not depend on the device or the number of threads. Threads may
-/// share an aligner, and the GIL is free while it works. ``device`` is "auto" (the best GPU, or the CPU where there is
-/// none or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring is a ``preset``, numbers that override it
+/// The score of each hit is the true optimum. The hits do not depend on the device or the number of threads. Threads may
+/// share an aligner, and it releases the GIL while it works. ``device`` is "auto" (the best GPU, or the CPU if there is no
+/// GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring scheme is a ``preset``, numbers that override it
 /// (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``.
 ///
 /// >>> from pyswalign import Aligner, Database
@@ -151,9 +151,10 @@ impl PyAligner {
         Ok(PyAligner { shared: Arc::new(shared), database, chosen })
     }
 
-    /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the best
-    /// one that overlaps no earlier hit on its target and strand, and so on, up to ``max_hits``. Empty where nothing
-    /// scores ``min_score``.
+    /// Returns the hits of one query, best first, at most ``max_hits``.
+    ///
+    /// The first hit has the highest score over all targets and strands. Each further hit is the best one that does not
+    /// overlap an earlier hit on its target and strand. The list is empty if no alignment scores at least ``min_score``.
     fn align<'py>(&self, py: Python<'py>, query: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
         let query = sequence(query)?;
@@ -166,19 +167,21 @@ impl PyAligner {
         list(py, found.into_iter().next().unwrap_or_else(|| Ok(Vec::new())).map_err(exception)?)
     }
 
-    /// The hits of each query, in their order, as an iterator of lists.
+    /// Returns an iterator over the lists of hits of the queries, in the order of the queries.
     ///
-    /// Queries are any iterable, an endless one too, a mapping from names to sequences, or the pathlib.Path of a FASTA or
-    /// FASTQ file. They are taken some thousands at a time, as hits are asked for. What is wrong with one query is raised in
-    /// its place, and the next ones may be asked for.
+    /// Queries are an iterable (it may be endless), a mapping from names to sequences, or the pathlib.Path of a FASTA or
+    /// FASTQ file. The iterator reads some thousands of queries at a time. If a query is invalid, the iterator raises an
+    /// error in its turn, and then continues with the next query.
     fn align_batch(&self, queries: &Bound<'_, PyAny>) -> PyResult<HitStream> {
         self.shared.device.check()?;
         let queries = Source::of(queries, "the queries of align_batch")?;
         Ok(HitStream { shared: Arc::clone(&self.shared), stream: Stream::new(queries) })
     }
 
-    /// The best score of each query with each target as a NumPy array of int32: a row for each query, a column for each
-    /// target. Targets are the database's, unless others are given. 0 where nothing scores in local mode.
+    /// Returns the best score of each query with each target as a NumPy array of int32.
+    ///
+    /// The array has a row for each query and a column for each target. The targets are those of the database, unless
+    /// ``targets`` is given. In local mode, the score of two sequences without a positive score is 0.
     #[pyo3(signature = (queries, targets=None))]
     fn score_matrix<'py>(
         &self,
@@ -231,16 +234,18 @@ impl PyAligner {
         values.call_method1("reshape", (rows, columns))
     }
 
-    /// Finds where patterns occur in the database's sequences with at most ``k`` edits, on both strands: a list of Match, by
-    /// target, start and end. Patterns are sequences, with or without names, of IUPAC letters: R matches A and G.
+    /// Finds all occurrences of patterns in the sequences of the database, with at most ``k`` edits, on both strands.
     ///
-    /// Edits are letters replaced, inserted and deleted, or, with ``indels=False``, replaced alone. An end is a match if it has
-    /// no edits or if its edits are a local minimum; with ``every_end`` each end with at most ``k`` edits is. With ``best`` only
-    /// the matches of a target with its fewest edits are given.
+    /// Returns a list of Match, sorted by target, start and end. Patterns are sequences of IUPAC codes, with or without
+    /// names: R matches A and G.
     ///
-    /// ``pam`` keeps the matches with these IUPAC letters beside them, at the pattern's 3' side or, with ``pam_side=5``, at its
-    /// 5' side. ``max_ins``, ``max_del``, ``max_sub`` and ``max_gap`` limit letters of the pattern that the target lacks, the
-    /// reverse, letters replaced, and both kinds of gaps together.
+    /// Edits are substitutions, insertions and deletions; with ``indels=False`` only substitutions. An end is a match if it
+    /// has no edits, or if neither adjacent end has fewer edits. With ``every_end``, each end with at most ``k`` edits is a
+    /// match. With ``best``, a target has only its matches with the fewest edits.
+    ///
+    /// ``pam`` keeps only matches next to these IUPAC codes, on the 3' side of the pattern or, with ``pam_side=5``, on its
+    /// 5' side. ``max_ins`` limits bases of the pattern that the target lacks, ``max_del`` bases of the target that the
+    /// pattern lacks, ``max_sub`` substitutions, and ``max_gap`` insertions and deletions together.
     ///
     /// >>> from pyswalign import Aligner
     /// >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
@@ -302,13 +307,13 @@ impl PyAligner {
         self.database.clone_ref(py)
     }
 
-    /// How letters and gaps score.
+    /// The scoring scheme.
     #[getter]
     fn scoring(&self) -> PyScoring {
         PyScoring { chosen: self.chosen.clone() }
     }
 
-    /// What computes: "GPU NVIDIA H100", "CPU (2 threads, avx512)".
+    /// The device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)".
     #[getter]
     fn device(&self) -> &str {
         self.shared.aligner.device()
@@ -353,7 +358,7 @@ fn scores(shared: &Shared, queries: &[Sequence], targets: &Targets, given_up: &G
     Scores::Bytes(bytes)
 }
 
-/// The hits of queries, one list after the other.
+/// An iterator over the lists of hits of queries.
 #[pyclass(name = "HitIterator", module = "pyswalign")]
 pub struct HitStream {
     shared: Arc<Shared>,

@@ -15,14 +15,14 @@ const LONG: u64 = u64::MAX;
 
 /// The sequences that queries are aligned with.
 ///
-/// It is made of sequences (str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
-/// Biopython or pysam, a mapping from names to sequences), or of a file: FASTA or FASTQ, plain or in gzip, or a database that
-/// ``swalign index`` made, whose letters stay in the file, which is mapped while the database or an aligner for it is in
-/// use. On Unix the first one installs a handler for SIGBUS, so that a file that is cut is an error. Sequences without a name
-/// are called by their place: "0", "1". Threads and aligners may share it.
+/// The source is sequences or a file. Sequences are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a
+/// sequence, records of Biopython or pysam, or a mapping from names to sequences. A file is FASTA or FASTQ, plain or gzip,
+/// or a database of ``swalign index``. Such a database is mapped into memory as long as it is in use. On Unix, the first
+/// one installs a handler for SIGBUS, so that truncating the file raises an error. Sequences without a name are named by
+/// their index: "0", "1". Threads and aligners may share a database.
 ///
-/// Whether the sequences are DNA or proteins is read off their letters, as the command does, unless ``alphabet`` says it. If
-/// they could be both, as short peptides of A, C, G and T could, a UserWarning says how they are read.
+/// The residues decide whether the sequences are DNA or proteins, as in the command, unless ``alphabet`` is given. If they
+/// could be both, as short peptides of A, C, G and T, a UserWarning says how they are read.
 ///
 /// >>> from pyswalign import Database
 /// >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -111,17 +111,17 @@ impl Database {
         alphabet_name(self.targets.alphabet())
     }
 
-    /// The name of the sequence at this place.
+    /// Returns the name of a sequence.
     fn name(&self, index: isize) -> PyResult<&str> {
         Ok(self.targets.name(self.place(index)?).unwrap_or_default())
     }
 
-    /// Letters of the sequence at this place.
+    /// Returns the number of residues of a sequence.
     fn length(&self, index: isize) -> PyResult<usize> {
         Ok(self.targets.length(self.place(index)?).unwrap_or_default())
     }
 
-    /// Letters of the sequence at this place, from start to end, as alignments have them: in upper case, U as T.
+    /// Returns the residues of a sequence from ``start`` to ``end``, as in alignments: in upper case, with U as T.
     #[pyo3(signature = (index, start=0, end=None))]
     fn sequence(&self, index: isize, start: usize, end: Option<usize>) -> PyResult<String> {
         let place = self.place(index)?;

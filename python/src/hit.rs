@@ -13,8 +13,9 @@ const GAP: u8 = b'-';
 
 /// An alignment of a query with a target.
 ///
-/// Coordinates are 0-based and half-open, the query's in the query as it was given. On the strand -1 the query's reverse
-/// complement is aligned; ``cigar`` is in the target's direction, as SAM has it. ``print(hit)`` shows the letters.
+/// Coordinates are 0-based and half-open. Those of the query refer to the query as given. On strand -1 the reverse
+/// complement of the query is aligned. ``cigar`` has the direction of the target, as in SAM. ``print(hit)`` shows the
+/// alignment.
 ///
 /// >>> import pyswalign
 /// >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -210,110 +211,111 @@ impl PyHit {
         self.found.score
     }
 
-    /// How many alignments of this score are expected by chance; of one target with a database's size in an Aligner, of the
-    /// two sequences alone in a pair. None in modes other than local, and for scorings whose scores grow without bound.
+    /// The expected number of alignments with this score by chance. In an Aligner, the search space is one target of the
+    /// size of the database; in a pair, the two sequences. None in modes other than local, and for scoring schemes whose
+    /// scores grow in proportion to the length.
     #[getter]
     fn evalue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(_, evalue)| evalue))
     }
 
-    /// The score in bits; None where there is no E-value.
+    /// The score in bits; None if there is no E-value.
     #[getter]
     fn bits(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(bits, _)| bits))
     }
 
-    /// The query's name; None where it was given without.
+    /// The name of the query; None if it has no name.
     #[getter]
     fn query_name(&self) -> Option<&str> {
         self.found.query_name.as_deref()
     }
 
-    /// The target's name.
+    /// The name of the target.
     #[getter]
     fn target_name(&self) -> &str {
         &self.found.target_name
     }
 
-    /// The target's place in the database, from 0.
+    /// Index of the target in the database, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.found.target_index
     }
 
-    /// First aligned letter of the query, from 0.
+    /// Position of the first aligned residue of the query, from 0.
     #[getter]
     fn query_start(&self) -> usize {
         self.found.query.0
     }
 
-    /// The letter behind the last aligned one of the query.
+    /// Position after the last aligned residue of the query.
     #[getter]
     fn query_end(&self) -> usize {
         self.found.query.1
     }
 
-    /// Letters of the whole query.
+    /// Length of the whole query.
     #[getter]
     fn query_length(&self) -> usize {
         self.found.lengths.0
     }
 
-    /// First aligned letter of the target, from 0.
+    /// Position of the first aligned residue of the target, from 0.
     #[getter]
     fn target_start(&self) -> usize {
         self.found.target.0
     }
 
-    /// The letter behind the last aligned one of the target.
+    /// Position after the last aligned residue of the target.
     #[getter]
     fn target_end(&self) -> usize {
         self.found.target.1
     }
 
-    /// Letters of the whole target.
+    /// Length of the whole target.
     #[getter]
     fn target_length(&self) -> usize {
         self.found.lengths.1
     }
 
-    /// 1 where the query is aligned as it was given, -1 where its reverse complement is.
+    /// 1 if the query is aligned as given, -1 if its reverse complement is.
     #[getter]
     fn strand(&self) -> i8 {
         if self.found.is_reverse { -1 } else { 1 }
     }
 
-    /// The path in the target's direction as SAM writes it, without clips: M, I (the query alone) and D (the target alone).
+    /// The path in the direction of the target, as in SAM, without clips: M, I (query only) and D (target only).
     #[getter]
     fn cigar(&self) -> String {
         self.found.cigar()
     }
 
-    /// The same as a list of lengths and letters.
+    /// The same as a list of pairs of a length and an operation.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.found.runs.iter().map(|&(len, op)| (len, char::from(op))).collect()
     }
 
-    /// Columns of equal letters; of DNA only A, C, G and T are equal.
+    /// Number of columns with equal residues. In DNA only A, C, G and T are equal.
     #[getter]
     fn matches(&self) -> usize {
         self.found.matches
     }
 
-    /// Columns that are no match: letters replaced, inserted and deleted.
+    /// Number of columns with a substitution, an insertion or a deletion.
     #[getter]
     fn edits(&self) -> usize {
         self.found.columns() - self.found.matches
     }
 
-    /// Columns of the alignment, gaps included.
+    /// Number of columns of the alignment, with gaps.
     #[getter]
     fn columns(&self) -> usize {
         self.found.columns()
     }
 
-    /// Matches in all columns, 0 to 1.
+    /// Matches divided by columns, from 0 to 1.
     #[getter]
     fn identity(&self) -> f64 {
         self.found.matches as f64 / self.found.columns().max(1) as f64
@@ -325,7 +327,8 @@ impl PyHit {
         alphabet_name(self.found.alphabet)
     }
 
-    /// The rows of the alignment in the query's direction: the query with gaps, what stands between, the target with gaps.
+    /// The rows of the alignment in the direction of the query: the query with gaps, the line between, and the target with
+    /// gaps.
     #[getter]
     fn aligned(&self) -> (String, String, String) {
         self.found.shown().into()

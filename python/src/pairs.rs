@@ -97,11 +97,12 @@ impl Settings {
     }
 }
 
-/// The best alignment of a query with a target; None where nothing scores more than 0, or ``min_score``.
+/// Returns the best alignment of a query with a target; None if no alignment scores more than 0, or at least ``min_score``.
 ///
 /// Both are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or pysam.
-/// Whether they are DNA or proteins is read off their letters, unless ``alphabet``, a ``preset`` or a ``matrix`` says so.
-/// Only the forward strand is aligned, unless ``both_strands``. It runs on the CPU; ``align_pairs`` is quicker for many.
+/// Their residues decide whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
+/// forward strand is aligned, unless ``both_strands`` is true. It runs on the CPU. ``align_pairs`` is faster for many
+/// pairs.
 ///
 /// >>> import pyswalign
 /// >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -137,12 +138,13 @@ pub fn align(
     jobs::run(py, cells, work)?.map_err(exception)
 }
 
-/// The best alignment of each pair of a query and a target, in their order, as an iterator of hits, None where there is none.
+/// Returns an iterator over the best alignment of each pair of a query and a target, in their order; None for a pair
+/// without one.
 ///
-/// Pairs are any iterable of two sequences each, an endless one too. They are taken some thousands at a time, as hits are
-/// asked for. What is wrong with one pair is raised in its place, and the next ones may be asked for. ``device`` is that of
-/// an Aligner. Whether all are DNA or proteins is read off the first pair whose letters leave no doubt, of the first 32, unless
-/// ``alphabet``, a ``preset`` or a ``matrix`` says so. A later pair that contradicts it is an error.
+/// Pairs are an iterable of two sequences each (it may be endless). The iterator reads some thousands of pairs at a time.
+/// If a pair is invalid, the iterator raises an error in its turn, and then continues with the next pair. ``device`` is as
+/// in Aligner. Among the first 32 pairs, the first pair whose residues leave no doubt decides whether all are DNA or
+/// proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it raises an error.
 ///
 /// >>> import pyswalign
 /// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
@@ -226,7 +228,7 @@ impl Aligning {
     }
 }
 
-/// The hits of pairs, one after the other.
+/// An iterator over the hits of pairs.
 #[pyclass(name = "PairIterator", module = "pyswalign")]
 pub struct PairStream {
     stream: Stream<Py<PyIterator>, NumberedPair, Option<PyHit>>,

@@ -9,19 +9,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 
-/// How letters and gaps score.
+/// A scoring scheme: scores of pairs of residues, gap costs, and the ends that are free.
 ///
-/// A gap of k letters costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of one
-/// letter costs 6, and one of two letters 8. Biopython and parasail give the cost of the first letter and that of each
-/// further one; ``from_biopython`` and ``from_parasail`` translate.
+/// A gap of k residues costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of
+/// one residue costs 6, and a gap of two costs 8. Biopython and parasail give the cost of the first residue and that of
+/// each further residue; ``from_biopython`` and ``from_parasail`` translate.
 ///
-/// A built-in matrix brings the gap costs that blastp takes with it, such as 14/2 for BLOSUM45. BLOSUM80 is blastp's edition,
-/// in half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
+/// A built-in matrix sets the default gap costs of blastp, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in
+/// half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
 ///
-/// Presets: "short" (1/4/6/1, bwa mem's without its clipping penalty; the default for DNA), "long" (2/4/4/2, minimap2's
-/// without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
-/// proteins). Modes: "local", "glocal" (the whole query),
-/// "global" (both whole), "overlap" (one end of each is free).
+/// Presets: "short" (1/4/6/1, as bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as minimap2
+/// without its second gap cost), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
+/// proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 ///
 /// >>> from pyswalign import Scoring
 /// >>> Scoring("long")
@@ -287,37 +286,37 @@ impl PyScoring {
         Ok(PyScoring { chosen: said.resolve(|implied| Ok(implied.unwrap_or(Alphabet::Dna)))? })
     }
 
-    /// Score of a match; None where a matrix scores.
+    /// Score of a match; None with a matrix.
     #[getter]
     fn r#match(&self) -> Option<i32> {
         self.chosen.scoring.match_and_mismatch().map(|(match_, _)| match_)
     }
 
-    /// Cost of a mismatch, a positive number; None where a matrix scores.
+    /// Cost of a mismatch, a positive number; None with a matrix.
     #[getter]
     fn mismatch(&self) -> Option<i32> {
         self.chosen.scoring.match_and_mismatch().map(|(_, mismatch)| mismatch)
     }
 
-    /// Cost of opening a gap, besides the extension by its first letter.
+    /// Cost of opening a gap, without the extension by its first residue.
     #[getter]
     fn gap_open(&self) -> i32 {
         self.chosen.scoring.gap_open
     }
 
-    /// Cost of each letter of a gap.
+    /// Cost of each residue of a gap.
     #[getter]
     fn gap_extend(&self) -> i32 {
         self.chosen.scoring.gap_extend
     }
 
-    /// The matrix's name; None where match and mismatch score.
+    /// The name of the matrix; None with match and mismatch.
     #[getter]
     fn matrix(&self) -> Option<&str> {
         self.chosen.scoring.substitution_matrix().map(|matrix| &*matrix.name)
     }
 
-    /// Which ends of the sequences are free: "local", "glocal", "global" or "overlap".
+    /// The ends of the sequences that are free: "local", "glocal", "global" or "overlap".
     #[getter]
     fn mode(&self) -> String {
         self.chosen.scoring.mode.to_string()
@@ -329,7 +328,7 @@ impl PyScoring {
         alphabet_name(self.chosen.scoring.alphabet)
     }
 
-    /// The score of two letters.
+    /// Returns the score of two residues.
     fn score(&self, query: &str, target: &str) -> PyResult<i32> {
         let alphabet = self.chosen.scoring.alphabet;
         let (&[query], &[target]) = (query.as_bytes(), target.as_bytes()) else {
@@ -339,7 +338,7 @@ impl PyScoring {
         score.ok_or_else(|| PyValueError::new_err(format!("give letters of {alphabet}")))
     }
 
-    /// What a gap of so many letters costs.
+    /// Returns the cost of a gap of ``length`` residues.
     fn gap_cost(&self, length: usize) -> i64 {
         if length == 0 { 0 } else { self.chosen.scoring.gap_cost(length) }
     }

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use swalign::{Strand, Targets};
 
-/// A place where a sequence of the database matches a pattern.
+/// An occurrence of a pattern in a sequence of the database.
 ///
-/// ``start`` and ``end`` are 0-based and half-open, in the target. On the strand -1 the target has the pattern's reverse
-/// complement. ``cigar`` is in the target's direction, with = and X.
+/// ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target has the reverse complement of
+/// the pattern. ``cigar`` has the direction of the target, with = and X.
 #[pyclass(frozen, name = "Match", module = "pyswalign", eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PyMatch {
@@ -42,61 +42,61 @@ impl PyMatch {
         PyMatch { pattern_name, target_name, pattern_index, target_index, start, end, strand, edits, runs }
     }
 
-    /// The pattern's name.
+    /// The name of the pattern.
     #[getter]
     fn pattern_name(&self) -> &str {
         &self.pattern_name
     }
 
-    /// The target's name.
+    /// The name of the target.
     #[getter]
     fn target_name(&self) -> &str {
         &self.target_name
     }
 
-    /// The pattern's place among those that were searched, from 0.
+    /// Index of the pattern among the patterns of the search, from 0.
     #[getter]
     fn pattern_index(&self) -> usize {
         self.pattern_index
     }
 
-    /// The target's place in the database, from 0.
+    /// Index of the target in the database, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.target_index
     }
 
-    /// First letter of the target in the match, from 0.
+    /// Position of the first base of the match in the target, from 0.
     #[getter]
     fn start(&self) -> usize {
         self.start
     }
 
-    /// The letter behind the last one.
+    /// Position after the last base of the match in the target.
     #[getter]
     fn end(&self) -> usize {
         self.end
     }
 
-    /// 1 where the target has the pattern as it was given, -1 where it has its reverse complement.
+    /// 1 if the target has the pattern as given, -1 if it has its reverse complement.
     #[getter]
     fn strand(&self) -> i8 {
         self.strand
     }
 
-    /// The fewest edits with which the pattern ends there.
+    /// The fewest edits of the pattern that end here.
     #[getter]
     fn edits(&self) -> usize {
         self.edits
     }
 
-    /// The path in the target's direction: = and X, I (the pattern alone) and D (the target alone).
+    /// The path in the direction of the target: = and X, I (pattern only) and D (target only).
     #[getter]
     fn cigar(&self) -> String {
         self.runs.iter().map(|(len, op)| format!("{len}{op}")).collect()
     }
 
-    /// The same as a list of lengths and letters.
+    /// The same as a list of pairs of a length and an operation.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.runs.clone()

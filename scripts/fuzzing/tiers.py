@@ -182,6 +182,8 @@ class Tiers:
             query, targets, scoring, {**rules, **more, "tiers": None, "min_score": least}
         )
         if self.k and m >= LONG and LONG * columns > FULL_CELLS:
+            # Reads and references of these cases are so short that a run is near half of the shorter one, so its target
+            # supports the read.
             strands = [scoring.read(query)] + [scoring.read(reverse_complement(query))] * ("-" in rules["strands"])
             is_near = lambda text: any(has_extended_run(turned, scoring.read(text), scoring, self.k, first) for turned in strands)
             return within(least, {number: target for number, target in targets.items() if is_near(target[1])})

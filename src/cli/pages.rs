@@ -23,7 +23,8 @@ pub struct PagesArguments {
 }
 
 /// The command for pages and completions, without the subcommand `help`.
-fn shown() -> clap::Command {
+#[doc(hidden)]
+pub fn documented() -> clap::Command {
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
     command
@@ -51,7 +52,7 @@ fn visible(command: &clap::Command) -> clap::Command {
 /// A shell's script that completes the command's options, choices and files.
 pub fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut visible(&shown()), "swalign", &mut script);
+    clap_complete::generate(shell, &mut visible(&documented()), "swalign", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
@@ -71,7 +72,7 @@ pub fn write_manual(folder: &Path) -> Result<()> {
 
 /// The manual pages with the names of their files.
 fn manual() -> io::Result<Vec<(OsString, Vec<u8>)>> {
-    let command = shown();
+    let command = documented();
     let seen = |command: &&clap::Command| !command.is_hide_set();
     let page = |command: &clap::Command| {
         let mut page = Vec::new();

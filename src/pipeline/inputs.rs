@@ -48,7 +48,7 @@ impl OpenInputs {
         let both_strands = strands(options, alphabet) == 2;
         if options.has_mates() && !both_strands {
             let text = match alphabet {
-                Alphabet::Dna => "mates align to both strands; leave --forward-only out",
+                Alphabet::Dna => "mates align to both strands; leave --strand plus (--forward-only) out",
                 Alphabet::Protein => {
                     "the references are protein, but mates are DNA; give DNA references, or use --alphabet dna"
                 }

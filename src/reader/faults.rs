@@ -183,7 +183,7 @@ fn explain(error: &ParseError) -> (String, &'static str) {
         ParseErrorKind::InvalidStart => ("a record must begin with '@' here", four_lines),
         ParseErrorKind::InvalidSeparator => ("a line with '+' must follow the sequence", four_lines),
         ParseErrorKind::UnexpectedEnd if error.format == Some(Format::Fasta) => {
-            ("the input ends inside a header", "the file may be truncated")
+            ("the input ends inside a header", cut)
         }
         ParseErrorKind::UnexpectedEnd => ("the input ends inside a record", cut),
     };

@@ -235,7 +235,11 @@ impl Mates {
         if let [last] = rest {
             let place = of_record(path, last);
             let problem = "the last record has no mate";
-            return Err(Error::input(place, problem, "the mates of each pair must follow each other"));
+            return Err(Error::input(
+                place,
+                problem,
+                "add its mate or remove it; the mates of each pair must follow each other",
+            ));
         }
         pairs.iter_mut().try_for_each(|[one, other]| join(one, other, [path; 2]))?;
         Ok(records.len() > begun)

@@ -161,7 +161,11 @@ pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()
     let names: Vec<String> = texts.iter().map(|(name, _)| name.clone()).collect();
     let Some((_, later)) = first_repeated(&names) else { return Ok(()) };
     let problem = format!("two texts are named '{}'", names[later].escape_debug());
-    Err(Error::input(whole(path), problem, "SAM needs a unique name for each text"))
+    Err(Error::input(
+        whole(path),
+        problem,
+        "rename one of them, because SAM needs unique names, or use another --format",
+    ))
 }
 
 /// Reads all patterns of a file, none of them empty, and what is to be said of the file. As reads of SAM their names are

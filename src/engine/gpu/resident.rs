@@ -27,7 +27,7 @@ impl HeldSequences {
     ) -> Result<HeldSequences, EngineError> {
         if sequences.codes().len() > most as usize {
             let residues = sequences.codes().len();
-            let problem = "residues are more than a device can index";
+            let problem = "residues exceed the limit of the GPU";
             return Err(EngineError::Unsupported(format!("{residues} {problem}")));
         }
         Ok(HeldSequences(Arc::downgrade(sequences), letters))

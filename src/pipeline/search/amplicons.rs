@@ -44,8 +44,8 @@ pub fn pairs(
 fn left_out(pairs: &Pairs, path: &Path) -> Option<String> {
     match pairs.left_out() {
         0 => None,
-        1 => Some(format!("1 pattern is in no pair in {}", path.display())),
-        some => Some(format!("{some} patterns are in no pair in {}", path.display())),
+        1 => Some(format!("1 pattern is in no pair in {} and has no amplicons", path.display())),
+        some => Some(format!("{some} patterns are in no pair in {} and have no amplicons", path.display())),
     }
 }
 

@@ -34,7 +34,7 @@ pub fn check_names(patterns: &[Pattern]) -> Result<()> {
     match patterns.iter().find(|pattern| !names.insert(&pattern.name)) {
         None => Ok(()),
         Some(Pattern { name, .. }) => Err(Error::Usage(format!(
-            "two patterns are named '{}': --part with --format sam needs unique names",
+            "two patterns are named '{}': rename one of them, because --part with --format sam needs unique names",
             name.escape_debug()
         ))),
     }
@@ -42,8 +42,12 @@ pub fn check_names(patterns: &[Pattern]) -> Result<()> {
 
 /// The patterns that were given, and what is to be said of their file.
 pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
-    let refused =
-        |at: usize| Error::Usage(format!("PATTERN has an invalid character at position {}", at + 1));
+    let refused = |at: usize| {
+        Error::Usage(format!(
+            "PATTERN has an invalid character at position {}; use IUPAC codes of DNA",
+            at + 1
+        ))
+    };
     match &options.patterns {
         PatternSource::Letters(letters) => {
             let pattern = Pattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
@@ -61,8 +65,9 @@ pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
 /// The PAM that was given.
 pub fn pam(given: &PamChoice) -> Result<Pam> {
     let side = if given.in_front { PamSide::Five } else { PamSide::Three };
-    Pam::new(given.letters.as_bytes(), side)
-        .map_err(|at| Error::Usage(format!("--pam has an invalid character at position {}", at + 1)))
+    Pam::new(given.letters.as_bytes(), side).map_err(|at| {
+        Error::Usage(format!("--pam has an invalid character at position {}; use IUPAC codes of DNA", at + 1))
+    })
 }
 
 /// Refuses more edits of the longest pattern, which a rate gives, than limits of single kinds and summaries are for.

@@ -246,7 +246,7 @@ impl BaseScan {
     pub fn load(&self, codes: &[u8]) -> Result<BaseText, EngineError> {
         let letters = codes.len();
         if letters > u32::MAX as usize / 2 {
-            let problem = "letters are more than a device looks at";
+            let problem = "bases exceed the limit of the GPU";
             return Err(EngineError::Unsupported(format!("{letters} {problem}")));
         }
         let stride = (letters.div_ceil(32) + AHEAD).next_multiple_of(PLANE_WORDS);

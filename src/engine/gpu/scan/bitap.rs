@@ -111,9 +111,12 @@ impl Bitap {
     pub fn new(card: Arc<Card>, wanted: &[BytePattern]) -> Result<Bitap, EngineError> {
         let mut by_kernel: BTreeMap<Variant, Vec<&BytePattern>> = BTreeMap::new();
         for pattern in wanted {
-            let variant = pattern
-                .variant()
-                .ok_or_else(|| EngineError::Unsupported("no kernel has so many rows or edits".to_string()))?;
+            let variant = pattern.variant().ok_or_else(|| {
+                EngineError::Unsupported(
+                    "the GPU does not support patterns of this length or with this number of edits"
+                        .to_string(),
+                )
+            })?;
             by_kernel.entry(variant).or_default().push(pattern);
         }
         let mut groups = Vec::new();

@@ -103,7 +103,7 @@ impl WordScan {
     pub fn new(card: Arc<Card>, words: WordList, rule: WordRule) -> Result<WordScan, EngineError> {
         let mut table = WordTable::new(words)?;
         if table.has_empty && rule.place == WordPlace::Anywhere {
-            let problem = "a device does not look for the empty word at all places of a line";
+            let problem = "the GPU does not support the empty word within lines";
             return Err(EngineError::Unsupported(problem.to_string()));
         }
         let runtime = &card.runtime;
@@ -154,7 +154,7 @@ impl WordScan {
     /// Sends a text, and finds its lines where words are looked for at their beginning.
     pub fn load(&self, text: &[u8]) -> Result<WordText, EngineError> {
         if text.len() > u32::MAX as usize - TILE {
-            let problem = "bytes are more than a device can index";
+            let problem = "bytes exceed the limit of the GPU";
             return Err(EngineError::Unsupported(format!("{} {problem}", text.len())));
         }
         let runtime = &self.card.runtime;
@@ -228,9 +228,9 @@ impl WordScan {
     /// Anywhere is no place for this.
     pub fn numbers(&self, text: &WordText) -> Result<Vec<u32>, EngineError> {
         match self.rule.place {
-            WordPlace::Anywhere => {
-                Err(EngineError::Unsupported("a line may have many words anywhere".to_string()))
-            }
+            WordPlace::Anywhere => Err(EngineError::Unsupported(
+                "the GPU names only words that are a line or the start of a line".to_string(),
+            )),
             WordPlace::Start => self.scan(text, Wanted::Start { numbers: true }),
             WordPlace::Line => self.scan(text, Wanted::Line { numbers: true }),
         }

@@ -140,7 +140,7 @@ impl PrintScan {
     pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
         let len = codes.len();
         if len > u32::MAX as usize - UNIT {
-            let problem = "letters are more than a device can index";
+            let problem = "residues exceed the limit of the GPU";
             return Err(EngineError::Unsupported(format!("{len} {problem}")));
         }
         let runtime = &self.card.runtime;

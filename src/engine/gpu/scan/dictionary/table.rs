@@ -83,14 +83,14 @@ impl WordTable {
         if count >= 1 << NUMBER_BITS || longest > MOST_LETTERS {
             let most = (1 << NUMBER_BITS) - 1;
             return Err(EngineError::Unsupported(format!(
-                "{count} words of up to {longest} letters, and a device takes {most} of {MOST_LETTERS}"
+                "{count} words of up to {longest} bytes exceed the limits of the GPU: {most} words of {MOST_LETTERS} bytes"
             )));
         }
         let buckets = count.max(1).next_power_of_two();
         let mut lists = Lists::new(words);
         let placed = (0..=LARGER).find_map(|larger| lists.place(words, buckets << larger));
         let Some((slots, probes)) = placed else {
-            let problem = "more words have nearly the same hash than a device looks through";
+            let problem = "the GPU cannot store these words: too many of them have nearly the same hash";
             return Err(EngineError::Unsupported(problem.to_string()));
         };
         let Lists { masks, mut long_lengths, long_letters, mask_shift, key_letters, .. } = lists;

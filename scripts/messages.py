@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Makes docs/messages.md, the list of errors and warnings, from the string literals in src/.
+
+    scripts/messages.py            writes it
+    scripts/messages.py --check    exit code 1 if the page is out of date
+
+Either way the exit code is 1 if the message of a call in `SINKS` was not found. Then teach scripts/rust_text/ the new pattern.
+No Rust is needed.
+"""
+import pathlib
+import re
+import sys
+
+from rust_text import FILES, Hole, Reader, Text
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "messages.md"
+
+# Constructors of messages: the end of the path, the kind of the message, and the arguments that are its text, or its problem
+# and its remedy.
+SINKS = [
+    ("Error :: Usage", "error", [0]),
+    ("Error :: input", "error", [1, 2]),
+    ("clap :: Error :: raw", "error", [1]),
+    ("EngineError :: NoDevice", "error", [0]),
+    ("EngineError :: Threads", "error", [0]),
+    ("EngineError :: Unsupported", "unsupported", [0]),
+    ("DamagedBam", "error", [0]),
+    ("io :: Error :: new", "error", [1]),
+    ("io :: Error :: other", "error", [0]),
+    ("warn", "warning", [1]),
+    ("notice = Some", "warning", [0]),
+    ("reporter . note", "note", [0]),
+]
+SINKS = [(path.split(), kind, arguments) for path, kind, arguments in SINKS]
+# Functions whose results are messages: file, name, kind, and what comes before the text.
+ROOTS = [
+    ("error.rs", "remedy", "error", "\x01file\x02: \x01message\x02"),
+    ("error.rs", "remedy_of_code", "error", "\x01file\x02: \x01message\x02"),
+    ("reader/remarks.rs", "sentence", "warning", ""),
+    ("pipeline/remarks.rs", "unsplit", "note", ""),
+    ("pipeline/remarks.rs", "too_short", "note", ""),
+    ("pipeline/remarks.rs", "too_unlikely", "note", ""),
+]
+# Calls that pass on a message that is made elsewhere, or that make none: file, and what the text begins with.
+PASSED_ON = [
+    ("pipeline/remarks.rs", "text"),
+    ("pipeline/setup.rs", "& text"),
+    ("pipeline/intake.rs", "Some ( warning )"),
+    ("pipeline", "source . warnings"),
+    ("pipeline", "reader . warnings"),
+    ("pipeline", "reads . warnings"),
+    ("pipeline", "texts . warnings"),
+    ("pipeline/search.rs", "warnings"),
+    ("pipeline", "engine . take_notice"),
+    ("pipeline", "self . engine . take_notice"),
+    ("pipeline", "scan . take_notice"),
+    ("reader/bam.rs", "String"),
+    ("reader/bam.rs", "DamagedBam ( text )"),
+    ("reader/gunzip.rs", "Damaged ( error . to_string ( ) )"),
+    ("reader/faults.rs", "damaged . to_string"),
+]
+# Files whose messages a user of the command never sees: the library's own interface, and checks of what the program itself writes.
+NOT_SEEN = re.compile(r"^(api/|error\.rs|fingerprints|scoring\.rs|engine/gpu/template|writer/reread)")
+# Messages that are wrapped in others: file, what comes before, and what comes after.
+WRAPPED = [
+    ("reader/bam.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
+    ("reader/bgzf.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
+    ("reader/gunzip.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
+    ("reader/share/feed.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
+]
+
+
+# Messages of checks that cannot fail in the command.
+NOT_REACHED = {"the output is closed already", "merge: no part was given", "some of its records have been read already",
+               "a web page cannot wait for its GPU", "a profile kernel needs a matrix", "no kernels for databases"}
+
+
+class Message:
+    def __init__(self, file, kind, problem, remedy=""):
+        self.file, self.kind, self.problem, self.remedy = file, kind, problem, remedy
+
+
+def is_pattern(file, close):
+    """Whether the constructor that ends here is a pattern."""
+    after = {"=>", "|", "=", "if"}
+    return file.tokens[close + 1] in after or file.tokens[close + 1] == ")" and file.tokens[close + 2] in after
+
+
+def calls(file):
+    """Constructors of messages in a file: kind, token, and the ranges of the texts."""
+    tokens = file.tokens
+    for i, token in enumerate(tokens):
+        for path, kind, arguments in SINKS:
+            begin = i + len(path)
+            if tokens[i:begin] != path or tokens[begin] != "(" or tokens[i - 1] == "fn":
+                continue
+            args = file.split(begin + 1, file.close[begin])
+            if len(args) > arguments[-1] and not is_pattern(file, file.close[begin]) and tokens[args[0][0]] != "_":
+                yield kind, i, [args[n] for n in arguments]
+        if token == "{" and re.match("[A-Z]", tokens[i - 1]) and tokens[i - 2] not in {"struct", "impl", "for", "->", "enum"}:
+            fields = {tokens[a]: ((a + 2, b) if b > a + 1 else (a, b)) for a, b in file.split(i + 1, file.close[i])}
+            is_type = "problem" in fields and tokens[fields["problem"][0]] == "String"
+            if "problem" in fields and not is_type and not is_pattern(file, file.close[i]) and tokens[file.close[i] + 1] != ":":
+                yield "error", i, [fields[name] for name in ("problem", "remedy") if name in fields]
+
+
+def messages_of(file, reader, unknown):
+    for kind, i, spans in calls(file):
+        known = False
+        for texts, _ in reader.together(file, spans, {}):
+            texts = [text[1] if isinstance(text, tuple) else text for text in texts]
+            if all(isinstance(text, str) and not isinstance(text, Hole) for text in texts):
+                known = True
+                home = getattr(texts[0], "file", "") or file.path
+                for path, before, after in WRAPPED:
+                    if home == path and len(texts) == 1:
+                        texts = [before + texts[0] + (")" if before else ""), after]
+                if kind == "unsupported":
+                    texts.append("use --device cpu")
+                yield Message(home, kind, *texts)
+            elif all(isinstance(text, str) for text in texts) and {"problem", "remedy"} & set(map(str, texts)):
+                # Both come from a value that is made elsewhere.
+                known = True
+        source = " ".join(file.tokens[spans[0][0]:spans[-1][1]])
+        if not known and not any(file.path.startswith(path) and source.startswith(begin) for path, begin in PASSED_ON):
+            unknown.append(f"src/{file.path}:{file.lines[i]}: {source}")
+
+
+def all_messages():
+    """Every message, and the calls whose message was not found."""
+    reader, unknown, found = Reader(), [], []
+    for file in FILES:
+        if not NOT_SEEN.match(file.path):
+            found += messages_of(file, reader, unknown)
+        for function in file.functions:
+            if file.path.startswith("cli") and re.search(r"Result <.*, String >", function.returns):
+                errors = [value[1] for value in reader.returned(function, {}) if isinstance(value, tuple) and value[0] == "Err"]
+                found += [Message("cli/values.rs", "value", text) for text in errors if isinstance(text, Text)]
+            for path, name, kind, before in ROOTS:
+                if (file.path, function.name) == (path, name):
+                    texts = [text for text in reader.returned(function, {}) if isinstance(text, Text) and text]
+                    found += [Message(path, kind, before, text.removeprefix("; ")) if before else Message(path, kind, text) for text in texts]
+    return found, unknown
+
+
+# Sections of the page: the title, an introduction, and the files under src/ or the kinds whose messages it lists. The first that
+# fits counts.
+SECTIONS = [
+    ("Warnings", "A warning begins with `swalign: warning:`. The run continues.", ["warning"]),
+    ("Values of options", "These follow `invalid value '...' for '--option'`. Exit code 2.", ["value"]),
+    ("Options of search, grep, dedup and index", "Exit code 2.", ["cli/search", "cli/grep", "cli/dedup", "cli/index"]),
+    ("Lanes and sample sheets", "A message about a sample sheet begins with the file, line and column. Exit code 2.",
+     ["cli/lanes.rs", "options/sample_sheet.rs"]),
+    ("Standard output", "*cause* is the message of the operating system.", ["cli/stdout.rs"]),
+    ("Options of alignment", "Exit code 2.", ["cli"]),
+    ("Scoring schemes", "", ["options/scoring.rs", "scoring.rs", "pipeline/significance.rs", "significance"]),
+    ("Databases", "", ["database", "pipeline/source.rs"]),
+    ("Parts and merge", "", ["pipeline/merge", "pipeline/receipts.rs", "pipeline/remembered.rs"]),
+    ("Patterns, primers and search", "", ["pipeline/search", "search", "reader/name_pairs.rs", "reader/texts.rs"]),
+    ("Patterns of grep", "", ["pipeline/grep", "grep", "dictionary"]),
+    ("Outputs", "The message begins with the file. *cause* is the message of the operating system.", ["writer"]),
+    ("Devices and threads", "If a GPU was requested and cannot be opened, the message ends with `use --device cpu, or install the GPU's Vulkan "
+     "driver and loader`.", ["engine", "pipeline/device.rs", "pipeline/threads.rs", "pipeline/scanner.rs", "pipeline.rs"]),
+    ("Files", "These follow the message of the operating system.", ["error.rs"]),
+    ("Sequences and references", "", [""]),
+]
+INTRODUCTION = """# Messages
+
+This page lists the errors and warnings of the command. <!-- Generated by scripts/messages.py from src/; do not edit. -->
+
+- An error begins with `swalign: error:` and ends the run. The exit code is 1, and 2 for wrong usage and in `swalign grep`.
+- A message about a file begins with the file and, if they are known, the number and the name of the record, and the line:
+  `reads.fq, record 3 'read3', line 9: `.
+- Most messages have the form *problem; remedy*. Words in italics stand for names and numbers, and text in [brackets] is not
+  always there.
+- clap, the library that parses the command line, has messages of its own for unknown options and missing values.
+- Three messages mean that a device failed: "the device is out of memory: ...", "the device was lost: ..." and "the device
+  returned an impossible result: ...". Use another device (`--device`). For the first, a smaller `--batch` may help.
+- "internal error: ..." is a bug in swalign. Please report it.
+"""
+CODE = re.compile(r"(`[^`]*`)")
+OPTION = re.compile(r"(?<![\w\\[-])-(-[a-z][\w-]*|[a-zA-Z])(?![\w-])")
+
+
+def markdown(text):
+    """A message as Markdown: placeholders in italics, and everything else as it is printed."""
+    pieces = []
+    for piece in CODE.split(text.replace("\x02\x01", "\x02 \x01")):
+        if piece.startswith("`"):
+            pieces.append(re.sub("\x01([^\x02]*)\x02", lambda found: found[1].upper(), piece))
+        else:
+            piece = re.sub(r"([\\*_`])", r"\\\1", piece).replace("<", "&lt;")
+            piece = OPTION.sub(lambda option: f"`{option[0]}`", piece)
+            pieces.append(piece.replace("\x01", "*").replace("\x02", "*"))
+    return "".join(pieces)
+
+
+def is_wrapper(text):
+    """Whether a message only passes on others."""
+    rest = re.sub("\x01[^\x02]*\x02", "", text)
+    return bool(re.search("\x01(problem|remedy|warning)\x02", text)) or not re.search("[a-z]{3}", rest) or text.startswith("\x01text\x02;")
+
+
+def page(found):
+    sections = {title: {} for title, _, _ in SECTIONS}
+    for message in found:
+        problem, kind = message.problem, message.kind
+        if kind == "note":
+            level, colon, problem = problem.partition(": ")
+            if level not in {"warning", "error"}:
+                continue
+            kind = level
+        problem, remedy = [*re.split(r"(?<!\[); ", f"{problem}; {message.remedy}".rstrip("; "), maxsplit=1), ""][:2]
+        if is_wrapper(f"{problem}; {remedy}") or problem in NOT_REACHED:
+            continue
+        for title, _, places in SECTIONS:
+            if any(kind == place or message.file.startswith(place) and kind not in {"warning", "value"} for place in places):
+                sections[title].setdefault(problem, {})[remedy] = None
+                break
+    text = INTRODUCTION
+    for title, introduction, _ in SECTIONS:
+        if not sections[title]:
+            continue
+        text += f"\n## {title}\n\n" + f"{introduction}\n\n" * bool(introduction)
+        for problem in sorted(sections[title], key=lambda text: re.sub(r"[^a-z0-9 ]", "", text.lower())):
+            remedies = [remedy for remedy in sections[title][problem] if remedy]
+            if len(remedies) < 2:
+                text += f"- {markdown('; '.join([problem, *remedies]))}\n"
+            else:
+                text += f"- {markdown(problem)};\n" + "".join(f"    - {markdown(remedy)}\n" for remedy in sorted(remedies))
+    return text
+
+
+def main():
+    found, unknown = all_messages()
+    text = page(found)
+    for call in unknown:
+        print(f"{call}: its message was not found; teach scripts/messages.py this pattern", file=sys.stderr)
+    if "--check" in sys.argv[1:]:
+        written = PAGE.read_text() if PAGE.exists() else ""
+        if text != written:
+            print(f"{PAGE.relative_to(ROOT)} is out of date: run scripts/messages.py", file=sys.stderr)
+        sys.exit(bool(unknown) or text != written)
+    PAGE.write_text(text)
+    sys.exit(bool(unknown))
+
+
+if __name__ == "__main__":
+    main()
