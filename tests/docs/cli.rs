@@ -173,7 +173,11 @@ fn write_notes(page: &mut String, name: &str, notes: &str, seen: &mut HashMap<St
         let (title, rest) = title
             .split_once(" (")
             .map_or((&*title, String::new()), |(title, rest)| (title, format!("({rest}:\n\n")));
-        let heading = format!("{name}: {}", title.to_ascii_lowercase());
+        let title = title.to_ascii_lowercase();
+        let heading = match page.contains(&format!("\n### {name}: {title}\n")) {
+            true => format!("{name}: notes on {title}"),
+            false => format!("{name}: {title}"),
+        };
         let home = seen.entry(text.clone()).or_insert_with(|| heading.clone());
         writeln!(page, "\n### {heading}\n").unwrap();
         match *home == heading {
