@@ -5,6 +5,7 @@
 //! engines, filters and scans of the command, so the answers are those of `swalign`, and they do not depend on the device.
 
 mod aligner;
+mod amplicons;
 mod answers;
 mod cigar;
 mod device;
@@ -20,6 +21,7 @@ mod targets;
 
 pub use crate::search::pam::PamSide;
 pub use aligner::{AlignAll, Aligner, AlignerBuilder};
+pub use amplicons::{Amplicon, AmpliconSearcher, AmpliconsAll, PrimerPairs, PrimerSite};
 pub use cigar::{Cigar, Op};
 pub use device::Device;
 pub use hit::Hit;

@@ -2,31 +2,28 @@
 
 use super::answers::Answers;
 use super::device::Opened;
-use super::{Aligner, Cigar, Device, Targets, targets};
+use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
-use crate::error::{EngineError, Error, Result};
+use crate::error::{Error, Result};
 use crate::options::MOST_PAM_LETTERS;
-use crate::search::hits::{Gatherer, Hit, Wanted};
+use crate::search::batch::{BatchRules, TextBatch, TextHandle};
+use crate::search::driver::{Driver, HitReceiver, SearchState, oriented};
+use crate::search::hits::{Hit, Wanted};
 use crate::search::limits::{Limits, MOST_LIMITED};
 use crate::search::pam::{Pam, PamSide};
 use crate::search::pattern::Pattern;
-use crate::search::room::Room;
-use crate::search::sites::{Sites, TextPart};
-use crate::search::stream::{Seams, Stream, TextEnd};
+use crate::search::rates::Rate;
 use crate::search::{Rule, Scan};
-use rayon::prelude::*;
 use std::iter::Fuse;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Letters and texts that [`Searcher::search_all`] searches at a time, but for a text that is longer.
+/// Maximum number of bases that are searched at once.
 const LETTERS: usize = 1 << 24;
+/// Maximum number of texts that [`Searcher::search_all`] takes at once.
 const TEXTS: usize = 1 << 14;
-/// Ends of one scan, at most, unless it has no more letters than [`LEAST_LETTERS`] or than a match can have.
-const ENDS: usize = 1 << 20;
-const LEAST_LETTERS: usize = 1 << 8;
 
 /// Settings of a [`Searcher`]. Defaults are those of `swalign search`.
 #[derive(Clone, Debug)]
@@ -35,6 +32,8 @@ pub struct SearcherBuilder {
     patterns: Vec<(Arc<str>, Vec<u8>)>,
     device: Device,
     max_edits: u32,
+    /// Edits for each base of a pattern, instead of `max_edits`.
+    rate: Option<f64>,
     indels: bool,
     /// Most insertions, deletions, substitutions, and insertions and deletions together.
     limits: [Option<u32>; 4],
@@ -42,6 +41,7 @@ pub struct SearcherBuilder {
     both_strands: bool,
     every_end: bool,
     best: bool,
+    first: bool,
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -54,6 +54,12 @@ impl SearcherBuilder {
     /// Most edits of a match: letters replaced, inserted or deleted; 0 by default.
     pub fn max_edits(self, edits: u32) -> SearcherBuilder {
         SearcherBuilder { max_edits: edits, ..self }
+    }
+
+    /// Sets the maximum number of edits of each pattern to `rate` times its length, rounded down, instead of
+    /// [`SearcherBuilder::max_edits`]. `rate` is at least 0 and below 1, and is rounded to six decimals.
+    pub fn edits_by_rate(self, rate: f64) -> SearcherBuilder {
+        SearcherBuilder { rate: Some(rate), ..self }
     }
 
     /// Whether insertions and deletions are edits; true by default. Without them a match has the pattern's length
@@ -108,6 +114,12 @@ impl SearcherBuilder {
         SearcherBuilder { best, ..self }
     }
 
+    /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched. With
+    /// [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
+    pub fn first(self, first: bool) -> SearcherBuilder {
+        SearcherBuilder { first, ..self }
+    }
+
     /// A flag that ends searches: soon after it is set, they return [`EngineError::Stopped`]. Another thread sets it when the
     /// answer is no longer wanted.
     pub fn stop_flag(self, flag: Arc<AtomicBool>) -> SearcherBuilder {
@@ -117,13 +129,15 @@ impl SearcherBuilder {
     /// The searcher for the patterns. Opens the device.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a pattern has no letters or one that is no IUPAC code, or if a kind of edits is limited for more
-    /// than 32 edits, as the work would grow with their cube, or if the PAM is none; [`Error::Engine`] if the device can't be opened.
+    /// [`Error::Usage`] if a pattern is empty or contains a character that is not an IUPAC code, if the PAM is invalid, if
+    /// the rate is out of its range, or if a kind of edits is limited and a pattern may have more than 32 edits, because the
+    /// work would grow with their cube. [`Error::Engine`] if the device can't be opened.
     pub fn build(self) -> Result<Searcher> {
         self.build_on(None)
     }
 
-    /// The searcher for the patterns on the device of an aligner, which is open already.
+    /// The searcher for the patterns on the device of an aligner, which is open already. If that is a GPU of
+    /// [`Device::Auto`], and the CPU is faster for these patterns, the searcher is on the CPU.
     ///
     /// # Errors
     /// As [`SearcherBuilder::build`].
@@ -132,39 +146,20 @@ impl SearcherBuilder {
     }
 
     fn build_on(self, opened: Option<&Opened>) -> Result<Searcher> {
-        let limits = Limits::of_kinds(self.max_edits, self.indels, self.limits);
-        if limits.is_some() && self.max_edits > MOST_LIMITED {
-            return Err(Error::Usage(format!(
-                "max_edits({}) with a limit of one kind of edits: give at most {MOST_LIMITED}",
-                self.max_edits
-            )));
-        }
-        let pam = self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?;
         let patterns: Vec<Pattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
-        let oriented: Vec<Vec<u8>> = match self.both_strands {
-            true => {
-                patterns.iter().flat_map(|pattern| [pattern.classes(), pattern.reverse_classes()]).collect()
-            }
-            false => patterns.iter().map(Pattern::classes).collect(),
-        };
-        let rule = Rule { max_edits: self.max_edits, indels: self.indels };
-        let seams = Seams::new(oriented.iter().map(Vec::len), &rule);
-        let wanted = Wanted {
-            rule,
-            rate: None,
-            limits,
-            pam,
-            every_end: self.every_end,
-            best: self.best,
-            first: false,
-            strands: if self.both_strands { 2 } else { 1 },
-            before: 0,
-        }
-        .reaching(oriented.iter().map(Vec::len));
+        let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
+        let oriented = oriented(&patterns, self.both_strands);
+        let wanted = self.wanted(longest)?.reaching(oriented.iter().map(Vec::len));
         let own;
         let opened = match opened {
-            Some(opened) => opened,
+            Some(opened) => match opened.cpu_for_search(&oriented, &wanted) {
+                Some(cpu) => {
+                    own = cpu;
+                    &own
+                }
+                None => opened,
+            },
             None => {
                 own = Opened::for_search(&self.device, &oriented, &wanted)?;
                 &own
@@ -173,8 +168,46 @@ impl SearcherBuilder {
         let sites = opened.sites(&wanted, &oriented);
         let (scan, device) = opened.scanner();
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
-        Ok(Searcher { names, oriented, wanted, seams, sites, scan, device, stop: self.stop })
+        let driver = Driver::new(oriented, wanted, sites).until(self.stop);
+        Ok(Searcher { names, driver, scan, device })
     }
+
+    /// What is asked of the matches, if the longest pattern has so many bases.
+    fn wanted(&self, longest: usize) -> Result<Wanted> {
+        let rate = self.rate.map(rate).transpose()?;
+        let max_edits = rate.map_or(self.max_edits, |rate| rate.edits_of(longest));
+        // The edits that a rate allows depend on the pattern.
+        let most = if rate.is_some() { u32::MAX } else { max_edits };
+        let limits = Limits::of_kinds(most, self.indels, self.limits);
+        if limits.is_some() && max_edits > MOST_LIMITED {
+            let asked = match self.rate {
+                Some(rate) => format!("edits_by_rate({rate}), which allows {max_edits} edits,"),
+                None => format!("max_edits({max_edits})"),
+            };
+            return Err(Error::Usage(format!(
+                "{asked} with a limit of one kind of edits: give at most {MOST_LIMITED}"
+            )));
+        }
+        Ok(Wanted {
+            rule: Rule { max_edits, indels: self.indels },
+            rate,
+            limits,
+            pam: self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?,
+            every_end: self.every_end,
+            best: self.best,
+            first: self.first,
+            strands: if self.both_strands { 2 } else { 1 },
+            before: 0,
+        })
+    }
+}
+
+fn rate(rate: f64) -> Result<Rate> {
+    let millionths = (rate * 1e6).round();
+    if (0.0..1e6).contains(&millionths) {
+        return Ok(Rate { millionths: millionths as u32 });
+    }
+    Err(Error::Usage(format!("edits_by_rate({rate}): give a number of at least 0 and below 1")))
 }
 
 fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
@@ -221,16 +254,10 @@ fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
 /// # Ok::<(), swalign::Error>(())
 /// ```
 pub struct Searcher {
-    names: Vec<Arc<str>>,
-    /// The classes of each pattern, with both strands behind them those of its reverse complement.
-    oriented: Vec<Vec<u8>>,
-    wanted: Wanted,
-    seams: Seams,
-    /// What finds matches from their PAMs, if that costs less than a scan.
-    sites: Option<Sites>,
+    pub(super) names: Vec<Arc<str>>,
+    pub(super) driver: Driver,
     scan: Box<dyn Scan + Send>,
     device: String,
-    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Searcher {
@@ -243,12 +270,14 @@ impl Searcher {
             patterns: patterns.into_iter().map(own).collect(),
             device: Device::default(),
             max_edits: 0,
+            rate: None,
             indels: true,
             limits: [None; 4],
             pam: None,
             both_strands: true,
             every_end: false,
             best: false,
+            first: false,
             stop: None,
         }
     }
@@ -282,148 +311,140 @@ impl Searcher {
     /// # Errors
     /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
+        let mut found = Matches::new(&self.names, targets.len());
+        self.search_all_targets(targets, &mut found)?;
+        Ok(found.matches)
+    }
+
+    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. Amplicons have
+    /// so many bases, both primers included.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the names do not tell the pairs, if a listed name is not that of a pattern, if the searcher has
+    /// only one strand, or if it leaves out matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
+    pub fn amplicons(self, pairs: &PrimerPairs, lengths: RangeInclusive<usize>) -> Result<AmpliconSearcher> {
+        AmpliconSearcher::new(self, pairs, lengths)
+    }
+
+    /// Hands the hits of all targets to a receiver.
+    pub(super) fn search_all_targets<R>(&self, targets: &Targets, receiver: &mut R) -> Result<()>
+    where
+        R: for<'t> HitReceiver<&'t CodeText<'t>, Error = Error>,
+    {
         if targets.alphabet() != Alphabet::Dna {
             return Err(Error::Usage(
                 "patterns are searched in DNA, but the targets are protein".to_string(),
             ));
         }
         targets.sequences.prove_all()?;
-        let texts: Vec<&[u8]> = targets.sequences.iter().collect();
-        let found = self.batch(&texts)?;
-        targets.check()?;
-        Ok(found)
+        self.search_codes(targets.sequences.iter(), receiver)?;
+        targets.check()
     }
 
-    /// The matches of texts that are codes.
-    fn batch(&self, texts: &[&[u8]]) -> Result<Vec<Vec<Match>>> {
-        let mut found = vec![Found::default(); texts.len()];
-        let (mut portion, mut room) = (Vec::new(), LETTERS);
-        for (text, codes) in texts.iter().enumerate() {
-            let mut from = 0;
-            loop {
-                let to = codes.len().min(from + room);
-                portion.push(Part { text, own: from..to });
-                (room, from) = (room - (to - from), to);
-                if room == 0 {
-                    self.scan(texts, std::mem::take(&mut portion), &mut found)?;
-                    room = LETTERS;
-                }
-                if from == codes.len() {
-                    break;
-                }
-            }
-        }
-        self.scan(texts, portion, &mut found)?;
-        let shown = |found: Found| found.hits.into_iter().map(|hit| self.shown(hit)).collect();
-        Ok(found.into_iter().map(shown).collect())
-    }
-
-    /// Scans parts of different texts; where they have too many ends, one half of them after the other.
-    fn scan(&self, texts: &[&[u8]], parts: Vec<Part>, found: &mut [Found]) -> Result<(), EngineError> {
-        let letters: usize = parts.iter().map(|part| part.own.len()).sum();
-        let can_halve = letters > LEAST_LETTERS.max(self.seams.before());
-        let room = if can_halve { Room::of(ENDS) } else { Room::unlimited() }.until(self.stop.clone());
-        let ends = self.ends(texts, &parts, &room)?;
-        if room.is_stopped() {
-            return Err(EngineError::Stopped);
-        }
-        if room.is_over() {
-            drop(ends);
-            let (front, behind) = halves(parts, letters / 2);
-            self.scan(texts, front, found)?;
-            return self.scan(texts, behind, found);
-        }
-        self.gather(texts, &parts, &ends, found)
-    }
-
-    /// The ends in parts of different texts, or the anchors if these are found from their PAMs.
-    fn ends(&self, texts: &[&[u8]], parts: &[Part], room: &Room) -> Result<Vec<TextEnd>, EngineError> {
-        if let Some(sites) = &self.sites {
-            let parts = parts.iter().map(|part| TextPart {
-                text: part.text,
-                codes: texts[part.text],
-                own: part.own.clone(),
-            });
-            return sites.anchors(&*self.scan, &self.oriented, &parts.collect::<Vec<_>>(), room);
-        }
-        let mut stream = Stream::default();
-        for part in parts {
-            stream.push(&self.seams, part.text, texts[part.text], part.own.clone());
-        }
-        let rule = &self.wanted.rule;
-        let ends = self.scan.scan_within(&stream.codes, &self.oriented, rule, room)?;
-        Ok(stream.place(&ends, &self.oriented, rule))
-    }
-
-    /// Adds the matches of parts whose ends are known, by text.
-    fn gather(
+    /// Hands the hits of texts, as codes, to a receiver.
+    pub(super) fn search_codes<'c, R>(
         &self,
-        texts: &[&[u8]],
-        parts: &[Part],
-        ends: &[TextEnd],
-        found: &mut [Found],
-    ) -> Result<(), EngineError> {
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
-        let own = &mut found[first.text..=last.text];
-        own.par_iter_mut().zip(parts).try_for_each(|(found, part)| {
-            let from = ends.partition_point(|end| end.text < part.text);
-            let to = ends.partition_point(|end| end.text <= part.text);
-            let (text, ends, to) = (texts[part.text], &ends[from..to], part.own.end);
-            let (wanted, patterns) = (&self.wanted, &self.oriented);
-            match self.sites {
-                Some(_) => found.gatherer.put_anchors(wanted, text, ends, to),
-                None => found.gatherer.put(wanted, patterns, text, ends, to),
-            }
-            found.hits.extend(found.gatherer.rest(wanted, patterns, text)?);
-            Ok(())
-        })
+        texts: impl Iterator<Item = &'c [u8]>,
+        receiver: &mut R,
+    ) -> Result<()>
+    where
+        R: for<'t> HitReceiver<&'t CodeText<'t>, Error = Error>,
+    {
+        let text = |(place, codes)| CodeText { place, codes, is_done: AtomicBool::new(false) };
+        let texts: Vec<CodeText> = texts.enumerate().map(text).collect();
+        let rules = BatchRules { letters: LETTERS, first: self.driver.wanted.first };
+        let (mut batch, mut state) = (TextBatch::default(), SearchState::default());
+        let mut search = |batch| {
+            self.driver.search(&*self.scan, batch, &mut state, receiver)?;
+            Ok::<bool, Error>(true)
+        };
+        for text in &texts {
+            rules.lay(&self.driver.layout, &text, &mut batch, |_| Ok(()), &mut search)?;
+        }
+        search(batch)?;
+        Ok(())
     }
 
-    fn shown(&self, hit: Hit) -> Match {
-        let pattern = hit.pattern as usize;
-        Match { name: Arc::clone(&self.names[pattern]), hit }
+    /// Takes the next texts of an iterator: the codes of those that are DNA, and of each text whether it is.
+    pub(super) fn take<I>(texts: &mut I) -> (Vec<Vec<u8>>, Vec<Result<bool>>)
+    where
+        I: Iterator,
+        I::Item: AsRef<[u8]>,
+    {
+        let (mut all, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
+        while taken.len() < TEXTS && letters < LETTERS {
+            let Some(text) = texts.next() else { break };
+            let mut codes = Vec::new();
+            match targets::encode(Alphabet::Dna, text.as_ref(), &mut codes) {
+                Ok(()) => {
+                    letters += codes.len();
+                    all.push(codes);
+                    taken.push(Ok(true));
+                }
+                Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
+            }
+        }
+        (all, taken)
     }
 }
 
 impl std::fmt::Debug for Searcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Searcher { names, wanted, device, .. } = self;
+        let Searcher { names, driver, device, .. } = self;
         f.debug_struct("Searcher")
             .field("patterns", &names.len())
-            .field("wanted", wanted)
+            .field("wanted", &driver.wanted)
             .field("device", device)
             .finish()
     }
 }
 
-/// A part of a text that is scanned.
-struct Part {
-    text: usize,
-    own: Range<usize>,
+/// A text of a call, as codes.
+pub struct CodeText<'a> {
+    /// Number of the text among those of the call, from 0.
+    pub place: usize,
+    codes: &'a [u8],
+    is_done: AtomicBool,
 }
 
-/// What was found in a text so far.
-#[derive(Clone, Default)]
-struct Found {
-    gatherer: Gatherer,
-    hits: Vec<Hit>,
-}
-
-/// The parts before and behind `middle`, in letters; the part that it lies in is cut.
-fn halves(parts: Vec<Part>, middle: usize) -> (Vec<Part>, Vec<Part>) {
-    let (mut front, mut behind, mut room) = (Vec::new(), Vec::new(), middle);
-    for Part { text, own } in parts {
-        let cut = own.end.min(own.start + room);
-        room -= cut - own.start;
-        // A text without letters is in the front half, or where no room is left behind it.
-        if cut > own.start || (own.is_empty() && behind.is_empty()) {
-            front.push(Part { text, own: own.start..cut });
-        }
-        if cut < own.end || (own.is_empty() && !behind.is_empty()) {
-            behind.push(Part { text, own: cut..own.end });
-        }
+impl TextHandle for &CodeText<'_> {
+    fn codes(&self) -> &[u8] {
+        self.codes
     }
-    (front, behind)
+
+    fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Relaxed)
+    }
+
+    fn set_done(&self) {
+        self.is_done.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The matches of each text of a call.
+struct Matches<'a> {
+    names: &'a [Arc<str>],
+    matches: Vec<Vec<Match>>,
+}
+
+impl<'a> Matches<'a> {
+    fn new(names: &'a [Arc<str>], texts: usize) -> Matches<'a> {
+        Matches { names, matches: vec![Vec::new(); texts] }
+    }
+}
+
+impl<'t> HitReceiver<&'t CodeText<'t>> for Matches<'_> {
+    type Error = Error;
+
+    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<Hit>) -> Result<()> {
+        let of_hit = |hit: Hit| Match { name: Arc::clone(&self.names[hit.pattern as usize]), hit };
+        self.matches[text.place].extend(hits.into_iter().map(of_hit));
+        Ok(())
+    }
+
+    fn end(&mut self, _: &&'t CodeText<'t>, _: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The matches of texts one after the other; see [`Searcher::search_all`].
@@ -442,22 +463,10 @@ where
 {
     /// Searches the next texts.
     fn fill(&mut self) {
-        let (mut texts, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
-        while taken.len() < TEXTS && letters < LETTERS {
-            let Some(text) = self.texts.next() else { break };
-            let mut codes = Vec::new();
-            match targets::encode(Alphabet::Dna, text.as_ref(), &mut codes) {
-                Ok(()) => {
-                    letters += codes.len();
-                    texts.push(codes);
-                    taken.push(Ok(true));
-                }
-                Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
-            }
-        }
-        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-        let found = if texts.is_empty() { Ok(Vec::new()) } else { self.searcher.batch(&texts) };
-        self.answers.add(taken, found);
+        let (texts, taken) = Searcher::take(&mut self.texts);
+        let mut found = Matches::new(&self.searcher.names, texts.len());
+        let done = self.searcher.search_codes(texts.iter().map(Vec::as_slice), &mut found);
+        self.answers.add(taken, done.map(|()| found.matches));
     }
 }
 
@@ -512,5 +521,42 @@ impl Match {
     /// The path in the text's order, with `=` and `X`.
     pub fn cigar(&self) -> Cigar {
         Cigar::of_search(&self.hit.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Letters of a linear congruential generator.
+    fn letters(len: usize) -> Vec<u8> {
+        let mut state = 17u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            b"ACGT"[(state >> 62) as usize]
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    /// A search for guides beside a PAM begins at the PAMs. The sweep finds the same.
+    #[test]
+    fn sites_find_what_a_sweep_finds() {
+        let text = letters(200_000);
+        let guides = || (0..300).map(|number| (number.to_string(), &text[number * 600..number * 600 + 20]));
+        let asks: [fn(SearcherBuilder) -> SearcherBuilder; 4] = [
+            |builder| builder.max_edits(3),
+            |builder| builder.edits_by_rate(0.15).max_gaps(1),
+            |builder| builder.max_edits(3).first(true),
+            |builder| builder.max_edits(3).best(true).both_strands(false),
+        ];
+        for ask in asks {
+            let builder = Searcher::builder(guides()).device(Device::Cpu).pam("NGG", PamSide::Three);
+            let mut searcher = ask(builder).build().unwrap();
+            assert!(searcher.driver.sites().is_some());
+            let found = searcher.search(&text).unwrap();
+            searcher.driver.without_sites();
+            assert_eq!(found, searcher.search(&text).unwrap());
+            assert!(!found.is_empty());
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Which patterns can occur in which texts. A pattern that is longer than a text by more than the edits can't, and is
 //! not searched in it.
 
-use super::batch::TextBatch;
-use crate::search::Rule;
-use crate::search::stream::{Seams, Stream, Stretch};
+use super::Rule;
+use super::batch::{TextBatch, TextHandle};
+use super::stream::{Seams, Stream, Stretch};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ impl Needs {
 
     /// The scans of a batch. Patterns that can occur in most of its letters are scanned for in all of it, others only in
     /// the texts that are long enough.
-    pub fn rounds<'a>(&self, batch: &'a TextBatch, seams: &Seams) -> Vec<ScanRound<'a>> {
+    pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;
         if stream.stretches.iter().all(|stretch| long_enough(&stretch, self.most)) {
@@ -67,7 +67,7 @@ impl Needs {
             }
             let mut some = Stream::default();
             for stretch in fitting() {
-                let codes = batch.texts[stretch.text].text.codes();
+                let codes = batch.texts[stretch.text].codes();
                 some.push(seams, stretch.text, codes, stretch.after..stretch.to);
             }
             rounds.push(ScanRound { stream: Cow::Owned(some), patterns: Some(patterns.collect()) });
