@@ -28,6 +28,7 @@ pub use hit::Hit;
 pub use pairs::{AlignPairs, PairAligner, PairAlignerBuilder, align_pair};
 pub use records::{Record, Records};
 pub use scores::ScoreAll;
+pub use scoring::ScoringBuilder;
 pub use searcher::{Match, SearchAll, Searcher, SearcherBuilder};
 pub use significance::Significance;
 pub use targets::Targets;

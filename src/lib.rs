@@ -21,8 +21,9 @@
 //! | find where short patterns occur with few edits | [`Searcher::search`], [`Searcher::search_all`] |
 //! | find amplicons of primer pairs | [`Searcher::amplicons`] |
 //! | read a file's sequences | [`Records`], [`Targets::open`] |
-//! | choose scores and gap costs | [`Scoring::preset`], [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
+//! | choose scores and gap costs | [`Scoring::builder`], [`Scoring::preset`], [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
 //! | choose what computes | [`Device`] |
+//! | tell errors apart | [`Error::kind`] |
 //!
 //! Sequences go in as letters. A [`Hit`] and a [`Match`] say where, on which [`Strand`], how well, and by which [`Cigar`].
 //! Aligners and searchers are `Send` and `Sync`: build one, and let threads share it by reference.
@@ -101,9 +102,9 @@ pub use alphabet::Alphabet;
 pub use api::{
     AlignAll, AlignPairs, Aligner, AlignerBuilder, Amplicon, AmpliconSearcher, AmpliconsAll, Cigar, Device,
     Hit, Match, Op, PairAligner, PairAlignerBuilder, PamSide, PrimerPairs, PrimerSite, Record, Records,
-    ScoreAll, SearchAll, Searcher, SearcherBuilder, Significance, Targets, align_pair,
+    ScoreAll, ScoringBuilder, SearchAll, Searcher, SearcherBuilder, Significance, Targets, align_pair,
 };
-pub use error::{EngineError, Error, Place, Result};
+pub use error::{EngineError, Error, ErrorKind, Place, Result};
 pub use scoring::{AlignmentMode, Matrix, Scoring};
 
 // The engine room, for the command, the tests and the benchmarks; `RUSTDOCFLAGS="--cfg engine_room" cargo doc` shows it.

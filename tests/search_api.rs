@@ -6,7 +6,7 @@ use common::folder::{Folder, folder};
 use common::random::Random;
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::{
-    Amplicon, Device, Error, Match, PamSide, PrimerPairs, Searcher, SearcherBuilder, Strand, Targets,
+    Amplicon, Device, ErrorKind, Match, PamSide, PrimerPairs, Searcher, SearcherBuilder, Strand, Targets,
 };
 
 /// Names and letters.
@@ -41,7 +41,7 @@ fn patterns_and_texts(random: &mut Random) -> [Records; 2] {
 
 fn row(text: &str, found: &Match) -> String {
     let (range, strand) = (found.range(), if found.strand() == Strand::Forward { '+' } else { '-' });
-    let (name, edits, cigar) = (found.pattern_name(), found.edits(), found.cigar());
+    let (name, edits, cigar) = (found.pattern_name(), found.edits(), found.cigar_extended());
     format!("{text}\t{}\t{}\t{name}\t{strand}\t{edits}\t{cigar}\n", range.start, range.end)
 }
 
@@ -191,8 +191,8 @@ fn amplicons_are_those_of_the_command() {
 #[test]
 fn what_is_refused() {
     let builder = || Searcher::builder([("a_F", "ACGTACGT"), ("b_R", "GATTACAT")]).device(Device::Cpu);
-    let refused = |error: Error, text: &str| {
-        assert!(matches!(error, Error::Usage(_)));
+    let refused = |error: swalign::Error, text: &str| {
+        assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.to_string().contains(text), "{error}");
     };
     for rate in [-0.1, 1.0, f64::NAN] {

@@ -11,6 +11,7 @@ use crate::search::hits::Hit;
 use std::iter::Fuse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Which patterns of a [`Searcher`] are the two primers of a pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,7 @@ pub enum PrimerPairs {
 /// assert_eq!((found[0].range(), found[0].inner_range(), found[0].pair_name()), (2..22, 9..15, Some("16S")));
 /// # Ok::<(), swalign::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct AmpliconSearcher {
     searcher: Searcher,
     pairs: Pairs,
@@ -56,7 +58,7 @@ impl AmpliconSearcher {
         pairs: &PrimerPairs,
         lengths: RangeInclusive<usize>,
     ) -> Result<AmpliconSearcher> {
-        let wanted = &searcher.driver.wanted;
+        let wanted = &searcher.core.driver.wanted;
         let refused = |text: &str| Err(Error::Usage(format!("amplicons: {text}")));
         if wanted.strands < 2 {
             return refused("they need matches on both strands; leave both_strands(false) out");
@@ -64,7 +66,7 @@ impl AmpliconSearcher {
         if wanted.best || wanted.first {
             return refused("they need all matches of a text; leave best(true) and first(true) out");
         }
-        let names: Vec<&str> = searcher.names.iter().map(|name| &**name).collect();
+        let names: Vec<&str> = searcher.core.names.iter().map(|name| &**name).collect();
         let pairs = match pairs {
             PrimerPairs::Any => Pairs::any(),
             PrimerPairs::Names => Pairs::of_names(&names).map_err(|none| unpaired(&none, &names))?,
@@ -79,6 +81,11 @@ impl AmpliconSearcher {
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         self.searcher.device()
+    }
+
+    /// A copy whose searches end soon after this flag is set; see [`Searcher::with_stop_flag`].
+    pub fn with_stop_flag(&self, flag: Arc<AtomicBool>) -> AmpliconSearcher {
+        AmpliconSearcher { searcher: self.searcher.with_stop_flag(flag), ..self.clone() }
     }
 
     /// The amplicons of one text, by start, end, pattern on the forward strand and pattern on the reverse strand.
@@ -210,7 +217,7 @@ pub struct Amplicon {
 
 impl Amplicon {
     fn new(own: &AmpliconSearcher, joined: amplicons::Amplicon) -> Amplicon {
-        let name = |site: &Site| Arc::clone(&own.searcher.names[site.pattern as usize]);
+        let name = |site: &Site| Arc::clone(&own.searcher.core.names[site.pattern as usize]);
         let names = [name(&joined.forward), name(&joined.reverse)];
         let pair = joined.pair.map(|pair| Arc::clone(&own.names[pair as usize]));
         Amplicon { joined, pair, names }

@@ -46,12 +46,12 @@ pub struct SearcherBuilder {
 }
 
 impl SearcherBuilder {
-    /// What computes; [`Device::Auto`] by default.
+    /// The device; [`Device::Auto`] by default.
     pub fn device(self, device: Device) -> SearcherBuilder {
         SearcherBuilder { device, ..self }
     }
 
-    /// Most edits of a match: letters replaced, inserted or deleted; 0 by default.
+    /// Maximum number of edits of a match: substitutions, insertions and deletions; 0 by default.
     pub fn max_edits(self, edits: u32) -> SearcherBuilder {
         SearcherBuilder { max_edits: edits, ..self }
     }
@@ -68,37 +68,37 @@ impl SearcherBuilder {
         SearcherBuilder { indels, ..self }
     }
 
-    /// Most insertions of a match: letters of the pattern that the text lacks. By default as many as edits.
+    /// Maximum number of insertions of a match: bases only in the pattern. By default the maximum number of edits.
     pub fn max_insertions(mut self, most: u32) -> SearcherBuilder {
         self.limits[0] = Some(most);
         self
     }
 
-    /// Most deletions of a match: letters of the text that the pattern lacks. By default as many as edits.
+    /// Maximum number of deletions of a match: bases only in the text. By default the maximum number of edits.
     pub fn max_deletions(mut self, most: u32) -> SearcherBuilder {
         self.limits[1] = Some(most);
         self
     }
 
-    /// Most replaced letters of a match. By default as many as edits.
+    /// Maximum number of substitutions of a match. By default the maximum number of edits.
     pub fn max_substitutions(mut self, most: u32) -> SearcherBuilder {
         self.limits[2] = Some(most);
         self
     }
 
-    /// Most insertions and deletions of a match together. By default as many as edits.
+    /// Maximum number of insertions and deletions of a match in total. By default the maximum number of edits.
     pub fn max_gaps(mut self, most: u32) -> SearcherBuilder {
         self.limits[3] = Some(most);
         self
     }
 
-    /// A PAM: IUPAC letters, 1 to 32, that must stand beside a match at this side of the pattern, without edits. They are
-    /// no part of the match.
+    /// A PAM: 1 to 32 IUPAC codes that must match next to a match, on this side of the pattern, without edits. The PAM is not
+    /// part of the match.
     pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
         SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
     }
 
-    /// Whether the patterns' reverse complements are searched too; true by default.
+    /// Whether the reverse complements of the patterns are searched, too; true by default.
     pub fn both_strands(self, both: bool) -> SearcherBuilder {
         SearcherBuilder { both_strands: both, ..self }
     }
@@ -120,7 +120,7 @@ impl SearcherBuilder {
         SearcherBuilder { first, ..self }
     }
 
-    /// A flag that ends searches: soon after it is set, they return [`EngineError::Stopped`]. Another thread sets it when the
+    /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread sets it when the
     /// answer is no longer wanted.
     pub fn stop_flag(self, flag: Arc<AtomicBool>) -> SearcherBuilder {
         SearcherBuilder { stop: Some(flag), ..self }
@@ -168,11 +168,11 @@ impl SearcherBuilder {
         let sites = opened.sites(&wanted, &oriented);
         let (scan, device) = opened.scanner();
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
-        let driver = Driver::new(oriented, wanted, sites).until(self.stop);
-        Ok(Searcher { names, driver, scan, device })
+        let driver = Driver::new(oriented, wanted, sites);
+        Ok(Searcher { core: Arc::new(Core { names, driver, scan, device }), stop: self.stop })
     }
 
-    /// What is asked of the matches, if the longest pattern has so many bases.
+    /// The settings of the search, if the longest pattern has `longest` bases.
     fn wanted(&self, longest: usize) -> Result<Wanted> {
         let rate = self.rate.map(rate).transpose()?;
         let max_edits = rate.map_or(self.max_edits, |rate| rate.edits_of(longest));
@@ -236,9 +236,9 @@ fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
     })
 }
 
-/// Finds every place where a text matches one of some patterns with few edits.
+/// Finds every position where a text matches a pattern with few edits.
 ///
-/// Letters of patterns are IUPAC codes: R matches A and G, N matches all. A letter of a text that is not A, C, G, T or U
+/// Patterns consist of IUPAC codes: R matches A and G, N matches all. A character of a text other than A, C, G, T and U
 /// matches only N. Threads share a searcher by reference: it is `Send` and `Sync`.
 ///
 /// ```
@@ -253,15 +253,24 @@ fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
 /// # assert_eq!(shown, [(2..8, 1, "2=1I4=".to_string()), (10..17, 0, "7=".to_string())]);
 /// # Ok::<(), swalign::Error>(())
 /// ```
+///
+/// Copies share patterns and device.
+#[derive(Clone)]
 pub struct Searcher {
-    pub(super) names: Vec<Arc<str>>,
-    pub(super) driver: Driver,
+    pub(super) core: Arc<Core>,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+/// What copies of a searcher share.
+pub(super) struct Core {
+    pub names: Vec<Arc<str>>,
+    pub driver: Driver,
     scan: Box<dyn Scan + Send>,
     device: String,
 }
 
 impl Searcher {
-    /// Settings for a search of these patterns, as names and letters. Names may be any, and need not differ.
+    /// Settings for a search of these patterns, as names and sequences. Any names are allowed, also equal ones.
     pub fn builder<N: AsRef<str>, L: AsRef<[u8]>>(
         patterns: impl IntoIterator<Item = (N, L)>,
     ) -> SearcherBuilder {
@@ -284,7 +293,19 @@ impl Searcher {
 
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
-        &self.device
+        &self.core.device
+    }
+
+    /// A copy of the searcher whose searches end soon after this flag is set, with [`crate::EngineError::Stopped`]. The flag of
+    /// [`SearcherBuilder::stop_flag`] no longer ends them.
+    pub fn with_stop_flag(&self, flag: Arc<AtomicBool>) -> Searcher {
+        Searcher { core: Arc::clone(&self.core), stop: Some(flag) }
+    }
+
+    /// The number of bases of each pattern.
+    pub fn pattern_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let Wanted { strands, .. } = self.core.driver.wanted;
+        self.core.driver.oriented.iter().step_by(strands as usize).map(Vec::len)
     }
 
     /// The matches of one text, by start, end, pattern and strand.
@@ -295,9 +316,9 @@ impl Searcher {
         self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The matches of each text, in the order of the texts. Texts are taken as matches are asked for, some thousands at a
-    /// time, so the input may be endless. An error is that of one text, and the next
-    /// ones go on. If the device fails, that error is the last answer.
+    /// The matches of each text, in the order of the texts. The iterator reads at most some thousand texts ahead, so the
+    /// input may be endless. If a text is invalid, its answer is an error, and the iterator continues with the next text. If
+    /// the device fails, that error is the last answer.
     pub fn search_all<I>(&self, texts: I) -> SearchAll<'_, I::IntoIter>
     where
         I: IntoIterator,
@@ -311,13 +332,13 @@ impl Searcher {
     /// # Errors
     /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
-        let mut found = Matches::new(&self.names, targets.len());
+        let mut found = Matches::new(&self.core.names, targets.len());
         self.search_all_targets(targets, &mut found)?;
         Ok(found.matches)
     }
 
-    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. Amplicons have
-    /// so many bases, both primers included.
+    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths` is
+    /// the range of their lengths in bases, both primers included.
     ///
     /// # Errors
     /// [`Error::Usage`] if the names do not tell the pairs, if a listed name is not that of a pattern, if the searcher has
@@ -352,14 +373,15 @@ impl Searcher {
     {
         let text = |(place, codes)| CodeText { place, codes, is_done: AtomicBool::new(false) };
         let texts: Vec<CodeText> = texts.enumerate().map(text).collect();
-        let rules = BatchRules { letters: LETTERS, first: self.driver.wanted.first };
-        let (mut batch, mut state) = (TextBatch::default(), SearchState::default());
+        let Core { driver, scan, .. } = &*self.core;
+        let rules = BatchRules { letters: LETTERS, first: driver.wanted.first };
+        let (mut batch, mut state) = (TextBatch::default(), SearchState::until(self.stop.clone()));
         let mut search = |batch| {
-            self.driver.search(&*self.scan, batch, &mut state, receiver)?;
+            driver.search(&**scan, batch, &mut state, receiver)?;
             Ok::<bool, Error>(true)
         };
         for text in &texts {
-            rules.lay(&self.driver.layout, &text, &mut batch, |_| Ok(()), &mut search)?;
+            rules.lay(&driver.layout, &text, &mut batch, |_| Ok(()), &mut search)?;
         }
         search(batch)?;
         Ok(())
@@ -390,7 +412,7 @@ impl Searcher {
 
 impl std::fmt::Debug for Searcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Searcher { names, driver, device, .. } = self;
+        let Core { names, driver, device, .. } = &*self.core;
         f.debug_struct("Searcher")
             .field("patterns", &names.len())
             .field("wanted", &driver.wanted)
@@ -464,7 +486,7 @@ where
     /// Searches the next texts.
     fn fill(&mut self) {
         let (texts, taken) = Searcher::take(&mut self.texts);
-        let mut found = Matches::new(&self.searcher.names, texts.len());
+        let mut found = Matches::new(&self.searcher.core.names, texts.len());
         let done = self.searcher.search_codes(texts.iter().map(Vec::as_slice), &mut found);
         self.answers.add(taken, done.map(|()| found.matches));
     }
@@ -493,7 +515,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// Place of the pattern among those that are searched, from 0.
+    /// Number of the pattern among those that are searched, from 0.
     pub fn pattern(&self) -> usize {
         self.hit.pattern as usize
     }
@@ -503,7 +525,7 @@ impl Match {
         &self.name
     }
 
-    /// Letters of the text in the match, from 0, the end exclusive.
+    /// Range of the match in the text, 0-based and half-open.
     pub fn range(&self) -> Range<usize> {
         self.hit.start..self.hit.end
     }
@@ -518,8 +540,18 @@ impl Match {
         self.hit.edits as usize
     }
 
-    /// The path in the text's order, with `=` and `X`.
+    /// The path in the text's order, in the dialect of the command's table: the same as [`Match::cigar_extended`].
     pub fn cigar(&self) -> Cigar {
+        self.cigar_extended()
+    }
+
+    /// The path with `M` for matches and mismatches.
+    pub fn cigar_basic(&self) -> Cigar {
+        self.cigar_extended().to_basic()
+    }
+
+    /// The path with `=` and `X`. `=` is a base that the IUPAC code of the pattern matches.
+    pub fn cigar_extended(&self) -> Cigar {
         Cigar::of_search(&self.hit.path)
     }
 }
@@ -528,7 +560,7 @@ impl Match {
 mod tests {
     use super::*;
 
-    /// Letters of a linear congruential generator.
+    /// Bases of a linear congruential generator.
     fn letters(len: usize) -> Vec<u8> {
         let mut state = 17u64;
         let mut next = || {
@@ -552,9 +584,9 @@ mod tests {
         for ask in asks {
             let builder = Searcher::builder(guides()).device(Device::Cpu).pam("NGG", PamSide::Three);
             let mut searcher = ask(builder).build().unwrap();
-            assert!(searcher.driver.sites().is_some());
+            assert!(searcher.core.driver.sites().is_some());
             let found = searcher.search(&text).unwrap();
-            searcher.driver.without_sites();
+            Arc::get_mut(&mut searcher.core).unwrap().driver.without_sites();
             assert_eq!(found, searcher.search(&text).unwrap());
             assert!(!found.is_empty());
         }

@@ -8,9 +8,8 @@ use std::ops::Range;
 
 /// Maximum number of texts in a batch.
 const TEXTS: usize = 1 << 17;
-/// Letters of a text that are scanned first if only its first hit is asked for. Each further part has twice as many
-/// letters. So at most these and twice the letters before the end of the hit are scanned, unless it is not known yet
-/// to be the first.
+/// Bases of the first part of a text if only its first hit is asked for. Each further part has twice as many bases. So the
+/// scan reads at most these bases and twice the bases before the end of the hit, unless an earlier hit is still possible.
 pub const FIRST_LETTERS: usize = 1 << 18;
 
 /// A text that is searched, as its owner holds it.
@@ -33,15 +32,15 @@ pub trait TextHandle: Clone + Send + Sync {
 #[derive(Clone, Copy)]
 pub struct TextLayout {
     pub seams: Seams,
-    /// Whether a scan takes them, so that their codes are laid one after the other.
+    /// Whether a scan reads the texts, so that their codes are copied into the stream.
     pub scanned: bool,
 }
 
-/// Texts, of which the first may have begun in the batch before, and the last may go on in the next.
+/// Texts. The first may have begun in the batch before, and the last may continue in the next batch.
 pub struct TextBatch<T> {
     pub texts: Vec<T>,
     pub stream: Stream,
-    /// Approximate number of letters that were laid into it.
+    /// Approximate number of bases in it.
     pub laid: usize,
 }
 
@@ -69,7 +68,7 @@ impl<T: TextHandle> TextBatch<T> {
         self.texts.iter().all(TextHandle::is_done)
     }
 
-    /// Letters whose ends are its own.
+    /// Number of bases whose ends belong to this batch.
     pub fn letters(&self) -> usize {
         self.stream.stretches.iter().map(Stretch::own).sum()
     }
@@ -78,7 +77,7 @@ impl<T: TextHandle> TextBatch<T> {
 /// A part of a text.
 type TextRange<T> = (T, Range<usize>);
 
-/// What is left of a batch.
+/// The rest of a batch.
 pub struct Remainder<T> {
     whole: Option<TextBatch<T>>,
     pieces: VecDeque<TextRange<T>>,
@@ -89,7 +88,7 @@ impl<T: TextHandle> Remainder<T> {
         Remainder { whole: Some(batch), pieces: VecDeque::new() }
     }
 
-    /// The next portion, of at most this many letters; `None` if nothing is left.
+    /// The next portion, of at most `letters` bases; `None` if nothing is left.
     pub fn next(&mut self, layout: &TextLayout, letters: usize) -> Option<TextBatch<T>> {
         if let Some(batch) = self.whole.take() {
             if batch.letters() <= letters {
@@ -133,7 +132,7 @@ fn pieces<T>(batch: TextBatch<T>) -> impl DoubleEndedIterator<Item = TextRange<T
 /// What batches of a search have in common.
 #[derive(Clone, Copy)]
 pub struct BatchRules {
-    /// Letters of a full batch.
+    /// Bases of a full batch.
     pub letters: usize,
     /// Whether only the first hit of each text is asked for.
     pub first: bool,

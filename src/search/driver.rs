@@ -1,4 +1,4 @@
-//! What the command and the library have in common: texts in batches become hits, in the order of the texts.
+//! The search that the command and the library share: batches of texts become hits, in the order of the texts.
 //!
 //! Nearly every position may be an end. So a batch with too many ends is scanned in portions, and its hits are aligned
 //! and handed out in portions: memory stays bounded.
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Maximum number of ends of a scan, except for the smallest portions.
 const ENDS: usize = 1 << 20;
-/// Letters of the smallest portion, unless hits are longer.
+/// Bases of the smallest portion, unless hits are longer.
 const LEAST_PORTION: usize = 1 << 8;
 
 /// The classes of each pattern. With both strands, those of its reverse complement follow.
@@ -35,8 +35,8 @@ pub fn oriented(patterns: &[Pattern], both_strands: bool) -> Vec<Vec<u8>> {
 pub trait HitReceiver<T> {
     type Error: From<EngineError>;
 
-    /// Takes note of a scan of so many letters.
-    fn scanned(&mut self, _letters: u64) {}
+    /// Takes note of a scan of this number of bases.
+    fn scanned(&mut self, _bases: u64) {}
 
     /// Takes what the user should hear of the scans.
     fn notice(&mut self, _notice: Option<String>) {}
@@ -49,10 +49,10 @@ pub trait HitReceiver<T> {
     /// Takes the next hits of a text.
     fn hits(&mut self, text: &T, hits: Vec<Hit>) -> Result<(), Self::Error>;
 
-    /// Takes note that so many letters of a text are searched.
-    fn reached(&mut self, _text: &T, _letters: usize) {}
+    /// Takes note that the first `_bases` bases of a text are searched.
+    fn reached(&mut self, _text: &T, _bases: usize) {}
 
-    /// Ends a text, which had so many hits.
+    /// Ends a text, which had `hits` hits.
     fn end(&mut self, text: &T, hits: u64) -> Result<(), Self::Error>;
 }
 
@@ -65,21 +65,28 @@ pub struct Driver {
     /// Finds hits from their PAMs, if that costs less than a scan.
     sites: Option<Sites>,
     needs: Needs,
-    /// Ends a search soon after it is set.
-    stop: Option<Arc<AtomicBool>>,
 }
 
 /// State of a search between two batches.
 pub struct SearchState {
-    /// Maximum number of letters of a portion: all of a batch, until one has too many ends.
+    /// Maximum number of bases of a portion: all of a batch, until one has too many ends.
     most: usize,
     /// The hits of the text that continues in the next portion.
     carried: Gatherer,
+    /// Ends the search soon after it is set.
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl SearchState {
+    /// State of a search that ends soon after this flag is set.
+    pub fn until(stop: Option<Arc<AtomicBool>>) -> SearchState {
+        SearchState { stop, ..SearchState::default() }
+    }
 }
 
 impl Default for SearchState {
     fn default() -> SearchState {
-        SearchState { most: usize::MAX, carried: Gatherer::default() }
+        SearchState { most: usize::MAX, carried: Gatherer::default(), stop: None }
     }
 }
 
@@ -103,12 +110,7 @@ impl Driver {
         let seams = Seams::new(oriented.iter().map(Vec::len), &wanted.rule);
         let needs = Needs::new(&oriented, &wanted.rule);
         let layout = TextLayout { seams, scanned: sites.is_none() };
-        Driver { oriented, wanted, layout, sites, needs, stop: None }
-    }
-
-    /// The same driver, whose searches end soon after this flag is set.
-    pub fn until(self, stop: Option<Arc<AtomicBool>>) -> Driver {
-        Driver { stop, ..self }
+        Driver { oriented, wanted, layout, sites, needs }
     }
 
     /// What finds hits from their PAMs; `None` if a scan does.
@@ -121,13 +123,13 @@ impl Driver {
         (self.sites, self.layout.scanned) = (None, true);
     }
 
-    /// The letters that the search of a part of a text of `letters` reads.
-    pub fn read_range(&self, part: Range<usize>, letters: usize) -> Range<usize> {
+    /// The bases that the search of a part of a text of `len` bases reads.
+    pub fn read_range(&self, part: Range<usize>, len: usize) -> Range<usize> {
         let (before, after) = match &self.sites {
             Some(sites) => (sites.reach(), sites.reach()),
             None => (self.layout.seams.before(), 0),
         };
-        part.start.saturating_sub(before)..letters.min(part.end + after)
+        part.start.saturating_sub(before)..len.min(part.end + after)
     }
 
     /// Searches a batch. The batches of a search share `state`.
@@ -146,7 +148,7 @@ impl Driver {
         while let Some(portion) = rest.next(&self.layout, state.most) {
             let (letters, is_done) = (portion.letters(), portion.is_done());
             let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
-            let room = room.until(self.stop.clone());
+            let room = room.until(state.stop.clone());
             let ends = if is_done { Vec::new() } else { self.ends(scan, &portion, &room)? };
             receiver.notice(scan.take_notice());
             if room.is_stopped() {
@@ -208,7 +210,7 @@ impl Driver {
         Ok(placed)
     }
 
-    /// Hands out the hits of a portion, some texts at a time, because their hits are held in memory.
+    /// Hands out the hits of a portion, a few texts per round, because the hits of a round are held in memory.
     fn hand_out<T: TextHandle, R: HitReceiver<T>>(
         &self,
         portion: &TextBatch<T>,

@@ -7,9 +7,9 @@ use super::stream::{Seams, Stream, Stretch};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Patterns by the fewest letters of a text in which they can occur.
+/// Patterns by the length of the shortest text in which they can occur.
 pub struct Needs {
-    /// Fewest letters, of each pattern.
+    /// Length of that text, of each pattern.
     least: Vec<usize>,
     most: usize,
     classes: Vec<LengthClass>,
@@ -17,7 +17,7 @@ pub struct Needs {
 
 /// Patterns whose needs are within a factor of two.
 struct LengthClass {
-    /// Fewest letters of any of its patterns.
+    /// The minimum of its patterns.
     least: usize,
     patterns: Vec<u32>,
 }
@@ -43,8 +43,8 @@ impl Needs {
         Needs { least, most, classes: classes.into_values().collect() }
     }
 
-    /// The scans of a batch. Patterns that can occur in most of its letters are scanned for in all of it, others only in
-    /// the texts that are long enough.
+    /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other patterns
+    /// only in the texts that are long enough.
     pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;
