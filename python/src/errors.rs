@@ -13,13 +13,13 @@ pyo3::create_exception!(
     pyswalign,
     InputError,
     PyValueError,
-    "A file is not what it should be: the message has the file, the record, the line and the remedy."
+    "The contents of a file are invalid. The message has the file, the record, the line and a remedy."
 );
 pyo3::create_exception!(
     pyswalign,
     DeviceError,
     PyRuntimeError,
-    "A device can't be opened, or it failed and no other may go on."
+    "The device can't be opened, or it failed and no other device may continue."
 );
 
 /// The exception for an error.

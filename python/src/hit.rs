@@ -13,8 +13,8 @@ const GAP: u8 = b'-';
 
 /// An alignment of a query with a target.
 ///
-/// Coordinates are 0-based and half-open, the query's in the query as it was given. On the strand -1 the query's reverse
-/// complement is aligned; ``cigar`` is in the target's direction, as SAM has it. ``print(hit)`` shows the letters.
+/// Positions are 0-based and half-open, and those of the query are in the query as it was given. On strand -1, the reverse
+/// complement of the query is aligned. Paths are in the direction of the target, as in SAM. ``print(hit)`` shows the rows of the alignment.
 ///
 /// >>> import pyswalign
 /// >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -159,6 +159,31 @@ impl Found {
     fn cigar(&self) -> String {
         self.runs.iter().map(|&(len, op)| format!("{len}{}", char::from(op))).collect()
     }
+
+    /// Lengths and letters, with = and X instead of M.
+    fn extended(&self) -> Vec<(u32, char)> {
+        let [query, target] = self.rows();
+        let is_equal = |query: u8, target: u8| {
+            query == target && (self.alphabet == Alphabet::Protein || b"ACGT".contains(&query))
+        };
+        let step = |(query, target): (&u8, &u8)| match (*query, *target) {
+            (GAP, _) => 'D',
+            (_, GAP) => 'I',
+            (query, target) if is_equal(query, target) => '=',
+            _ => 'X',
+        };
+        let steps: Vec<char> = query.iter().zip(&target).map(step).collect();
+        steps.chunk_by(|a, b| a == b).map(|run| (run.len() as u32, run[0])).collect()
+    }
+}
+
+/// A path of lengths and letters, with M instead of = and X.
+pub fn basic(runs: &[(u32, char)]) -> String {
+    let letter = |op: char| if matches!(op, '=' | 'X') { 'M' } else { op };
+    let joined = runs.chunk_by(|a, b| letter(a.1) == letter(b.1));
+    let shown =
+        |run: &[(u32, char)]| format!("{}{}", run.iter().map(|(len, _)| len).sum::<u32>(), letter(run[0].1));
+    joined.map(shown).collect()
 }
 
 /// Letters as alignments have them.
@@ -210,110 +235,122 @@ impl PyHit {
         self.found.score
     }
 
-    /// How many alignments of this score are expected by chance; of one target with a database's size in an Aligner, of the
-    /// two sequences alone in a pair. None in modes other than local, and for scorings whose scores grow without bound.
+    /// Number of alignments with at least this score that are expected by chance: in the whole database for an Aligner, and in
+    /// the two sequences for a pair. None in modes other than local, and for scorings without E-values.
     #[getter]
     fn evalue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(_, evalue)| evalue))
     }
 
-    /// The score in bits; None where there is no E-value.
+    /// The score in bits; None if there is no E-value.
     #[getter]
     fn bits(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(bits, _)| bits))
     }
 
-    /// The query's name; None where it was given without.
+    /// Name of the query; None if it has no name.
     #[getter]
     fn query_name(&self) -> Option<&str> {
         self.found.query_name.as_deref()
     }
 
-    /// The target's name.
+    /// Name of the target.
     #[getter]
     fn target_name(&self) -> &str {
         &self.found.target_name
     }
 
-    /// The target's place in the database, from 0.
+    /// Number of the target in the database, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.found.target_index
     }
 
-    /// First aligned letter of the query, from 0.
+    /// Position of the first aligned residue of the query, from 0.
     #[getter]
     fn query_start(&self) -> usize {
         self.found.query.0
     }
 
-    /// The letter behind the last aligned one of the query.
+    /// Position after the last aligned residue of the query.
     #[getter]
     fn query_end(&self) -> usize {
         self.found.query.1
     }
 
-    /// Letters of the whole query.
+    /// Number of residues of the query.
     #[getter]
     fn query_length(&self) -> usize {
         self.found.lengths.0
     }
 
-    /// First aligned letter of the target, from 0.
+    /// Position of the first aligned residue of the target, from 0.
     #[getter]
     fn target_start(&self) -> usize {
         self.found.target.0
     }
 
-    /// The letter behind the last aligned one of the target.
+    /// Position after the last aligned residue of the target.
     #[getter]
     fn target_end(&self) -> usize {
         self.found.target.1
     }
 
-    /// Letters of the whole target.
+    /// Number of residues of the target.
     #[getter]
     fn target_length(&self) -> usize {
         self.found.lengths.1
     }
 
-    /// 1 where the query is aligned as it was given, -1 where its reverse complement is.
+    /// 1 if the query is aligned as it was given, -1 if its reverse complement is aligned.
     #[getter]
     fn strand(&self) -> i8 {
         if self.found.is_reverse { -1 } else { 1 }
     }
 
-    /// The path in the target's direction as SAM writes it, without clips: M, I (the query alone) and D (the target alone).
+    /// The path as in the records of the command, without clips: the same as ``cigar_basic``.
     #[getter]
     fn cigar(&self) -> String {
         self.found.cigar()
     }
 
-    /// The same as a list of lengths and letters.
+    /// The path with M (match or mismatch), I (only in the query) and D (only in the target).
+    #[getter]
+    fn cigar_basic(&self) -> String {
+        self.found.cigar()
+    }
+
+    /// The path with = (match), X (mismatch), I (only in the query) and D (only in the target).
+    #[getter]
+    fn cigar_extended(&self) -> String {
+        self.found.extended().into_iter().map(|(len, op)| format!("{len}{op}")).collect()
+    }
+
+    /// ``cigar`` as a list of lengths and operations.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.found.runs.iter().map(|&(len, op)| (len, char::from(op))).collect()
     }
 
-    /// Columns of equal letters; of DNA only A, C, G and T are equal.
+    /// Number of columns with equal residues. In DNA, only A, C, G and T are equal.
     #[getter]
     fn matches(&self) -> usize {
         self.found.matches
     }
 
-    /// Columns that are no match: letters replaced, inserted and deleted.
+    /// Number of columns that are not matches: mismatches, insertions and deletions.
     #[getter]
     fn edits(&self) -> usize {
         self.found.columns() - self.found.matches
     }
 
-    /// Columns of the alignment, gaps included.
+    /// Number of columns of the alignment, with gaps.
     #[getter]
     fn columns(&self) -> usize {
         self.found.columns()
     }
 
-    /// Matches in all columns, 0 to 1.
+    /// ``matches`` divided by ``columns``, 0 to 1.
     #[getter]
     fn identity(&self) -> f64 {
         self.found.matches as f64 / self.found.columns().max(1) as f64
@@ -325,7 +362,8 @@ impl PyHit {
         alphabet_name(self.found.alphabet)
     }
 
-    /// The rows of the alignment in the query's direction: the query with gaps, what stands between, the target with gaps.
+    /// The rows of the alignment in the direction of the query: the query with gaps, the signs between both, and the target with
+    /// gaps.
     #[getter]
     fn aligned(&self) -> (String, String, String) {
         self.found.shown().into()

@@ -97,11 +97,12 @@ impl Settings {
     }
 }
 
-/// The best alignment of a query with a target; None where nothing scores more than 0, or ``min_score``.
+/// The best alignment of a query with a target; None if no alignment has a positive score, or at least ``min_score``.
 ///
-/// Both are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or pysam.
-/// Whether they are DNA or proteins is read off their letters, unless ``alphabet``, a ``preset`` or a ``matrix`` says so.
-/// Only the forward strand is aligned, unless ``both_strands``. It runs on the CPU; ``align_pairs`` is quicker for many.
+/// Both are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or
+/// pysam. Their residues tell whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
+/// forward strand is aligned, unless ``both_strands`` is True. The alignment runs on the CPU. For many pairs, ``align_pairs``
+/// is faster.
 ///
 /// >>> import pyswalign
 /// >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -137,12 +138,13 @@ pub fn align(
     jobs::run(py, cells, work)?.map_err(exception)
 }
 
-/// The best alignment of each pair of a query and a target, in their order, as an iterator of hits, None where there is none.
+/// The best alignment of each pair of a query and a target, in the order of the pairs, as an iterator of hits. A pair without a
+/// hit gives None.
 ///
-/// Pairs are any iterable of two sequences each, an endless one too. They are taken some thousands at a time, as hits are
-/// asked for. What is wrong with one pair is raised in its place, and the next ones may be asked for. ``device`` is that of
-/// an Aligner. Whether all are DNA or proteins is read off the first pair whose letters leave no doubt, of the first 32, unless
-/// ``alphabet``, a ``preset`` or a ``matrix`` says so. A later pair that contradicts it is an error.
+/// Pairs are any iterable of two sequences each, and may be endless. The iterator reads at most some thousand pairs ahead. If a
+/// pair is invalid, it raises an error for this pair, and continues with the next pair. ``device`` is that of an Aligner. The
+/// first pair whose residues are certainly DNA or certainly protein, among the first 32, sets the alphabet of all pairs, unless
+/// ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it is an error.
 ///
 /// >>> import pyswalign
 /// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]

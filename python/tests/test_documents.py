@@ -7,6 +7,8 @@ import doctest
 import inspect
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,10 @@ def test_stubs_have_every_name() -> None:
             own = {member for member in vars(of) if not member.startswith("__")}
             assert own <= said, (name, own - said)
             assert {member for member in said if not member.startswith("__")} <= own, (name, said - own)
+
+
+def test_stubs_have_the_docstrings() -> None:
+    subprocess.run([sys.executable, ROOT / "scripts" / "python_stubs.py"], check=True)
 
 
 def test_convert_is_public() -> None:
