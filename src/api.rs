@@ -5,6 +5,7 @@
 //! engines, filters and scans of the command, so the answers are those of `swalign`, and they do not depend on the device.
 
 mod aligner;
+mod amplicons;
 mod answers;
 mod cigar;
 mod device;
@@ -20,12 +21,14 @@ mod targets;
 
 pub use crate::search::pam::PamSide;
 pub use aligner::{AlignAll, Aligner, AlignerBuilder};
+pub use amplicons::{Amplicon, AmpliconSearcher, AmpliconsAll, PrimerPairs, PrimerSite};
 pub use cigar::{Cigar, Op};
 pub use device::Device;
 pub use hit::Hit;
 pub use pairs::{AlignPairs, PairAligner, PairAlignerBuilder, align_pair};
 pub use records::{Record, Records};
 pub use scores::ScoreAll;
+pub use scoring::ScoringBuilder;
 pub use searcher::{Match, SearchAll, Searcher, SearcherBuilder};
 pub use significance::Significance;
 pub use targets::Targets;

@@ -29,6 +29,43 @@ pub enum Error {
     Engine(#[from] EngineError),
 }
 
+/// The kind of an [`Error`], for programs that act on errors. See [`Error::kind`].
+///
+/// ```
+/// use swalign::{ErrorKind, Targets};
+///
+/// let error = Targets::from_fasta("nosuch.fa").expect_err("there is no such file");
+/// assert_eq!(error.kind(), ErrorKind::Input);
+/// match error.kind() {
+///     ErrorKind::Usage => eprintln!("change the call: {error}"),
+///     ErrorKind::Input | ErrorKind::Io => eprintln!("check the file: {error}"),
+///     ErrorKind::NoDevice | ErrorKind::Device => eprintln!("use Device::Cpu: {error}"),
+///     ErrorKind::OutOfMemory => eprintln!("give less at once: {error}"),
+///     ErrorKind::Stopped => {}
+///     _ => eprintln!("{error}"),
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An argument or a setting is invalid: a number out of its range, a byte that is not a letter of the alphabet.
+    Usage,
+    /// An input file is missing, may not be read, is invalid or damaged.
+    Input,
+    /// The system failed to read or write a file. [`Error::Io`] has its error.
+    Io,
+    /// The device does not exist, or can't be opened.
+    NoDevice,
+    /// The device failed, or can't do this work. The CPU can.
+    Device,
+    /// The device or the host has too little memory, or no more threads.
+    OutOfMemory,
+    /// The caller ended the call ([`SearcherBuilder::stop_flag`](crate::SearcherBuilder::stop_flag)).
+    Stopped,
+    /// A bug of this crate. Please report it.
+    Internal,
+}
+
 /// What can go wrong on a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,6 +168,33 @@ impl fmt::Display for Place {
 
 /// What returns an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// The kind of the error, for programs that act on it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Usage(_) => ErrorKind::Usage,
+            Error::Input { .. } => ErrorKind::Input,
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::OutOfMemory => ErrorKind::OutOfMemory,
+            Error::Io { .. } | Error::Closed => ErrorKind::Io,
+            Error::Engine(error) => error.kind(),
+        }
+    }
+}
+
+impl EngineError {
+    /// The kind of the error, as [`Error::kind`] has it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            EngineError::NoDevice(_) => ErrorKind::NoDevice,
+            EngineError::Unsupported(_) | EngineError::Lost(_) | EngineError::Wrong(_) => ErrorKind::Device,
+            EngineError::OutOfMemory(_) | EngineError::Threads(_) => ErrorKind::OutOfMemory,
+            EngineError::Unreadable(_) => ErrorKind::Input,
+            EngineError::Stopped => ErrorKind::Stopped,
+            EngineError::Internal(_) => ErrorKind::Internal,
+        }
+    }
+}
 
 /// What the command makes of errors, and errors of what it meets.
 #[doc(hidden)]

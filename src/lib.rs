@@ -19,9 +19,11 @@
 //! | know the scores alone, of all with all | [`Aligner::score_all`] |
 //! | know how likely a score is by chance | [`Significance`] |
 //! | find where short patterns occur with few edits | [`Searcher::search`], [`Searcher::search_all`] |
+//! | find amplicons of primer pairs | [`Searcher::amplicons`] |
 //! | read a file's sequences | [`Records`], [`Targets::open`] |
-//! | choose scores and gap costs | [`Scoring::preset`], [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
+//! | choose scores and gap costs | [`Scoring::builder`], [`Scoring::preset`], [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
 //! | choose what computes | [`Device`] |
+//! | tell errors apart | [`Error::kind`] |
 //!
 //! docs/guide/rust.md in the repository is a guide with longer examples.
 //!
@@ -100,11 +102,11 @@ mod api;
 pub use alignment::Strand;
 pub use alphabet::Alphabet;
 pub use api::{
-    AlignAll, AlignPairs, Aligner, AlignerBuilder, Cigar, Device, Hit, Match, Op, PairAligner,
-    PairAlignerBuilder, PamSide, Record, Records, ScoreAll, SearchAll, Searcher, SearcherBuilder,
-    Significance, Targets, align_pair,
+    AlignAll, AlignPairs, Aligner, AlignerBuilder, Amplicon, AmpliconSearcher, AmpliconsAll, Cigar, Device,
+    Hit, Match, Op, PairAligner, PairAlignerBuilder, PamSide, PrimerPairs, PrimerSite, Record, Records,
+    ScoreAll, ScoringBuilder, SearchAll, Searcher, SearcherBuilder, Significance, Targets, align_pair,
 };
-pub use error::{EngineError, Error, Place, Result};
+pub use error::{EngineError, Error, ErrorKind, Place, Result};
 pub use scoring::{AlignmentMode, Matrix, Scoring};
 
 // The engine room, for the command, the tests and the benchmarks; `RUSTDOCFLAGS="--cfg engine_room" cargo doc` shows it.

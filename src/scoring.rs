@@ -91,7 +91,8 @@ const MATRICES: [BuiltIn; 9] = [
 ];
 
 impl Scoring {
-    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores.
+    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores. [`Scoring::builder`]
+    /// sets them by their names.
     pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
         let substitution = Substitution::Equal { match_, mismatch };
         Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }

@@ -35,6 +35,7 @@
 //! - [`amplicons`] joins hits that face each other.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited.
+//! - [`driver`] does all of this for the command and the library, with texts in the [`batch`]es that these lay.
 
 use crate::error::EngineError;
 use codes::Codes;
@@ -43,14 +44,17 @@ use room::Room;
 pub mod align;
 pub mod amplicons;
 pub mod anchors;
+pub mod batch;
 pub mod circle;
 pub mod codes;
+pub mod driver;
 pub mod exact;
 pub mod finder;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod hits;
 pub mod limits;
+mod needs;
 pub mod pam;
 pub mod pattern;
 pub mod pieces;

@@ -31,8 +31,9 @@ use swalign::search::pattern::Pattern;
 use swalign::search::plain;
 use swalign::search::{Rule, Scan};
 use swalign::{
-    Aligner, AlignmentMode, Alphabet, Device, EngineError, Error, Hit, Match, Matrix, Op, PairAligner,
-    PamSide, Records, Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets, align_pair,
+    Aligner, AlignmentMode, Alphabet, Cigar, Device, EngineError, Error, ErrorKind, Hit, Match, Matrix, Op,
+    PairAligner, PamSide, Records, Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets,
+    align_pair,
 };
 
 /// The best score of a pair by the specification.
@@ -73,6 +74,12 @@ fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
         }
     }
     assert_eq!((q, t, matches), (query.len(), target.len(), hit.matches()));
+    assert_eq!(hit.cigar_extended().to_basic(), hit.cigar());
+    let columns =
+        |of: Op| -> u32 { hit.cigar_extended().runs().filter(|(_, op)| *op == of).map(|(len, _)| len).sum() };
+    let pairs: u32 = hit.cigar_basic().runs().filter(|(_, op)| *op == Op::Match).map(|(len, _)| len).sum();
+    assert_eq!(columns(Op::Equal) as usize, hit.matches());
+    assert_eq!(columns(Op::Equal) + columns(Op::Replaced), pairs);
     score
 }
 
@@ -352,6 +359,76 @@ fn searches_are_refused_in_the_words_of_the_library() {
     assert!(answers[2].as_ref().unwrap().iter().all(|found| found.range().len() == 4));
     let none = Searcher::builder::<&str, &str>([]).device(Device::Cpu).build().unwrap();
     assert!(none.search("ACGT").unwrap().is_empty());
+}
+
+/// Each alignment has its path in both dialects, and a text is read as the path that it shows.
+#[test]
+fn dialects_of_a_path() {
+    let scoring = Scoring::builder(Alphabet::Dna).match_score(2).mismatch(1).build().unwrap();
+    let hit = align_pair("ACGTNACGTA", "ACGTNACCTA", &scoring).unwrap().unwrap();
+    assert_eq!((hit.cigar_basic().to_string(), hit.cigar()), ("10M".to_string(), hit.cigar_basic()));
+    assert_eq!(hit.cigar_extended().to_string(), "4=1X2=1X2=", "N is equal to nothing");
+    let searcher = Searcher::builder([("p", "GATNACA")]).device(Device::Cpu).max_edits(1).build().unwrap();
+    let found = &searcher.search("CCGATCAGACC").unwrap()[0];
+    assert_eq!(found.cigar_basic(), found.cigar_extended().to_basic());
+    assert_eq!(found.cigar(), found.cigar_extended());
+    for text in ["", "10M", "4=1X2=1X2=", "3M2I1D4="] {
+        assert_eq!(text.parse::<Cigar>().unwrap().to_string(), text);
+    }
+    assert_eq!("2M3M".parse::<Cigar>().unwrap().to_string(), "5M");
+    for text in ["M", "3", "0M", "2S", "4294967296M", "4294967295M1M", "-1M"] {
+        assert_eq!(text.parse::<Cigar>().unwrap_err().kind(), ErrorKind::Usage, "{text}");
+    }
+}
+
+#[test]
+fn scorings_by_the_names_of_their_numbers() {
+    let dna = || Scoring::builder(Alphabet::Dna);
+    assert_eq!(dna().build().unwrap(), Scoring::preset("short").unwrap());
+    assert_eq!(
+        dna().match_score(2).mismatch(3).gap_open(5).gap_extend(2).build().unwrap(),
+        Scoring::dna(2, 3, 5, 2)
+    );
+    let protein = Scoring::builder(Alphabet::Protein);
+    assert_eq!(protein.clone().build().unwrap(), Scoring::preset("protein").unwrap());
+    let matrix = Matrix::named("BLOSUM50").unwrap();
+    let by_matrix = protein.clone().matrix(matrix.clone());
+    assert_eq!(by_matrix.clone().build().unwrap(), Scoring::matrix(Alphabet::Protein, matrix.clone(), 13, 2));
+    let scoring = by_matrix.gap_open(9).mode(AlignmentMode::Glocal).build().unwrap();
+    assert_eq!((scoring.gap_open, scoring.gap_extend, scoring.mode), (9, 2, AlignmentMode::Glocal));
+    assert_eq!(scoring.to_builder().build().unwrap(), scoring);
+    for refused in [
+        dna().match_score(0),
+        dna().gap_extend(0),
+        dna().matrix(matrix.clone()),
+        protein.clone().mismatch(3),
+        protein.matrix(matrix).match_score(1),
+    ] {
+        assert_eq!(refused.build().unwrap_err().kind(), ErrorKind::Usage);
+    }
+}
+
+#[test]
+fn errors_have_kinds() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wrong.fa");
+    std::fs::write(&file, ">a\nAC!T\n").unwrap();
+    assert_eq!(Targets::from_fasta(&file).unwrap_err().kind(), ErrorKind::Input);
+    assert_eq!(Targets::from_fasta(folder.path().join("none.fa")).unwrap_err().kind(), ErrorKind::Input);
+    assert_eq!(Targets::from_fasta(folder.path()).unwrap_err().kind(), ErrorKind::Io);
+    assert_eq!(Targets::from_dna([("t", "AC!T")]).unwrap_err().kind(), ErrorKind::Usage);
+    let searcher = Searcher::builder([("p", "A")]).device(Device::GpuNamed("no such card".to_string()));
+    assert_eq!(searcher.build().unwrap_err().kind(), ErrorKind::NoDevice);
+    let text = |text: &str| text.to_string();
+    for (error, kind) in [
+        (EngineError::Threads(text("none")), ErrorKind::OutOfMemory),
+        (EngineError::OutOfMemory(text("none")), ErrorKind::OutOfMemory),
+        (EngineError::Lost(text("gone")), ErrorKind::Device),
+        (EngineError::Stopped, ErrorKind::Stopped),
+        (EngineError::Internal(text("bug")), ErrorKind::Internal),
+    ] {
+        assert_eq!(Error::from(error).kind(), kind);
+    }
 }
 
 /// A program of `examples/`.

@@ -1,10 +1,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Any, Literal, Protocol, TypedDict, Union, final
+from typing import Any, Literal, Protocol, Union, final
 
 import numpy
 import numpy.typing
-from typing_extensions import TypeAlias, Unpack
+from typing_extensions import TypeAlias
 
 __version__: str
 
@@ -38,38 +38,25 @@ class _Seq(Protocol):
 Sequence: TypeAlias = Union[Letters, tuple[str, Letters], tuple[str, _Seq], _SeqRecord, _FastxRecord, _Seq]
 Sequences: TypeAlias = Union[Iterable[Sequence], Mapping[str, Letters], PathLike[str]]
 
-class _Numbers(TypedDict, total=False):
-    match: int | None
-    mismatch: int | None
-    gap_open: int | None
-    gap_extend: int | None
-    matrix: str | PathLike[str] | tuple[str, str] | None
-    mode: Mode | None
-    alphabet: Alphabet | None
-
-class _Scores(_Numbers, total=False):
-    preset: Preset | None
-    scoring: Scoring | None
-
 class InputError(ValueError):
-    """An input file is invalid. The message has the file, the record and the line, and says what to do."""
-
+    """The contents of a file are invalid. The message has the file, the record, the line and a remedy."""
 class DeviceError(RuntimeError):
-    """A device cannot be opened, or it failed and no other device may continue."""
+    """The device can't be opened, or it failed and no other device may continue."""
 
 @final
 class Scoring:
-    """A scoring scheme: scores of pairs of residues, gap costs, and the ends that are free.
+    """Scores of residues and costs of gaps.
 
-    A gap of k residues costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of
-    one residue costs 6, and a gap of two costs 8. Biopython and parasail give the cost of the first residue and that of
-    each further residue; ``from_biopython`` and ``from_parasail`` translate.
+    A gap of k residues costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2, a gap of one
+    residue costs 6, and a gap of two residues costs 8. Biopython and parasail have one cost for the first residue and another
+    cost for each further residue; ``from_biopython`` and ``from_parasail`` translate.
 
-    A built-in matrix sets the default gap costs of blastp, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in
-    half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
+    ``matrix`` is the name of a built-in matrix, the pathlib.Path of a file, or a name and the text of a matrix. A built-in
+    matrix has the gap costs of blastp by default, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in half bits;
+    BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of bits.
 
-    Presets: "short" (1/4/6/1, as bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as minimap2
-    without its second gap cost), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
+    Presets: "short" (1/4/6/1, as in bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as in minimap2
+    without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
     proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 
     >>> from pyswalign import Scoring
@@ -80,42 +67,43 @@ class Scoring:
     >>> Scoring(matrix="BLOSUM50")
     Scoring(matrix='BLOSUM50', gap_open=13, gap_extend=2)
     """
-
-    def __new__(cls, preset: Preset | None = None, **choice: Unpack[_Numbers]) -> Scoring: ...
+    def __new__(
+        cls,
+        preset: Preset | None = None,
+        *,
+        match: int | None = None,
+        mismatch: int | None = None,
+        gap_open: int | None = None,
+        gap_extend: int | None = None,
+        matrix: str | PathLike[str] | tuple[str, str] | None = None,
+        mode: Mode | None = None,
+        alphabet: Alphabet | None = None,
+    ) -> Scoring: ...
     @property
     def match(self) -> int | None:
-        """Score of a match; None with a matrix."""
-
+        """Score of a match; None if a matrix has the scores."""
     @property
     def mismatch(self) -> int | None:
-        """Cost of a mismatch, a positive number; None with a matrix."""
-
+        """Cost of a mismatch, a positive number; None if a matrix has the scores."""
     @property
     def gap_open(self) -> int:
-        """Cost of opening a gap, without the extension by its first residue."""
-
+        """Cost of opening a gap, in addition to the cost of its first residue."""
     @property
     def gap_extend(self) -> int:
         """Cost of each residue of a gap."""
-
     @property
     def matrix(self) -> str | None:
-        """The name of the matrix; None with match and mismatch."""
-
+        """Name of the matrix; None if match and mismatch have the scores."""
     @property
     def mode(self) -> Mode:
-        """The ends of the sequences that are free: "local", "glocal", "global" or "overlap"."""
-
+        """Which ends of the sequences are free: "local", "glocal", "global" or "overlap"."""
     @property
     def alphabet(self) -> Alphabet:
-        '''"dna" or "protein".'''
-
+        """"dna" or "protein"."""
     def score(self, query: str, target: str) -> int:
-        """Returns the score of two residues."""
-
+        """The score of two residues."""
     def gap_cost(self, length: int) -> int:
-        """Returns the cost of a gap of ``length`` residues."""
-
+        """The cost of a gap of ``length`` residues."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
@@ -123,14 +111,16 @@ class Scoring:
 class Database:
     """The sequences that queries are aligned with.
 
-    The source is sequences or a file. Sequences are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a
-    sequence, records of Biopython or pysam, or a mapping from names to sequences. A file is FASTA or FASTQ, plain or gzip,
-    or a database of ``swalign index``. Such a database is mapped into memory as long as it is in use. On Unix, the first
-    one installs a handler for SIGBUS, so that truncating the file raises an error. Sequences without a name are named by
-    their index: "0", "1". Threads and aligners may share a database.
+    A database is made of sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
+    Biopython or pysam, or a mapping from names to sequences. Sequences without a name are named by their number: "0", "1".
+    It is also made of a file, given as pathlib.Path or to ``Database.from_file``: FASTA or FASTQ, plain or in gzip, or a
+    database that ``swalign index`` made. Threads and aligners may share a database.
 
-    The residues decide whether the sequences are DNA or proteins, as in the command, unless ``alphabet`` is given. If they
-    could be both, as short peptides of A, C, G and T, a UserWarning says how they are read.
+    The residues of the sequences tell whether they are DNA or proteins, as in the command, unless ``alphabet`` does. Short
+    peptides of A, C, G and T could be both, and a UserWarning says how they are read.
+
+    The sequences of a database file stay in the file, which is mapped while the database or an aligner uses it. On Unix, the
+    first database file installs a handler for SIGBUS, so that a truncated file is an error.
 
     >>> from pyswalign import Database
     >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -139,33 +129,33 @@ class Database:
     >>> database.sequence(0, 2, 5)
     'GTT'
     """
-
     def __new__(cls, sequences: str | Sequences, *, alphabet: Alphabet | None = None) -> Database: ...
+    @staticmethod
+    def from_file(path: str | PathLike[str], *, alphabet: Alphabet | None = None) -> Database:
+        """Reads a FASTA or FASTQ file, plain or in gzip, or opens a database that ``swalign index`` made.
+
+        Here, a str is the path of the file.
+        """
     def __len__(self) -> int: ...
     @property
     def names(self) -> list[str]:
-        """The names of the sequences, in their order."""
-
+        """The names of the sequences, in order."""
     @property
     def alphabet(self) -> Alphabet:
-        '''"dna" or "protein".'''
-
+        """"dna" or "protein"."""
     def name(self, index: int) -> str:
-        """Returns the name of a sequence."""
-
+        """The name of the sequence with this number, from 0; -1 is the last."""
     def length(self, index: int) -> int:
-        """Returns the number of residues of a sequence."""
-
+        """Number of residues of the sequence with this number."""
     def sequence(self, index: int, start: int = 0, end: int | None = None) -> str:
-        """Returns the residues of a sequence from ``start`` to ``end``, as in alignments: in upper case, with U as T."""
+        """The residues from ``start`` to ``end`` of the sequence with this number, in upper case, with T for U."""
 
 @final
 class Hit:
     """An alignment of a query with a target.
 
-    Coordinates are 0-based and half-open. Those of the query refer to the query as given. On strand -1 the reverse
-    complement of the query is aligned. ``cigar`` has the direction of the target, as in SAM. ``print(hit)`` shows the
-    alignment.
+    Positions are 0-based and half-open, and those of the query are in the query as it was given. On strand -1, the reverse
+    complement of the query is aligned. Paths are in the direction of the target, as in SAM. ``print(hit)`` shows the rows of the alignment.
 
     >>> import pyswalign
     >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -182,108 +172,90 @@ class Hit:
               ||||||||||  ||||||||||||
     Target  3 ACGTTGCATTCAAGCCATGGATCC 26
     """
-
     @property
     def score(self) -> int:
         """The optimal score."""
-
     @property
     def evalue(self) -> float | None:
-        """The expected number of alignments with this score by chance. In an Aligner, the search space is one target of the
-        size of the database; in a pair, the two sequences. None in modes other than local, and for scoring schemes whose
-        scores grow in proportion to the length.
+        """Number of alignments with at least this score that are expected by chance: in the whole database for an Aligner, and in
+        the two sequences for a pair. None in modes other than local, and for scorings without E-values.
         """
-
     @property
     def bits(self) -> float | None:
         """The score in bits; None if there is no E-value."""
-
     @property
     def query_name(self) -> str | None:
-        """The name of the query; None if it has no name."""
-
+        """Name of the query; None if it has no name."""
     @property
     def target_name(self) -> str:
-        """The name of the target."""
-
+        """Name of the target."""
     @property
     def target_index(self) -> int:
-        """Index of the target in the database, from 0."""
-
+        """Number of the target in the database, from 0."""
     @property
     def query_start(self) -> int:
         """Position of the first aligned residue of the query, from 0."""
-
     @property
     def query_end(self) -> int:
         """Position after the last aligned residue of the query."""
-
     @property
     def query_length(self) -> int:
-        """Length of the whole query."""
-
+        """Number of residues of the query."""
     @property
     def target_start(self) -> int:
         """Position of the first aligned residue of the target, from 0."""
-
     @property
     def target_end(self) -> int:
         """Position after the last aligned residue of the target."""
-
     @property
     def target_length(self) -> int:
-        """Length of the whole target."""
-
+        """Number of residues of the target."""
     @property
     def strand(self) -> Literal[1, -1]:
-        """1 if the query is aligned as given, -1 if its reverse complement is."""
-
+        """1 if the query is aligned as it was given, -1 if its reverse complement is aligned."""
     @property
     def cigar(self) -> str:
-        """The path in the direction of the target, as in SAM, without clips: M, I (query only) and D (target only)."""
-
+        """The path as in the records of the command, without clips: the same as ``cigar_basic``."""
+    @property
+    def cigar_basic(self) -> str:
+        """The path with M (match or mismatch), I (only in the query) and D (only in the target)."""
+    @property
+    def cigar_extended(self) -> str:
+        """The path with = (match), X (mismatch), I (only in the query) and D (only in the target)."""
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
-        """The same as a list of pairs of a length and an operation."""
-
+        """``cigar`` as a list of lengths and operations."""
     @property
     def matches(self) -> int:
-        """Number of columns with equal residues. In DNA only A, C, G and T are equal."""
-
+        """Number of columns with equal residues. In DNA, only A, C, G and T are equal."""
     @property
     def edits(self) -> int:
-        """Number of columns with a substitution, an insertion or a deletion."""
-
+        """Number of columns that are not matches: mismatches, insertions and deletions."""
     @property
     def columns(self) -> int:
         """Number of columns of the alignment, with gaps."""
-
     @property
     def identity(self) -> float:
-        """Matches divided by columns, from 0 to 1."""
-
+        """``matches`` divided by ``columns``, 0 to 1."""
     @property
     def alphabet(self) -> Alphabet:
-        '''"dna" or "protein".'''
-
+        """"dna" or "protein"."""
     @property
     def aligned(self) -> tuple[str, str, str]:
-        """The rows of the alignment in the direction of the query: the query with gaps, the line between, and the target with
+        """The rows of the alignment in the direction of the query: the query with gaps, the signs between both, and the target with
         gaps.
         """
-
     def _repr_html_(self) -> str: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
 @final
 class Match:
-    """An occurrence of a pattern in a sequence of the database.
+    """A position where a text matches a pattern.
 
-    ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target has the reverse complement of
-    the pattern. ``cigar`` has the direction of the target, with = and X.
+    ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target contains the reverse complement of
+    the pattern. Paths are in the direction of the target.
     """
-
     def __new__(
         cls,
         pattern_name: str,
@@ -298,58 +270,104 @@ class Match:
     ) -> Match: ...
     @property
     def pattern_name(self) -> str:
-        """The name of the pattern."""
-
+        """Name of the pattern."""
     @property
     def target_name(self) -> str:
-        """The name of the target."""
-
+        """Name of the target."""
     @property
     def pattern_index(self) -> int:
-        """Index of the pattern among the patterns of the search, from 0."""
-
+        """Number of the pattern among those that were searched, from 0."""
     @property
     def target_index(self) -> int:
-        """Index of the target in the database, from 0."""
-
+        """Number of the target in the database or among the texts, from 0."""
     @property
     def start(self) -> int:
         """Position of the first base of the match in the target, from 0."""
-
     @property
     def end(self) -> int:
         """Position after the last base of the match in the target."""
-
     @property
     def strand(self) -> Literal[1, -1]:
-        """1 if the target has the pattern as given, -1 if it has its reverse complement."""
-
+        """1 if the target contains the pattern as it was given, -1 if it contains the reverse complement."""
     @property
     def edits(self) -> int:
-        """The fewest edits of the pattern that end here."""
-
+        """Number of edits."""
     @property
     def cigar(self) -> str:
-        """The path in the direction of the target: = and X, I (pattern only) and D (target only)."""
-
+        """The path with = and X, as in the table of the command: the same as ``cigar_extended``."""
+    @property
+    def cigar_basic(self) -> str:
+        """The path with M (match or mismatch), I (only in the pattern) and D (only in the target)."""
+    @property
+    def cigar_extended(self) -> str:
+        """The path with = (match), X (mismatch), I (only in the pattern) and D (only in the target)."""
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
-        """The same as a list of pairs of a length and an operation."""
+        """``cigar`` as a list of lengths and operations."""
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> bool: ...
 
+@final
+class Amplicon:
+    """A stretch of a text between two matches that face each other: a forward and a reverse primer of a pair.
+
+    Positions are 0-based and half-open, in the target. ``start`` and ``end`` include both primers.
+    """
+    @property
+    def target_name(self) -> str:
+        """Name of the target."""
+    @property
+    def target_index(self) -> int:
+        """Number of the target in the database, from 0."""
+    @property
+    def pair_name(self) -> str | None:
+        """Name of the pair; None with ``pairs="any"``."""
+    @property
+    def start(self) -> int:
+        """Position of the first base of the amplicon in the target, from 0."""
+    @property
+    def end(self) -> int:
+        """Position after the last base of the amplicon in the target."""
+    @property
+    def strand(self) -> Literal[1, -1]:
+        """1 if the first primer of the pair is on the forward strand of the target, -1 if it is on the reverse strand."""
+    @property
+    def forward_name(self) -> str:
+        """Name of the primer on the forward strand, which begins at ``start``."""
+    @property
+    def forward_end(self) -> int:
+        """Position after the last base of the primer on the forward strand."""
+    @property
+    def forward_edits(self) -> int:
+        """Number of edits of the primer on the forward strand."""
+    @property
+    def reverse_name(self) -> str:
+        """Name of the primer on the reverse strand, which ends at ``end``."""
+    @property
+    def reverse_start(self) -> int:
+        """Position of the first base of the primer on the reverse strand."""
+    @property
+    def reverse_edits(self) -> int:
+        """Number of edits of the primer on the reverse strand."""
+    def __len__(self) -> int: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
 @final
 class HitIterator(Iterator[list[Hit]]):
-    """An iterator over the lists of hits of queries."""
-
+    """The hits of queries, one list after the other."""
     def __iter__(self) -> HitIterator: ...
     def __next__(self) -> list[Hit]: ...
 
 @final
-class PairIterator(Iterator[Hit | None]):
-    """An iterator over the hits of pairs."""
+class MatchIterator(Iterator[list[Match]]):
+    """The matches of texts, one list after the other."""
+    def __iter__(self) -> MatchIterator: ...
+    def __next__(self) -> list[Match]: ...
 
+@final
+class PairIterator(Iterator[Hit | None]):
+    """The hits of pairs, one after the other."""
     def __iter__(self) -> PairIterator: ...
     def __next__(self) -> Hit | None: ...
 
@@ -357,10 +375,12 @@ class PairIterator(Iterator[Hit | None]):
 class Aligner:
     """Finds the best alignments of queries with the sequences of a database.
 
-    The score of each hit is the true optimum. The hits do not depend on the device or the number of threads. Threads may
-    share an aligner, and it releases the GIL while it works. ``device`` is "auto" (the best GPU, or the CPU if there is no
-    GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring scheme is a ``preset``, numbers that override it
-    (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``.
+    The score of each hit is the true optimum. Hits do not depend on the device or the number of threads. Threads may share an
+    aligner, and it releases the GIL while it works. ``database`` is a Database, or anything that a Database is made of.
+    ``device`` is "auto" (the best GPU, or the CPU if there is no GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0".
+    The scoring is a ``preset``, numbers that override it (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``,
+    ``mode``), or a ``scoring``. A hit scores at least ``min_score``, and at least ``secondary_ratio`` times the best score of
+    its query. ``filter=False`` turns the lossless filter off, which changes only the time.
 
     >>> from pyswalign import Aligner, Database
     >>> aligner = Aligner(Database([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")]), preset="long", min_score=20, device="cpu")
@@ -371,7 +391,6 @@ class Aligner:
     >>> [[(hit.query_name, hit.strand, hit.score) for hit in hits] for hits in aligner.align_batch(queries)]
     [[('r1', 1, 20)], [('r2', -1, 24)]]
     """
-
     def __new__(
         cls,
         database: str | Database | Sequences,
@@ -382,78 +401,153 @@ class Aligner:
         secondary_ratio: float = 0.8,
         both_strands: bool = True,
         filter: bool = True,
-        **choice: Unpack[_Scores],
+        scoring: Scoring | None = None,
+        preset: Preset | None = None,
+        match: int | None = None,
+        mismatch: int | None = None,
+        gap_open: int | None = None,
+        gap_extend: int | None = None,
+        matrix: str | PathLike[str] | tuple[str, str] | None = None,
+        mode: Mode | None = None,
+        alphabet: Alphabet | None = None,
     ) -> Aligner: ...
     def align(self, query: Sequence) -> list[Hit]:
-        """Returns the hits of one query, best first, at most ``max_hits``.
+        """The hits of one query, best first, at most ``max_hits``. A str is a sequence.
 
-        The first hit has the highest score over all targets and strands. Each further hit is the best one that does not
-        overlap an earlier hit on its target and strand. The list is empty if no alignment scores at least ``min_score``.
+        The first hit is the alignment with the highest score over all targets and strands. Each further hit is the best
+        alignment that overlaps no earlier hit on its target and strand. The list is empty if no alignment scores
+        ``min_score``.
         """
-
     def align_batch(self, queries: Sequences) -> HitIterator:
-        """Returns an iterator over the lists of hits of the queries, in the order of the queries.
+        """The hits of each query, in their order, as an iterator of lists.
 
-        Queries are an iterable (it may be endless), a mapping from names to sequences, or the pathlib.Path of a FASTA or
-        FASTQ file. The iterator reads some thousands of queries at a time. If a query is invalid, the iterator raises an
-        error in its turn, and then continues with the next query.
+        Queries are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
+        reads at most some thousand queries ahead. If a query is invalid, it raises an error for this query, and continues with
+        the next query.
         """
-
     def score_matrix(
         self, queries: Database | Sequences, targets: str | Database | Sequences | None = None
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """Returns the best score of each query with each target as a NumPy array of int32.
+        """The best score of each query with each target, as a NumPy array of int32: a row for each query, a column for each
+        target.
 
-        The array has a row for each query and a column for each target. The targets are those of the database, unless
-        ``targets`` is given. In local mode, the score of two sequences without a positive score is 0.
+        Targets are those of the database, unless others are given. In local mode, the score is 0 if no alignment has a
+        positive score.
         """
-
     def search(
         self,
         patterns: Letters | Sequences,
         k: int = 0,
         *,
+        rate: float | None = None,
         indels: bool = True,
         both_strands: bool = True,
         every_end: bool = False,
         best: bool = False,
+        first: bool = False,
         pam: str | None = None,
-        pam_side: int = 3,
-        max_ins: int | None = None,
-        max_del: int | None = None,
-        max_sub: int | None = None,
-        max_gap: int | None = None,
+        pam_side: Literal[3, 5] = 3,
+        max_insertions: int | None = None,
+        max_deletions: int | None = None,
+        max_substitutions: int | None = None,
+        max_gaps: int | None = None,
     ) -> list[Match]:
-        """Finds all occurrences of patterns in the sequences of the database, with at most ``k`` edits, on both strands.
+        """Finds where patterns occur in the sequences of the database: a list of Match, by target, start and end.
 
-        Returns a list of Match, sorted by target, start and end. Patterns are sequences of IUPAC codes, with or without
-        names: R matches A and G.
-
-        Edits are substitutions, insertions and deletions; with ``indels=False`` only substitutions. An end is a match if it
-        has no edits, or if neither adjacent end has fewer edits. With ``every_end``, each end with at most ``k`` edits is a
-        match. With ``best``, a target has only its matches with the fewest edits.
-
-        ``pam`` keeps only matches next to these IUPAC codes, on the 3' side of the pattern or, with ``pam_side=5``, on its
-        5' side. ``max_ins`` limits bases of the pattern that the target lacks, ``max_del`` bases of the target that the
-        pattern lacks, ``max_sub`` substitutions, and ``max_gap`` insertions and deletions together.
+        The parameters are those of a Searcher, which also searches texts that are not in a database.
 
         >>> from pyswalign import Aligner
         >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
         >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in aligner.search({"site": "GATTACA"}, k=1)]
         [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
         """
-
     @property
     def database(self) -> Database:
         """The database."""
-
     @property
     def scoring(self) -> Scoring:
-        """The scoring scheme."""
-
+        """The scores of residues and costs of gaps."""
     @property
     def device(self) -> str:
-        """The device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)"."""
+        """The device: "GPU NVIDIA H100", "CPU (2 threads, avx512)"."""
+
+@final
+class Searcher:
+    """Finds where patterns occur in texts with few edits.
+
+    Patterns are sequences of IUPAC codes, with or without names: R matches A and G. They are also a mapping from names to
+    sequences, or the pathlib.Path of a FASTA or FASTQ file. A match has at most ``k`` edits, or at most ``rate`` times the
+    length of its pattern, rounded down. An edit is a substitution, an insertion (only in the pattern) or a deletion (only in
+    the text). With ``indels=False``, only substitutions are edits. ``max_insertions``, ``max_deletions``,
+    ``max_substitutions`` and ``max_gaps`` (insertions and deletions together) limit each kind.
+
+    An end position is a match if it has no edits, or if its edits are a local minimum. ``every_end`` reports each end position
+    within the limits, ``best`` only the matches of a text with the fewest edits, and ``first`` only the first match of each
+    text. ``pam`` reports only matches next to these IUPAC codes, on the 3' side of the pattern or, with
+    ``pam_side=5``, on its 5' side. ``both_strands`` also searches reverse complements.
+
+    A searcher is made once and shared by threads. ``device`` is that of an Aligner.
+
+    >>> from pyswalign import Searcher
+    >>> searcher = Searcher({"site": "GATTACA"}, k=1, device="cpu")
+    >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in searcher.search("CCGATACACCTGTAATCCC")]
+    [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
+    >>> Searcher("GATTACA", rate=0.15, first=True, device="cpu").search("CCGATACACCTGTAATCCC")
+    [<Match 0 0:2-8 + edits=1 2=1I4=>]
+    """
+    def __new__(
+        cls,
+        patterns: Letters | Sequences,
+        k: int = 0,
+        *,
+        rate: float | None = None,
+        indels: bool = True,
+        both_strands: bool = True,
+        every_end: bool = False,
+        best: bool = False,
+        first: bool = False,
+        pam: str | None = None,
+        pam_side: Literal[3, 5] = 3,
+        max_insertions: int | None = None,
+        max_deletions: int | None = None,
+        max_substitutions: int | None = None,
+        max_gaps: int | None = None,
+        device: str = "auto",
+    ) -> Searcher: ...
+    def search(self, text: Sequence) -> list[Match]:
+        """The matches in one text, by start and end. A str is a sequence."""
+    def search_batch(self, texts: Sequences) -> MatchIterator:
+        """The matches in each text, in the order of the texts, as an iterator of lists.
+
+        Texts are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
+        reads at most some thousand texts ahead. If a text is invalid, it raises an error for this text, and continues with the
+        next text.
+        """
+    def search_database(self, database: Database) -> list[Match]:
+        """The matches in all sequences of a database, by target, start and end."""
+    def amplicons(
+        self,
+        text: Database | Sequence,
+        pairs: Literal["names", "any"] | list[tuple[str, str]] | None = None,
+        *,
+        min_length: int = 1,
+        max_length: int = 4000,
+    ) -> list[Amplicon]:
+        """The amplicons in one text or in all sequences of a database, by target, start and end.
+
+        An amplicon extends from a match on the forward strand to a match on the reverse strand that starts and ends no
+        earlier, if the two patterns are a pair, and has ``min_length`` to ``max_length`` bases, both primers included. With
+        ``pairs="names"``, the names of a pair end in _LEFT and _RIGHT, _F and _R, or /1 and /2. With ``pairs="any"``, each
+        pattern pairs with each. ``pairs`` is otherwise a list of pairs of names.
+
+        >>> from pyswalign import Searcher
+        >>> searcher = Searcher({"16S_F": "GATTACA", "16S_R": "CCATGGC"}, device="cpu")
+        >>> searcher.amplicons("TTGATTACAGGAGGAGCCATGGTT")
+        [<Amplicon 0:2-22 + 16S_F 16S_R>]
+        """
+    @property
+    def device(self) -> str:
+        """The device: "GPU NVIDIA H100", "CPU (avx512)"."""
 
 def align(
     query: Sequence,
@@ -461,14 +555,22 @@ def align(
     *,
     both_strands: bool = False,
     min_score: int | None = None,
-    **choice: Unpack[_Scores],
+    scoring: Scoring | None = None,
+    preset: Preset | None = None,
+    match: int | None = None,
+    mismatch: int | None = None,
+    gap_open: int | None = None,
+    gap_extend: int | None = None,
+    matrix: str | PathLike[str] | tuple[str, str] | None = None,
+    mode: Mode | None = None,
+    alphabet: Alphabet | None = None,
 ) -> Hit | None:
-    """Returns the best alignment of a query with a target; None if no alignment scores more than 0, or at least ``min_score``.
+    """The best alignment of a query with a target; None if no alignment has a positive score, or at least ``min_score``.
 
-    Both are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or pysam.
-    Their residues decide whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
-    forward strand is aligned, unless ``both_strands`` is true. It runs on the CPU. ``align_pairs`` is faster for many
-    pairs.
+    Both are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or
+    pysam. Their residues tell whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
+    forward strand is aligned, unless ``both_strands`` is True. The alignment runs on the CPU. For many pairs, ``align_pairs``
+    is faster.
 
     >>> import pyswalign
     >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -478,34 +580,35 @@ def align(
     >>> pyswalign.align("AAAA", "CCCC") is None
     True
     """
-
 def align_pairs(
     pairs: Iterable[tuple[Sequence, Sequence]],
     *,
     device: str = "auto",
     both_strands: bool = False,
     min_score: int | None = None,
-    **choice: Unpack[_Scores],
+    scoring: Scoring | None = None,
+    preset: Preset | None = None,
+    match: int | None = None,
+    mismatch: int | None = None,
+    gap_open: int | None = None,
+    gap_extend: int | None = None,
+    matrix: str | PathLike[str] | tuple[str, str] | None = None,
+    mode: Mode | None = None,
+    alphabet: Alphabet | None = None,
 ) -> PairIterator:
-    """Returns an iterator over the best alignment of each pair of a query and a target, in their order; None for a pair
-    without one.
+    """The best alignment of each pair of a query and a target, in the order of the pairs, as an iterator of hits. A pair without a
+    hit gives None.
 
-    Pairs are an iterable of two sequences each (it may be endless). The iterator reads some thousands of pairs at a time.
-    If a pair is invalid, the iterator raises an error in its turn, and then continues with the next pair. ``device`` is as
-    in Aligner. Among the first 32 pairs, the first pair whose residues leave no doubt decides whether all are DNA or
-    proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it raises an error.
+    Pairs are any iterable of two sequences each, and may be endless. The iterator reads at most some thousand pairs ahead. If a
+    pair is invalid, it raises an error for this pair, and continues with the next pair. ``device`` is that of an Aligner. The
+    first pair whose residues are certainly DNA or certainly protein, among the first 32, sets the alphabet of all pairs, unless
+    ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it is an error.
 
     >>> import pyswalign
     >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
     >>> [hit.score for hit in pyswalign.align_pairs(pairs, preset="long", device="cpu")]
     [12, 10]
     """
-
-def _hit(state: tuple[Any, ...]) -> Hit:
-    """Makes a pickled hit anew."""
-
-def _scoring(keywords: dict[str, Any]) -> Scoring:
-    """Makes a pickled scoring anew."""
-
-def _align_again(query: Sequence, target: Sequence, scoring: Scoring, count: int) -> None:
-    """Aligns one pair so many times without Python, for benchmarks/pairs.py."""
+def _hit(state: tuple[Any, ...]) -> Hit: ...
+def _scoring(keywords: dict[str, Any]) -> Scoring: ...
+def _align_again(query: Sequence, target: Sequence, scoring: Scoring, count: int) -> None: ...

@@ -7,6 +7,7 @@ use crate::hit::{Found, Of, PyHit, list};
 use crate::jobs::{self, GivenUp};
 use crate::letters::{Sequence, Source, refused_query, sequence};
 use crate::scoring::{Choice, Chosen, PyScoring};
+use crate::search::{Settings, list_of_targets};
 use crate::significance::Significance;
 use crate::stream::Stream;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
@@ -20,10 +21,12 @@ const MOST_VALUES: usize = 1 << 33;
 
 /// Finds the best alignments of queries with the sequences of a database.
 ///
-/// The score of each hit is the true optimum. The hits do not depend on the device or the number of threads. Threads may
-/// share an aligner, and it releases the GIL while it works. ``device`` is "auto" (the best GPU, or the CPU if there is no
-/// GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring scheme is a ``preset``, numbers that override it
-/// (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``.
+/// The score of each hit is the true optimum. Hits do not depend on the device or the number of threads. Threads may share an
+/// aligner, and it releases the GIL while it works. ``database`` is a Database, or anything that a Database is made of.
+/// ``device`` is "auto" (the best GPU, or the CPU if there is no GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0".
+/// The scoring is a ``preset``, numbers that override it (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``,
+/// ``mode``), or a ``scoring``. A hit scores at least ``min_score``, and at least ``secondary_ratio`` times the best score of
+/// its query. ``filter=False`` turns the lossless filter off, which changes only the time.
 ///
 /// >>> from pyswalign import Aligner, Database
 /// >>> aligner = Aligner(Database([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")]), preset="long", min_score=20, device="cpu")
@@ -89,7 +92,7 @@ impl Shared {
 }
 
 /// Settings of an aligner beside its scoring.
-struct Settings {
+struct AlignerSettings {
     device: Device,
     min_score: Option<i32>,
     max_hits: usize,
@@ -98,7 +101,7 @@ struct Settings {
     filter: bool,
 }
 
-impl Settings {
+impl AlignerSettings {
     fn build(self, scoring: swalign::Scoring, targets: &Targets) -> swalign::Result<swalign::Aligner> {
         let mut builder = swalign::Aligner::builder(scoring)
             .device(self.device.asked())
@@ -138,8 +141,14 @@ impl PyAligner {
         let is_stated = choice.alphabet().is_some() || database.get().is_stated;
         let chosen = choice.resolve(|_| Ok(targets.alphabet()))?;
         let device = Device::named(device);
-        let settings =
-            Settings { device: device.clone(), min_score, max_hits, secondary_ratio, both_strands, filter };
+        let settings = AlignerSettings {
+            device: device.clone(),
+            min_score,
+            max_hits,
+            secondary_ratio,
+            both_strands,
+            filter,
+        };
         let (scoring, own) = ((*chosen.scoring).clone(), targets.clone());
         let build = || jobs::run(py, u64::MAX, move |_| settings.build(scoring, &own))?.map_err(exception);
         let aligner = device.open(py, build)?;
@@ -151,10 +160,11 @@ impl PyAligner {
         Ok(PyAligner { shared: Arc::new(shared), database, chosen })
     }
 
-    /// Returns the hits of one query, best first, at most ``max_hits``.
+    /// The hits of one query, best first, at most ``max_hits``. A str is a sequence.
     ///
-    /// The first hit has the highest score over all targets and strands. Each further hit is the best one that does not
-    /// overlap an earlier hit on its target and strand. The list is empty if no alignment scores at least ``min_score``.
+    /// The first hit is the alignment with the highest score over all targets and strands. Each further hit is the best
+    /// alignment that overlaps no earlier hit on its target and strand. The list is empty if no alignment scores
+    /// ``min_score``.
     fn align<'py>(&self, py: Python<'py>, query: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
         let query = sequence(query)?;
@@ -169,19 +179,20 @@ impl PyAligner {
 
     /// Returns an iterator over the lists of hits of the queries, in the order of the queries.
     ///
-    /// Queries are an iterable (it may be endless), a mapping from names to sequences, or the pathlib.Path of a FASTA or
-    /// FASTQ file. The iterator reads some thousands of queries at a time. If a query is invalid, the iterator raises an
-    /// error in its turn, and then continues with the next query.
+    /// Queries are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
+    /// reads at most some thousand queries ahead. If a query is invalid, it raises an error for this query, and continues with
+    /// the next query.
     fn align_batch(&self, queries: &Bound<'_, PyAny>) -> PyResult<HitStream> {
         self.shared.device.check()?;
         let queries = Source::of(queries, "the queries of align_batch")?;
         Ok(HitStream { shared: Arc::clone(&self.shared), stream: Stream::new(queries) })
     }
 
-    /// Returns the best score of each query with each target as a NumPy array of int32.
+    /// The best score of each query with each target, as a NumPy array of int32: a row for each query, a column for each
+    /// target.
     ///
-    /// The array has a row for each query and a column for each target. The targets are those of the database, unless
-    /// ``targets`` is given. In local mode, the score of two sequences without a positive score is 0.
+    /// Targets are those of the database, unless others are given. In local mode, the score is 0 if no alignment has a
+    /// positive score.
     #[pyo3(signature = (queries, targets=None))]
     fn score_matrix<'py>(
         &self,
@@ -234,26 +245,17 @@ impl PyAligner {
         values.call_method1("reshape", (rows, columns))
     }
 
-    /// Finds all occurrences of patterns in the sequences of the database, with at most ``k`` edits, on both strands.
+    /// Finds where patterns occur in the sequences of the database: a list of Match, by target, start and end.
     ///
-    /// Returns a list of Match, sorted by target, start and end. Patterns are sequences of IUPAC codes, with or without
-    /// names: R matches A and G.
-    ///
-    /// Edits are substitutions, insertions and deletions; with ``indels=False`` only substitutions. An end is a match if it
-    /// has no edits, or if neither adjacent end has fewer edits. With ``every_end``, each end with at most ``k`` edits is a
-    /// match. With ``best``, a target has only its matches with the fewest edits.
-    ///
-    /// ``pam`` keeps only matches next to these IUPAC codes, on the 3' side of the pattern or, with ``pam_side=5``, on its
-    /// 5' side. ``max_ins`` limits bases of the pattern that the target lacks, ``max_del`` bases of the target that the
-    /// pattern lacks, ``max_sub`` substitutions, and ``max_gap`` insertions and deletions together.
+    /// The parameters are those of a Searcher, which also searches texts that are not in a database.
     ///
     /// >>> from pyswalign import Aligner
     /// >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
     /// >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in aligner.search({"site": "GATTACA"}, k=1)]
     /// [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
     #[pyo3(signature = (
-        patterns, k=0, *, indels=true, both_strands=true, every_end=false, best=false, pam=None, pam_side=3, max_ins=None,
-        max_del=None, max_sub=None, max_gap=None
+        patterns, k=0, *, rate=None, indels=true, both_strands=true, every_end=false, best=false, first=false, pam=None,
+        pam_side=3, max_insertions=None, max_deletions=None, max_substitutions=None, max_gaps=None
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn search<'py>(
@@ -261,44 +263,31 @@ impl PyAligner {
         py: Python<'py>,
         patterns: &Bound<'py, PyAny>,
         k: u32,
+        rate: Option<f64>,
         indels: bool,
         both_strands: bool,
         every_end: bool,
         best: bool,
+        first: bool,
         pam: Option<&str>,
         pam_side: u8,
-        max_ins: Option<u32>,
-        max_del: Option<u32>,
-        max_sub: Option<u32>,
-        max_gap: Option<u32>,
+        max_insertions: Option<u32>,
+        max_deletions: Option<u32>,
+        max_substitutions: Option<u32>,
+        max_gaps: Option<u32>,
     ) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
-        let patterns = crate::search::patterns(patterns)?;
-        let mut builder = swalign::Searcher::builder(patterns)
-            .max_edits(k)
-            .indels(indels)
-            .both_strands(both_strands)
-            .every_end(every_end)
-            .best(best);
-        let side = match pam_side {
-            3 => swalign::PamSide::Three,
-            5 => swalign::PamSide::Five,
-            _ => return Err(PyValueError::new_err(format!("pam_side={pam_side}: give 3 or 5"))),
-        };
-        if let Some(pam) = pam {
-            builder = builder.pam(pam, side);
-        }
-        builder = max_ins.into_iter().fold(builder, swalign::SearcherBuilder::max_insertions);
-        builder = max_del.into_iter().fold(builder, swalign::SearcherBuilder::max_deletions);
-        builder = max_sub.into_iter().fold(builder, swalign::SearcherBuilder::max_substitutions);
-        builder = max_gap.into_iter().fold(builder, swalign::SearcherBuilder::max_gaps);
+        let limits = [max_insertions, max_deletions, max_substitutions, max_gaps];
+        let settings =
+            Settings { k, rate, indels, both_strands, every_end, best, first, pam, pam_side, limits };
+        let builder = settings.builder(patterns)?;
         let shared = Arc::clone(&self.shared);
         let search = move |given_up: &GivenUp| {
             let searcher = builder.stop_flag(given_up.flag()).build_beside(&shared.aligner)?;
             searcher.search_targets(&shared.targets)
         };
         let found = jobs::run(py, u64::MAX, search)?.map_err(exception)?;
-        crate::search::list(py, &self.shared.targets, found)
+        list_of_targets(py, &self.shared.targets, found)
     }
 
     /// The database.
@@ -307,13 +296,13 @@ impl PyAligner {
         self.database.clone_ref(py)
     }
 
-    /// The scoring scheme.
+    /// The scores of residues and costs of gaps.
     #[getter]
     fn scoring(&self) -> PyScoring {
         PyScoring { chosen: self.chosen.clone() }
     }
 
-    /// The device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)".
+    /// The device: "GPU NVIDIA H100", "CPU (2 threads, avx512)".
     #[getter]
     fn device(&self) -> &str {
         self.shared.aligner.device()

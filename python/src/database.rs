@@ -2,7 +2,7 @@
 
 use crate::errors::exception;
 use crate::jobs;
-use crate::letters::{Source, alphabet_of, path};
+use crate::letters::{Source, alphabet_of, deprecated_path, path};
 use crate::scoring::{alphabet as named, alphabet_name};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -15,14 +15,16 @@ const LONG: u64 = u64::MAX;
 
 /// The sequences that queries are aligned with.
 ///
-/// The source is sequences or a file. Sequences are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a
-/// sequence, records of Biopython or pysam, or a mapping from names to sequences. A file is FASTA or FASTQ, plain or gzip,
-/// or a database of ``swalign index``. Such a database is mapped into memory as long as it is in use. On Unix, the first
-/// one installs a handler for SIGBUS, so that truncating the file raises an error. Sequences without a name are named by
-/// their index: "0", "1". Threads and aligners may share a database.
+/// A database is made of sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
+/// Biopython or pysam, or a mapping from names to sequences. Sequences without a name are named by their number: "0", "1".
+/// It is also made of a file, given as pathlib.Path or to ``Database.from_file``: FASTA or FASTQ, plain or in gzip, or a
+/// database that ``swalign index`` made. Threads and aligners may share a database.
 ///
-/// The residues decide whether the sequences are DNA or proteins, as in the command, unless ``alphabet`` is given. If they
-/// could be both, as short peptides of A, C, G and T, a UserWarning says how they are read.
+/// The residues of the sequences tell whether they are DNA or proteins, as in the command, unless ``alphabet`` does. Short
+/// peptides of A, C, G and T could be both, and a UserWarning says how they are read.
+///
+/// The sequences of a database file stay in the file, which is mapped while the database or an aligner uses it. On Unix, the
+/// first database file installs a handler for SIGBUS, so that a truncated file is an error.
 ///
 /// >>> from pyswalign import Database
 /// >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -38,35 +40,40 @@ pub struct Database {
 }
 
 impl Database {
-    /// Sequences or a file; a str is the path of a file. If letters leave the alphabet open, it is `implied`.
+    /// Sequences or a file. A str is the path of a file, which is deprecated. If letters leave the alphabet open, it is
+    /// `implied`.
     pub fn of(
         given: &Bound<'_, PyAny>,
         alphabet: Option<Alphabet>,
         implied: Option<Alphabet>,
     ) -> PyResult<Database> {
         let py = given.py();
-        let file: Option<PathBuf> = match given.cast::<PyString>() {
-            Ok(_) => Some(given.extract()?),
-            Err(_) => path(given)?,
+        if given.is_instance_of::<PyString>() {
+            deprecated_path(py, "pathlib.Path or Database.from_file")?;
+            return Database::of_file(py, given.extract()?, alphabet);
+        }
+        if let Some(file) = path(given)? {
+            return Database::of_file(py, file, alphabet);
+        }
+        let sequences = Source::of(given, "a database's sequences")?.all(py)?;
+        let letters = || sequences.iter().map(|sequence| &*sequence.letters);
+        let is_stated = alphabet.is_some();
+        let alphabet = match alphabet {
+            Some(alphabet) => alphabet,
+            None => alphabet_of(py, "the database's sequences", letters(), implied)?,
         };
-        let targets = match file {
-            Some(file) => jobs::run(py, LONG, move |_| read(file, alphabet))?.map_err(exception)?,
-            None => {
-                let sequences = Source::of(given, "a database's sequences")?.all(py)?;
-                let letters = || sequences.iter().map(|sequence| &*sequence.letters);
-                let alphabet = match alphabet {
-                    Some(alphabet) => alphabet,
-                    None => alphabet_of(py, "the database's sequences", letters(), implied)?,
-                };
-                let named = |(place, sequence): (usize, crate::letters::Sequence)| {
-                    (sequence.name.unwrap_or_else(|| place.to_string()), sequence.letters)
-                };
-                let make = move |_: &jobs::GivenUp| {
-                    Targets::from_letters(alphabet, sequences.into_iter().enumerate().map(named))
-                };
-                jobs::run(py, LONG, make)?.map_err(exception)?
-            }
+        let named = |(place, sequence): (usize, crate::letters::Sequence)| {
+            (sequence.name.unwrap_or_else(|| place.to_string()), sequence.letters)
         };
+        let make = move |_: &jobs::GivenUp| {
+            Targets::from_letters(alphabet, sequences.into_iter().enumerate().map(named))
+        };
+        let targets = jobs::run(py, LONG, make)?.map_err(exception)?;
+        Ok(Database { targets, is_stated })
+    }
+
+    fn of_file(py: Python<'_>, file: PathBuf, alphabet: Option<Alphabet>) -> PyResult<Database> {
+        let targets = jobs::run(py, LONG, move |_| read(file, alphabet))?.map_err(exception)?;
         Ok(Database { targets, is_stated: alphabet.is_some() })
     }
 
@@ -95,11 +102,20 @@ impl Database {
         Database::of(sequences, alphabet.map(named).transpose()?, None)
     }
 
+    /// Reads a FASTA or FASTQ file, plain or in gzip, or opens a database that ``swalign index`` made.
+    ///
+    /// Here, a str is the path of the file.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, alphabet=None))]
+    fn from_file(py: Python<'_>, path: PathBuf, alphabet: Option<&str>) -> PyResult<Database> {
+        Database::of_file(py, path, alphabet.map(named).transpose()?)
+    }
+
     fn __len__(&self) -> usize {
         self.targets.len()
     }
 
-    /// The names of the sequences, in their order.
+    /// The names of the sequences, in order.
     #[getter]
     fn names(&self) -> Vec<&str> {
         (0..self.targets.len()).filter_map(|place| self.targets.name(place)).collect()
@@ -111,17 +127,17 @@ impl Database {
         alphabet_name(self.targets.alphabet())
     }
 
-    /// Returns the name of a sequence.
+    /// The name of the sequence with this number, from 0; -1 is the last.
     fn name(&self, index: isize) -> PyResult<&str> {
         Ok(self.targets.name(self.place(index)?).unwrap_or_default())
     }
 
-    /// Returns the number of residues of a sequence.
+    /// Number of residues of the sequence with this number.
     fn length(&self, index: isize) -> PyResult<usize> {
         Ok(self.targets.length(self.place(index)?).unwrap_or_default())
     }
 
-    /// Returns the residues of a sequence from ``start`` to ``end``, as in alignments: in upper case, with U as T.
+    /// The residues from ``start`` to ``end`` of the sequence with this number, in upper case, with T for U.
     #[pyo3(signature = (index, start=0, end=None))]
     fn sequence(&self, index: isize, start: usize, end: Option<usize>) -> PyResult<String> {
         let place = self.place(index)?;

@@ -62,7 +62,7 @@ impl Device {
     pub fn check(&self) -> PyResult<()> {
         match self.opened {
             Some(process) if is_forked() && process != std::process::id() => Err(DeviceError::new_err(
-                "this aligner has a GPU that another process opened; make the aligner in this one, or start processes by \
+                "another process opened the GPU of this object; make the object in this process, or start processes by \
                  'spawn'",
             )),
             _ => Ok(()),

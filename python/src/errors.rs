@@ -13,13 +13,13 @@ pyo3::create_exception!(
     pyswalign,
     InputError,
     PyValueError,
-    "An input file is invalid. The message has the file, the record and the line, and says what to do."
+    "The contents of a file are invalid. The message has the file, the record, the line and a remedy."
 );
 pyo3::create_exception!(
     pyswalign,
     DeviceError,
     PyRuntimeError,
-    "A device cannot be opened, or it failed and no other device may continue."
+    "The device can't be opened, or it failed and no other device may continue."
 );
 
 /// The exception for an error.

@@ -13,9 +13,8 @@ const GAP: u8 = b'-';
 
 /// An alignment of a query with a target.
 ///
-/// Coordinates are 0-based and half-open. Those of the query refer to the query as given. On strand -1 the reverse
-/// complement of the query is aligned. ``cigar`` has the direction of the target, as in SAM. ``print(hit)`` shows the
-/// alignment.
+/// Positions are 0-based and half-open, and those of the query are in the query as it was given. On strand -1, the reverse
+/// complement of the query is aligned. Paths are in the direction of the target, as in SAM. ``print(hit)`` shows the rows of the alignment.
 ///
 /// >>> import pyswalign
 /// >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -160,6 +159,31 @@ impl Found {
     fn cigar(&self) -> String {
         self.runs.iter().map(|&(len, op)| format!("{len}{}", char::from(op))).collect()
     }
+
+    /// Lengths and letters, with = and X instead of M.
+    fn extended(&self) -> Vec<(u32, char)> {
+        let [query, target] = self.rows();
+        let is_equal = |query: u8, target: u8| {
+            query == target && (self.alphabet == Alphabet::Protein || b"ACGT".contains(&query))
+        };
+        let step = |(query, target): (&u8, &u8)| match (*query, *target) {
+            (GAP, _) => 'D',
+            (_, GAP) => 'I',
+            (query, target) if is_equal(query, target) => '=',
+            _ => 'X',
+        };
+        let steps: Vec<char> = query.iter().zip(&target).map(step).collect();
+        steps.chunk_by(|a, b| a == b).map(|run| (run.len() as u32, run[0])).collect()
+    }
+}
+
+/// A path of lengths and letters, with M instead of = and X.
+pub fn basic(runs: &[(u32, char)]) -> String {
+    let letter = |op: char| if matches!(op, '=' | 'X') { 'M' } else { op };
+    let joined = runs.chunk_by(|a, b| letter(a.1) == letter(b.1));
+    let shown =
+        |run: &[(u32, char)]| format!("{}{}", run.iter().map(|(len, _)| len).sum::<u32>(), letter(run[0].1));
+    joined.map(shown).collect()
 }
 
 /// Letters as alignments have them.
@@ -211,9 +235,8 @@ impl PyHit {
         self.found.score
     }
 
-    /// The expected number of alignments with this score by chance. In an Aligner, the search space is one target of the
-    /// size of the database; in a pair, the two sequences. None in modes other than local, and for scoring schemes whose
-    /// scores grow in proportion to the length.
+    /// Number of alignments with at least this score that are expected by chance: in the whole database for an Aligner, and in
+    /// the two sequences for a pair. None in modes other than local, and for scorings without E-values.
     #[getter]
     fn evalue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(_, evalue)| evalue))
@@ -225,19 +248,19 @@ impl PyHit {
         Ok(self.likely(py)?.map(|(bits, _)| bits))
     }
 
-    /// The name of the query; None if it has no name.
+    /// Name of the query; None if it has no name.
     #[getter]
     fn query_name(&self) -> Option<&str> {
         self.found.query_name.as_deref()
     }
 
-    /// The name of the target.
+    /// Name of the target.
     #[getter]
     fn target_name(&self) -> &str {
         &self.found.target_name
     }
 
-    /// Index of the target in the database, from 0.
+    /// Number of the target in the database, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.found.target_index
@@ -255,7 +278,7 @@ impl PyHit {
         self.found.query.1
     }
 
-    /// Length of the whole query.
+    /// Number of residues of the query.
     #[getter]
     fn query_length(&self) -> usize {
         self.found.lengths.0
@@ -273,37 +296,49 @@ impl PyHit {
         self.found.target.1
     }
 
-    /// Length of the whole target.
+    /// Number of residues of the target.
     #[getter]
     fn target_length(&self) -> usize {
         self.found.lengths.1
     }
 
-    /// 1 if the query is aligned as given, -1 if its reverse complement is.
+    /// 1 if the query is aligned as it was given, -1 if its reverse complement is aligned.
     #[getter]
     fn strand(&self) -> i8 {
         if self.found.is_reverse { -1 } else { 1 }
     }
 
-    /// The path in the direction of the target, as in SAM, without clips: M, I (query only) and D (target only).
+    /// The path as in the records of the command, without clips: the same as ``cigar_basic``.
     #[getter]
     fn cigar(&self) -> String {
         self.found.cigar()
     }
 
-    /// The same as a list of pairs of a length and an operation.
+    /// The path with M (match or mismatch), I (only in the query) and D (only in the target).
+    #[getter]
+    fn cigar_basic(&self) -> String {
+        self.found.cigar()
+    }
+
+    /// The path with = (match), X (mismatch), I (only in the query) and D (only in the target).
+    #[getter]
+    fn cigar_extended(&self) -> String {
+        self.found.extended().into_iter().map(|(len, op)| format!("{len}{op}")).collect()
+    }
+
+    /// ``cigar`` as a list of lengths and operations.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.found.runs.iter().map(|&(len, op)| (len, char::from(op))).collect()
     }
 
-    /// Number of columns with equal residues. In DNA only A, C, G and T are equal.
+    /// Number of columns with equal residues. In DNA, only A, C, G and T are equal.
     #[getter]
     fn matches(&self) -> usize {
         self.found.matches
     }
 
-    /// Number of columns with a substitution, an insertion or a deletion.
+    /// Number of columns that are not matches: mismatches, insertions and deletions.
     #[getter]
     fn edits(&self) -> usize {
         self.found.columns() - self.found.matches
@@ -315,7 +350,7 @@ impl PyHit {
         self.found.columns()
     }
 
-    /// Matches divided by columns, from 0 to 1.
+    /// ``matches`` divided by ``columns``, 0 to 1.
     #[getter]
     fn identity(&self) -> f64 {
         self.found.matches as f64 / self.found.columns().max(1) as f64
@@ -327,7 +362,7 @@ impl PyHit {
         alphabet_name(self.found.alphabet)
     }
 
-    /// The rows of the alignment in the direction of the query: the query with gaps, the line between, and the target with
+    /// The rows of the alignment in the direction of the query: the query with gaps, the signs between both, and the target with
     /// gaps.
     #[getter]
     fn aligned(&self) -> (String, String, String) {

@@ -1,6 +1,6 @@
 //! Sequences as Python programs have them.
 
-use pyo3::exceptions::{PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMapping, PyString, PyTuple};
 use std::ffi::CString;
@@ -108,6 +108,14 @@ pub fn type_name(given: &Bound<'_, PyAny>) -> String {
 /// A path object; a str is none, since most are sequences.
 pub fn path(given: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if given.hasattr("__fspath__")? { given.extract().map(Some) } else { Ok(None) }
+}
+
+/// Warns that a str was given as a path, instead of which `others` are to be given.
+pub fn deprecated_path(py: Python<'_>, others: &str) -> PyResult<()> {
+    let text = format!(
+        "a str as the path of a file is deprecated, because it is a sequence elsewhere: give {others}"
+    );
+    PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), &CString::new(text)?, 1)
 }
 
 /// Many sequences, one after the other.

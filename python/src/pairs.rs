@@ -97,12 +97,12 @@ impl Settings {
     }
 }
 
-/// Returns the best alignment of a query with a target; None if no alignment scores more than 0, or at least ``min_score``.
+/// The best alignment of a query with a target; None if no alignment has a positive score, or at least ``min_score``.
 ///
-/// Both are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or pysam.
-/// Their residues decide whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
-/// forward strand is aligned, unless ``both_strands`` is true. It runs on the CPU. ``align_pairs`` is faster for many
-/// pairs.
+/// Both are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or
+/// pysam. Their residues tell whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
+/// forward strand is aligned, unless ``both_strands`` is True. The alignment runs on the CPU. For many pairs, ``align_pairs``
+/// is faster.
 ///
 /// >>> import pyswalign
 /// >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -138,13 +138,13 @@ pub fn align(
     jobs::run(py, cells, work)?.map_err(exception)
 }
 
-/// Returns an iterator over the best alignment of each pair of a query and a target, in their order; None for a pair
-/// without one.
+/// The best alignment of each pair of a query and a target, in the order of the pairs, as an iterator of hits. A pair without a
+/// hit gives None.
 ///
-/// Pairs are an iterable of two sequences each (it may be endless). The iterator reads some thousands of pairs at a time.
-/// If a pair is invalid, the iterator raises an error in its turn, and then continues with the next pair. ``device`` is as
-/// in Aligner. Among the first 32 pairs, the first pair whose residues leave no doubt decides whether all are DNA or
-/// proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it raises an error.
+/// Pairs are any iterable of two sequences each, and may be endless. The iterator reads at most some thousand pairs ahead. If a
+/// pair is invalid, it raises an error for this pair, and continues with the next pair. ``device`` is that of an Aligner. The
+/// first pair whose residues are certainly DNA or certainly protein, among the first 32, sets the alphabet of all pairs, unless
+/// ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it is an error.
 ///
 /// >>> import pyswalign
 /// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]

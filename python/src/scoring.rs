@@ -1,25 +1,27 @@
 //! Scorings, and how callers say which one they want.
 
 use crate::errors::exception;
+use crate::letters::deprecated_path;
 use crate::significance::Significance;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 
-/// A scoring scheme: scores of pairs of residues, gap costs, and the ends that are free.
+/// Scores of residues and costs of gaps.
 ///
-/// A gap of k residues costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of
-/// one residue costs 6, and a gap of two costs 8. Biopython and parasail give the cost of the first residue and that of
-/// each further residue; ``from_biopython`` and ``from_parasail`` translate.
+/// A gap of k residues costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2, a gap of one
+/// residue costs 6, and a gap of two residues costs 8. Biopython and parasail have one cost for the first residue and another
+/// cost for each further residue; ``from_biopython`` and ``from_parasail`` translate.
 ///
-/// A built-in matrix sets the default gap costs of blastp, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in
-/// half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
+/// ``matrix`` is the name of a built-in matrix, the pathlib.Path of a file, or a name and the text of a matrix. A built-in
+/// matrix has the gap costs of blastp by default, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in half bits;
+/// BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of bits.
 ///
-/// Presets: "short" (1/4/6/1, as bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as minimap2
-/// without its second gap cost), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
+/// Presets: "short" (1/4/6/1, as in bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as in minimap2
+/// without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
 /// proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 ///
 /// >>> from pyswalign import Scoring
@@ -252,7 +254,7 @@ pub fn alphabet_name(alphabet: Alphabet) -> &'static str {
     }
 }
 
-/// The name of a built-in matrix, the path of a file, or a name and a text.
+/// The name of a built-in matrix, the path of a file, or a name and a text. A str as a path is deprecated.
 fn matrix(given: &Bound<'_, PyAny>) -> PyResult<MatrixChoice> {
     if let Ok(pair) = given.cast::<PyTuple>() {
         let (name, text): (String, String) = pair.extract()?;
@@ -261,6 +263,9 @@ fn matrix(given: &Bound<'_, PyAny>) -> PyResult<MatrixChoice> {
     let path: PathBuf = given.extract()?;
     if let Some(matrix) = path.to_str().and_then(Matrix::named) {
         return Ok(MatrixChoice::BuiltIn(matrix));
+    }
+    if given.is_instance_of::<PyString>() && path.exists() {
+        deprecated_path(given.py(), "pathlib.Path; a str is the name of a built-in matrix")?;
     }
     let text = std::fs::read_to_string(&path).map_err(|source| {
         let names: Vec<&str> = Matrix::names().collect();
@@ -286,19 +291,19 @@ impl PyScoring {
         Ok(PyScoring { chosen: said.resolve(|implied| Ok(implied.unwrap_or(Alphabet::Dna)))? })
     }
 
-    /// Score of a match; None with a matrix.
+    /// Score of a match; None if a matrix has the scores.
     #[getter]
     fn r#match(&self) -> Option<i32> {
         self.chosen.scoring.match_and_mismatch().map(|(match_, _)| match_)
     }
 
-    /// Cost of a mismatch, a positive number; None with a matrix.
+    /// Cost of a mismatch, a positive number; None if a matrix has the scores.
     #[getter]
     fn mismatch(&self) -> Option<i32> {
         self.chosen.scoring.match_and_mismatch().map(|(_, mismatch)| mismatch)
     }
 
-    /// Cost of opening a gap, without the extension by its first residue.
+    /// Cost of opening a gap, in addition to the cost of its first residue.
     #[getter]
     fn gap_open(&self) -> i32 {
         self.chosen.scoring.gap_open
@@ -310,7 +315,7 @@ impl PyScoring {
         self.chosen.scoring.gap_extend
     }
 
-    /// The name of the matrix; None with match and mismatch.
+    /// Name of the matrix; None if match and mismatch have the scores.
     #[getter]
     fn matrix(&self) -> Option<&str> {
         self.chosen.scoring.substitution_matrix().map(|matrix| &*matrix.name)
@@ -328,7 +333,7 @@ impl PyScoring {
         alphabet_name(self.chosen.scoring.alphabet)
     }
 
-    /// Returns the score of two residues.
+    /// The score of two residues.
     fn score(&self, query: &str, target: &str) -> PyResult<i32> {
         let alphabet = self.chosen.scoring.alphabet;
         let (&[query], &[target]) = (query.as_bytes(), target.as_bytes()) else {
@@ -338,7 +343,7 @@ impl PyScoring {
         score.ok_or_else(|| PyValueError::new_err(format!("give letters of {alphabet}")))
     }
 
-    /// Returns the cost of a gap of ``length`` residues.
+    /// The cost of a gap of ``length`` residues.
     fn gap_cost(&self, length: usize) -> i64 {
         if length == 0 { 0 } else { self.chosen.scoring.gap_cost(length) }
     }

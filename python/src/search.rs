@@ -1,14 +1,21 @@
-//! Patterns in a database, with edits.
+//! Patterns in texts, with edits.
 
-use crate::letters::{Source, path};
+use crate::database::Database;
+use crate::device::Device;
+use crate::errors::exception;
+use crate::jobs::{self, GivenUp};
+use crate::letters::{Sequence, Source, path, sequence};
+use crate::stream::Stream;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
-use swalign::{Strand, Targets};
+use pyo3::types::{PyList, PyString, PyTuple};
+use std::sync::Arc;
+use swalign::{PrimerPairs, SearcherBuilder, Strand};
 
-/// An occurrence of a pattern in a sequence of the database.
+/// A position where a text matches a pattern.
 ///
-/// ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target has the reverse complement of
-/// the pattern. ``cigar`` has the direction of the target, with = and X.
+/// ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target contains the reverse complement of
+/// the pattern. Paths are in the direction of the target.
 #[pyclass(frozen, name = "Match", module = "pyswalign", eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PyMatch {
@@ -21,6 +28,26 @@ pub struct PyMatch {
     strand: i8,
     edits: usize,
     runs: Vec<(u32, char)>,
+}
+
+impl PyMatch {
+    fn new_of(found: &swalign::Match, (target_index, target_name): (usize, &str)) -> PyMatch {
+        PyMatch {
+            pattern_name: found.pattern_name().to_string(),
+            target_name: target_name.to_string(),
+            pattern_index: found.pattern(),
+            target_index,
+            start: found.range().start,
+            end: found.range().end,
+            strand: sign(found.strand()),
+            edits: found.edits(),
+            runs: found.cigar_extended().runs().map(|(len, op)| (len, op.letter())).collect(),
+        }
+    }
+}
+
+fn sign(strand: Strand) -> i8 {
+    if strand == Strand::Reverse { -1 } else { 1 }
 }
 
 #[pymethods]
@@ -42,25 +69,25 @@ impl PyMatch {
         PyMatch { pattern_name, target_name, pattern_index, target_index, start, end, strand, edits, runs }
     }
 
-    /// The name of the pattern.
+    /// Name of the pattern.
     #[getter]
     fn pattern_name(&self) -> &str {
         &self.pattern_name
     }
 
-    /// The name of the target.
+    /// Name of the target.
     #[getter]
     fn target_name(&self) -> &str {
         &self.target_name
     }
 
-    /// Index of the pattern among the patterns of the search, from 0.
+    /// Number of the pattern among those that were searched, from 0.
     #[getter]
     fn pattern_index(&self) -> usize {
         self.pattern_index
     }
 
-    /// Index of the target in the database, from 0.
+    /// Number of the target in the database or among the texts, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.target_index
@@ -78,25 +105,37 @@ impl PyMatch {
         self.end
     }
 
-    /// 1 if the target has the pattern as given, -1 if it has its reverse complement.
+    /// 1 if the target contains the pattern as it was given, -1 if it contains the reverse complement.
     #[getter]
     fn strand(&self) -> i8 {
         self.strand
     }
 
-    /// The fewest edits of the pattern that end here.
+    /// Number of edits.
     #[getter]
     fn edits(&self) -> usize {
         self.edits
     }
 
-    /// The path in the direction of the target: = and X, I (pattern only) and D (target only).
+    /// The path with = and X, as in the table of the command: the same as ``cigar_extended``.
     #[getter]
     fn cigar(&self) -> String {
+        self.cigar_extended()
+    }
+
+    /// The path with M (match or mismatch), I (only in the pattern) and D (only in the target).
+    #[getter]
+    fn cigar_basic(&self) -> String {
+        crate::hit::basic(&self.runs)
+    }
+
+    /// The path with = (match), X (mismatch), I (only in the pattern) and D (only in the target).
+    #[getter]
+    fn cigar_extended(&self) -> String {
         self.runs.iter().map(|(len, op)| format!("{len}{op}")).collect()
     }
 
-    /// The same as a list of pairs of a length and an operation.
+    /// ``cigar`` as a list of lengths and operations.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.runs.clone()
@@ -125,8 +164,419 @@ impl PyMatch {
     }
 }
 
-/// Patterns with their names, which are their places where they have none; one sequence alone is one pattern.
-pub fn patterns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Vec<u8>)>> {
+/// A stretch of a text between two matches that face each other: a forward and a reverse primer of a pair.
+///
+/// Positions are 0-based and half-open, in the target. ``start`` and ``end`` include both primers.
+#[pyclass(frozen, name = "Amplicon", module = "pyswalign", eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct PyAmplicon {
+    target_name: String,
+    target_index: usize,
+    pair_name: Option<String>,
+    start: usize,
+    end: usize,
+    strand: i8,
+    forward: Primer,
+    reverse: Primer,
+}
+
+/// A primer of an amplicon.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Primer {
+    name: String,
+    start: usize,
+    end: usize,
+    edits: usize,
+}
+
+impl Primer {
+    fn new(site: swalign::PrimerSite<'_>) -> Primer {
+        let (name, range) = (site.pattern_name().to_string(), site.range());
+        Primer { name, start: range.start, end: range.end, edits: site.edits() }
+    }
+}
+
+impl PyAmplicon {
+    fn new_of(found: &swalign::Amplicon, (target_index, target_name): (usize, &str)) -> PyAmplicon {
+        PyAmplicon {
+            target_name: target_name.to_string(),
+            target_index,
+            pair_name: found.pair_name().map(str::to_string),
+            start: found.range().start,
+            end: found.range().end,
+            strand: sign(found.strand()),
+            forward: Primer::new(found.forward()),
+            reverse: Primer::new(found.reverse()),
+        }
+    }
+}
+
+#[pymethods]
+impl PyAmplicon {
+    /// Name of the target.
+    #[getter]
+    fn target_name(&self) -> &str {
+        &self.target_name
+    }
+
+    /// Number of the target in the database, from 0.
+    #[getter]
+    fn target_index(&self) -> usize {
+        self.target_index
+    }
+
+    /// Name of the pair; None with ``pairs="any"``.
+    #[getter]
+    fn pair_name(&self) -> Option<&str> {
+        self.pair_name.as_deref()
+    }
+
+    /// Position of the first base of the amplicon in the target, from 0.
+    #[getter]
+    fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Position after the last base of the amplicon in the target.
+    #[getter]
+    fn end(&self) -> usize {
+        self.end
+    }
+
+    /// 1 if the first primer of the pair is on the forward strand of the target, -1 if it is on the reverse strand.
+    #[getter]
+    fn strand(&self) -> i8 {
+        self.strand
+    }
+
+    /// Name of the primer on the forward strand, which begins at ``start``.
+    #[getter]
+    fn forward_name(&self) -> &str {
+        &self.forward.name
+    }
+
+    /// Position after the last base of the primer on the forward strand.
+    #[getter]
+    fn forward_end(&self) -> usize {
+        self.forward.end
+    }
+
+    /// Number of edits of the primer on the forward strand.
+    #[getter]
+    fn forward_edits(&self) -> usize {
+        self.forward.edits
+    }
+
+    /// Name of the primer on the reverse strand, which ends at ``end``.
+    #[getter]
+    fn reverse_name(&self) -> &str {
+        &self.reverse.name
+    }
+
+    /// Position of the first base of the primer on the reverse strand.
+    #[getter]
+    fn reverse_start(&self) -> usize {
+        self.reverse.start
+    }
+
+    /// Number of edits of the primer on the reverse strand.
+    #[getter]
+    fn reverse_edits(&self) -> usize {
+        self.reverse.edits
+    }
+
+    fn __len__(&self) -> usize {
+        self.end - self.start
+    }
+
+    fn __repr__(&self) -> String {
+        let PyAmplicon { target_name, start, end, forward, reverse, .. } = self;
+        let strand = if self.strand < 0 { '-' } else { '+' };
+        format!("<Amplicon {target_name}:{start}-{end} {strand} {} {}>", forward.name, reverse.name)
+    }
+}
+
+/// Settings of a search.
+pub struct Settings<'a> {
+    pub k: u32,
+    pub rate: Option<f64>,
+    pub indels: bool,
+    pub both_strands: bool,
+    pub every_end: bool,
+    pub best: bool,
+    pub first: bool,
+    pub pam: Option<&'a str>,
+    pub pam_side: u8,
+    /// Maximum number of insertions, deletions, substitutions, and insertions and deletions together.
+    pub limits: [Option<u32>; 4],
+}
+
+impl Settings<'_> {
+    /// The builder of a searcher for these patterns.
+    pub fn builder(self, given: &Bound<'_, PyAny>) -> PyResult<SearcherBuilder> {
+        let mut builder = swalign::Searcher::builder(patterns(given)?)
+            .max_edits(self.k)
+            .indels(self.indels)
+            .both_strands(self.both_strands)
+            .every_end(self.every_end)
+            .best(self.best)
+            .first(self.first);
+        if let Some(rate) = self.rate {
+            if self.k > 0 {
+                return Err(PyValueError::new_err("k and rate exclude each other: give one of them"));
+            }
+            if !(0.0..1.0).contains(&rate) {
+                return Err(PyValueError::new_err(format!("rate={rate}: give at least 0 and below 1")));
+            }
+            builder = builder.edits_by_rate(rate);
+        }
+        let side = match self.pam_side {
+            3 => swalign::PamSide::Three,
+            5 => swalign::PamSide::Five,
+            side => return Err(PyValueError::new_err(format!("pam_side={side}: give 3 or 5"))),
+        };
+        if let Some(pam) = self.pam {
+            builder = builder.pam(pam, side);
+        }
+        let [insertions, deletions, substitutions, gaps] = self.limits;
+        builder = insertions.into_iter().fold(builder, SearcherBuilder::max_insertions);
+        builder = deletions.into_iter().fold(builder, SearcherBuilder::max_deletions);
+        builder = substitutions.into_iter().fold(builder, SearcherBuilder::max_substitutions);
+        Ok(gaps.into_iter().fold(builder, SearcherBuilder::max_gaps))
+    }
+}
+
+/// Finds where patterns occur in texts with few edits.
+///
+/// Patterns are sequences of IUPAC codes, with or without names: R matches A and G. They are also a mapping from names to
+/// sequences, or the pathlib.Path of a FASTA or FASTQ file. A match has at most ``k`` edits, or at most ``rate`` times the
+/// length of its pattern, rounded down. An edit is a substitution, an insertion (only in the pattern) or a deletion (only in
+/// the text). With ``indels=False``, only substitutions are edits. ``max_insertions``, ``max_deletions``,
+/// ``max_substitutions`` and ``max_gaps`` (insertions and deletions together) limit each kind.
+///
+/// An end position is a match if it has no edits, or if its edits are a local minimum. ``every_end`` reports each end position
+/// within the limits, ``best`` only the matches of a text with the fewest edits, and ``first`` only the first match of each
+/// text. ``pam`` reports only matches next to these IUPAC codes, on the 3' side of the pattern or, with
+/// ``pam_side=5``, on its 5' side. ``both_strands`` also searches reverse complements.
+///
+/// A searcher is made once and shared by threads. ``device`` is that of an Aligner.
+///
+/// >>> from pyswalign import Searcher
+/// >>> searcher = Searcher({"site": "GATTACA"}, k=1, device="cpu")
+/// >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in searcher.search("CCGATACACCTGTAATCCC")]
+/// [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
+/// >>> Searcher("GATTACA", rate=0.15, first=True, device="cpu").search("CCGATACACCTGTAATCCC")
+/// [<Match 0 0:2-8 + edits=1 2=1I4=>]
+#[pyclass(frozen, name = "Searcher", module = "pyswalign")]
+pub struct PySearcher {
+    searcher: Arc<swalign::Searcher>,
+    device: Device,
+    patterns: usize,
+    /// Bases of all patterns.
+    letters: u64,
+}
+
+impl PySearcher {
+    /// Cells of the search of a text of this length.
+    fn cells(&self, letters: usize) -> u64 {
+        (letters as u64).saturating_mul(self.letters).saturating_mul(2)
+    }
+}
+
+/// The matches in texts, which have these numbers.
+fn of_texts(searcher: &swalign::Searcher, texts: &[(usize, Sequence)], stop: &GivenUp) -> Answers {
+    let searcher = searcher.with_stop_flag(stop.flag());
+    let found = searcher.search_all(texts.iter().map(|(_, text)| text));
+    let shown = |((number, text), found): (&(usize, Sequence), swalign::Result<Vec<swalign::Match>>)| {
+        let name = text.name.clone().unwrap_or_else(|| number.to_string());
+        Ok(found?.iter().map(|one| PyMatch::new_of(one, (*number, &name))).collect())
+    };
+    texts.iter().zip(found).map(shown).collect()
+}
+
+/// The matches of texts.
+type Answers = Vec<swalign::Result<Vec<PyMatch>>>;
+
+#[pymethods]
+impl PySearcher {
+    #[new]
+    #[pyo3(signature = (
+        patterns, k=0, *, rate=None, indels=true, both_strands=true, every_end=false, best=false, first=false, pam=None,
+        pam_side=3, max_insertions=None, max_deletions=None, max_substitutions=None, max_gaps=None, device="auto"
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn new(
+        py: Python<'_>,
+        patterns: &Bound<'_, PyAny>,
+        k: u32,
+        rate: Option<f64>,
+        indels: bool,
+        both_strands: bool,
+        every_end: bool,
+        best: bool,
+        first: bool,
+        pam: Option<&str>,
+        pam_side: u8,
+        max_insertions: Option<u32>,
+        max_deletions: Option<u32>,
+        max_substitutions: Option<u32>,
+        max_gaps: Option<u32>,
+        device: &str,
+    ) -> PyResult<PySearcher> {
+        let limits = [max_insertions, max_deletions, max_substitutions, max_gaps];
+        let settings =
+            Settings { k, rate, indels, both_strands, every_end, best, first, pam, pam_side, limits };
+        let device = Device::named(device);
+        let builder = settings.builder(patterns)?.device(device.asked());
+        let build = || jobs::run(py, u64::MAX, move |_| builder.build())?.map_err(exception);
+        let searcher = device.open(py, build)?;
+        let device = device.opened(searcher.device());
+        let lengths = searcher.pattern_lengths();
+        let (patterns, letters) = (lengths.len(), lengths.map(|len| len as u64).sum());
+        Ok(PySearcher { searcher: Arc::new(searcher), device, patterns, letters })
+    }
+
+    /// The matches in one text, by start and end. A str is a sequence.
+    fn search<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        self.device.check()?;
+        let text = sequence(text)?;
+        let (searcher, cells) = (Arc::clone(&self.searcher), self.cells(text.letters.len()));
+        let found = jobs::run(py, cells, move |stop| of_texts(&searcher, &[(0, text)], stop))?;
+        list(py, found.into_iter().next().unwrap_or_else(|| Ok(Vec::new())).map_err(exception)?)
+    }
+
+    /// The matches in each text, in the order of the texts, as an iterator of lists.
+    ///
+    /// Texts are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
+    /// reads at most some thousand texts ahead. If a text is invalid, it raises an error for this text, and continues with the
+    /// next text.
+    fn search_batch(&self, texts: &Bound<'_, PyAny>) -> PyResult<MatchStream> {
+        self.device.check()?;
+        let texts = Source::of(texts, "the texts of search_batch")?;
+        Ok(MatchStream {
+            searcher: Arc::clone(&self.searcher),
+            letters: self.letters,
+            stream: Stream::new(texts),
+        })
+    }
+
+    /// The matches in all sequences of a database, by target, start and end.
+    fn search_database<'py>(
+        &self,
+        py: Python<'py>,
+        database: &Bound<'py, Database>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.device.check()?;
+        let (searcher, targets) = (Arc::clone(&self.searcher), database.get().targets.clone());
+        let found = jobs::run(py, u64::MAX, move |stop| {
+            searcher.with_stop_flag(stop.flag()).search_targets(&targets)
+        })?;
+        list_of_targets(py, &database.get().targets, found.map_err(exception)?)
+    }
+
+    /// The amplicons in one text or in all sequences of a database, by target, start and end.
+    ///
+    /// An amplicon extends from a match on the forward strand to a match on the reverse strand that starts and ends no
+    /// earlier, if the two patterns are a pair, and has ``min_length`` to ``max_length`` bases, both primers included. With
+    /// ``pairs="names"``, the names of a pair end in _LEFT and _RIGHT, _F and _R, or /1 and /2. With ``pairs="any"``, each
+    /// pattern pairs with each. ``pairs`` is otherwise a list of pairs of names.
+    ///
+    /// >>> from pyswalign import Searcher
+    /// >>> searcher = Searcher({"16S_F": "GATTACA", "16S_R": "CCATGGC"}, device="cpu")
+    /// >>> searcher.amplicons("TTGATTACAGGAGGAGCCATGGTT")
+    /// [<Amplicon 0:2-22 + 16S_F 16S_R>]
+    #[pyo3(signature = (text, pairs=None, *, min_length=1, max_length=4000))]
+    fn amplicons<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        pairs: Option<&Bound<'py, PyAny>>,
+        min_length: usize,
+        max_length: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.device.check()?;
+        let searcher = (*self.searcher).clone();
+        let searcher = searcher.amplicons(&pairs_of(pairs)?, min_length..=max_length).map_err(exception)?;
+        let mut found: Vec<PyAmplicon> = Vec::new();
+        if let Ok(database) = text.cast::<Database>() {
+            let targets = database.get().targets.clone();
+            let all = jobs::run(py, u64::MAX, move |stop| {
+                searcher.with_stop_flag(stop.flag()).search_targets(&targets)
+            })?;
+            for (target, all) in all.map_err(exception)?.into_iter().enumerate() {
+                let name = database.get().targets.name(target).unwrap_or_default();
+                found.extend(all.iter().map(|one| PyAmplicon::new_of(one, (target, name))));
+            }
+        } else {
+            let text = sequence(text)?;
+            let name = text.name.clone().unwrap_or_else(|| "0".to_string());
+            let cells = self.cells(text.letters.len());
+            let all = jobs::run(py, cells, move |stop| searcher.with_stop_flag(stop.flag()).search(&text))?;
+            found.extend(all.map_err(exception)?.iter().map(|one| PyAmplicon::new_of(one, (0, &name))));
+        }
+        PyList::new(py, found.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The device: "GPU NVIDIA H100", "CPU (avx512)".
+    #[getter]
+    fn device(&self) -> &str {
+        self.searcher.device()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Searcher of {} patterns on {}>", self.patterns, self.device())
+    }
+}
+
+/// Which patterns are a pair: "names", "any", or a list.
+fn pairs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<PrimerPairs> {
+    let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(PrimerPairs::Names) };
+    if let Ok(name) = given.cast::<PyString>() {
+        return match &*name.to_cow()? {
+            "names" => Ok(PrimerPairs::Names),
+            "any" => Ok(PrimerPairs::Any),
+            name => Err(PyValueError::new_err(format!(
+                "pairs='{name}': give 'names', 'any' or a list of pairs of names"
+            ))),
+        };
+    }
+    let listed: Vec<(String, String)> = given
+        .extract()
+        .map_err(|_: PyErr| PyTypeError::new_err("pairs: give 'names', 'any' or a list of pairs of names"))?;
+    Ok(PrimerPairs::Listed(listed.into_iter().map(|(first, second)| [first, second]).collect()))
+}
+
+/// The matches of texts, one list after the other.
+#[pyclass(name = "MatchIterator", module = "pyswalign")]
+pub struct MatchStream {
+    searcher: Arc<swalign::Searcher>,
+    letters: u64,
+    stream: Stream<Source, (usize, Sequence), Vec<PyMatch>>,
+}
+
+#[pymethods]
+impl MatchStream {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let take = |texts: &mut Source, number: usize| {
+            let text = texts.next(py)?;
+            Some(text.map(|text| (text.letters.len(), (number, text))))
+        };
+        let (searcher, pattern_letters) = (&self.searcher, self.letters);
+        let search = |texts: Arc<Vec<(usize, Sequence)>>, letters: usize| {
+            let searcher = Arc::clone(searcher);
+            let cells = (letters as u64).saturating_mul(pattern_letters).saturating_mul(2);
+            Ok(jobs::run(py, cells, move |stop| of_texts(&searcher, &texts, stop)))
+        };
+        self.stream.next(take, |_| false, search)?.map(|found| list(py, found?)).transpose()
+    }
+}
+
+/// Patterns with their names, or their numbers if they have no names; one sequence alone is one pattern.
+fn patterns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Vec<u8>)>> {
     let py = given.py();
     let is_one = crate::letters::is_plain(given) && path(given)?.is_none();
     let source = match is_one {
@@ -137,28 +587,20 @@ pub fn patterns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Vec<u8>)>> {
     Ok(all.map(|(place, one)| (one.name.unwrap_or_else(|| place.to_string()), one.letters)).collect())
 }
 
-/// The matches of all targets, one behind the other.
-pub fn list<'py>(
+/// Matches as a list.
+fn list(py: Python<'_>, found: Vec<PyMatch>) -> PyResult<Bound<'_, PyList>> {
+    PyList::new(py, found.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The matches of all targets, one after the other.
+pub fn list_of_targets<'py>(
     py: Python<'py>,
-    targets: &Targets,
+    targets: &swalign::Targets,
     found: Vec<Vec<swalign::Match>>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for (target, found) in found.into_iter().enumerate() {
-        for one in found {
-            let shown = PyMatch {
-                pattern_name: one.pattern_name().to_string(),
-                target_name: targets.name(target).unwrap_or_default().to_string(),
-                pattern_index: one.pattern(),
-                target_index: target,
-                start: one.range().start,
-                end: one.range().end,
-                strand: if one.strand() == Strand::Reverse { -1 } else { 1 },
-                edits: one.edits(),
-                runs: one.cigar().runs().map(|(len, op)| (len, op.letter())).collect(),
-            };
-            list.append(Bound::new(py, shown)?)?;
-        }
-    }
-    Ok(list)
+    let of_target = |(target, found): (usize, Vec<swalign::Match>)| {
+        let name = targets.name(target).unwrap_or_default();
+        found.iter().map(|one| PyMatch::new_of(one, (target, name))).collect::<Vec<_>>()
+    };
+    list(py, found.into_iter().enumerate().flat_map(of_target).collect())
 }

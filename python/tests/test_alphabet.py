@@ -160,7 +160,7 @@ def test_a_database_file_with_its_alphabet(command: Any, tmp_path: Path) -> None
     command("index", "-q", "-o", file, DATA / "16s_20.fa")
     scoring = Scoring("long")
     names = Database(DATA / "16s_20.fa").names
-    assert Aligner(str(file), scoring=scoring, device="cpu").database.names == names
+    assert Aligner(file, scoring=scoring, device="cpu").database.names == names
     assert Database(file, alphabet="dna").names == names
     with pytest.raises(ValueError, match="16s.swdb is a DNA database, not a protein database"):
         Database(file, alphabet="protein")

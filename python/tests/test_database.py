@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,27 @@ def test_files(tmp_path: Path) -> None:
     assert all(plain.sequence(place) == letters.replace("U", "T") for place, letters in enumerate(sequences.values()))
     packed = tmp_path / "16s.fa.gz"
     packed.write_bytes(gzip.compress(fasta.read_bytes()))
-    assert Database(str(packed)).names == plain.names
+    assert Database.from_file(str(packed)).names == Database.from_file(packed).names == plain.names
     assert Database(fasta, alphabet="dna").names == plain.names
     assert Database(DATA / "uniprot_60.fa").alphabet == "protein"
+
+
+def test_a_str_as_a_path_is_deprecated() -> None:
+    fasta = str(DATA / "sars2.fa")
+    with pytest.warns(DeprecationWarning, match="Database.from_file"):
+        assert Database(fasta).names == Database.from_file(fasta).names
+    with pytest.warns(DeprecationWarning, match="Database.from_file"):
+        assert Aligner(fasta, device="cpu").database.names == Database.from_file(fasta).names
+    matrix = DATA / "matrices" / "BLOSUM62"
+    with pytest.warns(DeprecationWarning, match="built-in matrix"):
+        old = pyswalign.Scoring(matrix=str(matrix), gap_open=11, gap_extend=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert old == pyswalign.Scoring(matrix=matrix, gap_open=11, gap_extend=1)
+        assert pyswalign.Scoring(matrix="BLOSUM62").matrix == "BLOSUM62"
+        assert Database(DATA / "sars2.fa", alphabet="dna").alphabet == "dna"
+        assert Database.from_file(fasta, alphabet="dna").names == ["MN908947.3"]
+        assert Aligner({"t": "ACGTACGTACGTACGTACGTACGT"}, device="cpu").align("ACGTACGTACGTACGTACGTACGT")
 
 
 def test_places() -> None:

@@ -9,7 +9,7 @@ import edlib
 import pytest
 from common import DATA, mutated, random_letters, reverse_complement
 from conftest import Command
-from pyswalign import Aligner, Database, Match
+from pyswalign import Aligner, Amplicon, Database, Match, Searcher
 
 
 def test_edlib() -> None:
@@ -63,12 +63,85 @@ def test_pam_and_kinds_of_edits() -> None:
     assert ends(pam="NGG", k=1) == [(2, 9, 0), (14, 20, 1)]
     assert ends(pam="TT", pam_side=5) == [(2, 9, 0)]
     assert ends(pam="GG") == []
-    assert ends(k=1, max_ins=0) == ends(k=1, max_gap=0) == [(2, 9, 0)]
-    assert ends(k=1, max_del=0, max_sub=0) == [(2, 9, 0), (14, 20, 1)]
+    assert ends(k=1, max_insertions=0) == ends(k=1, max_gaps=0) == [(2, 9, 0)]
+    assert ends(k=1, max_deletions=0, max_substitutions=0) == [(2, 9, 0), (14, 20, 1)]
     with pytest.raises(ValueError, match="pam_side=4: give 3 or 5"):
         ends(pam="GG", pam_side=4)
     with pytest.raises(ValueError, match="PAM"):
         ends(pam="G-")
+
+
+def test_dialects_of_a_path() -> None:
+    [match] = Searcher("GATTACA", k=1, device="cpu").search("CCGATACACC")
+    assert (match.cigar, match.cigar_basic, match.cigar_extended) == ("2=1I4=", "2M1I4M", "2=1I4=")
+    assert match.cigar_list == [(2, "="), (1, "I"), (4, "=")]
+
+
+def test_a_searcher_and_an_aligner() -> None:
+    """Both find the same, text by text, batch by batch, and in a database."""
+    rng = random.Random(23)
+    texts = {f"t{number}": random_letters(rng, 40 * number) for number in range(60)}
+    patterns = {f"p{length}": random_letters(rng, length) for length in (7, 12, 20)}
+    database = Database(texts, alphabet="dna")
+    aligner = Aligner(database, device="cpu")
+    first, pam, best = {"k": 2, "first": True}, {"k": 2, "pam": "NGG"}, {"rate": 0.2, "best": True}
+    cases: list[dict[str, Any]] = [{"k": 2}, {"rate": 0.15}, first, pam, best]
+    for options in cases:
+        searcher = Searcher(patterns, device="cpu", **options)
+        found = searcher.search_database(database)
+        assert found == aligner.search(patterns, **options)
+        assert [match for matches in searcher.search_batch(texts) for match in matches] == found
+        one_by_one = [match for text in texts.items() for match in searcher.search(text)]
+        assert [(match.target_name, match.start, match.cigar) for match in one_by_one] == [
+            (match.target_name, match.start, match.cigar) for match in found
+        ]
+        assert len(found) > 5
+        if "first" in options:
+            assert len({match.target_index for match in found}) == len(found)
+
+
+def test_what_a_searcher_refuses() -> None:
+    with pytest.raises(ValueError, match="exclude each other"):
+        Searcher("ACGT", k=1, rate=0.1, device="cpu")
+    with pytest.raises(ValueError, match="rate=1.0: give at least 0 and below 1"):
+        Searcher("ACGT", rate=1.0, device="cpu")
+    searcher = Searcher("ACGT", device="cpu")
+    with pytest.raises(ValueError, match="text: '!'"):
+        searcher.search("AC!T")
+    answers = searcher.search_batch(["ACGT", "!", "AACGT"])
+    assert len(next(answers)) == 2
+    with pytest.raises(ValueError, match="text: '!'"):
+        next(answers)
+    assert [match.start for match in next(answers)] == [1, 1]
+    with pytest.raises(ValueError, match="does not identify a pair"):
+        searcher.amplicons("ACGT")
+    with pytest.raises(ValueError, match="pairs='all'"):
+        searcher.amplicons("ACGT", "all")  # type: ignore[arg-type]
+    assert repr(searcher).startswith("<Searcher of 1 patterns on CPU")
+
+
+def test_amplicons(command: Command) -> None:
+    fasta = DATA / "artic_v3_primers.fa"
+    lines = command("search", "--device", "cpu", "-k", "2", "--amplicons", "-f", fasta, DATA / "sars2.fa").stdout
+    rows = [line.split("\t") for line in lines.splitlines()[1:]]
+    searcher = Searcher(fasta, k=2, device="cpu")
+    database = Database(DATA / "sars2.fa")
+    found = searcher.amplicons(database)
+    assert len(found) == len(rows) > 98
+
+    def row(one: Amplicon) -> list[str]:
+        strand = "+" if one.strand > 0 else "-"
+        numbers: list[object] = [one.target_name, one.start, one.end, len(one), one.pair_name, strand, one.forward_name]
+        numbers += [one.forward_end, one.forward_edits, one.reverse_name, one.reverse_start, one.reverse_edits]
+        return [str(number) for number in numbers]
+
+    assert [row(one) for one in found] == rows
+    text = (database.name(0), database.sequence(0))
+    assert searcher.amplicons(text, min_length=1) == found
+    short = searcher.amplicons(database, max_length=390)
+    assert short == [one for one in found if len(one) <= 390] and short
+    listed = searcher.amplicons(database, [("nCoV-2019_1_LEFT", "nCoV-2019_1_RIGHT")])
+    assert [one.pair_name for one in listed] == ["nCoV-2019_1_LEFT,nCoV-2019_1_RIGHT"]
 
 
 def test_the_command(command: Command) -> None:

@@ -50,16 +50,22 @@ impl Opened {
         }
     }
 
-    /// What searches texts for patterns. The CPU does so if it looks patterns up or finds them from their PAMs.
+    /// What searches texts for patterns. [`Device::Auto`] is the CPU if it is faster for them.
     pub fn for_search(device: &Device, patterns: &[Vec<u8>], wanted: &Wanted) -> Result<Opened, EngineError> {
-        let set = InstructionSet::best();
-        let from_pams = || {
-            let sites = Sites::new(set, wanted, patterns, None);
-            sites.is_some_and(|sites| sites.need_no_device(rayon::current_num_threads()))
-        };
         match device {
-            Device::Auto if exact::pays(patterns, &wanted.rule) || from_pams() => Ok(Opened::Cpu(set)),
+            Device::Auto if cpu_is_faster(patterns, wanted) => Ok(Opened::Cpu(InstructionSet::best())),
             device => Opened::open(device),
+        }
+    }
+
+    /// The CPU, if this is a GPU of [`Device::Auto`] and the CPU is faster for these patterns.
+    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &Wanted) -> Option<Opened> {
+        match self {
+            #[cfg(feature = "gpu")]
+            Opened::Gpu(gpu) if gpu.may_fall_back && cpu_is_faster(patterns, wanted) => {
+                Some(Opened::Cpu(InstructionSet::best()))
+            }
+            _ => None,
         }
     }
 
@@ -111,6 +117,15 @@ impl Opened {
     }
 }
 
+/// Whether the CPU looks these patterns up, or finds them from their PAMs, faster than a GPU scans.
+fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &Wanted) -> bool {
+    let from_pams = || {
+        let sites = Sites::new(InstructionSet::best(), wanted, patterns, None);
+        sites.is_some_and(|sites| sites.need_no_device(rayon::current_num_threads()))
+    };
+    exact::pays(patterns, &wanted.rule) || from_pams()
+}
+
 #[cfg(feature = "gpu")]
 fn open_gpu(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
     Ok(Opened::Gpu(gpu::Opened::open(name, may_fall_back)?))
@@ -158,7 +173,7 @@ mod gpu {
     pub struct Opened {
         card: Arc<Card>,
         /// Whether the CPU goes on if the GPU fails.
-        may_fall_back: bool,
+        pub may_fall_back: bool,
     }
 
     impl Opened {

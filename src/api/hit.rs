@@ -1,16 +1,21 @@
 //! A hit, as callers see it.
 
 use super::Cigar;
+use super::cigar;
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::Alphabet;
+use std::mem;
 use std::ops::Range;
 
 /// An optimal local alignment of a query with a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     name: String,
+    /// Without its path.
     alignment: Alignment,
     query_len: usize,
+    /// The extended path.
+    path: Cigar,
     matches: u32,
     columns: u32,
 }
@@ -21,28 +26,37 @@ impl Hit {
     pub(super) fn new(
         name: String,
         alphabet: Alphabet,
-        alignment: Alignment,
+        mut alignment: Alignment,
         (query, codes): (&[u8], &[u8]),
     ) -> Hit {
-        // N and its kin are equal to nothing.
-        let letters = if alphabet == Alphabet::Dna { 4 } else { u8::MAX };
-        let is_match = |&(q, t): &(&u8, &u8)| q == t && *q < letters;
+        // N and other ambiguity codes of DNA are equal to nothing.
+        let equal = if alphabet == Alphabet::Dna { 4 } else { u8::MAX };
+        let is_match = |(q, t): (&u8, &u8)| q == t && *q < equal;
         let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
-        let (mut matches, mut columns) = (0, 0);
-        for &(len, op) in &alignment.cigar {
+        let (mut path, mut matches, mut columns) = (Cigar::default(), 0, 0);
+        for (len, op) in mem::take(&mut alignment.cigar) {
             columns += len;
-            let len = len as usize;
+            let letters = len as usize;
             match op {
                 Op::Match => {
-                    matches +=
-                        query[q..q + len].iter().zip(&codes[t..t + len]).filter(is_match).count() as u32;
-                    (q, t) = (q + len, t + len);
+                    for column in query[q..q + letters].iter().zip(&codes[t..t + letters]) {
+                        let same = is_match(column);
+                        matches += u32::from(same);
+                        path.push(1, if same { cigar::Op::Equal } else { cigar::Op::Replaced });
+                    }
+                    (q, t) = (q + letters, t + letters);
                 }
-                Op::Insertion => q += len,
-                Op::Deletion => t += len,
+                Op::Insertion => {
+                    path.push(len, cigar::Op::Insertion);
+                    q += letters;
+                }
+                Op::Deletion => {
+                    path.push(len, cigar::Op::Deletion);
+                    t += letters;
+                }
             }
         }
-        Hit { name, alignment, query_len: query.len(), matches, columns }
+        Hit { name, alignment, query_len: query.len(), path, matches, columns }
     }
 
     /// The optimal score.
@@ -79,9 +93,20 @@ impl Hit {
         self.alignment.strand
     }
 
-    /// The path in the target's order, without clips.
+    /// The path in the target's order, without clips, in the dialect of the command's records: the same as
+    /// [`Hit::cigar_basic`].
     pub fn cigar(&self) -> Cigar {
-        Cigar::of_alignment(&self.alignment.cigar)
+        self.cigar_basic()
+    }
+
+    /// The path with `M` for matches and mismatches.
+    pub fn cigar_basic(&self) -> Cigar {
+        self.path.to_basic()
+    }
+
+    /// The path with `=` and `X`. Only [`Hit::matches`] are `=`.
+    pub fn cigar_extended(&self) -> Cigar {
+        self.path.clone()
     }
 
     /// Columns of the alignment whose letters are equal: of DNA only A, C, G and T are.

@@ -1,8 +1,95 @@
-//! Scorings by name.
+//! Scorings by name, and by the names of their numbers.
 
+use super::aligner::{check_scoring, usage};
 use crate::alphabet::Alphabet;
+use crate::error::Result;
 use crate::options::{Preset, ScoringChoice};
-use crate::scoring::{Scoring, Substitution};
+use crate::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
+
+/// Numbers of a [`Scoring`], by their names.
+///
+/// Numbers that are not set are those that the builder began with. A built-in matrix brings the gap costs that BLAST takes
+/// with it ([`Matrix::usual_gap_costs`]).
+///
+/// ```
+/// use swalign::{Alphabet, Matrix, Scoring};
+///
+/// let scoring = Scoring::builder(Alphabet::Dna).match_score(2).mismatch(4).gap_open(4).gap_extend(2).build()?;
+/// assert_eq!(scoring, Scoring::dna(2, 4, 4, 2));
+/// let matrix = Matrix::named("BLOSUM45").expect("a built-in matrix");
+/// let scoring = Scoring::builder(Alphabet::Protein).matrix(matrix).build()?;
+/// assert_eq!((scoring.gap_open, scoring.gap_extend), (14, 2));
+/// # Ok::<(), swalign::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct ScoringBuilder {
+    base: Scoring,
+    match_score: Option<i32>,
+    mismatch: Option<i32>,
+    gap_open: Option<i32>,
+    gap_extend: Option<i32>,
+    matrix: Option<Matrix>,
+    mode: Option<AlignmentMode>,
+}
+
+impl ScoringBuilder {
+    /// Score of two equal bases, at least 1.
+    pub fn match_score(self, score: i32) -> ScoringBuilder {
+        ScoringBuilder { match_score: Some(score), ..self }
+    }
+
+    /// Penalty of two different bases, at least 0.
+    pub fn mismatch(self, penalty: i32) -> ScoringBuilder {
+        ScoringBuilder { mismatch: Some(penalty), ..self }
+    }
+
+    /// Cost of opening a gap, in addition to that of its first residue. At least 0.
+    pub fn gap_open(self, cost: i32) -> ScoringBuilder {
+        ScoringBuilder { gap_open: Some(cost), ..self }
+    }
+
+    /// Cost of each residue of a gap, at least 1.
+    pub fn gap_extend(self, cost: i32) -> ScoringBuilder {
+        ScoringBuilder { gap_extend: Some(cost), ..self }
+    }
+
+    /// Scores residues by a matrix, instead of a match and a mismatch.
+    pub fn matrix(self, matrix: Matrix) -> ScoringBuilder {
+        ScoringBuilder { matrix: Some(matrix), ..self }
+    }
+
+    /// Which ends of the sequences an alignment may leave out.
+    pub fn mode(self, mode: AlignmentMode) -> ScoringBuilder {
+        ScoringBuilder { mode: Some(mode), ..self }
+    }
+
+    /// The scoring.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] if a number is out of its range, if a match or a mismatch is set beside a matrix, or if the
+    /// matrix is for another alphabet.
+    pub fn build(self) -> Result<Scoring> {
+        let ScoringBuilder { base, match_score, mismatch, gap_open, gap_extend, matrix, mode } = self;
+        let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
+        let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
+        let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
+        let has_numbers = match_score.or(mismatch).is_some();
+        let scoring = match (matrix, base.match_and_mismatch()) {
+            (Some(_), _) | (None, None) if has_numbers => {
+                return Err(usage("a matrix excludes match_score and mismatch: set one or the other".into()));
+            }
+            (Some(matrix), _) => Scoring::matrix(base.alphabet, matrix, open, extend),
+            (None, Some((own, other))) => {
+                Scoring::dna(match_score.unwrap_or(own), mismatch.unwrap_or(other), open, extend)
+            }
+            (None, None) => Scoring { gap_open: open, gap_extend: extend, ..base.clone() },
+        };
+        let scoring = scoring.in_mode(mode.unwrap_or(base.mode));
+        check_scoring(&scoring)?;
+        Ok(scoring)
+    }
+}
 
 impl Scoring {
     /// The presets' names: `short` (1/4/6/1, bwa mem's without its clipping penalty), `long` (2/4/4/2, minimap2's without its
@@ -27,6 +114,35 @@ impl Scoring {
         };
         let alphabet = if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
         ScoringChoice { preset: Some(preset), ..ScoringChoice::default() }.resolve(alphabet).ok()
+    }
+
+    /// A builder that begins with the default scoring of an alphabet: the preset `short` for DNA, and `protein` for proteins.
+    pub fn builder(alphabet: Alphabet) -> ScoringBuilder {
+        let choice = ScoringChoice::default();
+        // The default of an alphabet needs no file, so it can be resolved.
+        let base = choice.resolve(alphabet).unwrap_or_else(|_| Scoring::dna(1, 4, 6, 1));
+        base.to_builder()
+    }
+
+    /// A builder that begins with this scoring.
+    ///
+    /// ```
+    /// use swalign::Scoring;
+    ///
+    /// let long = Scoring::preset("long").expect("a preset");
+    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2));
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    pub fn to_builder(&self) -> ScoringBuilder {
+        ScoringBuilder {
+            base: self.clone(),
+            match_score: None,
+            mismatch: None,
+            gap_open: None,
+            gap_extend: None,
+            matrix: None,
+            mode: None,
+        }
     }
 
     /// The scores of a match and of a mismatch, the latter as a penalty; `None` where a matrix scores.

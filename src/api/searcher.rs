@@ -2,31 +2,28 @@
 
 use super::answers::Answers;
 use super::device::Opened;
-use super::{Aligner, Cigar, Device, Targets, targets};
+use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
-use crate::error::{EngineError, Error, Result};
+use crate::error::{Error, Result};
 use crate::options::MOST_PAM_LETTERS;
-use crate::search::hits::{Gatherer, Hit, Wanted};
+use crate::search::batch::{BatchRules, TextBatch, TextHandle};
+use crate::search::driver::{Driver, HitReceiver, SearchState, oriented};
+use crate::search::hits::{Hit, Wanted};
 use crate::search::limits::{Limits, MOST_LIMITED};
 use crate::search::pam::{Pam, PamSide};
 use crate::search::pattern::Pattern;
-use crate::search::room::Room;
-use crate::search::sites::{Sites, TextPart};
-use crate::search::stream::{Seams, Stream, TextEnd};
+use crate::search::rates::Rate;
 use crate::search::{Rule, Scan};
-use rayon::prelude::*;
 use std::iter::Fuse;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Letters and texts that [`Searcher::search_all`] searches at a time, but for a text that is longer.
+/// Maximum number of bases that are searched at once.
 const LETTERS: usize = 1 << 24;
+/// Maximum number of texts that [`Searcher::search_all`] takes at once.
 const TEXTS: usize = 1 << 14;
-/// Ends of one scan, at most, unless it has no more letters than [`LEAST_LETTERS`] or than a match can have.
-const ENDS: usize = 1 << 20;
-const LEAST_LETTERS: usize = 1 << 8;
 
 /// Settings of a [`Searcher`]. Defaults are those of `swalign search`.
 #[derive(Clone, Debug)]
@@ -35,6 +32,8 @@ pub struct SearcherBuilder {
     patterns: Vec<(Arc<str>, Vec<u8>)>,
     device: Device,
     max_edits: u32,
+    /// Edits for each base of a pattern, instead of `max_edits`.
+    rate: Option<f64>,
     indels: bool,
     /// Most insertions, deletions, substitutions, and insertions and deletions together.
     limits: [Option<u32>; 4],
@@ -42,18 +41,25 @@ pub struct SearcherBuilder {
     both_strands: bool,
     every_end: bool,
     best: bool,
+    first: bool,
     stop: Option<Arc<AtomicBool>>,
 }
 
 impl SearcherBuilder {
-    /// What computes; [`Device::Auto`] by default.
+    /// The device; [`Device::Auto`] by default.
     pub fn device(self, device: Device) -> SearcherBuilder {
         SearcherBuilder { device, ..self }
     }
 
-    /// Most edits of a match: letters replaced, inserted or deleted; 0 by default.
+    /// Maximum number of edits of a match: substitutions, insertions and deletions; 0 by default.
     pub fn max_edits(self, edits: u32) -> SearcherBuilder {
         SearcherBuilder { max_edits: edits, ..self }
+    }
+
+    /// Sets the maximum number of edits of each pattern to `rate` times its length, rounded down, instead of
+    /// [`SearcherBuilder::max_edits`]. `rate` is at least 0 and below 1, and is rounded to six decimals.
+    pub fn edits_by_rate(self, rate: f64) -> SearcherBuilder {
+        SearcherBuilder { rate: Some(rate), ..self }
     }
 
     /// Whether insertions and deletions are edits; true by default. Without them a match has the pattern's length
@@ -62,37 +68,37 @@ impl SearcherBuilder {
         SearcherBuilder { indels, ..self }
     }
 
-    /// Most insertions of a match: letters of the pattern that the text lacks. By default as many as edits.
+    /// Maximum number of insertions of a match: bases only in the pattern. By default the maximum number of edits.
     pub fn max_insertions(mut self, most: u32) -> SearcherBuilder {
         self.limits[0] = Some(most);
         self
     }
 
-    /// Most deletions of a match: letters of the text that the pattern lacks. By default as many as edits.
+    /// Maximum number of deletions of a match: bases only in the text. By default the maximum number of edits.
     pub fn max_deletions(mut self, most: u32) -> SearcherBuilder {
         self.limits[1] = Some(most);
         self
     }
 
-    /// Most replaced letters of a match. By default as many as edits.
+    /// Maximum number of substitutions of a match. By default the maximum number of edits.
     pub fn max_substitutions(mut self, most: u32) -> SearcherBuilder {
         self.limits[2] = Some(most);
         self
     }
 
-    /// Most insertions and deletions of a match together. By default as many as edits.
+    /// Maximum number of insertions and deletions of a match in total. By default the maximum number of edits.
     pub fn max_gaps(mut self, most: u32) -> SearcherBuilder {
         self.limits[3] = Some(most);
         self
     }
 
-    /// A PAM: IUPAC letters, 1 to 32, that must stand beside a match at this side of the pattern, without edits. They are
-    /// no part of the match.
+    /// A PAM: 1 to 32 IUPAC codes that must match next to a match, on this side of the pattern, without edits. The PAM is not
+    /// part of the match.
     pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
         SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
     }
 
-    /// Whether the patterns' reverse complements are searched too; true by default.
+    /// Whether the reverse complements of the patterns are searched, too; true by default.
     pub fn both_strands(self, both: bool) -> SearcherBuilder {
         SearcherBuilder { both_strands: both, ..self }
     }
@@ -108,7 +114,13 @@ impl SearcherBuilder {
         SearcherBuilder { best, ..self }
     }
 
-    /// A flag that ends searches: soon after it is set, they return [`EngineError::Stopped`]. Another thread sets it when the
+    /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched. With
+    /// [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
+    pub fn first(self, first: bool) -> SearcherBuilder {
+        SearcherBuilder { first, ..self }
+    }
+
+    /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread sets it when the
     /// answer is no longer wanted.
     pub fn stop_flag(self, flag: Arc<AtomicBool>) -> SearcherBuilder {
         SearcherBuilder { stop: Some(flag), ..self }
@@ -117,13 +129,15 @@ impl SearcherBuilder {
     /// The searcher for the patterns. Opens the device.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a pattern has no letters or one that is no IUPAC code, or if a kind of edits is limited for more
-    /// than 32 edits, as the work would grow with their cube, or if the PAM is none; [`Error::Engine`] if the device can't be opened.
+    /// [`Error::Usage`] if a pattern is empty or contains a character that is not an IUPAC code, if the PAM is invalid, if
+    /// the rate is out of its range, or if a kind of edits is limited and a pattern may have more than 32 edits, because the
+    /// work would grow with their cube. [`Error::Engine`] if the device can't be opened.
     pub fn build(self) -> Result<Searcher> {
         self.build_on(None)
     }
 
-    /// The searcher for the patterns on the device of an aligner, which is open already.
+    /// The searcher for the patterns on the device of an aligner, which is open already. If that is a GPU of
+    /// [`Device::Auto`], and the CPU is faster for these patterns, the searcher is on the CPU.
     ///
     /// # Errors
     /// As [`SearcherBuilder::build`].
@@ -132,39 +146,20 @@ impl SearcherBuilder {
     }
 
     fn build_on(self, opened: Option<&Opened>) -> Result<Searcher> {
-        let limits = Limits::of_kinds(self.max_edits, self.indels, self.limits);
-        if limits.is_some() && self.max_edits > MOST_LIMITED {
-            return Err(Error::Usage(format!(
-                "max_edits({}) with a limit of one kind of edits: give at most {MOST_LIMITED}",
-                self.max_edits
-            )));
-        }
-        let pam = self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?;
         let patterns: Vec<Pattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
-        let oriented: Vec<Vec<u8>> = match self.both_strands {
-            true => {
-                patterns.iter().flat_map(|pattern| [pattern.classes(), pattern.reverse_classes()]).collect()
-            }
-            false => patterns.iter().map(Pattern::classes).collect(),
-        };
-        let rule = Rule { max_edits: self.max_edits, indels: self.indels };
-        let seams = Seams::new(oriented.iter().map(Vec::len), &rule);
-        let wanted = Wanted {
-            rule,
-            rate: None,
-            limits,
-            pam,
-            every_end: self.every_end,
-            best: self.best,
-            first: false,
-            strands: if self.both_strands { 2 } else { 1 },
-            before: 0,
-        }
-        .reaching(oriented.iter().map(Vec::len));
+        let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
+        let oriented = oriented(&patterns, self.both_strands);
+        let wanted = self.wanted(longest)?.reaching(oriented.iter().map(Vec::len));
         let own;
         let opened = match opened {
-            Some(opened) => opened,
+            Some(opened) => match opened.cpu_for_search(&oriented, &wanted) {
+                Some(cpu) => {
+                    own = cpu;
+                    &own
+                }
+                None => opened,
+            },
             None => {
                 own = Opened::for_search(&self.device, &oriented, &wanted)?;
                 &own
@@ -173,8 +168,46 @@ impl SearcherBuilder {
         let sites = opened.sites(&wanted, &oriented);
         let (scan, device) = opened.scanner();
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
-        Ok(Searcher { names, oriented, wanted, seams, sites, scan, device, stop: self.stop })
+        let driver = Driver::new(oriented, wanted, sites);
+        Ok(Searcher { core: Arc::new(Core { names, driver, scan, device }), stop: self.stop })
     }
+
+    /// The settings of the search, if the longest pattern has `longest` bases.
+    fn wanted(&self, longest: usize) -> Result<Wanted> {
+        let rate = self.rate.map(rate).transpose()?;
+        let max_edits = rate.map_or(self.max_edits, |rate| rate.edits_of(longest));
+        // The edits that a rate allows depend on the pattern.
+        let most = if rate.is_some() { u32::MAX } else { max_edits };
+        let limits = Limits::of_kinds(most, self.indels, self.limits);
+        if limits.is_some() && max_edits > MOST_LIMITED {
+            let asked = match self.rate {
+                Some(rate) => format!("edits_by_rate({rate}), which allows {max_edits} edits,"),
+                None => format!("max_edits({max_edits})"),
+            };
+            return Err(Error::Usage(format!(
+                "{asked} with a limit of one kind of edits: give at most {MOST_LIMITED}"
+            )));
+        }
+        Ok(Wanted {
+            rule: Rule { max_edits, indels: self.indels },
+            rate,
+            limits,
+            pam: self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?,
+            every_end: self.every_end,
+            best: self.best,
+            first: self.first,
+            strands: if self.both_strands { 2 } else { 1 },
+            before: 0,
+        })
+    }
+}
+
+fn rate(rate: f64) -> Result<Rate> {
+    let millionths = (rate * 1e6).round();
+    if (0.0..1e6).contains(&millionths) {
+        return Ok(Rate { millionths: millionths as u32 });
+    }
+    Err(Error::Usage(format!("edits_by_rate({rate}): give a number of at least 0 and below 1")))
 }
 
 fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
@@ -203,9 +236,9 @@ fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
     })
 }
 
-/// Finds every place where a text matches one of some patterns with few edits.
+/// Finds every position where a text matches a pattern with few edits.
 ///
-/// Letters of patterns are IUPAC codes: R matches A and G, N matches all. A letter of a text that is not A, C, G, T or U
+/// Patterns consist of IUPAC codes: R matches A and G, N matches all. A character of a text other than A, C, G, T and U
 /// matches only N. Threads share a searcher by reference: it is `Send` and `Sync`.
 ///
 /// ```
@@ -220,21 +253,24 @@ fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
 /// # assert_eq!(shown, [(2..8, 1, "2=1I4=".to_string()), (10..17, 0, "7=".to_string())]);
 /// # Ok::<(), swalign::Error>(())
 /// ```
+///
+/// Copies share patterns and device.
+#[derive(Clone)]
 pub struct Searcher {
-    names: Vec<Arc<str>>,
-    /// The classes of each pattern, with both strands behind them those of its reverse complement.
-    oriented: Vec<Vec<u8>>,
-    wanted: Wanted,
-    seams: Seams,
-    /// What finds matches from their PAMs, if that costs less than a scan.
-    sites: Option<Sites>,
-    scan: Box<dyn Scan + Send>,
-    device: String,
+    pub(super) core: Arc<Core>,
     stop: Option<Arc<AtomicBool>>,
 }
 
+/// What copies of a searcher share.
+pub(super) struct Core {
+    pub names: Vec<Arc<str>>,
+    pub driver: Driver,
+    scan: Box<dyn Scan + Send>,
+    device: String,
+}
+
 impl Searcher {
-    /// Settings for a search of these patterns, as names and letters. Names may be any, and need not differ.
+    /// Settings for a search of these patterns, as names and sequences. Any names are allowed, also equal ones.
     pub fn builder<N: AsRef<str>, L: AsRef<[u8]>>(
         patterns: impl IntoIterator<Item = (N, L)>,
     ) -> SearcherBuilder {
@@ -243,19 +279,33 @@ impl Searcher {
             patterns: patterns.into_iter().map(own).collect(),
             device: Device::default(),
             max_edits: 0,
+            rate: None,
             indels: true,
             limits: [None; 4],
             pam: None,
             both_strands: true,
             every_end: false,
             best: false,
+            first: false,
             stop: None,
         }
     }
 
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
-        &self.device
+        &self.core.device
+    }
+
+    /// A copy of the searcher whose searches end soon after this flag is set, with [`crate::EngineError::Stopped`]. The flag of
+    /// [`SearcherBuilder::stop_flag`] no longer ends them.
+    pub fn with_stop_flag(&self, flag: Arc<AtomicBool>) -> Searcher {
+        Searcher { core: Arc::clone(&self.core), stop: Some(flag) }
+    }
+
+    /// The number of bases of each pattern.
+    pub fn pattern_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let Wanted { strands, .. } = self.core.driver.wanted;
+        self.core.driver.oriented.iter().step_by(strands as usize).map(Vec::len)
     }
 
     /// The matches of one text, by start, end, pattern and strand.
@@ -266,9 +316,9 @@ impl Searcher {
         self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The matches of each text, in the order of the texts. Texts are taken as matches are asked for, some thousands at a
-    /// time, so the input may be endless. An error is that of one text, and the next
-    /// ones go on. If the device fails, that error is the last answer.
+    /// The matches of each text, in the order of the texts. The iterator reads at most some thousand texts ahead, so the
+    /// input may be endless. If a text is invalid, its answer is an error, and the iterator continues with the next text. If
+    /// the device fails, that error is the last answer.
     pub fn search_all<I>(&self, texts: I) -> SearchAll<'_, I::IntoIter>
     where
         I: IntoIterator,
@@ -282,148 +332,141 @@ impl Searcher {
     /// # Errors
     /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
+        let mut found = Matches::new(&self.core.names, targets.len());
+        self.search_all_targets(targets, &mut found)?;
+        Ok(found.matches)
+    }
+
+    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths` is
+    /// the range of their lengths in bases, both primers included.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the names do not tell the pairs, if a listed name is not that of a pattern, if the searcher has
+    /// only one strand, or if it leaves out matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
+    pub fn amplicons(self, pairs: &PrimerPairs, lengths: RangeInclusive<usize>) -> Result<AmpliconSearcher> {
+        AmpliconSearcher::new(self, pairs, lengths)
+    }
+
+    /// Hands the hits of all targets to a receiver.
+    pub(super) fn search_all_targets<R>(&self, targets: &Targets, receiver: &mut R) -> Result<()>
+    where
+        R: for<'t> HitReceiver<&'t CodeText<'t>, Error = Error>,
+    {
         if targets.alphabet() != Alphabet::Dna {
             return Err(Error::Usage(
                 "patterns are searched in DNA, but the targets are protein".to_string(),
             ));
         }
         targets.sequences.prove_all()?;
-        let texts: Vec<&[u8]> = targets.sequences.iter().collect();
-        let found = self.batch(&texts)?;
-        targets.check()?;
-        Ok(found)
+        self.search_codes(targets.sequences.iter(), receiver)?;
+        targets.check()
     }
 
-    /// The matches of texts that are codes.
-    fn batch(&self, texts: &[&[u8]]) -> Result<Vec<Vec<Match>>> {
-        let mut found = vec![Found::default(); texts.len()];
-        let (mut portion, mut room) = (Vec::new(), LETTERS);
-        for (text, codes) in texts.iter().enumerate() {
-            let mut from = 0;
-            loop {
-                let to = codes.len().min(from + room);
-                portion.push(Part { text, own: from..to });
-                (room, from) = (room - (to - from), to);
-                if room == 0 {
-                    self.scan(texts, std::mem::take(&mut portion), &mut found)?;
-                    room = LETTERS;
-                }
-                if from == codes.len() {
-                    break;
-                }
-            }
-        }
-        self.scan(texts, portion, &mut found)?;
-        let shown = |found: Found| found.hits.into_iter().map(|hit| self.shown(hit)).collect();
-        Ok(found.into_iter().map(shown).collect())
-    }
-
-    /// Scans parts of different texts; where they have too many ends, one half of them after the other.
-    fn scan(&self, texts: &[&[u8]], parts: Vec<Part>, found: &mut [Found]) -> Result<(), EngineError> {
-        let letters: usize = parts.iter().map(|part| part.own.len()).sum();
-        let can_halve = letters > LEAST_LETTERS.max(self.seams.before());
-        let room = if can_halve { Room::of(ENDS) } else { Room::unlimited() }.until(self.stop.clone());
-        let ends = self.ends(texts, &parts, &room)?;
-        if room.is_stopped() {
-            return Err(EngineError::Stopped);
-        }
-        if room.is_over() {
-            drop(ends);
-            let (front, behind) = halves(parts, letters / 2);
-            self.scan(texts, front, found)?;
-            return self.scan(texts, behind, found);
-        }
-        self.gather(texts, &parts, &ends, found)
-    }
-
-    /// The ends in parts of different texts, or the anchors if these are found from their PAMs.
-    fn ends(&self, texts: &[&[u8]], parts: &[Part], room: &Room) -> Result<Vec<TextEnd>, EngineError> {
-        if let Some(sites) = &self.sites {
-            let parts = parts.iter().map(|part| TextPart {
-                text: part.text,
-                codes: texts[part.text],
-                own: part.own.clone(),
-            });
-            return sites.anchors(&*self.scan, &self.oriented, &parts.collect::<Vec<_>>(), room);
-        }
-        let mut stream = Stream::default();
-        for part in parts {
-            stream.push(&self.seams, part.text, texts[part.text], part.own.clone());
-        }
-        let rule = &self.wanted.rule;
-        let ends = self.scan.scan_within(&stream.codes, &self.oriented, rule, room)?;
-        Ok(stream.place(&ends, &self.oriented, rule))
-    }
-
-    /// Adds the matches of parts whose ends are known, by text.
-    fn gather(
+    /// Hands the hits of texts, as codes, to a receiver.
+    pub(super) fn search_codes<'c, R>(
         &self,
-        texts: &[&[u8]],
-        parts: &[Part],
-        ends: &[TextEnd],
-        found: &mut [Found],
-    ) -> Result<(), EngineError> {
-        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
-        let own = &mut found[first.text..=last.text];
-        own.par_iter_mut().zip(parts).try_for_each(|(found, part)| {
-            let from = ends.partition_point(|end| end.text < part.text);
-            let to = ends.partition_point(|end| end.text <= part.text);
-            let (text, ends, to) = (texts[part.text], &ends[from..to], part.own.end);
-            let (wanted, patterns) = (&self.wanted, &self.oriented);
-            match self.sites {
-                Some(_) => found.gatherer.put_anchors(wanted, text, ends, to),
-                None => found.gatherer.put(wanted, patterns, text, ends, to),
-            }
-            found.hits.extend(found.gatherer.rest(wanted, patterns, text)?);
-            Ok(())
-        })
+        texts: impl Iterator<Item = &'c [u8]>,
+        receiver: &mut R,
+    ) -> Result<()>
+    where
+        R: for<'t> HitReceiver<&'t CodeText<'t>, Error = Error>,
+    {
+        let text = |(place, codes)| CodeText { place, codes, is_done: AtomicBool::new(false) };
+        let texts: Vec<CodeText> = texts.enumerate().map(text).collect();
+        let Core { driver, scan, .. } = &*self.core;
+        let rules = BatchRules { letters: LETTERS, first: driver.wanted.first };
+        let (mut batch, mut state) = (TextBatch::default(), SearchState::until(self.stop.clone()));
+        let mut search = |batch| {
+            driver.search(&**scan, batch, &mut state, receiver)?;
+            Ok::<bool, Error>(true)
+        };
+        for text in &texts {
+            rules.lay(&driver.layout, &text, &mut batch, |_| Ok(()), &mut search)?;
+        }
+        search(batch)?;
+        Ok(())
     }
 
-    fn shown(&self, hit: Hit) -> Match {
-        let pattern = hit.pattern as usize;
-        Match { name: Arc::clone(&self.names[pattern]), hit }
+    /// Takes the next texts of an iterator: the codes of those that are DNA, and of each text whether it is.
+    pub(super) fn take<I>(texts: &mut I) -> (Vec<Vec<u8>>, Vec<Result<bool>>)
+    where
+        I: Iterator,
+        I::Item: AsRef<[u8]>,
+    {
+        let (mut all, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
+        while taken.len() < TEXTS && letters < LETTERS {
+            let Some(text) = texts.next() else { break };
+            let mut codes = Vec::new();
+            match targets::encode(Alphabet::Dna, text.as_ref(), &mut codes) {
+                Ok(()) => {
+                    letters += codes.len();
+                    all.push(codes);
+                    taken.push(Ok(true));
+                }
+                Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
+            }
+        }
+        (all, taken)
     }
 }
 
 impl std::fmt::Debug for Searcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Searcher { names, wanted, device, .. } = self;
+        let Core { names, driver, device, .. } = &*self.core;
         f.debug_struct("Searcher")
             .field("patterns", &names.len())
-            .field("wanted", wanted)
+            .field("wanted", &driver.wanted)
             .field("device", device)
             .finish()
     }
 }
 
-/// A part of a text that is scanned.
-struct Part {
-    text: usize,
-    own: Range<usize>,
+/// A text of a call, as codes.
+pub struct CodeText<'a> {
+    /// Number of the text among those of the call, from 0.
+    pub place: usize,
+    codes: &'a [u8],
+    is_done: AtomicBool,
 }
 
-/// What was found in a text so far.
-#[derive(Clone, Default)]
-struct Found {
-    gatherer: Gatherer,
-    hits: Vec<Hit>,
-}
-
-/// The parts before and behind `middle`, in letters; the part that it lies in is cut.
-fn halves(parts: Vec<Part>, middle: usize) -> (Vec<Part>, Vec<Part>) {
-    let (mut front, mut behind, mut room) = (Vec::new(), Vec::new(), middle);
-    for Part { text, own } in parts {
-        let cut = own.end.min(own.start + room);
-        room -= cut - own.start;
-        // A text without letters is in the front half, or where no room is left behind it.
-        if cut > own.start || (own.is_empty() && behind.is_empty()) {
-            front.push(Part { text, own: own.start..cut });
-        }
-        if cut < own.end || (own.is_empty() && !behind.is_empty()) {
-            behind.push(Part { text, own: cut..own.end });
-        }
+impl TextHandle for &CodeText<'_> {
+    fn codes(&self) -> &[u8] {
+        self.codes
     }
-    (front, behind)
+
+    fn is_done(&self) -> bool {
+        self.is_done.load(Ordering::Relaxed)
+    }
+
+    fn set_done(&self) {
+        self.is_done.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The matches of each text of a call.
+struct Matches<'a> {
+    names: &'a [Arc<str>],
+    matches: Vec<Vec<Match>>,
+}
+
+impl<'a> Matches<'a> {
+    fn new(names: &'a [Arc<str>], texts: usize) -> Matches<'a> {
+        Matches { names, matches: vec![Vec::new(); texts] }
+    }
+}
+
+impl<'t> HitReceiver<&'t CodeText<'t>> for Matches<'_> {
+    type Error = Error;
+
+    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<Hit>) -> Result<()> {
+        let of_hit = |hit: Hit| Match { name: Arc::clone(&self.names[hit.pattern as usize]), hit };
+        self.matches[text.place].extend(hits.into_iter().map(of_hit));
+        Ok(())
+    }
+
+    fn end(&mut self, _: &&'t CodeText<'t>, _: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The matches of texts one after the other; see [`Searcher::search_all`].
@@ -442,22 +485,10 @@ where
 {
     /// Searches the next texts.
     fn fill(&mut self) {
-        let (mut texts, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
-        while taken.len() < TEXTS && letters < LETTERS {
-            let Some(text) = self.texts.next() else { break };
-            let mut codes = Vec::new();
-            match targets::encode(Alphabet::Dna, text.as_ref(), &mut codes) {
-                Ok(()) => {
-                    letters += codes.len();
-                    texts.push(codes);
-                    taken.push(Ok(true));
-                }
-                Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
-            }
-        }
-        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-        let found = if texts.is_empty() { Ok(Vec::new()) } else { self.searcher.batch(&texts) };
-        self.answers.add(taken, found);
+        let (texts, taken) = Searcher::take(&mut self.texts);
+        let mut found = Matches::new(&self.searcher.core.names, texts.len());
+        let done = self.searcher.search_codes(texts.iter().map(Vec::as_slice), &mut found);
+        self.answers.add(taken, done.map(|()| found.matches));
     }
 }
 
@@ -484,7 +515,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// Place of the pattern among those that are searched, from 0.
+    /// Number of the pattern among those that are searched, from 0.
     pub fn pattern(&self) -> usize {
         self.hit.pattern as usize
     }
@@ -494,7 +525,7 @@ impl Match {
         &self.name
     }
 
-    /// Letters of the text in the match, from 0, the end exclusive.
+    /// Range of the match in the text, 0-based and half-open.
     pub fn range(&self) -> Range<usize> {
         self.hit.start..self.hit.end
     }
@@ -509,8 +540,55 @@ impl Match {
         self.hit.edits as usize
     }
 
-    /// The path in the text's order, with `=` and `X`.
+    /// The path in the text's order, in the dialect of the command's table: the same as [`Match::cigar_extended`].
     pub fn cigar(&self) -> Cigar {
+        self.cigar_extended()
+    }
+
+    /// The path with `M` for matches and mismatches.
+    pub fn cigar_basic(&self) -> Cigar {
+        self.cigar_extended().to_basic()
+    }
+
+    /// The path with `=` and `X`. `=` is a base that the IUPAC code of the pattern matches.
+    pub fn cigar_extended(&self) -> Cigar {
         Cigar::of_search(&self.hit.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bases of a linear congruential generator.
+    fn letters(len: usize) -> Vec<u8> {
+        let mut state = 17u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            b"ACGT"[(state >> 62) as usize]
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    /// A search for guides beside a PAM begins at the PAMs. The sweep finds the same.
+    #[test]
+    fn sites_find_what_a_sweep_finds() {
+        let text = letters(200_000);
+        let guides = || (0..300).map(|number| (number.to_string(), &text[number * 600..number * 600 + 20]));
+        let asks: [fn(SearcherBuilder) -> SearcherBuilder; 4] = [
+            |builder| builder.max_edits(3),
+            |builder| builder.edits_by_rate(0.15).max_gaps(1),
+            |builder| builder.max_edits(3).first(true),
+            |builder| builder.max_edits(3).best(true).both_strands(false),
+        ];
+        for ask in asks {
+            let builder = Searcher::builder(guides()).device(Device::Cpu).pam("NGG", PamSide::Three);
+            let mut searcher = ask(builder).build().unwrap();
+            assert!(searcher.core.driver.sites().is_some());
+            let found = searcher.search(&text).unwrap();
+            Arc::get_mut(&mut searcher.core).unwrap().driver.without_sites();
+            assert_eq!(found, searcher.search(&text).unwrap());
+            assert!(!found.is_empty());
+        }
     }
 }

@@ -1,15 +1,11 @@
-//! `swalign search`: one thread reads texts and lays them behind one another, the calling thread scans,
-//! gathers and writes, in the order of the texts.
-//!
-//! Nearly every place may be an end. So a batch with too many ends is scanned portion by portion, and its hits are
-//! aligned and written portion by portion: memory stays bounded.
+//! `swalign search`: one thread reads texts and lays them one after the other, the calling thread searches them
+//! ([`crate::search::driver`]) and writes, in the order of the texts.
 
+mod active;
 mod amplicons;
-mod batch;
 mod circles;
 mod counts;
 mod mates;
-mod needs;
 mod outputs;
 mod patterns;
 mod read;
@@ -27,20 +23,18 @@ use crate::error::Result;
 use crate::options::{SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{FileState, Slice, slices};
 use crate::search::amplicons::Pairs;
+use crate::search::batch::BatchRules;
+use crate::search::driver::{Driver, oriented};
 use crate::search::exact;
 use crate::search::hits::Wanted;
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
 use crate::search::rates::Rate;
-use crate::search::sites::Sites;
-use crate::search::stream::Seams;
 use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use crate::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
 use crate::writer::output::Beside;
-use batch::Layout;
 use counts::Counts;
-use needs::Needs;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
@@ -82,13 +76,8 @@ struct SearchRun<'a> {
     options: &'a SearchOptions,
     reporter: &'a dyn Reporter,
     patterns: Vec<Pattern>,
-    /// The classes of each pattern. With both strands, those of its reverse complement follow.
-    oriented: Vec<Vec<u8>>,
-    wanted: Wanted,
-    layout: Layout,
-    /// What finds hits from their PAMs, where that costs less than a scan.
-    sites: Option<Sites>,
-    needs: Needs,
+    driver: Driver,
+    batches: BatchRules,
     /// Which hits are joined, where they are.
     pairs: Option<Pairs>,
     /// The slice of each file that is searched; `None` for whole files.
@@ -97,8 +86,6 @@ struct SearchRun<'a> {
     first_pass: Vec<FileState>,
     /// Of the files that are open or read.
     stretches: Mutex<Vec<Searched>>,
-    /// Letters of a batch.
-    enough: usize,
     /// Bytes of the texts that are searched.
     searched: Arc<AtomicU64>,
 }
@@ -122,7 +109,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     outputs.main.put(|out| out.extend_from_slice(&header))?;
     outputs.flush()?;
     let about = options.summary.as_deref().map(Output::create_side).transpose()?;
-    let most = search.wanted.rule.max_edits.min(counts::MOST_EDITS);
+    let most = search.driver.wanted.rule.max_edits.min(counts::MOST_EDITS);
     let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
@@ -166,10 +153,7 @@ impl<'a> SearchRun<'a> {
     fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<SearchRun<'a>> {
         let (patterns, warnings) = patterns::read(options)?;
         warn(reporter, warnings);
-        let oriented: Vec<Vec<u8>> = match options.both_strands {
-            true => patterns.iter().flat_map(|p| [p.classes(), p.reverse_classes()]).collect(),
-            false => patterns.iter().map(Pattern::classes).collect(),
-        };
+        let oriented = oriented(&patterns, options.both_strands);
         if options.part.is_some() && options.format == SearchFormat::Sam {
             patterns::check_names(&patterns)?;
         }
@@ -178,7 +162,6 @@ impl<'a> SearchRun<'a> {
         let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
         let rule = Rule { max_edits, indels: options.indels };
         patterns::check_edits(options, &rule)?;
-        let seams = Seams::new(patterns.iter().map(|pattern| pattern.letters.len()), &rule);
         let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| Limits {
             insertions,
             deletions,
@@ -207,48 +190,44 @@ impl<'a> SearchRun<'a> {
             SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
             _ => oriented.len().max(1),
         };
-        let enough = letters.min((WORK / swept).max(SHORTEST));
+        let batches = BatchRules { letters: letters.min((WORK / swept).max(SHORTEST)), first: wanted.first };
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let slices = slices.map(|slices| slices.into_iter().map(|(slice, _)| slice).collect());
         let stretches = Mutex::default();
-        let needs = Needs::new(&oriented, &rule);
         let given = |choice| amplicons::pairs(choice, &options.patterns, &patterns, reporter);
         let pairs = options.amplicons.as_ref().map(given).transpose()?;
-        let layout = Layout { seams, scanned: sites.is_none() };
         warn(reporter, patterns::everywhere(&patterns, &wanted));
+        let driver = Driver::new(oriented, wanted, sites);
         Ok(SearchRun {
             options,
             reporter,
             patterns,
-            oriented,
-            wanted,
-            layout,
-            sites,
-            needs,
+            driver,
+            batches,
             pairs,
             slices,
             first_pass: Vec::new(),
             stretches,
-            enough,
             searched: Arc::default(),
         })
     }
 
     /// Chooses between a scan and what finds hits from their PAMs; gives the scan if that had to be opened for it.
     fn choose(&mut self) -> Result<Option<Box<dyn Scan>>> {
-        let sites = self.sites.as_ref().filter(|sites| !scanner::needs_no_device(self.options, sites));
+        let sites = self.driver.sites().filter(|sites| !scanner::needs_no_device(self.options, sites));
         let opened = sites.map(|_| self.open()).transpose()?;
         if opened.as_ref().is_some_and(|scan| scan.is_on_device()) {
-            (self.sites, self.layout.scanned) = (None, true);
+            self.driver.without_sites();
         }
         Ok(opened)
     }
 
     /// Opens the scan.
     fn open(&self) -> Result<Box<dyn Scan>> {
+        let Driver { oriented, wanted, .. } = &self.driver;
         let from_pams =
-            self.sites.as_ref().is_some_and(|sites| scanner::needs_no_device(self.options, sites));
-        let work = SearchWork { patterns: &self.oriented, rule: &self.wanted.rule, from_pams };
+            self.driver.sites().is_some_and(|sites| scanner::needs_no_device(self.options, sites));
+        let work = SearchWork { patterns: oriented, rule: &wanted.rule, from_pams };
         Ok(scanner::open(self.options, &work, self.reporter)?)
     }
 
@@ -258,7 +237,7 @@ impl<'a> SearchRun<'a> {
             page: self.options.page,
             columns: self.options.columns.clone(),
             as_pattern: self.options.as_pattern,
-            pam: self.wanted.pam.clone(),
+            pam: self.driver.wanted.pam.clone(),
         }
     }
 

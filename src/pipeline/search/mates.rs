@@ -1,7 +1,7 @@
 //! Mates that begin with the primers of a pair: their parts, written into two files.
 
 use super::SearchSummary;
-use super::batch::ActiveText;
+use super::active::ActiveText;
 use super::outputs::SearchOutputs;
 use crate::alignment::Strand;
 use crate::error::Result;

@@ -1,8 +1,8 @@
 //! Which letters are scanned, and what is written of texts in several batches.
 
-use super::read::FIRST_LETTERS;
 use super::*;
 use crate::options::{Circular, PatternSource, SearchColumn};
+use crate::search::batch::FIRST_LETTERS;
 use std::fs;
 
 struct Silence;

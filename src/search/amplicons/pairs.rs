@@ -125,6 +125,11 @@ impl Pairs {
         self.names.as_ref().map(|names| &*names[pair as usize])
     }
 
+    /// The names of all pairs; none if each pattern goes with each.
+    pub fn names(&self) -> &[String] {
+        self.names.as_deref().unwrap_or_default()
+    }
+
     /// Patterns that are in no pair.
     pub fn left_out(&self) -> usize {
         self.class_of.iter().filter(|class| class.is_none()).count()

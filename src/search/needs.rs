@@ -1,15 +1,15 @@
 //! Which patterns can occur in which texts. A pattern that is longer than a text by more than the edits can't, and is
 //! not searched in it.
 
-use super::batch::TextBatch;
-use crate::search::Rule;
-use crate::search::stream::{Seams, Stream, Stretch};
+use super::Rule;
+use super::batch::{TextBatch, TextHandle};
+use super::stream::{Seams, Stream, Stretch};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Patterns by the fewest letters of a text in which they can occur.
+/// Patterns by the length of the shortest text in which they can occur.
 pub struct Needs {
-    /// Fewest letters, of each pattern.
+    /// Length of that text, of each pattern.
     least: Vec<usize>,
     most: usize,
     classes: Vec<LengthClass>,
@@ -17,7 +17,7 @@ pub struct Needs {
 
 /// Patterns whose needs are within a factor of two.
 struct LengthClass {
-    /// Fewest letters of any of its patterns.
+    /// The minimum of its patterns.
     least: usize,
     patterns: Vec<u32>,
 }
@@ -43,9 +43,9 @@ impl Needs {
         Needs { least, most, classes: classes.into_values().collect() }
     }
 
-    /// The scans of a batch. Patterns that can occur in most of its letters are scanned for in all of it, others only in
-    /// the texts that are long enough.
-    pub fn rounds<'a>(&self, batch: &'a TextBatch, seams: &Seams) -> Vec<ScanRound<'a>> {
+    /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other patterns
+    /// only in the texts that are long enough.
+    pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;
         if stream.stretches.iter().all(|stretch| long_enough(&stretch, self.most)) {
@@ -67,7 +67,7 @@ impl Needs {
             }
             let mut some = Stream::default();
             for stretch in fitting() {
-                let codes = batch.texts[stretch.text].text.codes();
+                let codes = batch.texts[stretch.text].codes();
                 some.push(seams, stretch.text, codes, stretch.after..stretch.to);
             }
             rounds.push(ScanRound { stream: Cow::Owned(some), patterns: Some(patterns.collect()) });

@@ -1,0 +1,286 @@
+//! Amplicons in texts: pairs of matches that face each other.
+
+use super::answers::Answers;
+use super::searcher::CodeText;
+use super::{Searcher, Targets};
+use crate::alignment::Strand;
+use crate::error::{EngineError, Error, Result};
+use crate::search::amplicons::{self, Joiner, NoPair, Pairs, Site};
+use crate::search::driver::HitReceiver;
+use crate::search::hits::Hit;
+use std::iter::Fuse;
+use std::ops::{Range, RangeInclusive};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Which patterns of a [`Searcher`] are the two primers of a pair.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PrimerPairs {
+    /// Names tell the pairs: those of a pair end in `_LEFT` and `_RIGHT`, `_F` and `_R`, or `/1` and `/2`. `_LEFT_2` and
+    /// `_LEFT_alt1` are alternates, which pair with each primer of the other side.
+    #[default]
+    Names,
+    /// Each pattern pairs with each pattern, itself included.
+    Any,
+    /// The names of the first and the second primer of each pair.
+    Listed(Vec<[String; 2]>),
+}
+
+/// Finds amplicons: stretches of a text between two matches that face each other.
+///
+/// The match on the forward strand starts and ends no later than the match on the reverse strand, and the patterns of both
+/// are a pair. The amplicon extends from the start of the first to the end of the second. The amplicons are those of
+/// `swalign search --amplicons`. Threads share an amplicon searcher by reference.
+///
+/// ```
+/// use swalign::{Device, PrimerPairs, Searcher};
+///
+/// let primers = [("16S_F", "GATTACA"), ("16S_R", "CCATGGC")];
+/// let searcher = Searcher::builder(primers).device(Device::Cpu).build()?.amplicons(&PrimerPairs::Names, 1..=4000)?;
+/// let found = searcher.search("TTGATTACAGGAGGAGCCATGGTT")?;
+/// assert_eq!(found.len(), 1);
+/// assert_eq!((found[0].range(), found[0].inner_range(), found[0].pair_name()), (2..22, 9..15, Some("16S")));
+/// # Ok::<(), swalign::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct AmpliconSearcher {
+    searcher: Searcher,
+    pairs: Pairs,
+    /// The names of the pairs.
+    names: Vec<Arc<str>>,
+    lengths: RangeInclusive<usize>,
+}
+
+impl AmpliconSearcher {
+    pub(super) fn new(
+        searcher: Searcher,
+        pairs: &PrimerPairs,
+        lengths: RangeInclusive<usize>,
+    ) -> Result<AmpliconSearcher> {
+        let wanted = &searcher.core.driver.wanted;
+        let refused = |text: &str| Err(Error::Usage(format!("amplicons: {text}")));
+        if wanted.strands < 2 {
+            return refused("they need matches on both strands; leave both_strands(false) out");
+        }
+        if wanted.best || wanted.first {
+            return refused("they need all matches of a text; leave best(true) and first(true) out");
+        }
+        let names: Vec<&str> = searcher.core.names.iter().map(|name| &**name).collect();
+        let pairs = match pairs {
+            PrimerPairs::Any => Pairs::any(),
+            PrimerPairs::Names => Pairs::of_names(&names).map_err(|none| unpaired(&none, &names))?,
+            PrimerPairs::Listed(list) => Pairs::of_list(&names, list).map_err(|(at, side)| {
+                Error::Usage(format!("pair {at}: no pattern is named '{}'", list[at][side]))
+            })?,
+        };
+        let names = pairs.names().iter().map(|name| Arc::from(&**name)).collect();
+        Ok(AmpliconSearcher { searcher, pairs, names, lengths })
+    }
+
+    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    pub fn device(&self) -> &str {
+        self.searcher.device()
+    }
+
+    /// A copy whose searches end soon after this flag is set; see [`Searcher::with_stop_flag`].
+    pub fn with_stop_flag(&self, flag: Arc<AtomicBool>) -> AmpliconSearcher {
+        AmpliconSearcher { searcher: self.searcher.with_stop_flag(flag), ..self.clone() }
+    }
+
+    /// The amplicons of one text, by start, end, pattern on the forward strand and pattern on the reverse strand.
+    ///
+    /// # Errors
+    /// As [`Searcher::search`].
+    pub fn search(&self, text: impl AsRef<[u8]>) -> Result<Vec<Amplicon>> {
+        self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    /// The amplicons of each text, in the order of the texts. Texts and errors are treated as in
+    /// [`Searcher::search_all`].
+    pub fn search_all<I>(&self, texts: I) -> AmpliconsAll<'_, I::IntoIter>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        AmpliconsAll { searcher: self, texts: texts.into_iter().fuse(), answers: Answers::default() }
+    }
+
+    /// The amplicons of each of these targets, in their order.
+    ///
+    /// # Errors
+    /// As [`Searcher::search_targets`].
+    pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Amplicon>>> {
+        let mut joined = Joined::new(self, targets.len());
+        self.searcher.search_all_targets(targets, &mut joined)?;
+        Ok(joined.amplicons)
+    }
+}
+
+/// The error of a pattern whose name tells no pair.
+fn unpaired(none: &NoPair, names: &[&str]) -> Error {
+    let (place, problem) = match none {
+        NoPair::NoSide { place } => (*place, "its name does not identify a pair".to_string()),
+        NoPair::Alone { place, partner } => (*place, format!("there is no pattern '{partner}' for a pair")),
+    };
+    Error::Usage(format!(
+        "pattern '{}': {problem}; end the names of a pair in _LEFT and _RIGHT, _F and _R or /1 and /2, or use \
+         PrimerPairs::Listed or PrimerPairs::Any",
+        names[place as usize]
+    ))
+}
+
+impl std::fmt::Debug for AmpliconSearcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AmpliconSearcher")
+            .field("searcher", &self.searcher)
+            .field("lengths", &self.lengths)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The amplicons of each text of a call.
+struct Joined<'a> {
+    own: &'a AmpliconSearcher,
+    joiner: Joiner<'a>,
+    amplicons: Vec<Vec<Amplicon>>,
+}
+
+impl<'a> Joined<'a> {
+    fn new(own: &'a AmpliconSearcher, texts: usize) -> Joined<'a> {
+        let joiner = Joiner::new(&own.pairs, own.lengths.clone());
+        Joined { own, joiner, amplicons: vec![Vec::new(); texts] }
+    }
+}
+
+impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
+    type Error = Error;
+
+    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<Hit>) -> Result<()> {
+        let Joined { own, joiner, amplicons } = self;
+        let own_amplicons = &mut amplicons[text.place];
+        let mut give = |joined: &amplicons::Amplicon| {
+            own_amplicons.push(Amplicon::new(own, *joined));
+            Ok::<(), EngineError>(())
+        };
+        Ok(hits.iter().try_for_each(|hit| joiner.put(hit, &mut give))?)
+    }
+
+    fn end(&mut self, text: &&'t CodeText<'t>, _: u64) -> Result<()> {
+        let Joined { own, joiner, amplicons } = self;
+        let own_amplicons = &mut amplicons[text.place];
+        joiner.finish(&mut |joined: &amplicons::Amplicon| {
+            own_amplicons.push(Amplicon::new(own, *joined));
+            Ok::<(), EngineError>(())
+        })?;
+        joiner.clear();
+        Ok(())
+    }
+}
+
+/// The amplicons of texts one after the other; see [`AmpliconSearcher::search_all`].
+#[derive(Debug)]
+#[must_use = "iterators do nothing unless they are asked"]
+pub struct AmpliconsAll<'a, I> {
+    searcher: &'a AmpliconSearcher,
+    texts: Fuse<I>,
+    answers: Answers<Vec<Amplicon>>,
+}
+
+impl<I> Iterator for AmpliconsAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    type Item = Result<Vec<Amplicon>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.answers.are_needed() {
+            let (texts, taken) = Searcher::take(&mut self.texts);
+            let mut joined = Joined::new(self.searcher, texts.len());
+            let texts = texts.iter().map(Vec::as_slice);
+            let done = self.searcher.searcher.search_codes(texts, &mut joined);
+            self.answers.add(taken, done.map(|()| joined.amplicons));
+        }
+        self.answers.next()
+    }
+}
+
+/// A stretch of a text between two matches that face each other, both included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Amplicon {
+    joined: amplicons::Amplicon,
+    pair: Option<Arc<str>>,
+    /// The names of the patterns on the forward and on the reverse strand.
+    names: [Arc<str>; 2],
+}
+
+impl Amplicon {
+    fn new(own: &AmpliconSearcher, joined: amplicons::Amplicon) -> Amplicon {
+        let name = |site: &Site| Arc::clone(&own.searcher.core.names[site.pattern as usize]);
+        let names = [name(&joined.forward), name(&joined.reverse)];
+        let pair = joined.pair.map(|pair| Arc::clone(&own.names[pair as usize]));
+        Amplicon { joined, pair, names }
+    }
+
+    /// Bases of the text in the amplicon, from 0, the end exclusive. Both primers are included.
+    pub fn range(&self) -> Range<usize> {
+        self.joined.places()
+    }
+
+    /// Bases of the text between both primers; empty if the primers overlap.
+    pub fn inner_range(&self) -> Range<usize> {
+        self.joined.without_primers()
+    }
+
+    /// Forward if the first primer of the pair is on the forward strand of the text. With [`PrimerPairs::Any`], the
+    /// pattern that was given earlier counts as the first primer.
+    pub fn strand(&self) -> Strand {
+        self.joined.strand
+    }
+
+    /// The name of the pair: what both names have in common with [`PrimerPairs::Names`], both names with a comma with
+    /// [`PrimerPairs::Listed`], and `None` with [`PrimerPairs::Any`].
+    pub fn pair_name(&self) -> Option<&str> {
+        self.pair.as_deref()
+    }
+
+    /// The match on the forward strand, with which the amplicon starts.
+    pub fn forward(&self) -> PrimerSite<'_> {
+        PrimerSite { site: self.joined.forward, name: &self.names[0] }
+    }
+
+    /// The match on the reverse strand, with which the amplicon ends.
+    pub fn reverse(&self) -> PrimerSite<'_> {
+        PrimerSite { site: self.joined.reverse, name: &self.names[1] }
+    }
+}
+
+/// The match of a primer at an end of an [`Amplicon`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrimerSite<'a> {
+    site: Site,
+    name: &'a str,
+}
+
+impl<'a> PrimerSite<'a> {
+    /// Number of the pattern among those that are searched, from 0.
+    pub fn pattern(&self) -> usize {
+        self.site.pattern as usize
+    }
+
+    /// The pattern's name.
+    pub fn pattern_name(&self) -> &'a str {
+        self.name
+    }
+
+    /// Bases of the text in the match, from 0, the end exclusive.
+    pub fn range(&self) -> Range<usize> {
+        self.site.start..self.site.end
+    }
+
+    /// Number of edits of the match.
+    pub fn edits(&self) -> usize {
+        self.site.edits as usize
+    }
+}
