@@ -40,6 +40,7 @@ Sequences: TypeAlias = Union[Iterable[Sequence], Mapping[str, Letters], PathLike
 
 class InputError(ValueError):
     """The contents of a file are invalid. The message has the file, the record, the line and a remedy."""
+
 class DeviceError(RuntimeError):
     """The device can't be opened, or it failed and no other device may continue."""
 
@@ -67,6 +68,7 @@ class Scoring:
     >>> Scoring(matrix="BLOSUM50")
     Scoring(matrix='BLOSUM50', gap_open=13, gap_extend=2)
     """
+
     def __new__(
         cls,
         preset: Preset | None = None,
@@ -82,28 +84,37 @@ class Scoring:
     @property
     def match(self) -> int | None:
         """Score of a match; None if a matrix has the scores."""
+
     @property
     def mismatch(self) -> int | None:
         """Cost of a mismatch, a positive number; None if a matrix has the scores."""
+
     @property
     def gap_open(self) -> int:
         """Cost of opening a gap, in addition to the cost of its first residue."""
+
     @property
     def gap_extend(self) -> int:
         """Cost of each residue of a gap."""
+
     @property
     def matrix(self) -> str | None:
         """Name of the matrix; None if match and mismatch have the scores."""
+
     @property
     def mode(self) -> Mode:
-        """Which ends of the sequences are free: "local", "glocal", "global" or "overlap"."""
+        """The ends of the sequences that are free: "local", "glocal", "global" or "overlap"."""
+
     @property
     def alphabet(self) -> Alphabet:
-        """"dna" or "protein"."""
+        '''"dna" or "protein".'''
+
     def score(self, query: str, target: str) -> int:
         """The score of two residues."""
+
     def gap_cost(self, length: int) -> int:
         """The cost of a gap of ``length`` residues."""
+
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
@@ -129,6 +140,7 @@ class Database:
     >>> database.sequence(0, 2, 5)
     'GTT'
     """
+
     def __new__(cls, sequences: str | Sequences, *, alphabet: Alphabet | None = None) -> Database: ...
     @staticmethod
     def from_file(path: str | PathLike[str], *, alphabet: Alphabet | None = None) -> Database:
@@ -136,17 +148,22 @@ class Database:
 
         Here, a str is the path of the file.
         """
+
     def __len__(self) -> int: ...
     @property
     def names(self) -> list[str]:
         """The names of the sequences, in order."""
+
     @property
     def alphabet(self) -> Alphabet:
-        """"dna" or "protein"."""
+        '''"dna" or "protein".'''
+
     def name(self, index: int) -> str:
         """The name of the sequence with this number, from 0; -1 is the last."""
+
     def length(self, index: int) -> int:
         """Number of residues of the sequence with this number."""
+
     def sequence(self, index: int, start: int = 0, end: int | None = None) -> str:
         """The residues from ``start`` to ``end`` of the sequence with this number, in upper case, with T for U."""
 
@@ -172,79 +189,103 @@ class Hit:
               ||||||||||  ||||||||||||
     Target  3 ACGTTGCATTCAAGCCATGGATCC 26
     """
+
     @property
     def score(self) -> int:
         """The optimal score."""
+
     @property
     def evalue(self) -> float | None:
         """Number of alignments with at least this score that are expected by chance: in the whole database for an Aligner, and in
         the two sequences for a pair. None in modes other than local, and for scorings without E-values.
         """
+
     @property
     def bits(self) -> float | None:
         """The score in bits; None if there is no E-value."""
+
     @property
     def query_name(self) -> str | None:
         """Name of the query; None if it has no name."""
+
     @property
     def target_name(self) -> str:
         """Name of the target."""
+
     @property
     def target_index(self) -> int:
         """Number of the target in the database, from 0."""
+
     @property
     def query_start(self) -> int:
         """Position of the first aligned residue of the query, from 0."""
+
     @property
     def query_end(self) -> int:
         """Position after the last aligned residue of the query."""
+
     @property
     def query_length(self) -> int:
         """Number of residues of the query."""
+
     @property
     def target_start(self) -> int:
         """Position of the first aligned residue of the target, from 0."""
+
     @property
     def target_end(self) -> int:
         """Position after the last aligned residue of the target."""
+
     @property
     def target_length(self) -> int:
         """Number of residues of the target."""
+
     @property
     def strand(self) -> Literal[1, -1]:
         """1 if the query is aligned as it was given, -1 if its reverse complement is aligned."""
+
     @property
     def cigar(self) -> str:
         """The path as in the records of the command, without clips: the same as ``cigar_basic``."""
+
     @property
     def cigar_basic(self) -> str:
         """The path with M (match or mismatch), I (only in the query) and D (only in the target)."""
+
     @property
     def cigar_extended(self) -> str:
         """The path with = (match), X (mismatch), I (only in the query) and D (only in the target)."""
+
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
         """``cigar`` as a list of lengths and operations."""
+
     @property
     def matches(self) -> int:
         """Number of columns with equal residues. In DNA, only A, C, G and T are equal."""
+
     @property
     def edits(self) -> int:
         """Number of columns that are not matches: mismatches, insertions and deletions."""
+
     @property
     def columns(self) -> int:
         """Number of columns of the alignment, with gaps."""
+
     @property
     def identity(self) -> float:
         """``matches`` divided by ``columns``, 0 to 1."""
+
     @property
     def alphabet(self) -> Alphabet:
-        """"dna" or "protein"."""
+        '''"dna" or "protein".'''
+
     @property
     def aligned(self) -> tuple[str, str, str]:
         """The rows of the alignment in the direction of the query: the query with gaps, the signs between both, and the target with
         gaps.
         """
+
     def _repr_html_(self) -> str: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
@@ -256,6 +297,7 @@ class Match:
     ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target contains the reverse complement of
     the pattern. Paths are in the direction of the target.
     """
+
     def __new__(
         cls,
         pattern_name: str,
@@ -271,39 +313,51 @@ class Match:
     @property
     def pattern_name(self) -> str:
         """Name of the pattern."""
+
     @property
     def target_name(self) -> str:
         """Name of the target."""
+
     @property
     def pattern_index(self) -> int:
         """Number of the pattern among those that were searched, from 0."""
+
     @property
     def target_index(self) -> int:
         """Number of the target in the database or among the texts, from 0."""
+
     @property
     def start(self) -> int:
         """Position of the first base of the match in the target, from 0."""
+
     @property
     def end(self) -> int:
         """Position after the last base of the match in the target."""
+
     @property
     def strand(self) -> Literal[1, -1]:
         """1 if the target contains the pattern as it was given, -1 if it contains the reverse complement."""
+
     @property
     def edits(self) -> int:
         """Number of edits."""
+
     @property
     def cigar(self) -> str:
         """The path with = and X, as in the table of the command: the same as ``cigar_extended``."""
+
     @property
     def cigar_basic(self) -> str:
         """The path with M (match or mismatch), I (only in the pattern) and D (only in the target)."""
+
     @property
     def cigar_extended(self) -> str:
         """The path with = (match), X (mismatch), I (only in the pattern) and D (only in the target)."""
+
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
         """``cigar`` as a list of lengths and operations."""
+
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
@@ -313,61 +367,77 @@ class Amplicon:
 
     Positions are 0-based and half-open, in the target. ``start`` and ``end`` include both primers.
     """
+
     @property
     def target_name(self) -> str:
         """Name of the target."""
+
     @property
     def target_index(self) -> int:
         """Number of the target in the database, from 0."""
+
     @property
     def pair_name(self) -> str | None:
         """Name of the pair; None with ``pairs="any"``."""
+
     @property
     def start(self) -> int:
         """Position of the first base of the amplicon in the target, from 0."""
+
     @property
     def end(self) -> int:
         """Position after the last base of the amplicon in the target."""
+
     @property
     def strand(self) -> Literal[1, -1]:
         """1 if the first primer of the pair is on the forward strand of the target, -1 if it is on the reverse strand."""
+
     @property
     def forward_name(self) -> str:
         """Name of the primer on the forward strand, which begins at ``start``."""
+
     @property
     def forward_end(self) -> int:
         """Position after the last base of the primer on the forward strand."""
+
     @property
     def forward_edits(self) -> int:
         """Number of edits of the primer on the forward strand."""
+
     @property
     def reverse_name(self) -> str:
         """Name of the primer on the reverse strand, which ends at ``end``."""
+
     @property
     def reverse_start(self) -> int:
         """Position of the first base of the primer on the reverse strand."""
+
     @property
     def reverse_edits(self) -> int:
         """Number of edits of the primer on the reverse strand."""
+
     def __len__(self) -> int: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
 @final
 class HitIterator(Iterator[list[Hit]]):
-    """The hits of queries, one list after the other."""
+    """An iterator over the lists of hits of queries."""
+
     def __iter__(self) -> HitIterator: ...
     def __next__(self) -> list[Hit]: ...
 
 @final
 class MatchIterator(Iterator[list[Match]]):
     """The matches of texts, one list after the other."""
+
     def __iter__(self) -> MatchIterator: ...
     def __next__(self) -> list[Match]: ...
 
 @final
 class PairIterator(Iterator[Hit | None]):
-    """The hits of pairs, one after the other."""
+    """An iterator over the hits of pairs."""
+
     def __iter__(self) -> PairIterator: ...
     def __next__(self) -> Hit | None: ...
 
@@ -391,6 +461,7 @@ class Aligner:
     >>> [[(hit.query_name, hit.strand, hit.score) for hit in hits] for hits in aligner.align_batch(queries)]
     [[('r1', 1, 20)], [('r2', -1, 24)]]
     """
+
     def __new__(
         cls,
         database: str | Database | Sequences,
@@ -418,13 +489,15 @@ class Aligner:
         alignment that overlaps no earlier hit on its target and strand. The list is empty if no alignment scores
         ``min_score``.
         """
+
     def align_batch(self, queries: Sequences) -> HitIterator:
-        """The hits of each query, in their order, as an iterator of lists.
+        """Returns an iterator over the lists of hits of the queries, in the order of the queries.
 
         Queries are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
         reads at most some thousand queries ahead. If a query is invalid, it raises an error for this query, and continues with
         the next query.
         """
+
     def score_matrix(
         self, queries: Database | Sequences, targets: str | Database | Sequences | None = None
     ) -> numpy.typing.NDArray[numpy.int32]:
@@ -434,6 +507,7 @@ class Aligner:
         Targets are those of the database, unless others are given. In local mode, the score is 0 if no alignment has a
         positive score.
         """
+
     def search(
         self,
         patterns: Letters | Sequences,
@@ -461,12 +535,15 @@ class Aligner:
         >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in aligner.search({"site": "GATTACA"}, k=1)]
         [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
         """
+
     @property
     def database(self) -> Database:
         """The database."""
+
     @property
     def scoring(self) -> Scoring:
         """The scores of residues and costs of gaps."""
+
     @property
     def device(self) -> str:
         """The device: "GPU NVIDIA H100", "CPU (2 threads, avx512)"."""
@@ -495,6 +572,7 @@ class Searcher:
     >>> Searcher("GATTACA", rate=0.15, first=True, device="cpu").search("CCGATACACCTGTAATCCC")
     [<Match 0 0:2-8 + edits=1 2=1I4=>]
     """
+
     def __new__(
         cls,
         patterns: Letters | Sequences,
@@ -516,6 +594,7 @@ class Searcher:
     ) -> Searcher: ...
     def search(self, text: Sequence) -> list[Match]:
         """The matches in one text, by start and end. A str is a sequence."""
+
     def search_batch(self, texts: Sequences) -> MatchIterator:
         """The matches in each text, in the order of the texts, as an iterator of lists.
 
@@ -523,8 +602,10 @@ class Searcher:
         reads at most some thousand texts ahead. If a text is invalid, it raises an error for this text, and continues with the
         next text.
         """
+
     def search_database(self, database: Database) -> list[Match]:
         """The matches in all sequences of a database, by target, start and end."""
+
     def amplicons(
         self,
         text: Database | Sequence,
@@ -545,6 +626,7 @@ class Searcher:
         >>> searcher.amplicons("TTGATTACAGGAGGAGCCATGGTT")
         [<Amplicon 0:2-22 + 16S_F 16S_R>]
         """
+
     @property
     def device(self) -> str:
         """The device: "GPU NVIDIA H100", "CPU (avx512)"."""
@@ -580,6 +662,7 @@ def align(
     >>> pyswalign.align("AAAA", "CCCC") is None
     True
     """
+
 def align_pairs(
     pairs: Iterable[tuple[Sequence, Sequence]],
     *,
@@ -609,6 +692,12 @@ def align_pairs(
     >>> [hit.score for hit in pyswalign.align_pairs(pairs, preset="long", device="cpu")]
     [12, 10]
     """
-def _hit(state: tuple[Any, ...]) -> Hit: ...
-def _scoring(keywords: dict[str, Any]) -> Scoring: ...
-def _align_again(query: Sequence, target: Sequence, scoring: Scoring, count: int) -> None: ...
+
+def _hit(state: tuple[Any, ...]) -> Hit:
+    """Makes a pickled hit anew."""
+
+def _scoring(keywords: dict[str, Any]) -> Scoring:
+    """Makes a pickled scoring anew."""
+
+def _align_again(query: Sequence, target: Sequence, scoring: Scoring, count: int) -> None:
+    """Aligns one pair so many times without Python, for benchmarks/pairs.py."""
