@@ -103,7 +103,7 @@ def test_a_searcher_and_an_aligner() -> None:
 def test_what_a_searcher_refuses() -> None:
     with pytest.raises(ValueError, match="exclude each other"):
         Searcher("ACGT", k=1, rate=0.1, device="cpu")
-    with pytest.raises(ValueError, match="rate=1.0: give at least 0 and below 1"):
+    with pytest.raises(ValueError, match="rate=1: give at least 0 and below 1"):
         Searcher("ACGT", rate=1.0, device="cpu")
     searcher = Searcher("ACGT", device="cpu")
     with pytest.raises(ValueError, match="text: '!'"):
