@@ -268,7 +268,7 @@ fn what_is_no_pair_is_refused() {
         (&["r1.fq", "nosuch.fq", REFERENCE], 1, &["nosuch.fq"]),
         (&["r1.fq", "r2.fq", "protein.fa"], 2, &["protein"]),
         (&["--forward-only", "r1.fq", "r2.fq", REFERENCE], 2, &["both strands"]),
-        (&["--interleaved", "r1.fq", "r2.fq", REFERENCE], 2, &["--interleaved", "r2.fq"]),
+        (&["--interleaved", "r1.fq", "r2.fq", REFERENCE], 2, &["--interleaved", "one file"]),
         (&["--insert", "300,30", "r1.fq", REFERENCE], 2, &["--insert", "mates"]),
         (&["--insert", "300", "r1.fq", "r2.fq", REFERENCE], 2, &["MEAN,SD"]),
         (&["--insert", "0,1", "r1.fq", "r2.fq", REFERENCE], 2, &["MEAN,SD"]),
