@@ -170,7 +170,7 @@ def check_search(program, rng, case):
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
     got = program.run(case.words)
     compare_lines(case.words, expected, got.decode().splitlines())
-    if case.words[1] == "-k" and not {"--best", "--first"} & set(case.words):
+    if case.words[1] == "-k" and case.words[2].isdigit() and not {"--best", "--first"} & set(case.words):
         words = [*case.words[:2], str(int(case.words[2]) + 1), *case.words[3:]]
         more = program.run(words).decode().splitlines()
         compare_lines(words, expected, [line for line in more if line in set(expected)])
