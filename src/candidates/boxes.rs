@@ -80,6 +80,11 @@ impl Boxes {
         new.rows.1 - new.rows.0
     }
 
+    /// Boxes none of which share cells.
+    pub fn of(boxes: impl Iterator<Item = RunBox>) -> Boxes {
+        Boxes(boxes.collect())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

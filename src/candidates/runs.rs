@@ -3,9 +3,10 @@
 //! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on the number
 //! of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left out.
 
-use super::boxes::{Boxes, RunBox};
+use super::boxes::{Boxes, RunBox, covered};
 use crate::batch::{Batch, Sequences};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -23,6 +24,11 @@ const SIEVE: usize = 16;
 /// Entries of a k-mer above which those of finished queries are dropped, and uses of the k-mer between two such passes.
 const HOT: usize = 1 << 6;
 const HOT_USES: u32 = 1 << 10;
+/// Rows of a block, and blocks of a query of which the first one has k-mers in a sparse table.
+const BLOCK: usize = 64;
+const BLOCKS: usize = 8;
+/// Groups of queries that are searched apart.
+const GROUPS: usize = 8;
 /// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -46,6 +52,8 @@ struct Table {
     kmer: usize,
     /// Rows from one k-mer to the next.
     stride: usize,
+    /// Whether only the first of [`BLOCKS`] blocks of rows has k-mers.
+    is_sparse: bool,
     /// Hash of a k-mer, query and row of its first base, bucket by bucket.
     entries: Vec<(u64, u32, u32)>,
     /// Bits that are set for the hashes of k-mers.
@@ -75,7 +83,7 @@ fn for_each_kmer(codes: &[u8], kmer: usize, mut take: impl FnMut(u64, usize)) {
 }
 
 impl Table {
-    fn new(batch: &Batch, queries: &[u32], least: usize) -> Table {
+    fn new(batch: &Batch, queries: &[u32], least: usize, is_sparse: bool) -> Table {
         let kmer = if least >= LEAST_SPARSE { (least + 1 - STRIDE).min(MOST_KMER) } else { least.max(1) };
         let stride = least.max(1) + 1 - kmer;
         let hashes: Vec<Vec<(u64, u32, u32)>> = queries
@@ -84,7 +92,7 @@ impl Table {
             .with_min_len(1 << 8)
             .fold(Vec::new, |mut own, (at, &query)| {
                 for_each_kmer(batch.query(query), kmer, |word, row| {
-                    if row % stride == 0 {
+                    if row % stride == 0 && (!is_sparse || row / BLOCK % BLOCKS == 0) {
                         own.push((hash(word), at as u32, row as u32));
                     }
                 });
@@ -112,7 +120,12 @@ impl Table {
             entries[*place as usize] = entry;
             *place += 1;
         }
-        Table { kmer, stride, entries, sieve, shift, buckets, bucket_shift }
+        Table { kmer, stride, is_sparse, entries, sieve, shift, buckets, bucket_shift }
+    }
+
+    /// Whether the table has the k-mer that begins a stride before this one, which begins at `row`.
+    fn has_before(&self, row: usize) -> bool {
+        row >= self.stride && (!self.is_sparse || row % (BLOCK * BLOCKS) >= self.stride)
     }
 
     /// Queries and rows of a k-mer.
@@ -135,15 +148,20 @@ impl Table {
 pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Vec<ExactRun>>> {
     let search = Search { batch, queries, least };
     let mut all: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
-    search.each_stretch(FewRuns::default, |found| {
-        for (query, run) in found.runs {
-            let (runs, is_complete) = &mut all[query as usize];
-            match runs.len() < MOST_RUNS {
-                true => runs.push(run),
-                false => *is_complete = false,
+    search.each_stretch(
+        &Table::new(batch, queries, least, false),
+        |_| true,
+        |_| FewRuns::default(),
+        |found| {
+            for (query, run) in found.runs {
+                let (runs, is_complete) = &mut all[query as usize];
+                match runs.len() < MOST_RUNS {
+                    true => runs.push(run),
+                    false => *is_complete = false,
+                }
             }
-        }
-    });
+        },
+    );
     all.par_iter_mut().for_each(|(runs, _)| runs.sort_unstable());
     all.into_iter().map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
 }
@@ -157,27 +175,92 @@ pub struct NearRuns {
     pub near: Vec<RunBox>,
 }
 
-/// Where the runs of at least `least` bases of each of `queries` are. On a target on which a run qualifies and at least `enough`
-/// rows of a query are near runs, boxes and rows may be missing.
-pub fn near_runs(
-    batch: &Batch,
-    queries: &[u32],
-    least: usize,
-    qualifies: &(dyn Fn(u32, &ExactRun) -> bool + Sync),
-    enough: &(dyn Fn(u32, u32) -> u32 + Sync),
-) -> Vec<NearRuns> {
-    let search = Search { batch, queries, least };
+/// What is asked about runs of long queries.
+#[derive(Clone, Copy)]
+pub struct RunQuestions<'a> {
+    /// Orientations of each record.
+    pub strands: usize,
+    /// Bases of a run, at least.
+    pub least: usize,
+    /// Whether a run of a query qualifies.
+    pub qualifies: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
+    /// Rows of a query near runs that are enough on a target.
+    pub enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
+}
+
+/// Where the runs of each of `queries` are, which are all orientations of some records. If a run of a record qualifies on a
+/// target, and enough rows of one orientation are near runs there, boxes and rows of the record on the target may be missing.
+///
+/// A few k-mers of each query show this of most targets that a query belongs to. So a sparse table comes first, and a full one
+/// for what is left.
+pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<NearRuns> {
+    let RunQuestions { strands, least, enough, .. } = asked;
     let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];
-    let sink = || RunBoxes { batch, queries, qualifies, enough, of_query: HashMap::new() };
-    search.each_stretch(sink, |found| {
-        for (query, own) in found.of_query {
-            let [boxes, near] = &mut all[query as usize];
-            boxes.append(own.boxes);
-            near.append(own.near);
+    let search = |all: &mut [[Boxes; 2]], records: &[usize], decided: &[Vec<u32>], is_sparse: bool| {
+        let numbers: Vec<usize> =
+            records.iter().flat_map(|record| record * strands..(record + 1) * strands).collect();
+        let own: Vec<u32> = numbers.iter().map(|&number| queries[number]).collect();
+        let search = Search { batch, queries: &own, least };
+        let is_decided = |at: usize, target| decided[records[at / strands]].contains(&target);
+        let is_left = |target| (0..records.len()).any(|at| !is_decided(at * strands, target));
+        let sink = |target| RunBoxes {
+            batch,
+            queries: &own,
+            asked,
+            target,
+            is_decided: &is_decided,
+            of_query: HashMap::new(),
+        };
+        search.each_stretch(&Table::new(batch, &own, least, is_sparse), is_left, sink, |found| {
+            for (query, own) in found.of_query {
+                let [boxes, near] = &mut all[numbers[query as usize]];
+                boxes.append(own.boxes);
+                near.append(own.near);
+            }
+        });
+    };
+    let records: Vec<usize> = (0..queries.len() / strands.max(1)).collect();
+    let none = vec![Vec::new(); records.len()];
+    search(&mut all, &records, &none, true);
+    // Targets on which a record needs no further search. What else the sparse table found is found again.
+    let decide = |(own, queries): (&mut [[Boxes; 2]], &[u32])| -> Vec<u32> {
+        let mut decided = Vec::new();
+        for ([boxes, near], &query) in own.iter_mut().zip(queries) {
+            let (of_boxes, of_near) = (std::mem::take(boxes).closed(), std::mem::take(near).closed());
+            let rows = |target| {
+                covered(of_near.iter().filter(|own| own.target == target).map(|own| own.rows).collect())
+            };
+            let targets = of_boxes.chunk_by(|one, other| one.target == other.target).map(|own| own[0].target);
+            let is_enough = |&target: &u32| rows(target) >= enough(query, target);
+            let targets: Vec<u32> = targets.filter(is_enough).collect();
+            let kept =
+                |all: Vec<RunBox>| Boxes::of(all.into_iter().filter(|own| targets.contains(&own.target)));
+            (*boxes, *near) = (kept(of_boxes.clone()), kept(of_near.clone()));
+            decided.extend(targets);
         }
-    });
+        decided
+    };
+    let decided: Vec<Vec<u32>> =
+        all.par_chunks_mut(strands.max(1)).zip(queries.par_chunks(strands.max(1))).map(decide).collect();
+    for group in groups(&decided, batch.targets.len()) {
+        search(&mut all, &group, &decided, false);
+    }
     let closed = |[boxes, near]: [Boxes; 2]| NearRuns { boxes: boxes.closed(), near: near.closed() };
     all.into_par_iter().map(closed).collect()
+}
+
+/// The records that some targets are left for. Those that were decided on one target are searched apart from the others, since
+/// that target need not be searched for them.
+fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
+    let mut of_target: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
+    for (record, own) in decided.iter().enumerate().filter(|(_, own)| own.len() < targets) {
+        of_target.entry(own.first().copied()).or_default().push(record);
+    }
+    let mut groups: Vec<Vec<usize>> = of_target.into_values().collect();
+    groups.sort_unstable_by_key(|group| (Reverse(group.len()), group[0]));
+    let rest: Vec<usize> = groups.drain(groups.len().min(GROUPS)..).flatten().collect();
+    groups.extend((!rest.is_empty()).then_some(rest));
+    groups
 }
 
 /// What becomes of the runs of a stretch of a target. Queries are numbers of those that are searched.
@@ -205,13 +288,14 @@ impl RunSink for FewRuns {
     }
 }
 
-/// Boxes of runs.
+/// Boxes of runs on one target.
 struct RunBoxes<'a> {
     batch: &'a Batch,
     queries: &'a [u32],
-    qualifies: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
-    /// Rows that are enough of a query on a target.
-    enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
+    asked: RunQuestions<'a>,
+    target: u32,
+    /// Whether nothing more is asked about a query, by its number, and a target.
+    is_decided: &'a (dyn Fn(usize, u32) -> bool + Sync),
     of_query: HashMap<u32, OfQuery>,
 }
 
@@ -226,7 +310,10 @@ struct OfQuery {
 
 impl RunSink for RunBoxes<'_> {
     fn is_full(&self, query: u32) -> bool {
-        self.of_query.get(&query).is_some_and(|own| own.is_near && !own.boxes.is_empty())
+        match self.of_query.get(&query) {
+            Some(own) => own.is_near && !own.boxes.is_empty(),
+            None => (self.is_decided)(query as usize, self.target),
+        }
     }
 
     fn take(&mut self, number: u32, run: ExactRun) {
@@ -235,10 +322,10 @@ impl RunSink for RunBoxes<'_> {
         let own = self.of_query.entry(number).or_default();
         if !own.is_near {
             let rows = own.near.add(RunBox::near(&run, rows));
-            own.is_near = rows >= (self.enough)(query, run.target);
+            own.is_near = rows >= (self.asked.enough)(query, run.target);
         }
         let around = RunBox::around(&run, rows, columns);
-        if !own.boxes.contains(&around) && (self.qualifies)(query, &run) {
+        if !own.boxes.contains(&around) && (self.asked.qualifies)(query, &run) {
             own.boxes.add(around);
         }
     }
@@ -253,15 +340,22 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Gives the runs of each stretch of the targets to a sink of its own, and the sinks to `done`, in the order of stretches.
-    fn each_stretch<S: RunSink>(&self, sink: impl Fn() -> S + Sync, mut done: impl FnMut(S)) {
-        let Search { batch, queries, least } = *self;
-        let table = Table::new(batch, queries, least);
+    /// Gives the runs of each stretch of the targets that are wanted to a sink of its own, and the sinks to `done`, in the order
+    /// of stretches.
+    fn each_stretch<S: RunSink>(
+        &self,
+        table: &Table,
+        wants: impl Fn(u32) -> bool,
+        sink: impl Fn(u32) -> S + Sync,
+        mut done: impl FnMut(S),
+    ) {
+        let batch = self.batch;
         if table.entries.is_empty() {
             return;
         }
         let targets: &Sequences = &batch.targets;
         let stretches: Vec<(u32, Range<usize>)> = (0..targets.len())
+            .filter(|&target| wants(target as u32))
             .flat_map(|target| {
                 let len = targets.get(target).len();
                 // K-mers that begin in a stretch are its own.
@@ -273,8 +367,8 @@ impl Search<'_> {
             let found: Vec<S> = some
                 .par_iter()
                 .map(|(target, own)| {
-                    let mut sink = sink();
-                    self.of_stretch(&table, (*target, own.clone()), &mut sink);
+                    let mut sink = sink(*target);
+                    self.of_stretch(table, (*target, own.clone()), &mut sink);
                     sink
                 })
                 .collect();
@@ -314,7 +408,7 @@ impl Search<'_> {
                 let before = rows[..row].iter().rev().zip(codes[..column].iter().rev()).take(table.stride);
                 let before = before.take_while(|&(&one, &other)| are_equal(one, other)).count();
                 // The run's first k-mer of the table stands for it.
-                if before >= table.stride {
+                if before >= table.stride && table.has_before(row) {
                     continue;
                 }
                 let after = rows[row + table.kmer..].iter().zip(&codes[column + table.kmer..]);
@@ -387,6 +481,23 @@ mod tests {
         }
     }
 
+    fn asked<'a>(
+        qualifies: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
+        enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
+    ) -> RunQuestions<'a> {
+        RunQuestions { strands: 1, least: 19, qualifies, enough }
+    }
+
+    #[test]
+    fn records_are_grouped_by_the_target_that_is_decided() {
+        let of = |targets: &[u32]| targets.to_vec();
+        let decided = [of(&[0]), of(&[]), of(&[0]), of(&[1]), of(&[0, 1]), of(&[])];
+        assert_eq!(groups(&decided, 2), [vec![0, 2], vec![1, 5], vec![3]]);
+        assert!(groups(&decided[..1], 1).is_empty());
+        let many: Vec<Vec<u32>> = (0..12).map(|target| vec![target]).collect();
+        assert_eq!((groups(&many, 12).len(), groups(&many, 12)[GROUPS].len()), (GROUPS + 1, 4));
+    }
+
     #[test]
     fn too_many_runs_are_none() {
         let targets: Sequences = [&vec![0u8; 400][..]].into_iter().collect();
@@ -421,12 +532,12 @@ mod tests {
         assert!(exact_runs(&batch, &wanted, 61).iter().all(|runs| runs.as_ref().is_some_and(Vec::is_empty)));
         let qualifies = |_: u32, run: &ExactRun| run.len >= 60;
         let whole = RunBox { target: 0, rows: (0, 104), columns: (0, 20_000) };
-        for own in near_runs(&batch, &wanted, 19, &qualifies, &|_, _| u32::MAX) {
+        for own in near_runs(&batch, &wanted, asked(&qualifies, &|_, _| u32::MAX)) {
             assert_eq!((own.boxes, own.near[0].rows), (vec![whole], (0, 104)));
         }
-        let first = near_runs(&batch, &wanted, 19, &qualifies, &|_, _| 104);
+        let first = near_runs(&batch, &wanted, asked(&qualifies, &|_, _| 104));
         assert!(first.iter().all(|own| own.boxes.len() == 1 && own.near[0].rows == (0, 104)));
-        let none = near_runs(&batch, &wanted, 19, &|_, _| false, &|_, _| 104);
+        let none = near_runs(&batch, &wanted, asked(&|_, _| false, &|_, _| 104));
         assert!(none.iter().all(|own| own.boxes.is_empty() && own.near.len() == 1));
     }
 }

@@ -16,7 +16,7 @@ use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::longest_span;
 use crate::candidates::boxes::{RunBox, covered};
-use crate::candidates::runs::{ExactRun, exact_runs, near_runs};
+use crate::candidates::runs::{ExactRun, RunQuestions, exact_runs, near_runs};
 use crate::candidates::windows::{Window, join, push_regions};
 use crate::candidates::{ChunkLength, MetTargets};
 use crate::engine::Engine;
@@ -172,8 +172,14 @@ fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets
             batch.query(query).len().min(columns).div_ceil(2) as u32
         }
     };
-    let of_queries = near_runs(batch, &queries, tiers.anchor as usize, &qualifies, &enough);
     let orientations = layout.orientations();
+    let asked = RunQuestions {
+        strands: orientations.len(),
+        least: tiers.anchor as usize,
+        qualifies: &qualifies,
+        enough: &enough,
+    };
+    let of_queries = near_runs(batch, &queries, asked);
     let mut supporting = SupportingTargets::default();
     let mut boxed = Vec::new();
     for (&record, of_record) in records.iter().zip(of_queries.chunks(orientations.len())) {
