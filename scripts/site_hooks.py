@@ -23,8 +23,9 @@ PAGES = {
 STUBS = ("python/pyswalign/_native.pyi", "python-api.md")
 REFERENCE = {
     "Aligning": ["align", "align_pairs", "Aligner", "Database"],
+    "Searching": ["Searcher"],
     "Scoring schemes": ["Scoring", "from_biopython", "from_parasail"],
-    "Results": ["Hit", "HitIterator", "PairIterator", "Match"],
+    "Results": ["Hit", "HitIterator", "PairIterator", "Match", "MatchIterator", "Amplicon"],
     "Exceptions": ["InputError", "DeviceError"],
     "Types of parameters": [f"_native.{name}" for name in ("Sequence", "Sequences", "Letters", "Alphabet", "Mode", "Preset")],
 }
