@@ -43,7 +43,7 @@ fn run_of<'a>(reference: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 fn the_command_says_what_it_made() {
     let folder = folder(&[("ref.fa", REFERENCE)]);
     let outcome = folder.run(&["index", "ref.fa"]);
-    outcome.said(0, &["ref.fa.swdb: 2 references of DNA, 93 letters"]);
+    outcome.said(0, &["ref.fa.swdb: 2 references of DNA, 93 residues"]);
     assert!(outcome.stdout.is_empty());
     assert_eq!(folder.names(), ["ref.fa", "ref.fa.swdb"]);
     let first = folder.read("ref.fa.swdb");

@@ -7,9 +7,10 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 #[command(next_help_heading = "Split reads")]
 pub struct SplitFlags {
-    /// Also align the rest of a query, as supplementary records [default with --preset short and long]
+    /// Also align the rest of a query, as supplementary records [default if --preset is short or long]
     ///
-    /// With --preset short it is the default of SAM, BAM and PAF. The best local alignment of each unaligned part becomes a supplementary record (FLAG 2048, tag SA) if it reaches
+    /// --preset short splits reads in SAM, BAM and PAF, and --preset long in all formats. Without --preset, no read is split. The
+    /// best local alignment of each unaligned part becomes a supplementary record (FLAG 2048, tag SA) if it reaches
     /// --split-score, and the parts that it leaves unaligned are searched again. With --split the search continues until
     /// nothing is left. Without it the search stops after re-searching 4 times the length of the query. With
     /// --ref-part, reads cannot be split, and these presets need --no-split.

@@ -84,5 +84,5 @@ fn told(path: &Path, references: &References, kmer: Option<u32>) -> String {
         }
         None => String::new(),
     };
-    format!("{}: {count} of {alphabet}, {letters} letters{index}", path.display())
+    format!("{}: {count} of {alphabet}, {letters} residues{index}", path.display())
 }
