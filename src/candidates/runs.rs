@@ -21,6 +21,8 @@ const STRETCH: usize = 1 << 18;
 pub const MOST_RUNS: usize = 1 << 11;
 /// Bits of the table's sieve for each k-mer.
 const SIEVE: usize = 16;
+/// Columns of all targets up to which k-mers that no target contains are kept out of the table.
+const FEW_COLUMNS: usize = 1 << 20;
 /// Entries of a k-mer above which those of finished queries are dropped, and uses of the k-mer between two such passes.
 const HOT: usize = 1 << 6;
 const HOT_USES: u32 = 1 << 10;
@@ -82,17 +84,50 @@ fn for_each_kmer(codes: &[u8], kmer: usize, mut take: impl FnMut(u64, usize)) {
     }
 }
 
+/// Bits that are set for the hashes of the targets' k-mers. Most reads that belong to no target have none of them.
+struct TargetKmers {
+    bits: Vec<u64>,
+    /// Right shift of a hash that gives its bit.
+    shift: u32,
+}
+
+impl TargetKmers {
+    /// `None` if targets have so many k-mers that a sieve of the queries' k-mers is cheaper.
+    fn new(targets: &Sequences, kmer: usize) -> Option<TargetKmers> {
+        let columns = targets.codes().len();
+        if columns > FEW_COLUMNS {
+            return None;
+        }
+        let count = (columns.max(64) * SIEVE).next_power_of_two();
+        let (mut bits, shift) = (vec![0u64; count / 64], 64 - count.trailing_zeros());
+        for codes in targets.iter() {
+            for_each_kmer(codes, kmer, |word, _| {
+                let bit = hash(word) >> shift;
+                bits[(bit / 64) as usize] |= 1 << (bit % 64);
+            });
+        }
+        Some(TargetKmers { bits, shift })
+    }
+
+    fn may_have(&self, hash: u64) -> bool {
+        let bit = hash >> self.shift;
+        self.bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+}
+
 impl Table {
     fn new(batch: &Batch, queries: &[u32], least: usize, is_sparse: bool) -> Table {
         let kmer = if least >= LEAST_SPARSE { (least + 1 - STRIDE).min(MOST_KMER) } else { least.max(1) };
         let stride = least.max(1) + 1 - kmer;
+        let of_targets = TargetKmers::new(&batch.targets, kmer);
         let hashes: Vec<Vec<(u64, u32, u32)>> = queries
             .par_iter()
             .enumerate()
             .with_min_len(1 << 8)
             .fold(Vec::new, |mut own, (at, &query)| {
                 for_each_kmer(batch.query(query), kmer, |word, row| {
-                    if row % stride == 0 && (!is_sparse || row / BLOCK % BLOCKS == 0) {
+                    let is_wanted = row % stride == 0 && (!is_sparse || row / BLOCK % BLOCKS == 0);
+                    if is_wanted && of_targets.as_ref().is_none_or(|targets| targets.may_have(hash(word))) {
                         own.push((hash(word), at as u32, row as u32));
                     }
                 });
@@ -496,6 +531,32 @@ mod tests {
         assert!(groups(&decided[..1], 1).is_empty());
         let many: Vec<Vec<u32>> = (0..12).map(|target| vec![target]).collect();
         assert_eq!((groups(&many, 12).len(), groups(&many, 12)[GROUPS].len()), (GROUPS + 1, 4));
+    }
+
+    /// With more columns than [`FEW_COLUMNS`], the k-mers of the queries alone are sieved.
+    #[test]
+    fn runs_on_many_columns() {
+        let mut state = 3u64;
+        let mut codes = |len: usize| {
+            let mut code = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as u8 % 4
+            };
+            (0..len).map(|_| code()).collect::<Vec<u8>>()
+        };
+        let (target, unknown) = (codes(900), vec![14u8; FEW_COLUMNS]);
+        let mut queries: Vec<Vec<u8>> = (0..40).map(|at| target[20 * at..20 * at + 60].to_vec()).collect();
+        queries.extend((0..40).map(|_| codes(60)));
+        let runs = |targets: &[&[u8]]| {
+            let batch = Batch {
+                queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
+                targets: Arc::new(targets.iter().copied().collect()),
+                scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+            };
+            let all: Vec<u32> = (0..80).collect();
+            [8, 19].map(|least| exact_runs(&batch, &all, least))
+        };
+        assert_eq!(runs(&[&target]), runs(&[&target, &unknown]));
     }
 
     #[test]
