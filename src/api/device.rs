@@ -60,13 +60,12 @@ impl Opened {
 
     /// The CPU, if this is a GPU of [`Device::Auto`] and the CPU is faster for these patterns.
     pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &Wanted) -> Option<Opened> {
-        match self {
+        let is_replaced = match self {
+            Opened::Cpu(_) => false,
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) if gpu.may_fall_back && cpu_is_faster(patterns, wanted) => {
-                Some(Opened::Cpu(InstructionSet::best()))
-            }
-            _ => None,
-        }
+            Opened::Gpu(gpu) => gpu.may_fall_back,
+        };
+        (is_replaced && cpu_is_faster(patterns, wanted)).then(|| Opened::Cpu(InstructionSet::best()))
     }
 
     /// What finds matches from their PAMs, if that costs less than a scan on this device.

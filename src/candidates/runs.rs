@@ -126,7 +126,7 @@ impl Table {
             .with_min_len(1 << 8)
             .fold(Vec::new, |mut own, (at, &query)| {
                 for_each_kmer(batch.query(query), kmer, |word, row| {
-                    let is_wanted = row % stride == 0 && (!is_sparse || row / BLOCK % BLOCKS == 0);
+                    let is_wanted = row % stride == 0 && (!is_sparse || (row / BLOCK).is_multiple_of(BLOCKS));
                     if is_wanted && of_targets.as_ref().is_none_or(|targets| targets.may_have(hash(word))) {
                         own.push((hash(word), at as u32, row as u32));
                     }
