@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use swalign::error::Result;
 use swalign::options::{ReadRules, Share};
-use swalign::reader::{Reader, Texts, slices};
+use swalign::reader::{Reader, Slice, TextName, TextRules, Texts, slices};
 use swalign::writer::bgzf;
 use swalign_fuzz::folder;
 
@@ -52,12 +52,17 @@ fn records(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
     let record = |record: Result<swalign::reader::Record>| {
         record.map(|record| (record.name, record.sequence, record.qualities))
     };
-    Reader::open_share(path, share, ReadRules::default())?.map(record).collect()
+    Reader::open_part(path, slice(path, share)?, ReadRules::default())?.map(record).collect()
 }
 
 fn texts(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
-    let slice = share.map(|share| slices(&[path.to_path_buf()], share)).transpose()?;
-    let slice = slice.and_then(|slices| slices.first().copied());
-    let texts = Texts::open(path, slice, true, ReadRules::default())?;
+    let rules = TextRules { name: TextName::Full, ..TextRules::default() };
+    let texts = Texts::open(path, slice(path, share)?, rules)?;
     texts.map(|text| text.map(|text| (text.name, text.letters, None))).collect()
+}
+
+/// The part of the file; `None` for the whole.
+fn slice(path: &Path, share: Option<Share>) -> Result<Option<Slice>> {
+    let all = share.map(|share| slices(&[path.to_path_buf()], share)).transpose()?;
+    Ok(all.and_then(|all| all.first().map(|own| own.0)))
 }
