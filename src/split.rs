@@ -221,7 +221,7 @@ fn most_score(scope: &Scope, interval: Interval) -> i64 {
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
 
-/// The best hit of each interval. What is left of a long query that no target supports is searched in its boxes alone, and the
+/// The best hit of each interval. The rest of a long query that no target supports is searched in its boxes alone, and the
 /// best part of a path in one tier.
 fn search_by_tier(
     engine: &mut dyn Engine,

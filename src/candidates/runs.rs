@@ -84,7 +84,7 @@ fn for_each_kmer(codes: &[u8], kmer: usize, mut take: impl FnMut(u64, usize)) {
     }
 }
 
-/// Bits that are set for the hashes of the targets' k-mers. Most reads that belong to no target have none of them.
+/// Bits that are set for the hashes of the targets' k-mers. Few k-mers of foreign reads are among them.
 struct TargetKmers {
     bits: Vec<u64>,
     /// Right shift of a hash that gives its bit.
@@ -92,7 +92,7 @@ struct TargetKmers {
 }
 
 impl TargetKmers {
-    /// `None` if targets have so many k-mers that a sieve of the queries' k-mers is cheaper.
+    /// `None` if the targets have more than [`FEW_COLUMNS`] columns: filling the bits would take longer than they save.
     fn new(targets: &Sequences, kmer: usize) -> Option<TargetKmers> {
         let columns = targets.codes().len();
         if columns > FEW_COLUMNS {
@@ -201,7 +201,7 @@ pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Ve
     all.into_iter().map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
 }
 
-/// Where the runs of a query are.
+/// Positions of the runs of a query.
 #[derive(Clone, Debug, Default)]
 pub struct NearRuns {
     /// The boxes around its runs that qualify, in the order of targets and columns.
@@ -210,7 +210,7 @@ pub struct NearRuns {
     pub near: Vec<RunBox>,
 }
 
-/// What is asked about runs of long queries.
+/// Limits and conditions of a search for the runs of long queries.
 #[derive(Clone, Copy)]
 pub struct RunQuestions<'a> {
     /// Orientations of each record.
@@ -223,7 +223,7 @@ pub struct RunQuestions<'a> {
     pub enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
 }
 
-/// Where the runs of each of `queries` are, which are all orientations of some records. If a run of a record qualifies on a
+/// Finds the positions of the runs of `queries`, which are all orientations of some records. If a run of a record qualifies on a
 /// target, and enough rows of one orientation are near runs there, boxes and rows of the record on the target may be missing.
 ///
 /// A few k-mers of each query show this of most targets that a query belongs to. So a sparse table comes first, and a full one
