@@ -90,17 +90,45 @@ fn inputs(bench: &Bench) -> Vec<Input> {
     all.push(("few reads, 50 Mb".into(), few, vec![large.clone()]));
     let foreign: Vec<Vec<u8>> = (0..4).map(|_| letters(random, 150)).collect();
     all.push(("few foreign reads, 50 Mb".into(), foreign, vec![large.clone()]));
-    let genome = &large[..sized(5_000_000, 100_000)];
+    let genome = &large[..sized(5_000_000, 100_000)].to_vec();
     let mut sample: Vec<Vec<u8>> = (0..sized(180, 90)).map(|_| letters(random, 150)).collect();
     sample.extend(reads(random, genome, sized(20, 10), 10));
-    all.push(("9 of 10 reads are foreign, 5 Mb".into(), sample, vec![genome.to_vec()]));
+    all.push(("9 of 10 reads are foreign, 5 Mb".into(), sample, vec![genome.clone()]));
     let many = reads(random, &large, sized(1_000, 200), 10);
     all.push(("many reads, 50 Mb".into(), many, vec![large]));
     let virus = letters(random, 5_000);
     all.push(("many reads, 5 kb".into(), reads(random, &virus, sized(50_000, 500), 10), vec![virus.clone()]));
     let foreign: Vec<Vec<u8>> = (0..sized(10_000, 100)).map(|_| letters(random, 150)).collect();
     all.push(("many foreign reads, 5 kb".into(), foreign, vec![virus.clone()]));
+    all.extend(sample_inputs(random, sized, genome));
     all.extend(long_inputs(random, sized, &virus));
+    all
+}
+
+/// Samples that hold reads of another organism: real reads, and simulated reads of real sequences.
+fn sample_inputs(random: &mut Random, sized: impl Fn(usize, usize) -> usize, genome: &[u8]) -> Vec<Input> {
+    let genome = genome[..sized(1_000_000, 100_000)].to_vec();
+    let human = data("chr22_12k.fa").concat();
+    let virus = data("sars2.fa");
+    let mut sample = reads(random, &virus.concat(), sized(2_000, 20), 10);
+    sample.extend(reads(random, &human, sized(18_000, 180), 10));
+    let with_host = [vec![genome.clone()], virus.clone()].concat();
+    vec![
+        ("human reads, 1 Mb".into(), data("illumina_chr22.fq.gz"), vec![genome.clone()]),
+        ("Nanopore reads of a virus, 1 Mb".into(), data("ont_sars2.fq.gz"), vec![genome]),
+        ("Nanopore reads of a virus, 1 Mb and the virus".into(), data("ont_sars2.fq.gz"), with_host),
+        ("1 of 10 reads of SARS-CoV-2, 9 human".into(), sample, virus),
+    ]
+}
+
+/// The sequences of a file in data/.
+fn data(name: &str) -> Vec<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+    let mut reader = needletail::parse_fastx_file(&path).expect("a file of this repository");
+    let mut all = Vec::new();
+    while let Some(record) = reader.next() {
+        all.push(record.expect("a record").seq().into_owned());
+    }
     all
 }
 

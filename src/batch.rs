@@ -67,6 +67,15 @@ impl Sequences {
         self.ends.retain(|&end| std::mem::replace(&mut before, end) < end);
     }
 
+    /// Removes all sequences, and keeps their memory for the next ones.
+    pub fn clear(&mut self) {
+        self.own().clear();
+        self.ends.clear();
+        self.leads.clear();
+        self.circles.clear();
+        self.copied = 0;
+    }
+
     /// Appends one sequence of codes.
     pub fn push(&mut self, codes: impl IntoIterator<Item = u8>) {
         self.own().extend(codes);

@@ -11,7 +11,8 @@ mod map;
 mod open;
 mod write;
 
+pub use blocks::BlockSums;
 pub use contents::Contents;
 pub use format::{Fault, SourceFile};
 pub use open::{Database, Glance, glance, is_one, sum};
-pub use write::write;
+pub use write::{StoredCodes, write};

@@ -40,6 +40,7 @@ pub mod search;
 mod setup;
 mod significance;
 mod source;
+mod spool;
 #[cfg(test)]
 mod tests;
 mod threads;

@@ -47,8 +47,8 @@ pub use names::first_repeated;
 pub use queries::Queries;
 pub use reads::{ReadBatch, Reads};
 pub use references::{
-    References, check_reference_names, read_reference_part, read_references, stretch_of_part,
-    suggested_alphabet,
+    CodeSink, References, check_reference_names, read_reference_part, read_references, read_references_into,
+    stretch_of_part, suggested_alphabet,
 };
 pub use sam_tags::{READ_GROUP, WRITTEN_TAGS};
 pub use share::{Extent, Slice};

@@ -1,6 +1,7 @@
 //! The blocks of a section, each of which is proven when it is first used.
 
 use super::format::BLOCK;
+use crc32fast::Hasher;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -78,6 +79,42 @@ impl<'a> Blocks<'a> {
             self.left.fetch_sub(1, Ordering::AcqRel);
         }
         Ok(())
+    }
+}
+
+/// Checksums of the blocks of a section whose bytes come one part after another.
+#[derive(Default)]
+pub struct BlockSums {
+    full: Vec<u32>,
+    /// Checksum of the bytes after the full blocks, and their number.
+    last: (Hasher, usize),
+}
+
+impl BlockSums {
+    /// Number of bytes so far.
+    pub fn len(&self) -> u64 {
+        (self.full.len() * BLOCK + self.last.1) as u64
+    }
+
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (hasher, len) = &mut self.last;
+            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - *len));
+            hasher.update(now);
+            *len += now.len();
+            if *len == BLOCK {
+                self.full.push(std::mem::take(hasher).finalize());
+                *len = 0;
+            }
+            bytes = later;
+        }
+    }
+
+    /// CRC-32 of each block.
+    pub fn finish(&self) -> Vec<u32> {
+        let (hasher, len) = &self.last;
+        let last = (*len > 0).then(|| hasher.clone().finalize());
+        self.full.iter().copied().chain(last).collect()
     }
 }
 

@@ -216,7 +216,7 @@ mod tests {
             bytes.extend(more);
             Ok(())
         };
-        write(&mut put, &references, None, None).unwrap();
+        write(&mut put, &references, None, None, None).unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), bytes).unwrap();
         file

@@ -39,7 +39,7 @@ fn bytes(references: &References, index: Option<&Index>, source: Option<SourceFi
         bytes.extend(more);
         Ok(())
     };
-    write(&mut put, references, index, source).unwrap();
+    write(&mut put, references, None, index, source).unwrap();
     bytes
 }
 

@@ -1,28 +1,61 @@
 //! References written as a database.
 
-use super::blocks::sums;
-use super::format::{Header, SECTIONS, Section, SourceFile};
+use super::blocks::{BlockSums, sums};
+use super::format::{BLOCK, Header, SECTIONS, Section, SourceFile};
 use crate::candidates::Index;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::reader::References;
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
 use std::iter::repeat_n;
+use std::path::Path;
 
-/// Gives `put` the bytes of a database of all `references`, with their titles. The same references, index and source make
-/// the same bytes.
+/// Codes in a file of their own.
+pub struct StoredCodes<'a> {
+    pub file: &'a Path,
+    pub sums: &'a BlockSums,
+}
+
+impl StoredCodes<'_> {
+    /// Passes all codes to `put`, block by block.
+    fn read(&self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let failed = |source| Error::io(self.file, source);
+        let mut file = File::open(self.file).map_err(failed)?.take(self.sums.len());
+        let mut block = Vec::with_capacity(BLOCK);
+        let mut left = self.sums.len();
+        while left > 0 {
+            block.clear();
+            let read = (&mut file).take(BLOCK as u64).read_to_end(&mut block).map_err(failed)?;
+            if read == 0 {
+                return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+            }
+            put(&block)?;
+            left -= read as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Gives `put` the bytes of a database of all `references`, with their titles. The codes are those of the
+/// references, or `stored` if the references have none. The same references, index and source make the same bytes.
 pub fn write(
     put: &mut dyn FnMut(&[u8]) -> Result<()>,
     references: &References,
+    stored: Option<&StoredCodes>,
     index: Option<&Index>,
     source: Option<SourceFile>,
 ) -> Result<()> {
     let sections = SECTIONS.map(|section| bytes(section, references, index));
+    let mut lengths = sections.each_ref().map(|bytes| bytes.len() as u64);
+    let codes = Section::Codes as usize;
+    lengths[codes] += stored.map_or(0, |stored| stored.sums.len());
     let header = Header {
         alphabet: references.alphabet,
         masks_lower_case: references.masks_lower_case,
         kmer: index.map_or(0, |index| index.tables().0 as u8),
         targets: references.names.len() as u64,
-        letters: references.sequences.codes().len() as u64,
+        letters: lengths[codes],
         source,
         entries: Default::default(),
         bytes: 0,
@@ -31,13 +64,19 @@ pub fn write(
     for (entry, bytes) in header.entries.iter_mut().zip(&sections) {
         entry.sums = sums(bytes);
     }
-    let header = header.place(sections.each_ref().map(|bytes| bytes.len() as u64));
+    if let Some(stored) = stored {
+        header.entries[codes].sums = stored.sums.finish();
+    }
+    let header = header.place(lengths);
     let fields = header.to_bytes();
     put(&fields)?;
     let mut written = fields.len() as u64;
-    for (entry, bytes) in header.entries.iter().zip(&sections) {
+    for (section, (entry, bytes)) in header.entries.iter().zip(&sections).enumerate() {
         put(&repeat_n(0, (entry.offset - written) as usize).collect::<Vec<u8>>())?;
         put(bytes)?;
+        if let Some(stored) = stored.filter(|_| section == codes) {
+            stored.read(put)?;
+        }
         written = entry.offset + entry.len;
     }
     Ok(())
@@ -45,14 +84,14 @@ pub fn write(
 
 /// The bytes of a section.
 fn bytes<'a>(section: Section, references: &'a References, index: Option<&'a Index>) -> Cow<'a, [u8]> {
-    let References { names, titles, sequences, .. } = references;
+    let References { names, titles, lengths, sequences, .. } = references;
     let (_, kmer_ends, places) = index.map_or((0, &[][..], &[][..]), Index::tables);
     match section {
         Section::NameEnds => ends(names.iter().map(String::len)),
         Section::Names => names.concat().into_bytes().into(),
         Section::TitleEnds => ends(titles.iter().map(String::len)),
         Section::Titles => titles.concat().into_bytes().into(),
-        Section::Ends => ends(sequences.iter().map(<[u8]>::len)),
+        Section::Ends => ends(lengths.iter().map(|&len| len as usize)),
         Section::Codes => sequences.codes().into(),
         Section::KmerEnds => numbers(kmer_ends),
         Section::KmerPlaces => numbers(places),

@@ -1,6 +1,7 @@
 //! `swalign index`: references become a database.
 
 use super::report::{Reporter, Stage, counted, warn};
+use super::spool::Spool;
 use super::threads::set_threads;
 use super::{alphabet, estimate, order};
 use crate::alphabet::Alphabet;
@@ -8,11 +9,14 @@ use crate::candidates::filter;
 use crate::database::{self, SourceFile};
 use crate::error::{Error, Result};
 use crate::options::{IndexOptions, ReadRules};
-use crate::reader::{FileState, Reader, References, read_references, suggested_alphabet};
+use crate::reader::{FileState, Reader, References, read_references_into, suggested_alphabet};
 use crate::writer::Output;
 use crate::writer::place::{directory, resolve};
 use std::fs::{self, File, Metadata};
 use std::path::Path;
+
+/// Residues of proteins that are kept in memory. More go through a temporary file.
+const KEPT: usize = 1 << 26;
 
 /// Makes a database of all references of a file.
 pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
@@ -39,13 +43,20 @@ pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
             suggested.alphabet
         }
     };
-    let references = read_references(&mut reader, Some(alphabet))?;
+    let is_dna = alphabet == Alphabet::Dna;
+    let mut spool = Spool::new(output.scratch(), if is_dna { filter::MOST_INDEXED } else { KEPT });
+    let references = read_references_into(&mut reader, alphabet, &mut spool)?;
     warn(reporter, reader.warnings());
     reporter.stage(Stage::of("indexing"));
-    let is_dna = references.alphabet == Alphabet::Dna;
     let index = is_dna.then(|| filter::index(&references.sequences)).flatten();
     let source = before.map(|before| source(options, before, reader.state())).transpose()?;
-    database::write(&mut |bytes| output.put(bytes), &references, index.as_ref(), source)?;
+    database::write(
+        &mut |bytes| output.put(bytes),
+        &references,
+        spool.stored().as_ref(),
+        index.as_ref(),
+        source,
+    )?;
     output.finish()?;
     reporter.note(&told(&options.output, &references, index.map(|index| index.tables().0)));
     Ok(())
@@ -74,9 +85,9 @@ fn source(options: &IndexOptions, before: Metadata, state: &FileState) -> Result
 
 /// What the database holds.
 fn told(path: &Path, references: &References, kmer: Option<u32>) -> String {
-    let References { names, sequences, alphabet, .. } = references;
+    let References { names, lengths, alphabet, .. } = references;
     let count = counted(names.len() as u64, ["reference", "references"]);
-    let letters = sequences.codes().len();
+    let letters: usize = lengths.iter().map(|&len| len as usize).sum();
     let index = match kmer {
         Some(kmer) => format!(", an index of {kmer}-mers"),
         None if *alphabet == Alphabet::Dna && letters > filter::MOST_INDEXED => {

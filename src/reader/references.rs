@@ -67,9 +67,27 @@ enum Keep {
     Length,
 }
 
+/// Receives the codes of references in file order.
+pub trait CodeSink {
+    /// Number of codes that the reader keeps in memory before it hands them over.
+    fn kept(&self) -> usize;
+
+    fn put(&mut self, codes: &[u8]) -> Result<()>;
+}
+
 /// Reads all references. Without `alphabet` it is the one that [`suggested_alphabet`] tells.
 pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Result<References> {
-    read(reader, alphabet, Keep::Codes)
+    read(reader, alphabet, Keep::Codes, None)
+}
+
+/// Reads all references as [`read_references`] does. If they have more than [`CodeSink::kept`] residues, `sink` gets all
+/// codes, and the returned sequences are empty.
+pub fn read_references_into(
+    reader: &mut Reader,
+    alphabet: Alphabet,
+    sink: &mut dyn CodeSink,
+) -> Result<References> {
+    read(reader, Some(alphabet), Keep::Codes, Some(sink))
 }
 
 /// Reads names and lengths of all references, and then again for the letters of those that are of the part
@@ -79,7 +97,7 @@ pub fn read_reference_part(
     alphabet: Option<Alphabet>,
     share: Share,
 ) -> Result<References> {
-    let mut references = read(reader, alphabet, Keep::Length)?;
+    let mut references = read(reader, alphabet, Keep::Length, None)?;
     let own = stretch_of_part(&references.lengths, share);
     let mut again = Reader::open(reader.path())?.with_rules(reader.rules);
     reader.state().check_same(again.state())?;
@@ -88,7 +106,12 @@ pub fn read_reference_part(
     Ok(references)
 }
 
-fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<References> {
+fn read(
+    reader: &mut Reader,
+    alphabet: Option<Alphabet>,
+    keep: Keep,
+    mut sink: Option<&mut dyn CodeSink>,
+) -> Result<References> {
     if reader.is_bam {
         return Err(alignments(reader.path(), BAM));
     }
@@ -100,6 +123,7 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
     let rules = reader.rules;
     let mut all = Piece::default();
     let mut fault = None;
+    let mut spills = false;
     while let Some(harvest) = reader.harvest(|piece: &mut Piece, raw| {
         if !raw.continues {
             check_name(&raw, rules.any_names)?;
@@ -128,6 +152,14 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
             let read = all.lengths.iter().map(|&len| u64::from(len)).sum::<u64>();
             let problem = format!("out of memory after {read} residues of the references");
             fault = Some(Error::input(all.last_place(reader.path()), problem, NO_ROOM));
+        }
+        if let (Some(sink), None) = (&mut sink, &fault) {
+            let codes = all.sequences.codes();
+            spills |= codes.len() > sink.kept();
+            if spills {
+                fault = sink.put(codes).err();
+                all.sequences.clear();
+            }
         }
         if fault.is_some() {
             reader.finish();
