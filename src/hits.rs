@@ -22,7 +22,7 @@ use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::longest_span;
 use crate::candidates::filter::Filter;
 use crate::candidates::seeds::Seen;
-use crate::candidates::{ChunkLength, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions};
+use crate::candidates::{ChunkLength, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions, windows};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use crate::repeats::Distinct;
@@ -181,6 +181,12 @@ impl<'a> Scope<'a> {
         layout.queries(record).map(span).max().unwrap_or(0)
     }
 
+    /// Whether a search begins on a level that holds everything that counts. If the level has no regions, the record has no
+    /// hit.
+    fn is_least(&self, start: &Start) -> bool {
+        matches!(start.source, Source::Level(_, held) if held <= self.rules_of(start.record).min_score)
+    }
+
     /// Whether the best alignment of a record on a target scores enough.
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
         if self.supporting.is_some_and(|targets| !targets.has(record, target)) {
@@ -258,7 +264,16 @@ fn find_once(
     let mut left = first_sources(scope, records);
     effort.filtering += begun.elapsed();
     while !left.is_empty() {
-        let (searches, mut later) = open(scope, &left, room(scope), effort)?;
+        let (mut opened, mut later) = open(scope, &left, room(scope), effort)?;
+        // Most reads of other organisms end here.
+        opened.retain(|(start, regions)| {
+            let goes_on = !regions.is_empty() || !scope.is_least(start);
+            if !goes_on && is_like_full(scope, start.record, start.spent) {
+                effort.said.push((start.record, Remarks::WHOLE));
+            }
+            goes_on
+        });
+        let searches = begin(scope, opened);
         for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
             if search.is_cut() {
@@ -267,7 +282,7 @@ fn find_once(
             if search.is_limited() {
                 effort.said.push((search.record, Remarks::LIMITED));
             }
-            if scope.filter.is_some() && is_like_full(scope, &search) {
+            if scope.filter.is_some() && is_like_full(scope, search.record, search.spent()) {
                 effort.said.push((search.record, Remarks::WHOLE));
             }
             if search.is_tied() {
@@ -286,10 +301,10 @@ fn find_once(
 
 /// Whether the windows of a search took at least half of the cells of a full search. Engines skip most cells of long windows, so
 /// this is not known of long queries.
-fn is_like_full(scope: &Scope, search: &RecordSearch) -> bool {
-    let len = query_len(scope, search.record);
+fn is_like_full(scope: &Scope, record: u32, spent: f64) -> bool {
+    let len = query_len(scope, record);
     let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands);
-    len <= SHORT && 2.0 * search.spent() >= len as f64 * columns
+    len <= SHORT && 2.0 * spent >= len as f64 * columns
 }
 
 /// Regions behind a filter that may be held at a time.
@@ -330,14 +345,22 @@ fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
     records.par_iter().zip(seen).map(source).collect()
 }
 
-/// Searches of some records, each with the regions of its source, and the starts for which there was no room. Behind a
+/// Where a search begins, and the regions of its source.
+type OpenedStart = (Start, Vec<windows::Region>);
+
+/// The searches that begin with these regions.
+fn begin(scope: &Scope, opened: Vec<OpenedStart>) -> Vec<RecordSearch> {
+    opened.into_par_iter().map(|(start, regions)| RecordSearch::new(scope, start, regions)).collect()
+}
+
+/// The regions of the sources of some starts, and the starts for which there was no room. With a
 /// filter a record may have very many regions, and a batch is too large for many of its records to be searched in full.
 fn open(
     scope: &Scope,
     starts: &[Start],
     room: usize,
     effort: &mut Effort,
-) -> Result<(Vec<RecordSearch>, Vec<Start>), EngineError> {
+) -> Result<(Vec<OpenedStart>, Vec<Start>), EngineError> {
     let begun = Instant::now();
     let Scope { batch, layout, .. } = scope;
     let on_level = |&Start { record, source, spent, is_last, ref first, .. }: &Start| match source {
@@ -352,7 +375,7 @@ fn open(
         Some(filter) => filter.regions(batch, layout, &on_levels, room)?.into_iter(),
         None => Vec::new().into_iter(),
     };
-    let (mut opened, mut later) = (Vec::new(), Vec::new());
+    let (mut opened, mut later) = (Vec::with_capacity(starts.len()), Vec::new());
     let mut in_full = 0;
     for start in starts {
         let mut start = start.clone();
@@ -377,8 +400,6 @@ fn open(
         }
         opened.push((start, regions));
     }
-    let search = |(start, regions)| RecordSearch::new(scope, start, regions);
-    let opened = opened.into_par_iter().map(search).collect();
     effort.filtering += begun.elapsed();
     Ok((opened, later))
 }
@@ -567,7 +588,7 @@ fn descend(
     let held: usize = searches.iter().map(|search| search.regions.len()).sum();
     let starts: Vec<Start> = wanted.iter().map(|(_, start)| start.clone()).collect();
     let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held), effort)?;
-    let mut opened = opened.into_iter().peekable();
+    let mut opened = begin(scope, opened).into_iter().peekable();
     for (index, start) in wanted {
         if let Some(search) = opened.next_if(|search| search.record == start.record) {
             searches[index] = search;
