@@ -89,6 +89,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // Equal pairs of a sample.
     ("pipeline/mates", &["dedup"]),
     ("pipeline/index", &["database"]),
+    ("pipeline/spool", &["database"]),
     ("pipeline/estimate", &["database"]),
     ("pipeline/source", &["database"]),
     ("pipeline/significance", &["bounds", "fitted", "significance"]),
