@@ -19,6 +19,8 @@ const ROWS: usize = 8;
 const COLUMNS: usize = 64;
 /// Residues of a gap that the most promising cells may lack, where it is found out how much is enough.
 const NEAR: i32 = 64;
+/// Factor by which the next pass goes further from the most promising cells if the last one did not suffice.
+const WIDER: i32 = 8;
 
 /// Finds the first best cell of a rectangle's columns from `own` on, in local mode. `None` if it takes too many steps.
 pub struct PrunedSweep<'a> {
@@ -64,12 +66,21 @@ impl Kernel for PrunedSweep<'_> {
     fn run<S: Simd>(mut self, simd: S) -> Option<Hit> {
         let scoring = self.rectangle.scoring;
         let near = (scoring.gap_open + NEAR * scoring.gap_extend).min(self.potential.whole() / 4);
-        let mut found = self.pass(simd, Aim::Near(near))?;
-        if found.best.score < found.least {
-            let score = found.best.score;
-            found = self.pass(simd, Aim::AtLeast(score)).filter(|_| score > 0)?;
+        let mut aim = Aim::Near(near);
+        loop {
+            let Found { best, least } = self.pass(simd, aim)?;
+            if best.score >= least {
+                return Some(best);
+            }
+            // How far below the bound the cells are that can lie on an alignment of this score.
+            let slack = self.potential.whole() - best.score;
+            aim = match aim {
+                // The pass may have lost the best alignment at an inversion or a long gap.
+                Aim::Near(near) if slack / WIDER > near => Aim::Near(near * WIDER),
+                Aim::Near(_) if best.score > 0 => Aim::AtLeast(best.score),
+                _ => return None,
+            };
         }
-        (found.best.score >= found.least).then_some(found.best)
     }
 }
 

@@ -47,6 +47,20 @@ fn pairs_that_are_alike_take_few_cells() {
     }
 }
 
+/// The best alignment crosses an inversion: the cells behind it are far from the most promising ones.
+#[test]
+fn an_inversion_takes_few_cells() {
+    let mut random = Random(24);
+    let scoring = &scorings()[0];
+    let target = random.codes(8_000, 4);
+    let mut query = random.like(&target, 8_000, 4, 40);
+    let inverted: Vec<u8> = query[4_000..4_400].iter().rev().map(|code| code ^ 3).collect();
+    query.splice(4_000..4_400, inverted);
+    // A vector of the narrowest lanes for half of the cells.
+    let most = 8_000 * 8_000 / 16;
+    assert_eq!(agrees(&query, &target, scoring, 0, most), InstructionSet::available().len());
+}
+
 /// What makes a pass miss the best alignment, or go into everything: long gaps, ends and middles that are foreign, repeats in
 /// which several alignments score the same, letters that match nothing, and ends that don't count.
 #[test]
