@@ -288,7 +288,7 @@ fn find_once(
 /// this is not known of long queries.
 fn is_like_full(scope: &Scope, search: &RecordSearch) -> bool {
     let len = query_len(scope, search.record);
-    let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands);
+    let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands.count());
     len <= SHORT && 2.0 * search.spent() >= len as f64 * columns
 }
 

@@ -10,6 +10,7 @@ use super::ranked::{Ranked, RankedFlags};
 use super::sort::SortFlags;
 use super::split::SplitFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::options::{
     ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, Lane, Limits, MatrixOptions, MatrixValues,
@@ -206,8 +207,16 @@ struct HitFlags {
     /// All but the best hit are secondary. With --max-targets, or with --format tab, json or text, there is no such limit by default.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: Option<usize>,
-    /// Strands of DNA queries to align: both or plus [default: both]
-    #[arg(long, hide_short_help = true, value_enum, value_name = "both|plus", hide_possible_values = true)]
+    /// Strands of DNA queries to align: both, plus or minus [default: both]
+    ///
+    /// minus aligns only the reverse complement of each query. The other strand then has no influence on MAPQ.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_enum,
+        value_name = "both|plus|minus",
+        hide_possible_values = true
+    )]
     strand: Option<StrandName>,
     /// Align both strands
     #[arg(long, hide = true, conflicts_with_all = ["forward_only", "strand"])]
@@ -456,9 +465,11 @@ fn only_help(option: Arg, help: impl Into<String>) -> Arg {
     option.help(help.clone()).long_help(help)
 }
 
-/// The help of the strands of a command with a default.
-fn help_of_strands(default: &str) -> String {
-    format!("Strands of DNA queries to align: both or plus [default: {default}]")
+/// The option for strands with the default of a command.
+fn strands_by_default(option: Arg, default: &str) -> Arg {
+    let short = format!("Strands of DNA queries to align: both, plus or minus [default: {default}]");
+    let long = format!("{short}\n\nminus aligns only the reverse complement of each query.");
+    option.help(short).long_help(long)
 }
 
 /// The help of the coverage in commands whose default is always 0.
@@ -469,7 +480,7 @@ const HELP_OF_GROUP: &str = "Add a read group to SAM and BAM, such as '@RG\\tID:
 /// Replaces the help of options that differ in `swalign pairs`, and hides options that it refuses.
 pub fn help_of_pairs(option: Arg) -> Arg {
     match option.get_id().as_str() {
-        "strand" => only_help(option, help_of_strands("plus")),
+        "strand" => strands_by_default(option, "plus"),
         "min_coverage" => only_help(option, HELP_OF_COVERAGE),
         "read_group" => only_help(option, HELP_OF_GROUP),
         "max_hits" => {
@@ -489,7 +500,7 @@ pub fn help_of_pairs(option: Arg) -> Arg {
 /// Replaces the help of options that differ in `swalign all`, and hides options that it refuses.
 pub fn help_of_all(option: Arg) -> Arg {
     match option.get_id().as_str() {
-        "strand" => only_help(option, help_of_strands("both")),
+        "strand" => strands_by_default(option, "both"),
         "min_coverage" => only_help(option, HELP_OF_COVERAGE),
         "read_group" => only_help(option, HELP_OF_GROUP),
         "format" => {
@@ -635,7 +646,7 @@ impl Flags {
                 matrix: scoring.matrix,
                 mode: scoring.mode.into(),
             },
-            both_strands: strands.map_or(mode != Mode::Pairs, |strands| strands == StrandName::Both),
+            strands: strands.map_or(Strands::of(mode != Mode::Pairs), Strands::from),
             min_score: hits.min_score,
             anchor: ANCHOR,
             evalue,

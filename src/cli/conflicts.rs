@@ -180,7 +180,7 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: ALIGN,
-        options: BOTH_STRANDS,
+        options: &["--strand both", "--both-strands", "--strand minus"],
         when: With(&["--alphabet protein"]),
         text: "needs DNA; leave it out, or set --alphabet dna",
     },
@@ -392,7 +392,7 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: SEARCH,
-        options: &["--strand plus", "--revcomp no"],
+        options: &["--strand plus", "--strand minus", "--revcomp no"],
         when: With(&["--amplicons"]),
         text: "cannot be used with --amplicons, which needs hits on both strands; leave it out",
     },
@@ -421,6 +421,13 @@ const CONFLICTS: &[Row] = &[
         text: "has the second mates of one file; give one TEXT with it",
     },
     // Distinct sequences.
+    Row {
+        commands: DEDUP,
+        options: &["--strand minus"],
+        when: Always,
+        text: "has no meaning in `swalign dedup`, because two reverse complements are equal if the sequences are; give \
+               --strand plus, or --strand both to merge sequences with their reverse complements",
+    },
     Row {
         commands: DEDUP,
         options: BOTH_STRANDS,

@@ -6,6 +6,7 @@ use super::*;
 const SAM: OutputFormat = OutputFormat::Records(Format::Sam);
 const BAM: OutputFormat = OutputFormat::Records(Format::Bam);
 const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
 use crate::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
@@ -49,7 +50,7 @@ fn the_defaults() {
     assert_eq!(options.scoring, ScoringChoice::default());
     assert_eq!((options.secondary_ratio, options.limits.max_hits), (0.8, 1));
     assert_eq!((options.device, options.batch), (DeviceChoice::Auto, None));
-    assert!(options.both_strands && !options.eqx && !options.checked_shaders);
+    assert!(options.strands == Strands::Both && !options.eqx && !options.checked_shaders);
     assert!(options.threads >= 1);
     assert_eq!((options.verbosity, options.read_group), (1, None));
     assert_eq!(options.format, OutputFormat::Records(Format::Sam));
@@ -110,7 +111,7 @@ fn every_flag_reaches_its_option() {
     assert_eq!(options.device, DeviceChoice::Gpus(vec!["1".to_string()]));
     assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
     assert_eq!(options.output, Some("x.sam".into()));
-    assert!(!options.both_strands && options.eqx && options.checked_shaders);
+    assert!(options.strands == Strands::Plus && options.eqx && options.checked_shaders);
     assert_eq!(options.read_group.as_ref().map(ReadGroup::line), Some("@RG\tID:x"));
     assert_eq!(options.query, PathBuf::from("-"));
 }
@@ -118,9 +119,10 @@ fn every_flag_reaches_its_option() {
 #[test]
 fn subcommands_and_files_named_like_them() {
     let pairs = options(&["pairs", "q.fa", "t.fa", "-q", "-o", "-"]);
-    assert_eq!((pairs.mode, pairs.both_strands), (Mode::Pairs, false));
+    assert_eq!((pairs.mode, pairs.strands), (Mode::Pairs, Strands::Plus));
     assert_eq!((pairs.verbosity, pairs.output), (0, None));
-    assert!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).both_strands);
+    assert_eq!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).strands, Strands::Both);
+    assert_eq!(options(&["--strand", "minus", "q.fa", "t.fa"]).strands, Strands::Minus);
     assert!(matches!(parsed(&["devices"]), Ok(Command::Devices { json: false })));
     assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
     refused(&["pairs", "q.fa"], &["<TARGET>"]);

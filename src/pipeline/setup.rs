@@ -75,7 +75,7 @@ impl<'a> Run<'a> {
             Some(_) => options.limits.of_ref_part(),
         };
         let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
-        let columns = columns(&named.lengths, strands(options, alphabet));
+        let columns = columns(&named.lengths, strands(options, alphabet).count());
         let tiers = tiers_of(options, &scoring, columns, least.min_score);
         // Lists have no mapping quality.
         // Lists of mates need it for the insert size.
@@ -90,7 +90,7 @@ impl<'a> Run<'a> {
         cost.into_iter().for_each(|text| reporter.note(&text));
         let strands = strands(options, alphabet);
         let repeats = TakenOut::new(options, (&targets, alphabet), index.is_some(), hardware);
-        let filter = filter(options, (&targets, &scoring, strands), hardware);
+        let filter = filter(options, (&targets, &scoring, strands.count()), hardware);
         let filter = match index {
             Some(index) => filter.map(|filter| filter.with_stored(index)),
             None => filter,
