@@ -134,6 +134,11 @@ impl Queries {
         self.reader.state()
     }
 
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        self.reader.read_groups()
+    }
+
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         self.reader.path()
