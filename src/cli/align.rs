@@ -155,7 +155,8 @@ struct ScoringFlags {
     mode: ModeName,
     /// Preset: short, long, blastn, linear, protein [default: short or protein]
     ///
-    /// The default is short for DNA and protein for proteins. The presets are listed below. minimap2's sr is short, and its
+    /// The default is short for DNA and protein for proteins. By default reads are not split: only if given do short and long also
+    /// write supplementary records. The presets are listed below. minimap2's sr is short, and its
     /// map-ont, map-hifi, map-pb and asm5 are long.
     #[arg(short = 'x', long, value_enum, value_name = "NAME", hide_possible_values = true)]
     preset: Option<PresetName>,
@@ -281,7 +282,8 @@ struct AlignOutputFlags {
     /// Copy SAM tags from the comments in QUERY to the records, as bwa mem -C
     ///
     /// For SAM, BAM and PAF. The tags must be separated by tabs, as `samtools fastq -T` writes them (compare minimap2 -y).
-    /// Other fields are skipped with a warning. Tags that swalign writes itself are skipped silently.
+    /// Other fields are skipped with a warning. Tags that swalign writes itself are skipped silently. From BAM, the @RG lines of
+    /// the header are copied too, unless --read-group is given.
     #[arg(long, hide_short_help = true)]
     copy_comments: bool,
     /// Add a read group to SAM and BAM, such as '@RG\tID:run1\tSM:sample1'
@@ -380,7 +382,7 @@ Gap costs:
   a gap of two costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
 
 Presets (match/mismatch/gap-open/gap-extend):
-  short    1/4/6/1, as bwa mem; default for DNA
+  short    1/4/6/1, as bwa mem; splits reads if given; default for DNA
   long     2/4/4/2, as minimap2; splits reads
   blastn   2/3/5/2
   linear   1/1/0/2
@@ -545,7 +547,7 @@ impl Triangle {
 
     fn options(mut self, command_line: String) -> Result<Options, clap::Error> {
         if self.file == Path::new("-") {
-            let text = "FILE is read twice, as queries and as references, and stdin can be read only once; save it to a file";
+            let text = "FILE is read twice, as queries and as references, but stdin (-) can be read only once; save it to a file";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
         let file = self.file.clone();

@@ -181,7 +181,7 @@ fn minus_where_there_is_none() {
     folder.run(&["--strand", "minus", "q.fa", "q.fa", "ref.fa"]).said(2, &["both strands", "leave --strand"]);
     folder
         .run(&["--strand", "minus", "p.fa", "p.fa"])
-        .said(1, &["--strand minus", "protein", "leave it out"]);
+        .said(2, &["--strand minus", "protein", "leave it out"]);
     let protein = ["--strand", "minus", "--alphabet", "protein", "p.fa", "p.fa"];
     folder.run(&protein).said(2, &["--strand minus", "needs DNA"]);
     let amplicons = ["search", "--strand", "minus", "--amplicons", "-f", "q.fa", "ref.fa"];
