@@ -8,7 +8,7 @@ use smallvec::smallvec;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::time::Duration;
-use swalign::alignment::{Alignment, Found, Op, Strand};
+use swalign::alignment::{Alignment, Found, Op, Strand, Strands};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
@@ -71,7 +71,7 @@ fn pack_nucleotides(bench: &mut Bench, name: &str) {
 fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
     let count = bench.sized(10_000);
     let batch = reads(count);
-    let layout = Layout { strands: 1, meets: swalign::candidates::Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: swalign::candidates::Meets::All };
     let owned = |read| {
         let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, ChunkLength::SHORT);
         sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
@@ -122,7 +122,7 @@ fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
 /// Queries as the run gathers them: codes of both strands, batch after batch. Gives their number.
 fn take_queries(file: &NamedTempFile, len: usize) -> usize {
     let reader = Reader::open(file.path()).expect("a file");
-    let mut queries = Queries::new(reader, Alphabet::Dna, false, true);
+    let mut queries = Queries::new(reader, Alphabet::Dna, false, Strands::Both);
     let mut seen = 0;
     let (mut records, mut batch) = (Vec::new(), Sequences::default());
     while let at_hand @ [_, ..] = queries.at_hand().expect("sound records") {
@@ -177,7 +177,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         format: OutputFormat::Records(Format::Sam),
         alphabet: None,
         scoring: ScoringChoice::default(),
-        both_strands: true,
+        strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
         anchor: 0,

@@ -17,6 +17,7 @@ mod common;
 use common::random::{Random, mix};
 use common::{Bench, Device, Row};
 use std::time::{Duration, Instant};
+use swalign::alignment::Strands;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::search::codes::Codes;
 use swalign::search::exact::Exact;
@@ -199,7 +200,7 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
         every_end: false,
         best: false,
         first: false,
-        strands: 2,
+        strands: Strands::Both,
         before: 0,
     }
     .reaching(patterns.iter().map(Vec::len));

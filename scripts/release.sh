@@ -162,9 +162,9 @@ Priority: optional
 Installed-Size: $(du --summarize --apparent-size --block-size=1K "$root/usr" | cut -f 1)
 Depends: libc6 (>= $glibc)$(further_libraries "$program")
 Recommends: libvulkan1
-Description: exact Smith-Waterman on any GPU and on the CPU
+Description: exact Smith-Waterman on Vulkan GPUs and on the CPU
  swalign aligns every query to every reference by exact Smith-Waterman with
- affine gaps, on any GPU through Vulkan or on the CPU, with the same bytes from
+ affine gaps, on GPUs through Vulkan or on the CPU, with the same bytes from
  every device, and writes SAM, BAM or PAF. It also searches patterns with
  errors, aligns pairs, and runs in parts on a cluster.
 END

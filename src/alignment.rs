@@ -12,6 +12,51 @@ pub enum Strand {
     Reverse,
 }
 
+/// Strands that are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strands {
+    Both,
+    /// Queries as they were given.
+    Plus,
+    /// Their reverse complements alone.
+    Minus,
+}
+
+impl Strands {
+    /// Both strands, or plus.
+    pub fn of(is_both: bool) -> Strands {
+        if is_both { Strands::Both } else { Strands::Plus }
+    }
+
+    /// Orientations of each query, in the order of hits.
+    pub fn orientations(self) -> &'static [Strand] {
+        match self {
+            Strands::Both => &[Strand::Forward, Strand::Reverse],
+            Strands::Plus => &[Strand::Forward],
+            Strands::Minus => &[Strand::Reverse],
+        }
+    }
+
+    /// Number of orientations.
+    pub fn count(self) -> u32 {
+        self.orientations().len() as u32
+    }
+
+    /// Position of an orientation among those of a query; 0 if there is only one.
+    pub fn position(self, strand: Strand) -> u32 {
+        if self == Strands::Both { strand as u32 } else { 0 }
+    }
+
+    pub fn has(self, strand: Strand) -> bool {
+        self.orientations().contains(&strand)
+    }
+
+    /// Orientation of the sequence with this number, if the orientations of each query are adjacent.
+    pub fn of_number(self, number: u32) -> Strand {
+        self.orientations()[(number % self.count()) as usize]
+    }
+}
+
 /// The best end of one pair: its score, and the cell it ends in. Ends are exclusive. A pair without an alignment has the
 /// score 0 in local mode, and in the others that of [`Hit::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -28,7 +28,7 @@ pub mod windows;
 pub use index::Index;
 pub use kmers::StoredIndex;
 
-use crate::alignment::{Locus, Strand};
+use crate::alignment::{Locus, Strand, Strands};
 use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;
 use levels::Level;
@@ -50,8 +50,8 @@ pub const MOST_STRETCHES: u64 = 6 << 20;
 /// Which pairs of a batch's records are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Orientations of each record among the batch's queries: 1, or 2 (forward, then reverse).
-    pub strands: u32,
+    /// Orientations of each record, which are adjacent among the batch's queries.
+    pub strands: Strands,
     pub meets: Meets,
 }
 
@@ -78,27 +78,27 @@ impl Layout {
 
     /// Number of records whose orientations make up `queries` queries.
     pub fn records(&self, queries: usize) -> usize {
-        queries / self.strands as usize
+        queries / self.strands.count() as usize
     }
 
-    /// The query that is `record` in orientation `strand`.
+    /// The query that is `record` in orientation `strand`. If a record has only one orientation, it is that one.
     pub fn query(&self, record: u32, strand: Strand) -> u32 {
-        record * self.strands + strand as u32
+        record * self.strands.count() + self.strands.position(strand)
     }
 
     /// The queries that are `record` in its orientations.
     pub fn queries(&self, record: u32) -> Range<u32> {
-        record * self.strands..(record + 1) * self.strands
+        record * self.strands.count()..(record + 1) * self.strands.count()
     }
 
     /// The orientation that a query is of its record.
     pub fn strand(&self, query: u32) -> Strand {
-        if query.is_multiple_of(self.strands) { Strand::Forward } else { Strand::Reverse }
+        self.strands.of_number(query)
     }
 
     /// The orientations that each record has.
     pub fn orientations(&self) -> &'static [Strand] {
-        &[Strand::Forward, Strand::Reverse][..self.strands as usize]
+        self.strands.orientations()
     }
 }
 
@@ -209,7 +209,7 @@ impl MetTargets {
         };
         let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
         let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
-        layout.strands as usize * (columns / each as usize + targets)
+        layout.strands.count() as usize * (columns / each as usize + targets)
     }
 
     /// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first

@@ -190,7 +190,11 @@ mod tests {
             ..Found::default()
         };
         let mut cut = [found];
-        super::cut(&batch, Layout { strands: 1, meets: crate::candidates::Meets::All }, &mut cut);
+        super::cut(
+            &batch,
+            Layout { strands: crate::alignment::Strands::Plus, meets: crate::candidates::Meets::All },
+            &mut cut,
+        );
         let before = aligned(-11, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
         let behind = aligned(-11, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
         // The piece with the higher score of its own (3, not 2) is the primary one; further hits keep the order of

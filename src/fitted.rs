@@ -1,5 +1,6 @@
 //! The constants of a scoring: published ones, or else fitted from the scores of random sequences.
 
+use crate::alignment::Strands;
 use crate::batch::{Batch, Pair};
 use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
@@ -53,7 +54,7 @@ fn fitted(units: InUnits) -> Result<Option<Constants>, EngineError> {
     }
     let scores = scores(&mut engine, &batch(&scoring, PAIRS, LETTERS))?;
     let measured = batch(&scoring, MEASURED, LETTERS);
-    let layout = Layout { strands: 1, meets: Meets::Paired(0) };
+    let layout = Layout { strands: Strands::Plus, meets: Meets::Paired(0) };
     let scope = Scope::new(&measured, layout, Rules::BEST);
     let found = hits::find(&mut engine, &scope, &mut Effort::default())?;
     let best = found.iter().filter_map(|found| found.alignments.first());

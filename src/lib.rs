@@ -1,4 +1,4 @@
-//! Exact Smith-Waterman alignment, and search with edits, on any GPU and on the CPU.
+//! Exact Smith-Waterman alignment, and search with edits, on the CPU and on GPUs with Vulkan, Metal or DX12.
 //!
 //! ```
 //! use swalign::{Aligner, Device, Scoring, Targets};

@@ -34,6 +34,7 @@ pub use search::{
 };
 pub use search_columns::SearchColumn;
 
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
 use std::path::{Path, PathBuf};
@@ -226,7 +227,7 @@ pub struct Options {
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
-    pub both_strands: bool,
+    pub strands: Strands,
     /// `None` is [`default_min_score`], or what `evalue` makes it.
     pub min_score: Option<i32>,
     /// Bases of the exact run that a hit of the second tier contains; 0 for no second tier.

@@ -46,6 +46,7 @@ mod tests;
 mod threads;
 mod write;
 
+use crate::alignment::Strands;
 use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
 use crate::engine::Engine;
@@ -139,7 +140,7 @@ struct Run<'a> {
     split: Option<Splitting>,
     /// Least scores of supplementary hits by the lengths of free intervals, if the run has tiers.
     split_tiers: Option<Tiers>,
-    strands: u32,
+    strands: Strands,
     filter: Option<Filter>,
     repeats: TakenOut,
     remembered: Remembered,

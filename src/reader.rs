@@ -105,6 +105,8 @@ pub struct Reader {
     is_bgzf: bool,
     /// Whether the records are reads of a BAM file.
     is_bam: bool,
+    /// The @RG lines of a BAM file.
+    read_groups: Vec<String>,
     /// What was tolerated in the records that were parsed.
     remarks: Remarks,
     /// Blocks read and not yet parsed.
@@ -233,6 +235,7 @@ impl Reader {
             return Err(alignments(&path, format));
         }
         let has_none = lead.first.is_none();
+        let read_groups = source.read_groups().to_vec();
         let origin = Arc::new(Origin { path, tail });
         let blocks = match has_none {
             true => Blocks::none(Arc::clone(&origin), source, sizes),
@@ -246,6 +249,7 @@ impl Reader {
             is_empty: has_none && !part.may_be_empty,
             is_bgzf: packing == Packing::Bgzf,
             is_bam,
+            read_groups,
             remarks: Remarks::default(),
             ahead: VecDeque::new(),
             before: Before { records: 0, lines: lead.lines },
@@ -263,6 +267,11 @@ impl Reader {
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         &self.origin.path
+    }
+
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        &self.read_groups
     }
 
     /// Where in the file the part is that is read.

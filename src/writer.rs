@@ -81,7 +81,7 @@ struct RecordMaker {
 }
 
 /// What options leave open, as a run has chosen it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Chosen {
     /// Least score of a hit.
     pub min_score: i32,
@@ -95,6 +95,8 @@ pub struct Chosen {
     pub split: Option<i32>,
     /// Bit scores and E-values, where scores have them, and what hits of lists are ranked by.
     pub ranked: RankedBy,
+    /// @RG lines of the queries' file, whose records keep their read groups.
+    pub read_groups: Vec<String>,
 }
 
 /// Two tiers of hits, as headers tell them.

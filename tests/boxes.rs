@@ -8,7 +8,7 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Strand, Tier};
+use swalign::alignment::{Alignment, Found, Strand, Strands, Tier};
 use swalign::batch::{Batch, Sequences};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::{Layout, Meets};
@@ -22,7 +22,7 @@ const ANCHOR: usize = 19;
 const LONG: usize = 400;
 const REACH: u32 = 500;
 const NEAR: u32 = 250;
-const BOTH: Layout = Layout { strands: 2, meets: Meets::All };
+const BOTH: Layout = Layout { strands: Strands::Both, meets: Meets::All };
 
 fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
@@ -149,7 +149,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
         ([query].into_iter().collect(), [target].into_iter().collect());
     let batch =
         Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
-    let scope = Scope::new(&batch, Layout { strands: 1, meets: Meets::All }, Rules::BEST);
+    let scope = Scope::new(&batch, Layout { strands: Strands::Plus, meets: Meets::All }, Rules::BEST);
     hits::find(&mut Plain::new(), &scope, &mut Effort::default())
         .unwrap()
         .remove(0)

@@ -15,12 +15,13 @@ mod rotations;
 use common::codes;
 use common::random::Random;
 use std::sync::Arc;
+use swalign::alignment::Strands;
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Sequences};
 use swalign::candidates::{Layout, Meets};
 use swalign::scoring::Scoring;
 
-const LAYOUT: Layout = Layout { strands: 2, meets: Meets::All };
+const LAYOUT: Layout = Layout { strands: Strands::Both, meets: Meets::All };
 
 fn drawn(random: &mut Random, letters: &[u8], len: usize) -> Vec<u8> {
     (0..len).map(|_| random.pick(letters)).collect()

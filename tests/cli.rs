@@ -24,6 +24,8 @@ mod output;
 mod pages;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/strands.rs"]
+mod strands;
 #[path = "cli/system.rs"]
 mod system;
 
@@ -32,7 +34,7 @@ use common::folder::{Folder, folder};
 use common::gzip::gzip;
 use common::sam;
 use common::{data, fasta, golden, random::Random};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write};

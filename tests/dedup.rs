@@ -268,7 +268,7 @@ mod refusals {
         refused(&files, &["--table", "r.fa", "r.fa"], 2, &["--table would overwrite the input r.fa"]);
         refused(&files, &["--table", "x", "-o", "x", "r.fa"], 2, &["--table would overwrite x"]);
         refused(&files, &["--table", "-", "r.fa"], 2, &["--table cannot be written to stdout"]);
-        refused(&files, &["-", "-"], 2, &["stdin (-) can be used for one input only"]);
+        refused(&files, &["-", "-"], 2, &["stdin (-) can be read only once"]);
         refused(&files, &["--by", "prefix", "--both-strands", "r.fa"], 2, &["leave", "--both-strands"]);
         refused(
             &files,

@@ -3,9 +3,10 @@
 
 mod common;
 
+use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Op, Strand};
+use swalign::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
 use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::by_scan::{Ends, Scan, SeedEnd};
@@ -63,12 +64,12 @@ impl Case {
             let at = random.below(targets[target].len());
             targets[target][at] = OTHER;
         }
-        let strands = random.pick(&[1, 2, 2]);
+        let strands = random.pick(&[one_strand(seed), Strands::Both, Strands::Both]);
         let mut queries = Sequences::default();
         for _ in 0..60 {
             let query = Case::query(&mut random, &targets);
             queries.push(query.iter().copied());
-            if strands == 2 {
+            if strands == Strands::Both {
                 queries.push(reversed(&query));
             }
         }
@@ -141,7 +142,7 @@ fn windows_without_a_hit_take_few_rounds() {
     let sliced = Sliced::on(InstructionSet::best());
     let finder = Finder::new(&batch.targets, Box::new(sliced), false);
     let filter = Filter::by_scan(&batch.targets, &batch.scoring, 1, Box::new(finder)).unwrap();
-    let layout = Layout { strands: 1, meets: Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
     let rules = Rules { min_score: 24, ..Rules::BEST };
     let scope = Scope { filter: Some(&filter), ..Scope::new(&batch, layout, rules) };
     let mut engine = Counted(Cpu::new(), 0, 0);
@@ -159,7 +160,7 @@ fn hits_are_those_without_a_filter() {
     for seed in 0..24 {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
-        let filter = Filter::by_index(targets, scoring, case.layout.strands).unwrap();
+        let filter = Filter::by_index(targets, scoring, case.layout.strands.count()).unwrap();
         let match_ = scoring.max_potential();
         let min_score = [20, 12, 60, 5][seed as usize % 4] * match_;
         for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])]
@@ -198,7 +199,7 @@ fn queries_as_long_as_their_target_are_not_searched_in_full() {
             targets: Arc::new(targets.into_iter().collect()),
             scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
         };
-        let case = Case { batch, layout: Layout { strands: 2, meets: Meets::All } };
+        let case = Case { batch, layout: Layout { strands: Strands::Both, meets: Meets::All } };
         let filter = Filter::by_index(&case.batch.targets, &case.batch.scoring, 2).expect("DNA");
         let rules = Rules { min_score: 100, secondary_ppm: 800_000, max_hits, ..Rules::BEST };
         let (expected, _) = case.find(rules, None);
@@ -214,7 +215,7 @@ fn queries_as_long_as_their_target_are_not_searched_in_full() {
 fn regions_wait_where_there_is_no_room_for_them() {
     let case = Case::new(1);
     let Batch { targets, scoring, queries } = &case.batch;
-    let filter = Filter::by_index(targets, scoring, case.layout.strands).unwrap();
+    let filter = Filter::by_index(targets, scoring, case.layout.strands.count()).unwrap();
     let wanted: Vec<Wanted> = (0..case.layout.records(queries.len()) as u32)
         .filter_map(|record| {
             let len = case.batch.query(case.layout.query(record, Strand::Forward)).len();
@@ -408,7 +409,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring(SCHEMES[0])),
         };
-        let case = Case { batch, layout: Layout { strands: 2, meets: Meets::All } };
+        let case = Case { batch, layout: Layout { strands: Strands::Both, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
         let (expected, all) = case.find(rules, None);
         let scan = || Box::new(ByDefinition(Arc::clone(targets)));
@@ -473,7 +474,7 @@ fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
         let scan = || Box::new(ByDefinition(Arc::clone(targets)));
-        let strands = case.layout.strands;
+        let strands = case.layout.strands.count();
         let by_scan = Filter::by_scan(targets, scoring, strands, scan()).unwrap();
         // An index that costs nothing is made at once, one that costs much never.
         let costs = |indexed| Costs { indexed, ..Costs::default() };

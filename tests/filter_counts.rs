@@ -5,7 +5,7 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Op, Strand};
+use swalign::alignment::{Alignment, Found, Op, Strand, Strands};
 use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::filter::Filter;
@@ -228,7 +228,7 @@ fn case(seed: u64) -> (Batch, Layout) {
     let (a, b, o, e) = SCHEMES[[1, 0, 1, 2, 4, 3][seed as usize % 6]];
     let targets = Arc::new(targets.iter().map(Vec::as_slice).collect());
     let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::new(Scoring::dna(a, b, o, e)) };
-    (batch, Layout { strands: 2, meets: Meets::All })
+    (batch, Layout { strands: Strands::Both, meets: Meets::All })
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn many_errors(seed: u64) -> (Batch, Layout) {
     let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
     let batch =
         Batch { queries: Arc::new(queries), targets: Arc::new([&*target].into_iter().collect()), scoring };
-    (batch, Layout { strands: 2, meets: Meets::All })
+    (batch, Layout { strands: Strands::Both, meets: Meets::All })
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod common;
 
 use common::command::{Outcome, command, finish, lines_come_at_once, program, run};
 use common::folder::Folder;
+use common::gzip::gzip;
 use common::random::Random;
 use std::fs;
 use std::io::Read;
@@ -100,6 +101,51 @@ mod options {
     }
 }
 
+mod packed {
+    use super::*;
+
+    #[test]
+    fn gzip_is_unpacked_if_asked_for() {
+        let here = folder();
+        let text: String = (0..30_000).map(|line| format!("line {line} of a long text\n")).collect();
+        fs::write(here.path().join("long.txt"), &text).unwrap();
+        fs::write(here.path().join("long.gz"), gzip(text.as_bytes())).unwrap();
+        let two = [gzip(b"the first\n"), gzip(b"the second\nnot this\n")].concat();
+        fs::write(here.path().join("two.gz"), &two).unwrap();
+        fs::write(here.path().join("more.gz"), [&two[..], b"garbage"].concat()).unwrap();
+        fs::write(here.path().join("cut.gz"), &two[..two.len() - 9]).unwrap();
+        fs::write(here.path().join("none.gz"), gzip(b"")).unwrap();
+        fs::write(here.path().join("p.gz"), gzip(b"second\n")).unwrap();
+        fs::write(here.path().join("x.bz2"), b"BZh91AY&SY the").unwrap();
+        let grep = |args: &[&str]| run(here.path(), &[&["grep"], args].concat());
+        let plain = grep(&["-n", "-k", "1", "line 2999", "long.txt"]);
+        for device in ["cpu", "plain"] {
+            let outcome = grep(&["-z", "--device", device, "-n", "-k", "1", "line 2999", "long.gz"]);
+            assert_eq!((&outcome.stdout, &*outcome.stderr), (&plain.stdout, ""), "{device}");
+        }
+        assert!(plain.stdout.len() > 1000);
+        let outcome = grep(&["-z", "the", "two.gz", "a.txt", "none.gz"]);
+        assert_eq!(
+            outcome.stdout,
+            b"two.gz:the first\ntwo.gz:the second\na.txt:the quick brown fox\na.txt:the lazy dog\n"
+        );
+        assert_eq!(grep(&["-z", "-f", "p.gz", "two.gz"]).stdout, b"the second\n");
+        let piped =
+            |args: &[&str]| finish(command(here.path()).arg("grep").args(args).write_stdin(two.clone()));
+        assert_eq!(piped(&["--search-zip", "the", "-"]).stdout, b"the first\nthe second\n");
+        // What is not unpacked is said.
+        piped(&["the", "-"]).said(1, &["warning: stdin is compressed with gzip", "use -z"]);
+        grep(&["the", "two.gz"]).said(1, &["warning: two.gz is compressed with gzip", "use -z"]);
+        grep(&["-z", "the", "x.bz2"])
+            .said(0, &["x.bz2 is compressed with bzip2", "`bzip2 -dc | swalign grep"]);
+        assert_eq!(grep(&["-s", "the", "two.gz"]).stderr, "");
+        grep(&["-z", "the", "more.gz"]).said(0, &["warning: more.gz: the data after the gzip stream"]);
+        let cut = grep(&["-z", "the", "cut.gz", "a.txt"]);
+        cut.said(2, &["error: cut.gz", "truncated"]);
+        assert!(cut.stdout.ends_with(b"a.txt:the lazy dog\n"), "the others are searched");
+    }
+}
+
 mod faults {
     use super::*;
 
@@ -120,7 +166,7 @@ mod faults {
         refused(&["a[b", "a.txt"], &["PATTERN 'a[b'", "position 2", "not closed", "-F"]);
         refused(&["ab*", "a.txt"], &["position 3", "\\*"]);
         refused(&["-e", "x\\", "a.txt"], &["position 2", "backslash"]);
-        refused(&["x", "-", "-"], &["one input only"]);
+        refused(&["x", "-", "-"], &["stdin (-) can be read only once"]);
         refused(&["-f", "nofile", "a.txt"], &["nofile"]);
         refused(&["--device", "cpu:none", "x", "a.txt"], &["not have the instruction set 'none'"]);
         for several in ["all", "gpu:0,1"] {

@@ -8,10 +8,11 @@ mod common;
 
 use common::codes;
 use common::definition::{MOST, first_hits, oracle};
+use common::one_strand;
 use common::random::Random;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Strand};
+use swalign::alignment::{Alignment, Found, Hit, Strand, Strands};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::candidates::{CHUNK, ChunkLength, Layout, Meets, MetTargets};
@@ -118,7 +119,7 @@ impl Case {
             (2, 3, 5, 2),
         ]);
         let layout = Layout {
-            strands: random.pick(&[1, 2, 2]),
+            strands: random.pick(&[one_strand(seed), Strands::Both, Strands::Both]),
             meets: random.pick(&[Meets::All, Meets::All, Meets::All, Meets::Paired(0), Meets::Behind(0)]),
         };
         let letters = random.pick(&[&b"AC"[..], b"ACG", b"ACGT", b"ACGT", b"ACGTN"]);
@@ -215,7 +216,7 @@ fn case_queries(queries: &[Vec<u8>], layout: &Layout) -> Sequences {
     let mut all = Sequences::default();
     for query in queries {
         all.push(codes(Alphabet::Dna, query));
-        if layout.strands == 2 {
+        if layout.strands == Strands::Both {
             all.push(codes(Alphabet::Dna, &reverse_complement(query)));
         }
     }
@@ -435,7 +436,7 @@ fn searched(
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
     };
-    let layout = Layout { strands: 1, meets: Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
     let scope = Scope { portion, ..Scope::new(&batch, layout, rules) };
     let mut effort = Effort::default();
     let found = hits::find(engine, &scope, &mut effort).unwrap();
@@ -500,7 +501,7 @@ fn databases_have_the_hits_of_their_pairs() {
             targets: Arc::new(targets),
             scoring: Arc::new(Scoring::dna(2, 3, 5, 2)),
         };
-        let layout = Layout { strands: random.pick(&[1, 2]), meets: Meets::All };
+        let layout = Layout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
         for max_hits in [1, 2, 10, 40] {
             let rules = Rules {
                 min_score: random.pick(&[1, 20, 60]),
@@ -597,7 +598,7 @@ impl ManyHits {
         let kind = (random.pick(&[0, 0, 3, 60]), random.pick(&[0, 3, 12]));
         let lengths = [random.pick(&[300, 900, 2500]), random.pick(&[40, 600])];
         let targets = lengths.map(|len| copies(&mut random, &unit, len, kind));
-        let layout = Layout { strands: random.pick(&[1, 2]), meets: Meets::All };
+        let layout = Layout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
         let batch = Batch {
             queries: Arc::new(case_queries(&[unit], &layout)),
             targets: encoded(&targets),
@@ -744,7 +745,7 @@ fn many_hits_take_few_rounds() {
         let mut random = Random::new(between as u64);
         let unit = random.sequence(Alphabet::Dna, 60);
         let target = copies(&mut random, &unit, 150_000, (between, percent));
-        let layout = Layout { strands: 2, meets: Meets::All };
+        let layout = Layout { strands: Strands::Both, meets: Meets::All };
         let batch = Batch {
             queries: Arc::new(case_queries(&[unit], &layout)),
             targets: encoded(&[target]),
@@ -777,7 +778,7 @@ fn hits_of_many_targets_take_few_rounds() {
     let mut random = Random::new(11);
     let unit = random.sequence(Alphabet::Dna, 60);
     let targets: Vec<Vec<u8>> = (0..3000).map(|_| random.mutated(Alphabet::Dna, &unit, 4)).collect();
-    let layout = Layout { strands: 1, meets: Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
     let batch = Batch {
         queries: Arc::new(case_queries(&[unit], &layout)),
         targets: encoded(&targets),

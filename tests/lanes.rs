@@ -220,7 +220,7 @@ fn what_is_no_lane_is_refused() {
     lists(&["-R", r"@RG\tID:x", "-R", r"@RG\tID:y", "a_1.fq"], &["there is one file of reads"]);
     lists(
         &["-R", r"@RG\tID:x", "-R", r"@RG\tID:y", "a_1.fq,-", "b_1.fq,-"],
-        &["stdin (-) can be used for one input only"],
+        &["stdin (-) can be read only once"],
     );
     refused(&["a_1.fq,nosuch.fq", "ref.fa"], 1, &["nosuch.fq"]);
     let sheet = |text: &str, says: &[&str]| {

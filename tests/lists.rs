@@ -457,6 +457,20 @@ fn limits_by_hand() {
     assert_eq!(names(&[]), ["same", "again", "long", "part"]);
     assert_eq!(names(&["--max-targets", "1"]), ["same"]);
     assert_eq!(names(&["--max-targets", "1", "--ties"]), ["same", "again"]);
+    // Ties may let in all references, and then none is omitted.
+    for (more, omitted) in [
+        (&[][..], Some("on more than 1 reference, which")),
+        (&["--ties"], Some("on more than 1 reference and those that tie with the last, which")),
+        (&["--ties", "--min-score", "48"], None),
+        (&["--ties", "--min-score", "48", "--rank", "identity"], None),
+        (&["--min-score", "48", "--rank", "identity"], Some("on more than 1 reference, which")),
+    ] {
+        let args = ["--device", "cpu", "--format", "tab", "--max-targets", "1"];
+        let outcome = run(folder.path(), &[&args[..], more, &["q.fa", "t.fa"]].concat());
+        let line = outcome.stderr.lines().find(|line| line.contains("--max-targets"));
+        assert!(line.is_some() == omitted.is_some(), "{more:?}: {}", outcome.stderr);
+        assert!(line.is_none_or(|line| line.contains(omitted.unwrap_or_default())), "{more:?}: {line:?}");
+    }
     assert_eq!(names(&["--rank", "identity"]), ["same", "again", "long"]);
     let of_any_length = ["--rank", "identity", "--min-coverage", "0"];
     assert_eq!(names(&of_any_length), ["same", "again", "part", "long"]);

@@ -10,7 +10,7 @@ use common::golden::check_path;
 use common::random::Random;
 use std::cmp::Reverse;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, InPart, Strand};
+use swalign::alignment::{Alignment, Found, Hit, InPart, Strand, Strands};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::filter::Filter;
@@ -24,7 +24,7 @@ use swalign::pairing::{HitInParts, MateInParts, Pairing};
 use swalign::scoring::Scoring;
 use swalign::split::{self, SEARCHED_AGAIN, Splitting};
 
-const LAYOUT: Layout = Layout { strands: 2, meets: Meets::All };
+const LAYOUT: Layout = Layout { strands: Strands::Both, meets: Meets::All };
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, ..Rules::BEST };
 const INSERT: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 25 };
 const UNPAIRED: i64 = 17;

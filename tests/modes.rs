@@ -5,9 +5,10 @@ mod common;
 
 use common::codes;
 use common::definition::{MOST, oracle};
+use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Op, Strand};
+use swalign::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
@@ -301,7 +302,7 @@ fn hits_are_those_of_their_definition() {
         let (match_, mismatch, open, extend) = random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2)]);
         let scoring = Scoring::dna(match_, mismatch, open, extend).in_mode(mode);
         let letters = random.pick(&[2, 4]);
-        let strands = random.pick(&[1, 2]);
+        let strands = random.pick(&[one_strand(case as u64), Strands::Both]);
         let queries: Vec<Vec<u8>> = (0..3)
             .map(|_| {
                 let len = 5 + random.below(25);
@@ -323,7 +324,7 @@ fn hits_are_those_of_their_definition() {
         let mut all = Vec::new();
         for query in &queries {
             all.push(query.clone());
-            if strands == 2 {
+            if strands == Strands::Both {
                 all.push(query.iter().rev().map(|code| 3 - code).collect());
             }
         }
@@ -371,10 +372,10 @@ fn local_scores_are_bounds_that_lose_no_hit() {
                 target
             })
             .collect();
-        let strands = random.pick(&[1, 2]);
+        let strands = random.pick(&[one_strand(case as u64), Strands::Both]);
         let oriented = queries.iter().flat_map(|query| {
             let reverse = query.iter().rev().map(|code| if *code < 4 { 3 - code } else { *code }).collect();
-            [query.clone(), reverse].into_iter().take(strands as usize)
+            [query.clone(), reverse].into_iter().take(strands.count() as usize)
         });
         let batch = batch(&oriented.collect::<Vec<_>>(), &targets, &scoring);
         let layout = Layout { strands, meets: Meets::All };

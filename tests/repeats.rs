@@ -3,9 +3,10 @@
 
 mod common;
 
+use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::Hit;
+use swalign::alignment::{Hit, Strands};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::{Layout, Meets};
@@ -57,7 +58,7 @@ fn collection(random: &mut Random) -> Vec<Vec<u8>> {
 }
 
 /// Queries drawn from the targets, with errors or not.
-fn queries(random: &mut Random, targets: &[Vec<u8>], strands: u32) -> Sequences {
+fn queries(random: &mut Random, targets: &[Vec<u8>], strands: Strands) -> Sequences {
     let mut queries = Sequences::default();
     for _ in 0..12 {
         let target = &targets[random.below(targets.len())];
@@ -68,7 +69,7 @@ fn queries(random: &mut Random, targets: &[Vec<u8>], strands: u32) -> Sequences 
         let drawn = if every == 0 { drawn.to_vec() } else { random.mutated_codes(drawn, 4, every) };
         let drawn = if random.below(2) == 0 { reversed(&drawn) } else { drawn };
         queries.push(drawn.iter().copied());
-        if strands == 2 {
+        if strands == Strands::Both {
             queries.push(reversed(&drawn));
         }
     }
@@ -81,7 +82,7 @@ fn hits_are_those_among_all_copies() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let targets = collection(&mut random);
-        let strands = random.pick(&[1, 2, 2]);
+        let strands = random.pick(&[one_strand(seed), Strands::Both, Strands::Both]);
         let scoring = Scoring::dna(1, random.pick(&[1, 4]), random.pick(&[0, 6]), random.pick(&[1, 2]));
         let batch = Batch {
             queries: Arc::new(queries(&mut random, &targets, strands)),
@@ -110,7 +111,7 @@ fn hits_are_those_among_all_copies() {
                 let distinct = repeats::find(&batch.targets, span).unwrap();
                 copies += distinct.copies();
                 let of = |targets| {
-                    is_filtered.then(|| Filter::by_index(targets, &batch.scoring, strands)).flatten()
+                    is_filtered.then(|| Filter::by_index(targets, &batch.scoring, strands.count())).flatten()
                 };
                 let (filter, own) = (of(&distinct.stretches), of(&batch.targets));
                 let without = WithoutRepeats { distinct, filter };
@@ -162,7 +163,7 @@ fn hits_in_many_copies_take_few_rounds() {
         targets: Arc::new([&target[..], &target[..90_000]].into_iter().collect()),
         scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
     };
-    let layout = Layout { strands: 2, meets: Meets::All };
+    let layout = Layout { strands: Strands::Both, meets: Meets::All };
     for candidates in [None, Some((30, 64))] {
         let rules = Rules { min_score: 40, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
         let rules = Rules { candidates, ..rules };
@@ -200,7 +201,7 @@ fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
         targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
         scoring: Arc::new(common::by_diagonal([1, 1, 9, 9], -9, 4, 1)),
     };
-    let layout = Layout { strands: 2, meets: Meets::All };
+    let layout = Layout { strands: Strands::Both, meets: Meets::All };
     let rules = Rules { min_score: 30, max_hits: 3, ..Rules::BEST };
     let plain = Scope::new(&batch, layout, rules);
     let expected = hits::find(&mut Cpu::new(), &plain, &mut Effort::default()).unwrap();
@@ -220,7 +221,7 @@ fn queries_that_reach_too_far_are_searched_in_all_targets() {
     let targets: Arc<Sequences> = Arc::new([&gene[..], &gene].into_iter().collect());
     let queries = Arc::new([&gene[100..400]].into_iter().collect());
     let batch = Batch { queries, targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) };
-    let layout = Layout { strands: 1, meets: Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
     let rules = Rules { min_score: 20, max_hits: 3, ..Rules::BEST };
     let plain = Scope::new(&batch, layout, rules);
     let mut all = Effort::default();

@@ -16,11 +16,12 @@ mod scans;
 #[path = "search/sites.rs"]
 mod sites;
 
+use common::one_strand;
 use common::random::Random;
 use common::scans::{LENGTHS, classes, genome, patterns, same};
 use common::text;
 use rayon::prelude::*;
-use swalign::alignment::Strand;
+use swalign::alignment::{Strand, Strands};
 use swalign::alphabet::Alphabet;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::search::align::{Aligned, Path, Step, align, edits, replaced};

@@ -56,7 +56,8 @@ fn records_come_in_order() {
     for (memory, batch, threads) in
         [("256M", "10000", "1"), ("256M", "7", "4"), ("1", "10", "4"), ("20K", "64", "1"), ("64k", "5", "3")]
     {
-        let options = ["--sort", "--sort-memory", memory, "--batch", batch, "-t", threads, "-o", "out.bam"];
+        let sort = format!("--sort={memory}");
+        let options = [&*sort, "--batch", batch, "-t", threads, "-o", "out.bam"];
         succeed(folder.path(), &[&options[..], &hits].concat());
         assert_eq!(outputs(folder.path()), ["out.bam", "out.bam.bai"]);
         let made = ["out.bam", "out.bam.bai"].map(|name| bytes(folder.path(), name));
@@ -216,6 +217,9 @@ fn what_can_not_be_sorted_is_wrong_usage() {
         (&["--sort", "--format", "paf"], &["--sort writes only BAM"]),
         (&["--sort", "-o", "x.sam.gz"], &["--sort writes only BAM"]),
         (&["--sort-memory", "1M"], &["--sort"]),
+        (&["--sort=0"], &["such as 512M"]),
+        (&["--sort="], &["--sort"]),
+        (&["--sort=1G", "--sort-memory", "2G"], &["--sort-memory", "--sort=1G"]),
         (&["--sort", "--sort-memory", "0"], &["such as 512M"]),
         (&["--sort", "--sort-memory", "12Q"], &["such as 512M"]),
         (&["--sort", "--sort-memory", "99999999999999999G"], &["such as 512M"]),

@@ -7,7 +7,7 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Op, Strand, Tier};
+use swalign::alignment::{Alignment, Found, Op, Strand, Strands, Tier};
 use swalign::batch::{Batch, Sequences};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::{Layout, Meets};
@@ -21,7 +21,7 @@ use swalign::search::finder::Finder;
 use swalign::search::sliced::Sliced;
 
 const NONE: i32 = i32::MIN / 2;
-const STRANDS: u32 = 2;
+const STRANDS: Strands = Strands::Both;
 
 /// The last cell of a hit, and its score.
 type End = (i32, Strand, u32, u32, u32);
@@ -206,7 +206,7 @@ impl Case {
     /// The first column of the hit that ends there: the crate's own path, which is checked for its score and its run elsewhere.
     fn start(&self, record: u32, end: End, piece: (u32, u32), anchor: usize) -> u32 {
         let tiers = Tiers::of_lengths(anchor as u32, 1, vec![if anchor == 0 { 1 } else { i32::MAX }; 200]);
-        let layout = Layout { strands: 1, meets: Meets::All };
+        let layout = Layout { strands: Strands::Plus, meets: Meets::All };
         let query = self.batch.query(self.layout.query(record, end.1));
         let queries: Sequences = [query].into_iter().collect();
         let target = &self.batch.target(end.2)[piece.0 as usize..end.3 as usize];
@@ -260,9 +260,9 @@ fn tiers_are_those_of_their_definition() {
         let secondary_ppm = [800_000, 0, 500_000][seed as usize % 3];
         let rules = Rules { max_hits, secondary_ppm, ..Rules::BEST };
         let Batch { targets, scoring, .. } = &case.batch;
-        let by_index = Filter::by_index(targets, scoring, STRANDS);
+        let by_index = Filter::by_index(targets, scoring, STRANDS.count());
         let finder = Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false);
-        let by_scan = Filter::by_scan(targets, scoring, STRANDS, Box::new(finder));
+        let by_scan = Filter::by_scan(targets, scoring, STRANDS.count(), Box::new(finder));
         let found = case.find(&mut Cpu::new(), rules, None, hits::PORTION);
         for (name, other) in [
             ("plain", case.find(&mut Plain::new(), rules, None, 7)),

@@ -1,4 +1,5 @@
-"""Exact Smith-Waterman alignment, and search with edits, on any GPU and on the CPU.
+"""Exact Smith-Waterman alignment, and search with edits, on the CPU and on GPUs with Vulkan,
+Metal or DX12.
 
 >>> import pyswalign
 >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")

@@ -696,6 +696,9 @@ def align_pairs(
 def _hit(state: tuple[Any, ...]) -> Hit:
     """Makes a pickled hit anew."""
 
+def _amplicon(state: tuple[Any, ...]) -> Amplicon:
+    """Makes a pickled amplicon anew."""
+
 def _scoring(keywords: dict[str, Any]) -> Scoring:
     """Makes a pickled scoring anew."""
 

@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::errors::exception;
 use crate::hit::{Found, Of, PyHit, list};
 use crate::jobs::{self, GivenUp};
-use crate::letters::{Sequence, Source, refused_query, sequence};
+use crate::letters::{Sequence, Source, counted, refused_query, sequence};
 use crate::scoring::{Choice, Chosen, PyScoring};
 use crate::search::{Settings, list_of_targets};
 use crate::significance::Significance;
@@ -309,7 +309,8 @@ impl PyAligner {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Aligner of {} targets on {}>", self.shared.targets.len(), self.device())
+        let targets = counted(self.shared.targets.len(), ["target", "targets"]);
+        format!("<Aligner of {targets} on {}>", self.device())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::errors::exception;
 use crate::jobs;
-use crate::letters::{Source, alphabet_of, deprecated_path, path};
+use crate::letters::{Source, alphabet_of, counted, deprecated_path, path};
 use crate::scoring::{alphabet as named, alphabet_name};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -154,10 +154,8 @@ impl Database {
 
     fn __repr__(&self) -> String {
         let letters: usize = (0..self.targets.len()).filter_map(|place| self.targets.length(place)).sum();
-        format!(
-            "<Database of {} {} sequences, {letters} letters>",
-            self.targets.len(),
-            self.targets.alphabet()
-        )
+        let (count, alphabet) = (self.targets.len(), self.targets.alphabet());
+        let noun = if count == 1 { "sequence" } else { "sequences" };
+        format!("<Database of {count} {alphabet} {noun}, {}>", counted(letters, ["letter", "letters"]))
     }
 }

@@ -228,3 +228,8 @@ pub fn refused_query(letters: &[u8]) -> Option<String> {
         "DNA query against protein targets: translate it, or give alphabet='protein' if it is a protein";
     is_dna.then(|| text.to_string())
 }
+
+/// `1 target`, `2 targets`.
+pub fn counted(count: usize, [one, several]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}

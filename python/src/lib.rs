@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use crate::scoring::{_scoring, PyScoring};
     #[pymodule_export]
-    use crate::search::{MatchStream, PyAmplicon, PyMatch, PySearcher};
+    use crate::search::{_amplicon, MatchStream, PyAmplicon, PyMatch, PySearcher};
 
     use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@ use crate::database::Database;
 use crate::device::Device;
 use crate::errors::exception;
 use crate::jobs::{self, GivenUp};
-use crate::letters::{Sequence, Source, path, sequence};
+use crate::letters::{Sequence, Source, counted, path, sequence};
 use crate::stream::Stream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -294,6 +294,42 @@ impl PyAmplicon {
         let strand = if self.strand < 0 { '-' } else { '+' };
         format!("<Amplicon {target_name}:{start}-{end} {strand} {} {}>", forward.name, reverse.name)
     }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.import("pyswalign._native")?.getattr("_amplicon")?;
+        let primer = |primer: &Primer| -> PickledPrimer {
+            (primer.name.clone(), primer.start, primer.end, primer.edits)
+        };
+        let state: PickledAmplicon = (
+            (self.target_name.clone(), self.target_index, self.pair_name.clone()),
+            (self.start, self.end, self.strand),
+            primer(&self.forward),
+            primer(&self.reverse),
+        );
+        Ok((restore, (state,).into_pyobject(py)?))
+    }
+}
+
+/// Name, start, end and edits of a primer in a pickle.
+type PickledPrimer = (String, usize, usize, usize);
+/// What a pickle holds of an amplicon.
+type PickledAmplicon = ((String, usize, Option<String>), (usize, usize, i8), PickledPrimer, PickledPrimer);
+
+/// Makes a pickled amplicon anew.
+#[pyfunction]
+pub fn _amplicon(state: PickledAmplicon) -> PyAmplicon {
+    let ((target_name, target_index, pair_name), (start, end, strand), forward, reverse) = state;
+    let primer = |(name, start, end, edits): PickledPrimer| Primer { name, start, end, edits };
+    PyAmplicon {
+        target_name,
+        target_index,
+        pair_name,
+        start,
+        end,
+        strand,
+        forward: primer(forward),
+        reverse: primer(reverse),
+    }
 }
 
 /// Settings of a search.
@@ -524,7 +560,7 @@ impl PySearcher {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Searcher of {} patterns on {}>", self.patterns, self.device())
+        format!("<Searcher of {} on {}>", counted(self.patterns, ["pattern", "patterns"]), self.device())
     }
 }
 

@@ -16,7 +16,7 @@ from common import ROOT
 from pyswalign import _convert, _native
 
 PYTHON = ROOT / "python"
-HIDDEN = ("_hit", "_scoring", "_align_again")
+HIDDEN = ("_amplicon", "_hit", "_scoring", "_align_again")
 FLAGS = doctest.NORMALIZE_WHITESPACE if os.name == "nt" else 0
 
 

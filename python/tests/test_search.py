@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from typing import Any
 
@@ -117,7 +119,7 @@ def test_what_a_searcher_refuses() -> None:
         searcher.amplicons("ACGT")
     with pytest.raises(ValueError, match="pairs='all'"):
         searcher.amplicons("ACGT", "all")  # type: ignore[arg-type]
-    assert repr(searcher).startswith("<Searcher of 1 patterns on CPU")
+    assert repr(searcher).startswith("<Searcher of 1 pattern on CPU")
 
 
 def test_amplicons(command: Command) -> None:
@@ -136,6 +138,9 @@ def test_amplicons(command: Command) -> None:
         return [str(number) for number in numbers]
 
     assert [row(one) for one in found] == rows
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found and [row(one) for one in again] == rows and len(set(again + found)) == len(set(found))
+    assert copy.deepcopy(found[0]) == found[0] and repr(again[0]) == repr(found[0])
     text = (database.name(0), database.sequence(0))
     assert searcher.amplicons(text, min_length=1) == found
     short = searcher.amplicons(database, max_length=390)

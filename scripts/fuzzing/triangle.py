@@ -31,6 +31,8 @@ def make(seed, small=False):
     words = ["all", *words, *["--forward-only"] * (strands == "+" and not made["protein"])]
     if is_matrix:
         rules = {"iddef": rng.choice([None, 0, 1, 2, 3, 4]), "values": rng.choice(["score", "identity"]), "mode": mode}
+        # A matrix of scores has no identity to define.
+        rules["iddef"] = rules["iddef"] if rules["values"] == "identity" else None
         words += ["--values", "identity"] * (rules["values"] == "identity")
         words += [] if rules["iddef"] is None else ["--iddef", str(rules["iddef"])]
         rules["iddef"] = 2 if rules["iddef"] is None else rules["iddef"]

@@ -10,7 +10,7 @@ SAME = {"to_string", "to_owned", "into", "clone", "as_str", "as_ref", "unwrap_or
 # Parameters of these names are followed to callers, if they are a part of a message.
 FOLLOWED = {"problem", "text", "remedy", "why", "what", "rule"}
 # Functions whose text is a number with its unit, and functions that pass on messages which other calls make.
-NOT_FOLLOWED = {"counted", "are", "possible", "shown", "described", "named", "warnings", "take_notice"}
+NOT_FOLLOWED = {"counted", "queries_are", "possible", "shown", "described", "named", "warnings", "take_notice"}
 WRAPPERS = {"Some", "Ok", "Err"}
 
 
@@ -418,7 +418,7 @@ NO_NAMES = SAME | {"self", "display", "escape_debug", "escape_default", "escape_
                    "map", "unwrap_or", "raw", "part", "mut", "first", "std"}
 # Names of placeholders as a user reads them.
 WORDS = {
-    "are()": "number of queries", "as_secs": "number", "asked": "number", "at": "position", "byte": "character", "c": "character",
+    "queries_are()": "number of queries", "as_secs": "number", "asked": "number", "at": "position", "byte": "character", "c": "character",
     "count": "number", "counted()": "number of records", "describe": "device", "error": "cause", "escape_ascii": "character", "granted": "value",
     "has": "number", "infos": "names", "len": "number", "letter": "character", "letters": "number", "lost": "device", "MAX_PARAMETER": "maximum",
     "MAX_REFERENCE": "maximum", "MAX": "maximum", "most": "number", "MOST_INSERT": "maximum", "MOST_LETTERS": "maximum", "msg": "cause", "named()": "scoring",

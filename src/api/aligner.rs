@@ -3,6 +3,7 @@
 use super::answers::Answers;
 use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
+use crate::alignment::Strands;
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, STRETCH, Sequences};
 use crate::candidates::filter::Filter;
@@ -93,13 +94,13 @@ impl AlignerBuilder {
         }
         let secondary_ppm = (secondary_ratio * 1e6).round() as i64;
         let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
-        let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
+        let strands = Strands::of(both_strands && scoring.alphabet == Alphabet::Dna);
         let scoring = Arc::new(scoring);
         let engines = Engines::open(&device)?;
         let opened = &engines.opened;
         // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
         let sequences = &targets.sequences;
-        let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);
+        let found = |scan| Filter::auto(sequences, &scoring, strands.count(), Box::new(scan), None);
         let filter = if filter && scoring.mode.is_local() { found(opened.finder(sequences)) } else { None };
         let filter = filter.map(|filter| targets.with_index(filter.with_costs(opened.costs())));
         Ok(Aligner { targets: targets.clone(), scoring, rules, strands, filter, engines })
@@ -127,7 +128,7 @@ pub struct Aligner {
     targets: Targets,
     pub(super) scoring: Arc<Scoring>,
     rules: Rules,
-    pub(super) strands: u32,
+    pub(super) strands: Strands,
     filter: Option<Filter>,
     pub(super) engines: Engines,
 }
@@ -201,7 +202,7 @@ impl Aligner {
 
     /// Approximate number of target stretches that a query of `len` residues meets.
     fn stretches(&self, len: usize) -> u64 {
-        let (targets, strands) = (&self.targets.sequences, u64::from(self.strands));
+        let (targets, strands) = (&self.targets.sequences, u64::from(self.strands.count()));
         let filtered = self.filter.as_ref().and_then(|filter| filter.columns(len));
         let whole = || (targets.letters() as u64 * strands, targets.len() as u64);
         let (columns, met) = filtered.map_or_else(whole, |columns| (columns, 1));
@@ -223,11 +224,11 @@ impl Aligner {
         let mut codes = Vec::with_capacity(letters.len());
         targets::encode(alphabet, letters, &mut codes).map_err(|text| usage(format!("query: {text}")))?;
         let reverse: Vec<u8> = match self.strands {
-            2 => reverse_complement_codes(&codes).collect(),
+            Strands::Both => reverse_complement_codes(&codes).collect(),
             _ => Vec::new(),
         };
         queries.push(codes);
-        if self.strands == 2 {
+        if self.strands == Strands::Both {
             queries.push(reverse);
         }
         Ok(())

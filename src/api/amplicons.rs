@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::searcher::CodeText;
 use super::{Searcher, Targets};
-use crate::alignment::Strand;
+use crate::alignment::{Strand, Strands};
 use crate::error::{EngineError, Error, Result};
 use crate::search::amplicons::{self, Joiner, NoPair, Pairs, Site};
 use crate::search::driver::HitReceiver;
@@ -60,7 +60,7 @@ impl AmpliconSearcher {
     ) -> Result<AmpliconSearcher> {
         let wanted = &searcher.core.driver.wanted;
         let refused = |text: &str| Err(Error::Usage(format!("amplicons: {text}")));
-        if wanted.strands < 2 {
+        if wanted.strands != Strands::Both {
             return refused("they need matches on both strands; leave both_strands(false) out");
         }
         if wanted.best || wanted.first {

@@ -43,7 +43,7 @@ impl Aligner {
             targets: Arc::clone(&targets.sequences),
             scoring: Arc::clone(&self.scoring),
         };
-        let (strands, all) = (self.strands as usize, 0..targets.len() as u32);
+        let (strands, all) = (self.strands.count() as usize, 0..targets.len() as u32);
         let pair = |query: u32, target: u32| {
             let end = batch.target(target).len() as u32;
             Pair { query, target, start: 0, own: 0, end }
@@ -83,7 +83,7 @@ where
     /// Scores the next queries.
     fn fill(&mut self) {
         let (aligner, targets) = (self.aligner, self.targets);
-        let most = (PORTION / (targets.len().max(1) * aligner.strands as usize)).max(1);
+        let most = (PORTION / (targets.len().max(1) * aligner.strands.count() as usize)).max(1);
         let (mut queries, mut taken) = (Sequences::default(), Vec::new());
         while taken.len() < most {
             let Some(query) = self.queries.next() else { break };
@@ -93,7 +93,7 @@ where
             taken.push(is_taken.map(|()| true));
         }
         let scored = match targets.is_empty() {
-            true => Ok(vec![Vec::new(); queries.len() / aligner.strands as usize]),
+            true => Ok(vec![Vec::new(); queries.len() / aligner.strands.count() as usize]),
             false if queries.is_empty() => Ok(Vec::new()),
             false => aligner.scores(queries, targets),
         };

@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::device::Opened;
 use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
-use crate::alignment::Strand;
+use crate::alignment::{Strand, Strands};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use crate::options::MOST_PAM_LETTERS;
@@ -149,7 +149,7 @@ impl SearcherBuilder {
         let patterns: Vec<Pattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
         let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
-        let oriented = oriented(&patterns, self.both_strands);
+        let oriented = oriented(&patterns, Strands::of(self.both_strands));
         let wanted = self.wanted(longest)?.reaching(oriented.iter().map(Vec::len));
         let own;
         let opened = match opened {
@@ -196,7 +196,7 @@ impl SearcherBuilder {
             every_end: self.every_end,
             best: self.best,
             first: self.first,
-            strands: if self.both_strands { 2 } else { 1 },
+            strands: Strands::of(self.both_strands),
             before: 0,
         })
     }
@@ -305,7 +305,7 @@ impl Searcher {
     /// The number of bases of each pattern.
     pub fn pattern_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         let Wanted { strands, .. } = self.core.driver.wanted;
-        self.core.driver.oriented.iter().step_by(strands as usize).map(Vec::len)
+        self.core.driver.oriented.iter().step_by(strands.count() as usize).map(Vec::len)
     }
 
     /// The matches of one text, by start, end, pattern and strand.

@@ -107,7 +107,7 @@ impl Filter {
             (other.cells(len) - levels.cells(len)).max(0.0)
         };
         let saved: f64 = (0..records).map(saved).sum();
-        let letters = (batch.queries.codes().len() / layout.strands as usize).max(1);
+        let letters = (batch.queries.codes().len() / layout.strands.count() as usize).max(1);
         let like_them = self.queries.map_or(1.0, |all| (all as f64 / letters as f64).max(1.0));
         let price = levels.field.letters as f64 * levels.field.costs.indexed;
         let Ok(mut missed) = self.missed.lock() else { return true };

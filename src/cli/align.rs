@@ -10,6 +10,7 @@ use super::ranked::{Ranked, RankedFlags};
 use super::sort::SortFlags;
 use super::split::SplitFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::options::{
     ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, Lane, Limits, MatrixOptions, MatrixValues,
@@ -154,7 +155,8 @@ struct ScoringFlags {
     mode: ModeName,
     /// Preset: short, long, blastn, linear, protein [default: short or protein]
     ///
-    /// The default is short for DNA and protein for proteins. The presets are listed below. minimap2's sr is short, and its
+    /// The default is short for DNA and protein for proteins. By default reads are not split: only if given do short and long also
+    /// write supplementary records. The presets are listed below. minimap2's sr is short, and its
     /// map-ont, map-hifi, map-pb and asm5 are long.
     #[arg(short = 'x', long, value_enum, value_name = "NAME", hide_possible_values = true)]
     preset: Option<PresetName>,
@@ -206,8 +208,16 @@ struct HitFlags {
     /// All but the best hit are secondary. With --max-targets, or with --format tab, json or text, there is no such limit by default.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: Option<usize>,
-    /// Strands of DNA queries to align: both or plus [default: both]
-    #[arg(long, hide_short_help = true, value_enum, value_name = "both|plus", hide_possible_values = true)]
+    /// Strands of DNA queries to align: both, plus or minus [default: both]
+    ///
+    /// minus aligns only the reverse complement of each query. The other strand then has no influence on MAPQ.
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_enum,
+        value_name = "both|plus|minus",
+        hide_possible_values = true
+    )]
     strand: Option<StrandName>,
     /// Align both strands
     #[arg(long, hide = true, conflicts_with_all = ["forward_only", "strand"])]
@@ -272,7 +282,8 @@ struct AlignOutputFlags {
     /// Copy SAM tags from the comments in QUERY to the records, as bwa mem -C
     ///
     /// For SAM, BAM and PAF. The tags must be separated by tabs, as `samtools fastq -T` writes them (compare minimap2 -y).
-    /// Other fields are skipped with a warning. Tags that swalign writes itself are skipped silently.
+    /// Other fields are skipped with a warning. Tags that swalign writes itself are skipped silently. From BAM, the @RG lines of
+    /// the header are copied too, unless --read-group is given.
     #[arg(long, hide_short_help = true)]
     copy_comments: bool,
     /// Add a read group to SAM and BAM, such as '@RG\tID:run1\tSM:sample1'
@@ -371,7 +382,7 @@ Gap costs:
   a gap of two costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
 
 Presets (match/mismatch/gap-open/gap-extend):
-  short    1/4/6/1, as bwa mem; default for DNA
+  short    1/4/6/1, as bwa mem; splits reads if given; default for DNA
   long     2/4/4/2, as minimap2; splits reads
   blastn   2/3/5/2
   linear   1/1/0/2
@@ -456,9 +467,11 @@ fn only_help(option: Arg, help: impl Into<String>) -> Arg {
     option.help(help.clone()).long_help(help)
 }
 
-/// The help of the strands of a command with a default.
-fn help_of_strands(default: &str) -> String {
-    format!("Strands of DNA queries to align: both or plus [default: {default}]")
+/// The option for strands with the default of a command.
+fn strands_by_default(option: Arg, default: &str) -> Arg {
+    let short = format!("Strands of DNA queries to align: both, plus or minus [default: {default}]");
+    let long = format!("{short}\n\nminus aligns only the reverse complement of each query.");
+    option.help(short).long_help(long)
 }
 
 /// The help of the coverage in commands whose default is always 0.
@@ -469,7 +482,7 @@ const HELP_OF_GROUP: &str = "Add a read group to SAM and BAM, such as '@RG\\tID:
 /// Replaces the help of options that differ in `swalign pairs`, and hides options that it refuses.
 pub fn help_of_pairs(option: Arg) -> Arg {
     match option.get_id().as_str() {
-        "strand" => only_help(option, help_of_strands("plus")),
+        "strand" => strands_by_default(option, "plus"),
         "min_coverage" => only_help(option, HELP_OF_COVERAGE),
         "read_group" => only_help(option, HELP_OF_GROUP),
         "max_hits" => {
@@ -489,7 +502,7 @@ pub fn help_of_pairs(option: Arg) -> Arg {
 /// Replaces the help of options that differ in `swalign all`, and hides options that it refuses.
 pub fn help_of_all(option: Arg) -> Arg {
     match option.get_id().as_str() {
-        "strand" => only_help(option, help_of_strands("both")),
+        "strand" => strands_by_default(option, "both"),
         "min_coverage" => only_help(option, HELP_OF_COVERAGE),
         "read_group" => only_help(option, HELP_OF_GROUP),
         "format" => {
@@ -534,7 +547,7 @@ impl Triangle {
 
     fn options(mut self, command_line: String) -> Result<Options, clap::Error> {
         if self.file == Path::new("-") {
-            let text = "FILE is read twice, as queries and as references, and stdin can be read only once; save it to a file";
+            let text = "FILE is read twice, as queries and as references, but stdin (-) can be read only once; save it to a file";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
         let file = self.file.clone();
@@ -635,7 +648,7 @@ impl Flags {
                 matrix: scoring.matrix,
                 mode: scoring.mode.into(),
             },
-            both_strands: strands.map_or(mode != Mode::Pairs, |strands| strands == StrandName::Both),
+            strands: strands.map_or(Strands::of(mode != Mode::Pairs), Strands::from),
             min_score: hits.min_score,
             anchor: ANCHOR,
             evalue,

@@ -3,10 +3,11 @@
 //!
 //! clap reports conflicts of two options that need no reason (`conflicts_with`). [`super::paths`] checks files.
 
+use super::sort::SORT_MEMORY;
 use super::{Command, usage};
 use crate::options::{
-    Format, HitFormat, MatesChoice, Options, OutputFormat, PairSource, PatternSource, SearchFormat,
-    SearchOptions, is_packed,
+    Format, HitFormat, MatesChoice, MatrixValues, Options, OutputFormat, PairSource, PatternSource,
+    SearchFormat, SearchOptions, is_packed,
 };
 use When::{Always, If, With};
 use clap::error::ErrorKind;
@@ -124,6 +125,20 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: ALL,
+        options: &["--batch"],
+        when: If(is_matrix),
+        text: "has no effect on --format matrix, whose rows have batches of their own; leave it out",
+    },
+    Row {
+        commands: ALL,
+        options: &["--iddef"],
+        when: If(
+            |line| matches!(line.command, Command::Matrix(options) if options.values == MatrixValues::Score),
+        ),
+        text: "defines the identity, but the matrix contains scores; leave it out, or give --values identity",
+    },
+    Row {
+        commands: ALL,
         options: &["--output"],
         when: If(|line| is_matrix(line) && line.run(|run| run.packed)),
         text: "of a matrix is not compressed; give a name without .gz",
@@ -164,13 +179,14 @@ const CONFLICTS: &[Row] = &[
         commands: ALIGN,
         options: &["--rank evalue", "--rank identity"],
         when: If(|line| !is_list(line)),
-        text: "is for --format tab, json and text; records of SAM, BAM and PAF are ranked by score",
+        text: "is for --format tab, json and text, because records of SAM, BAM and PAF are ranked by score; leave it out, or \
+               use --format tab",
     },
     Row {
         commands: ALIGN,
         options: &["--tie-break hash"],
         when: If(is_list),
-        text: "is for records of SAM, BAM and PAF; leave it out",
+        text: "is for records of SAM, BAM and PAF; leave it out, or use --format sam",
     },
     Row {
         commands: ALIGN,
@@ -180,7 +196,7 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: ALIGN,
-        options: BOTH_STRANDS,
+        options: &["--strand both", "--both-strands", "--strand minus"],
         when: With(&["--alphabet protein"]),
         text: "needs DNA; leave it out, or set --alphabet dna",
     },
@@ -196,6 +212,26 @@ const CONFLICTS: &[Row] = &[
         options: &["--insert"],
         when: If(|line| !has_mates(line)),
         text: "is for mates; give two files of reads, or --interleaved",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--clip hard"],
+        when: If(|line| {
+            line.run(|run| !matches!(run.format, OutputFormat::Records(Format::Sam | Format::Bam)))
+        }),
+        text: "is for SAM and BAM, because other formats have no clips; leave it out, or use --format sam",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--clip hard"],
+        when: If(|line| !is_split(line) && !line.has("--circular")),
+        text: "is for supplementary records, but reads are not split; leave it out, or give --split",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--sort-memory"],
+        when: If(|line| line.has_value_of_sort()),
+        text: "is the older name of the value of --sort; give one of them, such as --sort=1G",
     },
     Row {
         commands: ALIGNER,
@@ -325,7 +361,7 @@ const CONFLICTS: &[Row] = &[
         commands: SEARCH,
         options: &["--format sam"],
         when: If(|line| line.search(|run| run.texts.iter().any(|text| text == Path::new("-")))),
-        text: "reads the texts twice, first for its header, and stdin can be read only once; give files",
+        text: "reads the texts twice, first for its header, but stdin (-) can be read only once; give files",
     },
     Row {
         commands: SEARCH,
@@ -392,7 +428,7 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: SEARCH,
-        options: &["--strand plus", "--revcomp no"],
+        options: &["--strand plus", "--strand minus", "--revcomp no"],
         when: With(&["--amplicons"]),
         text: "cannot be used with --amplicons, which needs hits on both strands; leave it out",
     },
@@ -421,6 +457,13 @@ const CONFLICTS: &[Row] = &[
         text: "has the second mates of one file; give one TEXT with it",
     },
     // Distinct sequences.
+    Row {
+        commands: DEDUP,
+        options: &["--strand minus"],
+        when: Always,
+        text: "has no meaning in `swalign dedup`, because two reverse complements are equal if the sequences are; give \
+               --strand plus, or --strand both to merge sequences with their reverse complements",
+    },
     Row {
         commands: DEDUP,
         options: BOTH_STRANDS,
@@ -507,6 +550,12 @@ impl<'a> Line<'a> {
         let is_given = self.matches.value_source(id) == Some(ValueSource::CommandLine);
         let mut values = self.matches.get_raw(id).into_iter().flatten();
         is_given && value.is_none_or(|value| values.any(|given| given == value))
+    }
+
+    /// Whether `--sort` is given with a value of its own.
+    fn has_value_of_sort(&self) -> bool {
+        let mut values = self.matches.get_raw("sort").into_iter().flatten();
+        values.any(|value| value != SORT_MEMORY)
     }
 
     fn has_any(&self, options: &[&str]) -> bool {

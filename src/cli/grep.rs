@@ -41,7 +41,7 @@ struct GrepMatchingFlags {
     /// Search for PATTERN, one per line (may be repeated)
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     patterns: Vec<OsString>,
-    /// Read patterns from FILE, one per line (- for stdin)
+    /// Read patterns from FILE, one per line, plain or gzip (- for stdin)
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Treat patterns as literal text
@@ -62,6 +62,9 @@ struct GrepMatchingFlags {
     /// Match only at the start of a line
     #[arg(long)]
     prefix: bool,
+    /// Search the text of gzip files (-z as in ripgrep)
+    #[arg(short = 'z', long)]
+    search_zip: bool,
 }
 
 #[derive(Args)]
@@ -126,7 +129,8 @@ pub const NOTES: &str = "\
 Lines:
   A line matches if part of it is within -k edits of a pattern. A pattern of at most -k characters matches every line, as \
   the empty pattern does; with --no-indels, the matched part is as long as the pattern. A line ends before \\n, and a \\r is \
-  part of the line. Files may contain any bytes. For compressed files, use: zcat FILE.gz | swalign grep PATTERN -
+  part of the line. Files may contain any bytes. Without -z, the compressed bytes of a gzip file are searched, and a warning \
+  says so.
 
 Patterns:
   .             any byte
@@ -173,6 +177,7 @@ impl GrepArguments {
         let names = output.with_filename || (texts.len() > 1 && !output.no_filename);
         Ok(GrepOptions {
             patterns,
+            unzips: matching.search_zip,
             max_edits: matching.max_edits,
             indels: !matching.no_indels,
             literal: matching.fixed_strings,

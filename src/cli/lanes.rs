@@ -53,12 +53,16 @@ impl SheetFlag {
                 );
                 return Err(usage(ErrorKind::ArgumentConflict, text));
             }
-            let reference = first.ok_or_else(|| missing("give REFERENCE"))?;
+            let reference = first.ok_or_else(|| {
+                missing("REFERENCE is missing; name a FASTA file, or a database of `swalign index`")
+            })?;
             return Ok(LanesChoice { lanes: read_sheet(&sheet)?, sheet: Some(sheet), reference });
         }
         let (mates, reference) = mates.place(rest);
         let (Some(query), Some(reference)) = (first, reference) else {
-            return Err(missing("give QUERY and REFERENCE"));
+            return Err(missing(
+                "REFERENCE is missing; give the queries and then the references, as in `swalign reads.fq ref.fa`",
+            ));
         };
         Ok(LanesChoice { lanes: of_lists(query, mates, read_groups)?, sheet: None, reference })
     }

@@ -49,7 +49,13 @@ pub fn of_records(command: &Command, matches: &ArgMatches) -> String {
         let values = values.map(|value| value.to_string_lossy().into_owned());
         match arg.get_long() {
             None => words.extend(values),
-            Some(long) if !arg.get_action().takes_values() => words.push(format!("--{long}")),
+            // The memory for sorting changes no record.
+            Some(long) if !arg.get_action().takes_values() || long == "sort" => {
+                words.push(format!("--{long}"))
+            }
+            Some(long) if arg.is_require_equals_set() => {
+                words.extend(values.map(|value| format!("--{long}={value}")));
+            }
             Some(long) => values.for_each(|value| words.extend([format!("--{long}"), value])),
         }
     }

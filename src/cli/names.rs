@@ -1,5 +1,6 @@
 //! Choices, as the command line names them.
 
+use crate::alignment::Strands;
 use crate::options::{
     CsForm, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, Preset, Rank, TieRule,
 };
@@ -69,6 +70,17 @@ pub enum FormatName {
 pub enum StrandName {
     Both,
     Plus,
+    Minus,
+}
+
+impl From<StrandName> for Strands {
+    fn from(name: StrandName) -> Strands {
+        match name {
+            StrandName::Both => Strands::Both,
+            StrandName::Plus => Strands::Plus,
+            StrandName::Minus => Strands::Minus,
+        }
+    }
 }
 
 /// Choices among equal best hits, as the command line names them.

@@ -23,7 +23,7 @@ pub fn check_stdin<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Result<(),
     match inputs.into_iter().filter(|input| *input == Path::new("-")).count() {
         0 | 1 => Ok(()),
         _ => {
-            let text = "stdin (-) can be used for one input only; give files for the others";
+            let text = "stdin (-) can be read only once; give files for the other inputs";
             Err(usage(ErrorKind::ArgumentConflict, text))
         }
     }

@@ -33,7 +33,8 @@ pub struct RankedFlags {
     max_hsps: Option<usize>,
     /// Also report hits that tie with the last hit within --max-hits or --max-targets
     ///
-    /// For mates, also reports the hits of all pairs with the same score as the selected pair.
+    /// With --max-targets 1, reports all references that tie for the best. For mates, also reports the hits of all pairs with
+    /// the same score as the selected pair.
     #[arg(long, hide_short_help = true)]
     ties: bool,
     /// Select one of equal best hits by rule: first or hash [default: first]

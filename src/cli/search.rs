@@ -10,6 +10,7 @@ use super::paths::{check_about, check_output, check_stdin};
 use super::ranked::page;
 use super::values::EditLimit;
 use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::options::{AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchOptions, Share};
 use amplicons::SearchAmpliconFlags;
@@ -137,8 +138,8 @@ struct SearchHitFlags {
         conflicts_with = "strand"
     )]
     revcomp: bool,
-    /// Strands of texts to search: both or plus [default: both]
-    #[arg(long, value_enum, value_name = "both|plus", hide_possible_values = true)]
+    /// Strands of texts to search: both, plus or minus [default: both]
+    #[arg(long, value_enum, value_name = "both|plus|minus", hide_possible_values = true)]
     strand: Option<StrandName>,
     /// Report every end position with at most -k edits, not only local minima
     #[arg(long)]
@@ -266,8 +267,8 @@ Examples:
 Exit codes: 0 success (with or without hits), 1 failure, 2 wrong usage.";
 
 impl SearchHitFlags {
-    fn has_both_strands(&self) -> bool {
-        self.revcomp && self.strand != Some(StrandName::Plus)
+    fn strands(&self) -> Strands {
+        self.strand.map_or(Strands::of(self.revcomp), Strands::from)
     }
 }
 
@@ -327,7 +328,7 @@ impl SearchArguments {
             pam,
             removes_gaps: reading.remove_gaps,
             amplicons,
-            both_strands: hits.has_both_strands(),
+            strands: hits.strands(),
             every_end: hits.all,
             best: hits.best,
             first: hits.first,

@@ -115,9 +115,7 @@ impl Reporter for Terminal {
 /// Numbers of records and sets, and the time.
 fn dedup_line(summary: &DedupSummary) -> String {
     let DedupSummary { records, distinct, written, elapsed } = summary;
-    let share = permille(*distinct, *records).map_or_else(String::new, |part| {
-        if part == 1000 { " (100 %)".to_string() } else { format!(" ({}.{} %)", part / 10, part % 10) }
-    });
+    let share = share(*distinct, *records);
     let mut parts = vec![counted(*records, ["record", "records"]), format!("{distinct} distinct{share}")];
     if written < distinct {
         parts.push(format!("{written} written"));
@@ -130,11 +128,7 @@ fn dedup_line(summary: &DedupSummary) -> String {
 fn summary_line(summary: &Summary) -> String {
     let Summary { queries, aligned, anchored, whole, elapsed, .. } = summary;
     let mut parts = vec![counted(*queries, ["query", "queries"])];
-    parts.push(match permille(*aligned, *queries) {
-        None => format!("{aligned} aligned"),
-        Some(1000) => format!("{aligned} aligned (100 %)"),
-        Some(part) => format!("{aligned} aligned ({}.{} %)", part / 10, part % 10),
-    });
+    parts.push(format!("{aligned} aligned{}", share(*aligned, *queries)));
     if *anchored > 0 {
         parts.push(format!("{anchored} of them below the proven minimum score (ya:i:1)"));
     }
@@ -146,9 +140,20 @@ fn summary_line(summary: &Summary) -> String {
     parts.join(", ")
 }
 
-/// Thousandths, rounded down, so 1000 only if `part` is all.
-fn permille(part: u64, all: u64) -> Option<u64> {
-    (u128::from(part) * 1000).checked_div(u128::from(all)).map(|part| part as u64)
+/// ` (66.7 %)`, rounded to the nearest tenth. Only all is 100 %, and only none is 0 %. Empty if `all` is 0.
+fn share(part: u64, all: u64) -> String {
+    if all == 0 {
+        return String::new();
+    }
+    let nearest = (u128::from(part) * 2000 + u128::from(all)) / (u128::from(all) * 2);
+    match part {
+        0 => " (0 %)".to_string(),
+        part if part == all => " (100 %)".to_string(),
+        _ => {
+            let permille = nearest.clamp(1, 999);
+            format!(" ({}.{} %)", permille / 10, permille % 10)
+        }
+    }
 }
 
 /// Cells and times. Stages run concurrently, so their times may add up to more than the total.
@@ -158,11 +163,11 @@ fn effort_line(summary: &Summary) -> String {
     let whole = whole.map_or_else(String::new, |whole| format!(", {whole} searched in full"));
     let repeated = match summary.repeated {
         0 => String::new(),
-        repeated => format!(", {repeated} duplicates"),
+        repeated => format!(", {}", counted(repeated, ["duplicate", "duplicates"])),
     };
     format!(
-        "{} cells ({:.2} GCUPS) for {}{whole}{repeated}; reading {:.2} s, filter {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
-        summary.cells,
+        "{} ({:.2} GCUPS) for {}{whole}{repeated}; reading {:.2} s, filter {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
+        counted(summary.cells, ["cell", "cells"]),
         summary.cells as f64 / seconds.max(1e-9) / 1e9,
         counted(summary.searched, ["query", "queries"]),
         summary.reading.as_secs_f64(),
@@ -184,7 +189,7 @@ mod tests {
             dedup_line(&DedupSummary { records, distinct, written, elapsed: Duration::from_millis(350) })
         };
         assert_eq!(said(1, 1, 1), "1 record, 1 distinct (100 %), 0.35 s");
-        assert_eq!(said(3, 2, 1), "3 records, 2 distinct (66.6 %), 1 written, 0.35 s");
+        assert_eq!(said(3, 2, 1), "3 records, 2 distinct (66.7 %), 1 written, 0.35 s");
     }
 
     #[test]
@@ -195,13 +200,17 @@ mod tests {
         };
         assert_eq!(said(1, 1, None), "1 query, 1 aligned (100 %), 0.35 s");
         assert_eq!(said(0, 0, Some(0)), "0 queries, 0 aligned, 0.35 s");
-        assert_eq!(said(3, 2, Some(0)), "3 queries, 2 aligned (66.6 %), 0.35 s");
+        assert_eq!(said(3, 2, Some(0)), "3 queries, 2 aligned (66.7 %), 0.35 s");
         assert_eq!(said(1_000_000, 999_999, None), "1000000 queries, 999999 aligned (99.9 %), 0.35 s");
+        assert_eq!(said(1_000_000, 1, None), "1000000 queries, 1 aligned (0.1 %), 0.35 s");
+        assert_eq!(said(10_000, 6_665, None), "10000 queries, 6665 aligned (66.7 %), 0.35 s");
+        assert_eq!(said(10_000, 6_664, None), "10000 queries, 6664 aligned (66.6 %), 0.35 s");
+        assert_eq!(share(u64::MAX - 1, u64::MAX), " (99.9 %)");
         let full = "searched in full because the filter could not narrow down where";
         assert_eq!(
             said(300, 300, Some(15)),
             format!("300 queries, 300 aligned (100 %), 15 {full} they align, 0.35 s")
         );
-        assert_eq!(said(2, 0, Some(1)), format!("2 queries, 0 aligned (0.0 %), 1 {full} it aligns, 0.35 s"));
+        assert_eq!(said(2, 0, Some(1)), format!("2 queries, 0 aligned (0 %), 1 {full} it aligns, 0.35 s"));
     }
 }

@@ -6,6 +6,7 @@ use super::*;
 const SAM: OutputFormat = OutputFormat::Records(Format::Sam);
 const BAM: OutputFormat = OutputFormat::Records(Format::Bam);
 const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
 use crate::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
@@ -49,7 +50,7 @@ fn the_defaults() {
     assert_eq!(options.scoring, ScoringChoice::default());
     assert_eq!((options.secondary_ratio, options.limits.max_hits), (0.8, 1));
     assert_eq!((options.device, options.batch), (DeviceChoice::Auto, None));
-    assert!(options.both_strands && !options.eqx && !options.checked_shaders);
+    assert!(options.strands == Strands::Both && !options.eqx && !options.checked_shaders);
     assert!(options.threads >= 1);
     assert_eq!((options.verbosity, options.read_group), (1, None));
     assert_eq!(options.format, OutputFormat::Records(Format::Sam));
@@ -110,7 +111,7 @@ fn every_flag_reaches_its_option() {
     assert_eq!(options.device, DeviceChoice::Gpus(vec!["1".to_string()]));
     assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
     assert_eq!(options.output, Some("x.sam".into()));
-    assert!(!options.both_strands && options.eqx && options.checked_shaders);
+    assert!(options.strands == Strands::Plus && options.eqx && options.checked_shaders);
     assert_eq!(options.read_group.as_ref().map(ReadGroup::line), Some("@RG\tID:x"));
     assert_eq!(options.query, PathBuf::from("-"));
 }
@@ -118,9 +119,10 @@ fn every_flag_reaches_its_option() {
 #[test]
 fn subcommands_and_files_named_like_them() {
     let pairs = options(&["pairs", "q.fa", "t.fa", "-q", "-o", "-"]);
-    assert_eq!((pairs.mode, pairs.both_strands), (Mode::Pairs, false));
+    assert_eq!((pairs.mode, pairs.strands), (Mode::Pairs, Strands::Plus));
     assert_eq!((pairs.verbosity, pairs.output), (0, None));
-    assert!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).both_strands);
+    assert_eq!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).strands, Strands::Both);
+    assert_eq!(options(&["--strand", "minus", "q.fa", "t.fa"]).strands, Strands::Minus);
     assert!(matches!(parsed(&["devices"]), Ok(Command::Devices { json: false })));
     assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
     refused(&["pairs", "q.fa"], &["<TARGET>"]);
@@ -152,11 +154,45 @@ fn numbers_out_of_range_name_flag_and_remedy() {
 
 #[test]
 fn what_excludes_each_other_is_refused() {
-    refused(&["-", "-"], &["stdin", "one input only"]);
-    refused(&["pairs", "-", "-"], &["stdin", "one input only"]);
+    refused(&["-", "-"], &["stdin", "only once; give files"]);
+    refused(&["pairs", "-", "-"], &["stdin", "only once; give files"]);
     refused(&["--both-strands", "--forward-only", "q", "r"], &["--forward-only"]);
     refused(&["-q", "-v", "q", "r"], &["--quiet"]);
+    refused(&["q"], &["REFERENCE"]);
+    refused(&["--rank", "identity", "q", "r"], &["--rank identity is for", "leave it out", "--format tab"]);
+    refused(&["--columns", "std", "q", "r"], &["--columns is for --format tab", "leave it out"]);
+    refused(&["--tie-break", "hash", "--format", "tab", "q", "r"], &["leave it out", "--format sam"]);
     refused(&["--both-strands", "--alphabet", "protein", "q", "r"], &["--both-strands", "needs DNA"]);
+}
+
+/// Options that change nothing together are refused.
+#[test]
+fn what_has_no_effect_is_refused() {
+    let matrix = ["all", "--format", "matrix"];
+    refused(&[&matrix[..], &["--batch", "9", "f"]].concat(), &["--batch has no effect", "leave it out"]);
+    refused(&[&matrix[..], &["--iddef", "1", "f"]].concat(), &["--iddef", "--values identity"]);
+    assert!(parsed(&[&matrix[..], &["--iddef", "1", "--values", "identity", "f"]].concat()).is_ok());
+    refused(&["--clip", "hard", "q", "r"], &["--clip hard", "not split", "give --split"]);
+    refused(&["--clip", "hard", "--no-split", "-x", "short", "q", "r"], &["--clip hard", "not split"]);
+    refused(&["--clip", "hard", "--split", "--format", "paf", "q", "r"], &["--clip hard", "SAM and BAM"]);
+    for split in [&["--split"][..], &["-x", "short"], &["-x", "long"], &["--circular", "all"]] {
+        assert!(options(&[split, &["--clip", "hard", "q", "r"]].concat()).hard_clips, "{split:?}");
+    }
+    assert!(parsed(&["--clip", "soft", "q", "r"]).is_ok(), "the default may be given");
+}
+
+#[test]
+fn memory_for_sorting() {
+    assert_eq!(options(&["q", "r"]).sort, None);
+    assert_eq!(options(&["--sort", "q", "r"]).sort, Some(256 << 20));
+    assert_eq!(options(&["--sort=3K", "q", "r"]).sort, Some(3 << 10));
+    assert_eq!(options(&["--sort", "--sort-memory", "2G", "q", "r"]).sort, Some(2 << 30));
+    let lines =
+        [&["--sort", "q", "r"][..], &["--sort=3K", "q", "r"]].map(|words| options(words).command_line);
+    assert_eq!(lines, ["swalign --sort q r", "swalign --sort q r"]);
+    assert_eq!(options(&["--cs=long", "q", "r"]).command_line, "swalign --cs=long q r");
+    refused(&["--sort=no", "q", "r"], &["--sort", "such as 512M"]);
+    refused(&["--sort=1G", "--sort-memory", "2G", "q", "r"], &["older name", "--sort=1G"]);
 }
 
 #[test]

@@ -365,7 +365,7 @@ fn open(scope: &Scope, tiers: &Tiers, records: &[u32]) -> Vec<Opened> {
     let Scope { batch, layout, .. } = scope;
     let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
     let mut runs = exact_runs(batch, &queries, tiers.anchor as usize).into_iter();
-    let strands = layout.strands as usize;
+    let strands = layout.strands.count() as usize;
     let opened = |&record: &u32| Opened {
         record,
         runs: runs.by_ref().take(strands).collect::<Vec<_>>().into_iter().collect(),

@@ -78,7 +78,7 @@ fn bounds_pay(scope: &Scope, records: usize, targets: usize) -> bool {
     let Scope { batch, layout, rules, ranks, .. } = scope;
     let is_glocal = batch.scoring.mode == AlignmentMode::Glocal;
     let wanted = ranks.map_or(rules.max_hits.min(rules.max_targets), |ranks| ranks.places());
-    let held = records.saturating_mul(layout.strands as usize).saturating_mul(targets);
+    let held = records.saturating_mul(layout.strands.count() as usize).saturating_mul(targets);
     is_glocal
         && wanted < targets / BOUNDED_PER_WANTED
         && held <= scope.portion.saturating_mul(ROOM_PER_PORTION)

@@ -78,7 +78,8 @@ fn score_prefixes(
     for asked in &*asked {
         let wanted = asked.pairs.iter().enumerate().filter(|(place, _)| is_wanted(*place));
         pairs.extend(wanted.map(|(_, pair)| {
-            let query = asked.first + scope.layout.strand(pair.query) as u32;
+            let strand = scope.layout.strand(pair.query);
+            let query = asked.first + scope.layout.strands.position(strand);
             Pair { query, own: pair.start, ..*pair }
         }));
     }
@@ -130,20 +131,21 @@ impl<'a> Asked<'a> {
                 }
                 (end, sum) = (end - 1, more);
             }
-            (ends[strand as usize], rest[strand as usize]) = (end, sum);
+            let position = layout.strands.position(strand) as usize;
+            (ends[position], rest[position]) = (end, sum);
         }
         let strands = layout.orientations();
         let (letters, count) = (len as u64, pairs.len() as u64);
-        let is_short = |&strand: &Strand| {
-            let cells = ends[strand as usize] as u64 * count + letters * SCORED;
+        let is_short = |&end: &usize| {
+            let cells = end as u64 * count + letters * SCORED;
             cells * 10 <= letters * count * MOST_TENTHS
         };
-        if !strands.iter().all(is_short) {
+        if !ends[..strands.len()].iter().all(is_short) {
             return None;
         }
         let first = prefixes.len() as u32;
-        for &strand in strands {
-            prefixes.push(query(strand)[..ends[strand as usize]].iter().copied());
+        for (&strand, &end) in strands.iter().zip(&ends) {
+            prefixes.push(query(strand)[..end].iter().copied());
         }
         let bounds = vec![i32::MAX; pairs.len()];
         Some(Asked { search: place, pairs, expected, first, rest, bounds })
@@ -162,6 +164,7 @@ mod tests {
     use super::super::search::Source;
     use super::super::{Rules, Start};
     use super::*;
+    use crate::alignment::Strands;
     use crate::candidates::{ChunkLength, Layout, Meets, MetTargets};
     use crate::engine::cpu::Cpu;
     use crate::scoring::Scoring;
@@ -185,7 +188,7 @@ mod tests {
             targets: Arc::new([target].into_iter().collect()),
             scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
         };
-        let layout = Layout { strands: 2, meets: Meets::All };
+        let layout = Layout { strands: Strands::Both, meets: Meets::All };
         let scope = Scope::new(&batch, layout, Rules { min_score: 40, ..Rules::BEST });
         let start = Start { expected: Some(expected), ..Start::new(0, Source::All) };
         let mut search = RecordSearch::new(&scope, start, Vec::new());

@@ -8,6 +8,8 @@ pub struct GrepOptions {
     pub patterns: Vec<GrepPatterns>,
     /// Any bytes; `-` is stdin.
     pub texts: Vec<PathBuf>,
+    /// Whether gzip files are unpacked.
+    pub unzips: bool,
     /// Maximum number of edits of a match.
     pub max_edits: u32,
     /// Whether insertions and deletions are edits.

@@ -1,6 +1,7 @@
 //! What `swalign search` is asked to do.
 
 use super::{Circular, PageOptions, ReadRules, SearchColumn, Share};
+use crate::alignment::Strands;
 use std::path::{Path, PathBuf};
 
 /// What `swalign search` is asked to do, all choices made.
@@ -28,7 +29,7 @@ pub struct SearchOptions {
     pub removes_gaps: bool,
     /// Pairs of hits instead of hits.
     pub amplicons: Option<AmpliconChoice>,
-    pub both_strands: bool,
+    pub strands: Strands,
     /// Every end, and not only local minima of the edits.
     pub every_end: bool,
     /// Only the fewest edits of a text.

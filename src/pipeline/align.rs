@@ -7,7 +7,7 @@ use super::remembered::{Answer, Group, Grouped, Unit};
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
-use crate::alignment::Found;
+use crate::alignment::{Found, Strands};
 use crate::batch::Sequences;
 use crate::candidates::Meets;
 use crate::circles;
@@ -73,7 +73,7 @@ impl Run<'_> {
         };
         let queries = match alone.is_empty() {
             true => queries,
-            false => queries_but(&queries, &alone, self.strands as usize),
+            false => queries_but(&queries, &alone, self.strands.count() as usize),
         };
         let mut effort = Effort::default();
         let known = Known { hits: &known, records: &records };
@@ -112,7 +112,7 @@ impl Run<'_> {
         (meets, portion): (Meets, usize),
         effort: &mut Effort,
     ) -> Result<(Vec<Found>, u64)> {
-        let strands = self.strands as usize;
+        let strands = self.strands.count() as usize;
         let mates = if self.pairing.is_some() { 2 } else { 1 };
         let unit = Unit { each: mates * strands, strands, mirrors: self.mirrors() };
         let may_group = self.options.dedup && meets == Meets::All;
@@ -146,7 +146,7 @@ impl Run<'_> {
     fn mirrors(&self) -> bool {
         let has_others = self.pairing.is_some() || self.split.is_some() || self.ranking.is_some();
         let is_masked = self.options.mask == Mask::Hard;
-        self.strands == 2 && !has_others && !is_masked && !self.targets.have_circles()
+        self.strands == Strands::Both && !has_others && !is_masked && !self.targets.have_circles()
     }
 
     /// The hits of a batch's queries.

@@ -2,8 +2,9 @@
 
 use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
+use crate::alignment::Strands;
 use crate::alphabet::{Alphabet, Suggested};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::{Mode, Options};
 use crate::reader::Reader;
 use std::path::Path;
@@ -11,6 +12,21 @@ use std::path::Path;
 /// Decides whether the sequences are DNA or proteins. `--alphabet` says it, or the references do, or if they leave it open
 /// options that only one alphabet has, or the first query. If all of these leave it open, the user hears of the choice.
 pub fn settle(
+    options: &Options,
+    source: &mut ReferenceSource,
+    queries: Option<&mut Reader>,
+    reporter: &dyn Reporter,
+) -> Result<Alphabet> {
+    let alphabet = decide(options, source, queries, reporter)?;
+    if alphabet == Alphabet::Protein && options.strands == Strands::Minus {
+        let text =
+            "--strand minus needs DNA, but the references are protein; leave it out, or use --alphabet dna";
+        return Err(Error::Usage(text.to_string()));
+    }
+    Ok(alphabet)
+}
+
+fn decide(
     options: &Options,
     source: &mut ReferenceSource,
     queries: Option<&mut Reader>,
@@ -54,8 +70,12 @@ pub fn warn_if_open(reporter: &dyn Reporter, path: &Path, Suggested { alphabet, 
 /// The alphabet that options are for.
 fn of_options(options: &Options) -> Option<Alphabet> {
     let has_mates = options.has_mates();
-    // In the other modes both strands are the default.
-    let asks_for_strands = options.mode == Mode::Pairs && options.both_strands;
+    let asks_for_strands = match options.strands {
+        // In the other modes both strands are the default.
+        Strands::Both => options.mode == Mode::Pairs,
+        Strands::Minus => true,
+        Strands::Plus => false,
+    };
     options.scoring.alphabet().or((has_mates || asks_for_strands).then_some(Alphabet::Dna))
 }
 

@@ -6,7 +6,7 @@
 mod sets;
 mod write;
 
-use super::report::{Reporter, Stage, warn};
+use super::report::{RESIDUES, Reporter, Stage, counted, warn};
 use super::threads::set_threads;
 use super::{estimate, report};
 use crate::alphabet::Alphabet;
@@ -72,8 +72,8 @@ pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSum
     output.finish_with(Beside { about: table.into_iter().collect(), ..Beside::default() })?;
     let distinct = found.order.len() as u64;
     reporter.detail(&format!(
-        "{} residues in distinct sequences, of {} in all records",
-        found.letters(),
+        "{} in distinct sequences, of {} in all records",
+        counted(found.letters(), RESIDUES),
         found.letters_of_all()
     ));
     Ok(DedupSummary { records, distinct, written, elapsed: begun.elapsed() })

@@ -14,7 +14,7 @@ const FASTQ: u64 = 2;
 /// Cells of the recurrence, about; `None` where an input is a stream.
 pub fn cells(options: &Options) -> Option<u64> {
     let queries = query_letters(options)?;
-    let strands = if options.both_strands { 2 } else { 1 };
+    let strands = u64::from(options.strands.count());
     let against = match options.mode {
         Mode::All | Mode::Triangle => letters(&options.reference)?,
         // Each query meets one target; the first one stands for all.

@@ -4,7 +4,7 @@
 mod scan;
 mod sought;
 
-use super::Reporter;
+use super::report::{Reporter, warn};
 use super::threads::{set_threads, start};
 use crate::dictionary::numbers::Numbers;
 use crate::dictionary::words::Words;
@@ -145,13 +145,15 @@ impl GrepRun<'_> {
         to_writer: &SyncSender<(usize, News)>,
         spare: &Receiver<LineBlock>,
     ) -> Result<()> {
-        let mut lines = LineReader::open(path)?;
+        let mut lines = LineReader::open(path, self.options.unzips)?;
+        warn(self.reporter, lines.warning());
         let waits = || self.waits.load(Ordering::Relaxed);
         while self.wanted.load(Ordering::Relaxed) <= file
             && let Ok(mut block) = spare.recv()
             && lines.fill(&mut block, self.scan.block(), waits)?
             && to_writer.send((file, News::Lines(block))).is_ok()
         {}
+        warn(self.reporter, lines.warning_of_end());
         Ok(())
     }
 

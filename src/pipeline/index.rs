@@ -1,6 +1,6 @@
 //! `swalign index`: references become a database.
 
-use super::report::{Reporter, Stage, counted, warn};
+use super::report::{RESIDUES, Reporter, Stage, counted, warn};
 use super::spool::Spool;
 use super::threads::set_threads;
 use super::{alphabet, estimate, order};
@@ -95,5 +95,6 @@ fn told(path: &Path, references: &References, kmer: Option<u32>) -> String {
         }
         None => String::new(),
     };
-    format!("{}: {count} of {alphabet}, {letters} residues{index}", path.display())
+    let residues = counted(letters as u64, RESIDUES);
+    format!("{}: {count} of {alphabet}, {residues}{index}", path.display())
 }

@@ -4,6 +4,7 @@ use super::lanes::{self, Lanes};
 use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
 use super::{alphabet, circular, order};
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::candidates::StoredIndex;
 use crate::error::{Error, Result};
@@ -45,23 +46,23 @@ impl OpenInputs {
         circular::close(&options.circular, &mut references, source.path())?;
         warn(reporter, source.warnings());
         warn(reporter, order::warning(options, (&mut reads, first_query.unwrap_or(0)), &references)?);
-        let both_strands = strands(options, alphabet) == 2;
-        if options.has_mates() && !both_strands {
+        let strands = strands(options, alphabet);
+        if options.has_mates() && strands != Strands::Both {
             let text = match alphabet {
-                Alphabet::Dna => "mates align to both strands; leave --strand plus (--forward-only) out",
+                Alphabet::Dna => "mates align to both strands; leave --strand (or --forward-only) out",
                 Alphabet::Protein => {
                     "the references are protein, but mates are DNA; give DNA references, or use --alphabet dna"
                 }
             };
             return Err(Error::Usage(text.to_string()));
         }
-        let lanes = Lanes::new(options, (reads, parts), (alphabet, both_strands));
+        let lanes = Lanes::new(options, (reads, parts), (alphabet, strands));
         let index = source.index(options, &references);
         Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, lanes })
     }
 }
 
 /// Strands on which each query is aligned.
-pub fn strands(options: &Options, alphabet: Alphabet) -> u32 {
-    if options.both_strands && alphabet == Alphabet::Dna { 2 } else { 1 }
+pub fn strands(options: &Options, alphabet: Alphabet) -> Strands {
+    if alphabet == Alphabet::Dna { options.strands } else { Strands::Plus }
 }

@@ -3,7 +3,7 @@
 use super::device::Crew;
 use super::mates::Sample;
 use super::query_search::Load;
-use super::report::warn;
+use super::report::{QUERIES, TARGETS, counted, queries_are, warn};
 use super::{QueryBatch, Run};
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
@@ -77,7 +77,7 @@ impl Run<'_> {
         }
         let Count { files, taken, empty, .. } = intake.count;
         if empty > SHOWN_WARNINGS {
-            self.reporter.note(&format!("warning: {empty} queries are empty; they are unmapped"));
+            self.reporter.note(&format!("warning: {} empty and will be unmapped", queries_are(empty)));
         }
         intake.queries.warnings().for_each(|warning| warn(self.reporter, Some(warning)));
         self.check_counts(&files[0], taken)
@@ -185,7 +185,12 @@ impl Run<'_> {
             return Ok(());
         }
         let place = Place { file: file.to_path_buf(), ..Place::default() };
-        let problem = format!("{queries} queries, but {targets} targets in {}", self.target_file.display());
+        let problem = format!(
+            "{}, but {} in {}",
+            counted(queries, QUERIES),
+            counted(targets, TARGETS),
+            self.target_file.display()
+        );
         let remedy = "give files with equal numbers of sequences, because `swalign pairs` aligns each query with \
                       the target at the same position";
         Err(Error::input(place, problem, remedy))

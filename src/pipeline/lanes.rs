@@ -4,6 +4,7 @@
 //! part, so the parts joined are the bytes of the whole.
 
 use super::estimate;
+use crate::alignment::Strands;
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use crate::options::{Lane, MatesChoice, Mode, Options, ReadRules, try_open};
@@ -49,7 +50,7 @@ struct LaneRules {
     alphabet: Alphabet,
     /// Whether the user named the alphabet.
     is_given: bool,
-    both_strands: bool,
+    strands: Strands,
 }
 
 /// How queries are read.
@@ -90,10 +91,10 @@ impl Lanes {
     pub fn new(
         options: &Options,
         (opened, parts): (Reader, Option<Vec<LanePart>>),
-        (alphabet, both_strands): (Alphabet, bool),
+        (alphabet, strands): (Alphabet, Strands),
     ) -> Lanes {
         let is_given = options.alphabet.is_some();
-        let rules = LaneRules { read: query_rules(options), alphabet, is_given, both_strands };
+        let rules = LaneRules { read: query_rules(options), alphabet, is_given, strands };
         Lanes {
             lanes: options.lanes(),
             parts,
@@ -178,7 +179,7 @@ impl LanePart {
 
 impl LaneRules {
     fn queries(&self, reader: Reader) -> Queries {
-        Queries::new(reader, self.alphabet, self.is_given, self.both_strands)
+        Queries::new(reader, self.alphabet, self.is_given, self.strands)
     }
 
     /// The queries of a lane.
@@ -208,7 +209,7 @@ impl LaneRules {
 /// The mates of a whole lane, anew, for runs of a part.
 pub fn whole_mates(options: &Options, lane: &Lane, alphabet: Alphabet) -> Result<Mates> {
     let is_given = options.alphabet.is_some();
-    let rules = LaneRules { read: query_rules(options), alphabet, is_given, both_strands: true };
+    let rules = LaneRules { read: query_rules(options), alphabet, is_given, strands: Strands::Both };
     let open = |path| -> Result<Queries> { Ok(rules.queries(Reader::open(path)?.with_rules(rules.read))) };
     match lane.mate_file() {
         Some(path) => Mates::beside(open(&lane.reads)?, open(path)?, true),

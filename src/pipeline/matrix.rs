@@ -6,7 +6,7 @@ use super::inputs::strands;
 use super::report::{Reporter, Stage, Summary, warn};
 use super::source::ReferenceSource;
 use super::threads::set_threads;
-use crate::alignment::{Alignment, Hit, Locus};
+use crate::alignment::{Alignment, Hit, Locus, Strand};
 use crate::alphabet::reverse_complement_codes;
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, Sequences};
@@ -111,7 +111,7 @@ impl TriangleAligner<'_> {
     /// The row behind those from `first` on that are aligned at once.
     fn rows_from(&self, first: usize) -> usize {
         let count = self.sequences.len();
-        let of_row = |row: usize| (count - row) * self.layout.strands as usize;
+        let of_row = |row: usize| (count - row) * self.layout.strands.count() as usize;
         let mut pairs = 0;
         let fits = |&row: &usize| {
             pairs += of_row(row);
@@ -125,8 +125,10 @@ impl TriangleAligner<'_> {
         let mut queries = Sequences::default();
         for row in rows.clone() {
             let codes = self.sequences.get(row);
-            queries.push(codes.iter().copied());
-            if self.layout.strands == 2 {
+            if self.layout.strands.has(Strand::Forward) {
+                queries.push(codes.iter().copied());
+            }
+            if self.layout.strands.has(Strand::Reverse) {
                 queries.push(reverse_complement_codes(codes));
             }
         }
@@ -146,7 +148,7 @@ impl TriangleAligner<'_> {
     }
 
     fn values_of(&mut self, batch: &Batch, rows: Range<usize>) -> Result<Vec<Vec<f64>>, EngineError> {
-        let (count, strands) = (self.sequences.len(), self.layout.strands);
+        let (count, strands) = (self.sequences.len(), self.layout.strands.count());
         if let Some(values) = self.scores_alone(batch, rows.clone())? {
             return Ok(values);
         }
@@ -199,13 +201,13 @@ impl TriangleAligner<'_> {
             let queries = self.layout.queries(record);
             asked.extend(queries.map(|query| Asked { query, least: 1, first: row as u32 }));
             let residues: u64 = targets.iter().skip(row).map(|target| target.len() as u64).sum();
-            self.cells += u64::from(self.layout.strands) * targets.get(row).len() as u64 * residues;
+            self.cells += u64::from(self.layout.strands.count()) * targets.get(row).len() as u64 * residues;
         }
         let mut scored = self.engine.score_database(batch, &asked)?.into_iter();
         let mut values = Vec::with_capacity(rows.len());
         for row in rows {
             let mut own = vec![0.0f64; targets.len() - row];
-            for scores in scored.by_ref().take(self.layout.strands as usize) {
+            for scores in scored.by_ref().take(self.layout.strands.count() as usize) {
                 for TargetScore { target, score } in scores {
                     if let Some(value) = (target as usize).checked_sub(row).and_then(|at| own.get_mut(at)) {
                         *value = value.max(score.into());

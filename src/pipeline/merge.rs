@@ -10,7 +10,7 @@ mod part;
 mod references;
 mod sorted;
 
-use super::Reporter;
+use super::report::{RECORDS, Reporter, counted};
 use crate::error::{Error, Place, Result};
 use crate::options::{MergeOptions, PartsOf, SORTED_BAM, SearchFormat, Share};
 use crate::writer::Output;
@@ -26,6 +26,8 @@ use std::path::Path;
 
 /// Bytes that are copied at once.
 const BUFFER: usize = 1 << 20;
+/// Parts of the references, by number, as the message at the end names them.
+const OF_REFERENCES: [&str; 2] = ["part of the references,", "parts of the references,"];
 
 /// Missing parts that are named.
 const NAMED: usize = 10;
@@ -39,25 +41,22 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
     let mut index = None;
-    let (told, records) = match parts.first() {
+    let (parts_of, records) = match parts.first() {
         Some(part) if part.receipt.task.format == SearchFormat::Sam.name() => {
-            ("parts of", hits::join(&parts, &mut output)?)
+            (["part", "parts"], hits::join(&parts, &mut output)?)
         }
         Some(part) if part.receipt.task.format == SORTED_BAM => {
             let (records, of_output) = sorted::join(&parts, &mut output)?;
             index = of_output;
-            ("sorted parts of", records)
+            (["sorted part", "sorted parts"], records)
         }
-        Some(part) if lists::are_in(part) => {
-            ("parts of the references, of", lists::join(&parts, &mut output, reporter)?)
-        }
-        Some(part) if part.is_of_references() => {
-            ("parts of the references, of", references::join(&parts, &mut output)?)
-        }
-        _ => ("parts of", join(&parts, &mut output)?),
+        Some(part) if lists::are_in(part) => (OF_REFERENCES, lists::join(&parts, &mut output, reporter)?),
+        Some(part) if part.is_of_references() => (OF_REFERENCES, references::join(&parts, &mut output)?),
+        _ => (["part", "parts"], join(&parts, &mut output)?),
     };
     output.finish_with(Beside { index, ..Beside::default() })?;
-    reporter.note(&format!("joined {} {told} {records} records", parts.len()));
+    let (parts, records) = (counted(parts.len() as u64, parts_of), counted(records, RECORDS));
+    reporter.note(&format!("joined {parts} of {records}"));
     Ok(())
 }
 
@@ -176,12 +175,13 @@ fn check(parts: &[MergePart]) -> Result<()> {
             let told = |task: &receipt::Task| {
                 let bytes: Vec<String> = task.inputs.iter().map(|input| input.bytes.to_string()).collect();
                 let Share { of, .. } = task.part;
-                let parts = match task.parts_of {
-                    PartsOf::Queries => "parts",
-                    PartsOf::References => "parts of the references",
+                let nouns = match task.parts_of {
+                    PartsOf::Queries => ["part", "parts"],
+                    PartsOf::References => ["part of the references", "parts of the references"],
                 };
                 let (command, format, bytes) = (&task.command, &task.format, bytes.join(", "));
-                format!("`{command}` as {format} in {of} {parts}, of inputs of {bytes} bytes")
+                let parts = counted(of.into(), nouns);
+                format!("`{command}` as {format} in {parts}, of inputs of {bytes} bytes")
             };
             let problem = format!(
                 "it comes from another run than {}: {}, not {}",

@@ -5,6 +5,7 @@ use super::ranking::Ranking;
 use super::repeats::TakenOut;
 use super::report::Reporter;
 use super::significance::Least;
+use crate::alignment::{Strand, Strands};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, STRETCH, Sequences};
 use crate::candidates::filter::Filter;
@@ -36,7 +37,7 @@ pub(super) struct QuerySearch<'a> {
     pub tiers: Option<&'a Tiers>,
     /// If ranks decide how far down hits are searched.
     pub ranking: Option<&'a Ranking>,
-    pub strands: u32,
+    pub strands: Strands,
     pub filter: Option<&'a Filter>,
     pub repeats: &'a TakenOut,
 }
@@ -72,7 +73,7 @@ impl QuerySearch<'_> {
     ) -> Result<T> {
         let written = Arc::new(queries);
         let queries = match self.options.mask {
-            Mask::Hard => Arc::new(hidden(&written, self.scoring.alphabet, self.strands as usize)),
+            Mask::Hard => Arc::new(hidden(&written, self.scoring.alphabet, self.strands)),
             Mask::None | Mask::Low => Arc::clone(&written),
         };
         let batch = &Batch { queries, targets: Arc::clone(self.targets), scoring: Arc::clone(self.scoring) };
@@ -97,7 +98,7 @@ impl QuerySearch<'_> {
             Some(queries) => (queries, u64::MAX),
             None => (MOST_QUERIES.min(crew.queries / workers), cells),
         };
-        let columns = self.targets.letters() as u64 * u64::from(self.strands);
+        let columns = self.targets.letters() as u64 * u64::from(self.strands.count());
         let least_queries = match self.options.mode {
             Mode::All => crew.least_queries(columns),
             Mode::Pairs | Mode::Triangle => 1,
@@ -109,27 +110,35 @@ impl QuerySearch<'_> {
     /// Adds a query of `len` residues that is aligned with targets of `target_residues` residues.
     pub fn add(&self, load: &mut Load, len: usize, target_residues: u64) {
         let filtered = self.filter.and_then(|filter| filter.columns(len));
-        let columns = filtered.unwrap_or(target_residues * u64::from(self.strands));
+        let columns = filtered.unwrap_or(target_residues * u64::from(self.strands.count()));
         // Each target is a stretch at least. Behind a filter they are few.
         let targets = match self.options.mode {
             Mode::All | Mode::Triangle if filtered.is_none() => self.targets.len() as u64,
             _ => 1,
         };
         load.queries += 1;
-        load.residues += len * self.strands as usize;
+        load.residues += len * self.strands.count() as usize;
         load.cells += len as u64 * columns;
-        load.stretches += columns / u64::from(STRETCH) + targets * u64::from(self.strands);
+        load.stretches += columns / u64::from(STRETCH) + targets * u64::from(self.strands.count());
     }
 }
 
-/// Queries without their low-complexity stretches. All orientations of a query have the stretches of its first one.
-fn hidden(queries: &Sequences, alphabet: Alphabet, strands: usize) -> Sequences {
+/// Queries without their low-complexity stretches. All orientations of a query have the stretches of the query as it was read.
+fn hidden(queries: &Sequences, alphabet: Alphabet, strands: Strands) -> Sequences {
+    let each = strands.count() as usize;
     let of_record = |record: usize| {
-        let mut forward = queries.get(record * strands).to_vec();
+        let first = queries.get(record * each);
+        let mut forward: Vec<u8> = match strands.has(Strand::Forward) {
+            true => first.to_vec(),
+            false => reverse_complement_codes(first).collect(),
+        };
         complexity::hide(alphabet, &mut forward);
-        let reverse = (strands == 2).then(|| reverse_complement_codes(&forward).collect::<Vec<u8>>());
-        [Some(forward), reverse]
+        let oriented = move |strand: &Strand| match strand {
+            Strand::Forward => forward.clone(),
+            Strand::Reverse => reverse_complement_codes(&forward).collect(),
+        };
+        strands.orientations().iter().map(oriented).collect()
     };
-    let all: Vec<_> = (0..queries.len() / strands).into_par_iter().map(of_record).collect();
-    all.iter().flatten().flatten().map(Vec::as_slice).collect()
+    let all: Vec<Vec<Vec<u8>>> = (0..queries.len() / each).into_par_iter().map(of_record).collect();
+    all.iter().flatten().map(Vec::as_slice).collect()
 }

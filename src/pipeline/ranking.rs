@@ -127,8 +127,9 @@ impl Ranking {
             });
             let ranked: Vec<(f64, Alignment)> = ranked.collect();
             let masked = self.masked(all);
-            let limited = exceeds(&self.limits, ranked.iter().map(|(_, hit)| hit.target));
+            let before = targets_of(ranked.iter().map(|(_, hit)| hit.target));
             found.alignments = within(&limits, ranked, |hit| hit.target);
+            let limited = exceeds(&self.limits, before, found.alignments.iter().map(|hit| hit.target));
             let is_same = found.alignments.first() == first.as_ref();
             if !is_same {
                 // It is a hit still, beside what is reported.
@@ -341,9 +342,14 @@ impl RanksOfBatch<'_> {
     }
 }
 
-/// Whether hits on these targets are on more targets than are reported.
-pub fn exceeds(limits: &Limits, targets: impl Iterator<Item = u32>) -> bool {
-    limits.max_targets < usize::MAX && targets.collect::<HashSet<u32>>().len() > limits.max_targets
+/// Number of different targets.
+pub fn targets_of(targets: impl Iterator<Item = u32>) -> usize {
+    targets.collect::<HashSet<u32>>().len()
+}
+
+/// Whether the limit of targets leaves out hits that are on `before` targets. Ties may let in more targets than the limit.
+pub fn exceeds(limits: &Limits, before: usize, reported: impl Iterator<Item = u32>) -> bool {
+    before > limits.max_targets && before > targets_of(reported)
 }
 
 /// Leaves the hits of a mate that the limits of targets let in, of hits in their order. Tells whether there are hits on more
@@ -352,10 +358,11 @@ pub fn limit(rules: &Rules, found: &mut Found) -> bool {
     if !rules.counts_targets() {
         return false;
     }
-    let targets: HashSet<u32> = found.alignments.iter().map(|hit| hit.target).collect();
+    let targets = |found: &Found| targets_of(found.alignments.iter().map(|hit| hit.target));
+    let before = targets(found);
     // The choice of the pair has limited the number of hits.
     limit_hits(&Rules { max_hits: usize::MAX, ..*rules }, found);
-    targets.len() > rules.max_targets
+    before > rules.max_targets && before > targets(found)
 }
 
 /// Leaves the hits of a query that the limits let in, in their order.

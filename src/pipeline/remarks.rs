@@ -1,7 +1,7 @@
 //! Notes at the end of a run on queries that lack hits which a user may expect, with the option to set.
 
 use super::Run;
-use super::report::{QUERIES, counted};
+use super::report::{QUERIES, counted, queries_are};
 use crate::hits::{Remarks, TooShort};
 use crate::options::Limits;
 use crate::split::SEARCHED_AGAIN;
@@ -56,8 +56,9 @@ impl Run<'_> {
 pub(super) fn limited(queries: u64, limits: &Limits) -> String {
     let (most, queries) = (limits.max_targets, counted(queries, QUERIES));
     let references = counted(most as u64, ["reference", "references"]);
+    let ties = if limits.keeps_ties { " and those that tie with the last" } else { "" };
     format!(
-        "{queries} may have hits on more than {references}, which are omitted; to keep them, raise --max-targets \
+        "{queries} may have hits on more than {references}{ties}, which are omitted; to keep them, raise --max-targets \
          above {most}"
     )
 }
@@ -78,7 +79,7 @@ fn too_short(short: &TooShort, least: i32) -> String {
     let advised = (i64::from(lowest) * 5 / 6).max(1);
     format!(
         "warning: {} too short to reach --min-score {least} ({}): set --min-score {advised}",
-        are(short),
+        queries_are(short.queries),
         possible(short)
     )
 }
@@ -86,17 +87,11 @@ fn too_short(short: &TooShort, least: i32) -> String {
 fn too_unlikely(short: &TooShort, most: f64) -> String {
     format!(
         "warning: {} too short for an E-value of {} ({}): set --evalue {}",
-        are(short),
+        queries_are(short.queries),
         shown(most),
         possible(short),
         shown(rounded_up(short.evalue))
     )
-}
-
-/// `1 query is`, `2 queries are`.
-fn are(short: &TooShort) -> String {
-    let verb = if short.queries == 1 { "is" } else { "are" };
-    format!("{} {verb}", counted(short.queries, QUERIES))
 }
 
 fn possible(short: &TooShort) -> String {

@@ -97,7 +97,7 @@ impl TakenOut {
             return Ok(None);
         }
         search.reporter.detail(&told(left, all, distinct.copies(), span));
-        let stretches = (&distinct.stretches, search.scoring, search.strands);
+        let stretches = (&distinct.stretches, search.scoring, search.strands.count());
         let filter = setup::filter(search.options, stretches, &self.hardware);
         let without = Arc::new(WithoutRepeats { distinct, filter });
         *state = State::Known(Arc::clone(&without));

@@ -8,6 +8,17 @@ use std::time::Duration;
 /// What is aligned, by number.
 pub(super) const QUERIES: [&str; 2] = ["query", "queries"];
 
+/// What queries are aligned to in pairs, by number.
+pub(super) const TARGETS: [&str; 2] = ["target", "targets"];
+
+/// `1 query is`, `2 queries are`.
+pub(super) fn queries_are(count: u64) -> String {
+    format!("{} {}", counted(count, QUERIES), if count == 1 { "is" } else { "are" })
+}
+
+/// What sequences are made of, by number.
+pub(super) const RESIDUES: [&str; 2] = ["residue", "residues"];
+
 /// What is read, by number.
 pub const RECORDS: [&str; 2] = ["record", "records"];
 

@@ -153,7 +153,7 @@ impl<'a> SearchRun<'a> {
     fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<SearchRun<'a>> {
         let (patterns, warnings) = patterns::read(options)?;
         warn(reporter, warnings);
-        let oriented = oriented(&patterns, options.both_strands);
+        let oriented = oriented(&patterns, options.strands);
         if options.part.is_some() && options.format == SearchFormat::Sam {
             patterns::check_names(&patterns)?;
         }
@@ -177,7 +177,7 @@ impl<'a> SearchRun<'a> {
             every_end: options.every_end,
             best: options.best,
             first: options.first || options.invert,
-            strands: if options.both_strands { 2 } else { 1 },
+            strands: options.strands,
             before: 0,
         }
         .reaching(patterns.iter().map(|pattern| pattern.letters.len()));

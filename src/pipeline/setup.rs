@@ -8,7 +8,7 @@ use super::query_search::QuerySearch;
 use super::ranking::{self, Ranking};
 use super::remembered::Remembered;
 use super::repeats::TakenOut;
-use super::report::{Reporter, counted, warn};
+use super::report::{RESIDUES, Reporter, counted, warn};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::batch::Sequences;
@@ -50,6 +50,13 @@ impl<'a> Run<'a> {
         (hardware, crew, engines): (&Hardware, &Crew, Engines),
     ) -> Result<(Run<'a>, Sample)> {
         let alphabet = references.alphabet;
+        // Records keep their read groups, unless the command line gives one.
+        let read_groups = match &first {
+            Some(OpenLane { queries, .. }) if options.copies_comments && options.read_group.is_none() => {
+                queries.read_groups().to_vec()
+            }
+            _ => Vec::new(),
+        };
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let least = Least::new(options, &scoring, &references.lengths)?;
         let min_score = least.min_score;
@@ -75,7 +82,7 @@ impl<'a> Run<'a> {
             Some(_) => options.limits.of_ref_part(),
         };
         let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
-        let columns = columns(&named.lengths, strands(options, alphabet));
+        let columns = columns(&named.lengths, strands(options, alphabet).count());
         let tiers = tiers_of(options, &scoring, columns, least.min_score);
         // Lists have no mapping quality.
         // Lists of mates need it for the insert size.
@@ -90,7 +97,7 @@ impl<'a> Run<'a> {
         cost.into_iter().for_each(|text| reporter.note(&text));
         let strands = strands(options, alphabet);
         let repeats = TakenOut::new(options, (&targets, alphabet), index.is_some(), hardware);
-        let filter = filter(options, (&targets, &scoring, strands), hardware);
+        let filter = filter(options, (&targets, &scoring, strands.count()), hardware);
         let filter = match index {
             Some(index) => filter.map(|filter| filter.with_stored(index)),
             None => filter,
@@ -142,8 +149,15 @@ impl<'a> Run<'a> {
         let split_tiers = split.and_then(|splitting| tiers_of(options, &scoring, columns, splitting.least));
         let split_score = split.map(|splitting| splitting.least);
         let told = tiers.as_ref().and_then(told_tiers);
-        let chosen =
-            Chosen { min_score, tiers: told, evalue: least.evalue, insert, split: split_score, ranked };
+        let chosen = Chosen {
+            min_score,
+            tiers: told,
+            evalue: least.evalue,
+            insert,
+            split: split_score,
+            ranked,
+            read_groups,
+        };
         let tally =
             options.files_about().next().map(|_| Tally::new(&scoring, &targets, options.mask != Mask::None));
         let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
@@ -262,8 +276,11 @@ fn told(targets: &NamedTargets, longest: usize) -> String {
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let own = match sequences.len() == names.len() {
         true => String::new(),
-        false => format!("; this part has {}, {} residues", sequences.len(), sequences.codes().len()),
+        false => {
+            let residues = counted(sequences.codes().len() as u64, RESIDUES);
+            format!("; this part has {}, {residues}", sequences.len())
+        }
     };
     let references = counted(names.len() as u64, ["reference", "references"]);
-    format!("{references}, {letters} residues, the longest {longest}{own}")
+    format!("{references}, {}, the longest {longest}{own}", counted(letters, RESIDUES))
 }

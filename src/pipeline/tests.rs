@@ -3,7 +3,7 @@
 
 use super::device::Hardware;
 use super::*;
-use crate::alignment::Hit;
+use crate::alignment::{Hit, Strands};
 use crate::batch::{Batch, Pair};
 use crate::engine::cpu::Cpu;
 use crate::engine::{Capabilities, Engine, Guarded, Paths, Window};
@@ -91,7 +91,7 @@ fn options(folder: &Path) -> Options {
         reads_as_reference: false,
         alphabet: None,
         scoring: ScoringChoice::default(),
-        both_strands: true,
+        strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
         limits: Limits::records(2),

@@ -23,7 +23,8 @@ pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     }
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
         Err(error) if error.source().is_some() => {
-            let text = format!("{threads} threads cannot be started: {error}; reduce --threads");
+            let threads = counted(threads as u64, ["thread", "threads"]);
+            let text = format!("{threads} cannot be started: {error}; reduce --threads");
             Err(EngineError::Threads(text).into())
         }
         _ => Ok(threads),

@@ -110,10 +110,10 @@ impl Run<'_> {
     fn tell(&self, written: &Written, summary: &Summary) {
         let Written { number, queries, bytes, aligned, effort, formatting, .. } = written;
         self.reporter.detail(&format!(
-            "batch {}: {}, {aligned} aligned, {} cells; filter {:.3} s, scoring {:.3} s, backtrace {:.3} s, formatting {:.3} s",
+            "batch {}: {}, {aligned} aligned, {}; filter {:.3} s, scoring {:.3} s, backtrace {:.3} s, formatting {:.3} s",
             number + 1,
             counted(*queries, QUERIES),
-            effort.cells,
+            counted(effort.cells, ["cell", "cells"]),
             effort.filtering.as_secs_f64(),
             effort.scoring.as_secs_f64(),
             effort.backtrace.as_secs_f64(),

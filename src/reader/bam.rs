@@ -35,6 +35,8 @@ pub struct BamReads<R> {
     /// Bytes of the text that the caller has.
     given: usize,
     ended: bool,
+    /// The @RG lines of the header, once it was read.
+    read_groups: Vec<String>,
 }
 
 /// A fault of a BAM file.
@@ -60,15 +62,27 @@ impl<R: Read> BamReads<R> {
             text: Vec::new(),
             given: 0,
             ended: false,
+            read_groups: Vec::new(),
         }
     }
 
-    /// Passes the header.
-    fn pass_header(&mut self) -> io::Result<()> {
+    /// The @RG lines of the header, once some text was read.
+    pub fn read_groups(&self) -> &[String] {
+        &self.read_groups
+    }
+
+    /// Reads the read groups of the header, and passes the rest.
+    fn read_header(&mut self) -> io::Result<()> {
         let magic: [u8; MAGIC.len()] = self.take()?;
         debug_assert_eq!(magic, *MAGIC);
-        let text = u32::from_le_bytes(self.take()?);
-        self.pass(text.into())?;
+        let len = u32::from_le_bytes(self.take()?);
+        // The length may be damaged, so memory grows with the bytes that come.
+        let mut text = Vec::new();
+        (&mut self.input).take(len.into()).read_to_end(&mut text)?;
+        if text.len() < len as usize {
+            return Err(self.cut_short());
+        }
+        self.read_groups = read_groups(&text);
         let references = u32::from_le_bytes(self.take()?);
         for _ in 0..references {
             let name = u32::from_le_bytes(self.take()?);
@@ -132,6 +146,17 @@ impl<R: Read> BamReads<R> {
         };
         fault(format!("the BAM data is truncated {behind}"))
     }
+}
+
+/// The @RG lines of a header that have an ID and only printable characters.
+fn read_groups(header: &[u8]) -> Vec<String> {
+    let lines = header.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"@RG\t"));
+    let lines = lines.filter_map(|line| str::from_utf8(line).ok()).map(str::trim_end);
+    let is_sound = |line: &&str| {
+        line.split('\t').any(|field| field.starts_with("ID:"))
+            && !line.chars().any(|letter| letter.is_control() && letter != '\t')
+    };
+    lines.filter(is_sound).map(str::to_string).collect()
 }
 
 fn fault(text: String) -> io::Error {
@@ -223,7 +248,7 @@ impl<R: Read> Read for BamReads<R> {
             self.text.clear();
             self.given = 0;
             if !self.has_header {
-                self.pass_header()?;
+                self.read_header()?;
                 self.has_header = true;
             }
             while self.text.len() < TEXT && !self.ended {

@@ -12,6 +12,8 @@ use needletail::parser::Format;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The problem of a file that is neither.
+pub const UNKNOWN_FORMAT: &str = "neither FASTA nor FASTQ: the first character is not '>' or '@'";
 /// What is said of an input without records.
 pub const EMPTY: &str = "the input is empty: no records";
 const GIVE_RECORDS: &str = "give FASTA or FASTQ with at least one sequence";
@@ -173,10 +175,7 @@ fn explain(error: &ParseError) -> (String, &'static str) {
             return (problem, four_lines);
         }
         ParseErrorKind::EmptyFile => (EMPTY, GIVE_RECORDS),
-        ParseErrorKind::UnknownFormat => (
-            "neither FASTA nor FASTQ: the first character is not '>' or '@'",
-            "give FASTA or FASTQ, plain or gzip",
-        ),
+        ParseErrorKind::UnknownFormat => (UNKNOWN_FORMAT, "give FASTA or FASTQ, plain or gzip"),
         ParseErrorKind::InvalidStart if msg.ends_with("'>") => {
             ("a FASTA record begins here, but the file begins with FASTQ: the formats are mixed", ONE_FORMAT)
         }

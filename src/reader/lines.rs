@@ -1,18 +1,28 @@
 //! Whole lines of any file, block by block.
 
 use super::faults::{NO_ROOM, lengthen, whole};
+use super::gunzip::{Gunzip, Tail};
+use super::source::{GZIP, Packing};
 use crate::error::{Error, Result};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Stdin};
+use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read, Stdin};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file, or stdin, as they are.
+/// Bytes of a file, or stdin, as they are or unpacked.
 pub struct LineReader {
     path: PathBuf,
     input: Box<dyn Input>,
     /// The beginning of a line, which was read with the block before.
     rest: Vec<u8>,
+    packing: Packing,
+    /// What follows gzip data that are unpacked.
+    tail: Option<Tail>,
 }
+
+/// Bytes at the beginning that tell the packing.
+const HEAD: usize = 6;
+/// Packed bytes that are read at once.
+const PACKED: usize = 1 << 16;
 
 /// Whole lines; the last one of a file may lack its newline. Its memory is used again.
 #[derive(Debug, Default)]
@@ -36,6 +46,22 @@ impl Input for Stdin {
 impl Input for File {
     fn is_ready(&self) -> Option<bool> {
         moment::is_ready(self)
+    }
+}
+
+/// An input of which the first bytes were read before.
+type Begun = Chain<Cursor<Vec<u8>>, Box<dyn Input>>;
+
+impl Input for Begun {
+    fn is_ready(&self) -> Option<bool> {
+        self.get_ref().1.is_ready()
+    }
+}
+
+impl Input for Gunzip<BufReader<Begun>> {
+    /// There may be text of bytes that were read before, so `false` only says that nobody should wait.
+    fn is_ready(&self) -> Option<bool> {
+        self.input().map_or(Some(true), |packed| packed.get_ref().is_ready())
     }
 }
 
@@ -70,13 +96,46 @@ impl LineBlock {
 }
 
 impl LineReader {
-    /// Opens a file; `-` is stdin.
-    pub fn open(path: &Path) -> Result<LineReader> {
-        let input: Box<dyn Input> = match path == Path::new("-") {
+    /// Opens a file; `-` is stdin. If `unzips`, gzip data are unpacked.
+    pub fn open(path: &Path, unzips: bool) -> Result<LineReader> {
+        let mut input: Box<dyn Input> = match path == Path::new("-") {
             true => Box::new(io::stdin()),
             false => Box::new(File::open(path).map_err(|source| unread(path, source))?),
         };
-        Ok(LineReader { path: path.to_path_buf(), input, rest: Vec::new() })
+        let head = beginning(input.as_mut()).map_err(|source| unread(path, source))?;
+        let packing = Packing::of(&head);
+        let begun = Cursor::new(head).chain(input);
+        let (input, tail): (Box<dyn Input>, _) = match unzips && packing == Packing::Gzip {
+            true => {
+                let tail = Tail::default();
+                let packed = BufReader::with_capacity(PACKED, begun);
+                (Box::new(Gunzip::new(packed, tail.clone())), Some(tail))
+            }
+            false => (Box::new(begun), None),
+        };
+        Ok(LineReader { path: path.to_path_buf(), input, rest: Vec::new(), packing, tail })
+    }
+
+    /// What the user should know of a file whose bytes are not the text.
+    pub fn warning(&self) -> Option<String> {
+        let name = if self.path == Path::new("-") { "stdin".into() } else { self.path.to_string_lossy() };
+        match self.packing {
+            Packing::Gzip if self.tail.is_none() => Some(format!(
+                "{name} is compressed with gzip and is searched without decompression; to search its text, use -z"
+            )),
+            Packing::Foreign(program, command) => Some(format!(
+                "{name} is compressed with {program} and is searched without decompression; to search its text, use \
+                 `{command} | swalign grep ... -`"
+            )),
+            _ => None,
+        }
+    }
+
+    /// What the user should know of gzip data that were read to the end.
+    pub fn warning_of_end(&self) -> Option<String> {
+        let is_garbage = self.tail.as_ref().is_some_and(Tail::is_garbage);
+        let name = self.path.display();
+        is_garbage.then(|| format!("{name}: the data after the gzip stream are not gzip and are ignored"))
     }
 
     /// Reads the next block, of `enough` bytes or of one line where that is longer; of fewer at the end, and
@@ -119,6 +178,28 @@ impl LineReader {
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+/// The first bytes of an input: those of one read, and more only if they may begin packed data.
+fn beginning(input: &mut dyn Input) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    loop {
+        let mut some = [0; HEAD];
+        match input.read(&mut some[head.len()..]) {
+            Ok(0) => return Ok(head),
+            Ok(read) => {
+                let from = head.len();
+                head.extend_from_slice(&some[from..from + read]);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        // Text has none of these bytes.
+        let may_be_packed = matches!(head.first(), Some(&first) if first == GZIP[0] || first == 0xfd);
+        if !may_be_packed || head.len() == HEAD {
+            return Ok(head);
         }
     }
 }
@@ -185,10 +266,13 @@ mod tests {
         }
     }
 
+    fn reader_of(input: Box<dyn Input>) -> LineReader {
+        LineReader { path: PathBuf::new(), input, rest: Vec::new(), packing: Packing::Plain, tail: None }
+    }
+
     #[test]
     fn lines_are_given_to_who_waits_only_later() {
-        let mut reader =
-            LineReader { path: PathBuf::new(), input: Box::new(Stalling(false)), rest: Vec::new() };
+        let mut reader = reader_of(Box::new(Stalling(false)));
         let mut block = LineBlock::default();
         let asked = std::cell::Cell::new(0);
         let hurry = || asked.replace(asked.get() + 1) == 5;
@@ -198,8 +282,7 @@ mod tests {
     }
 
     fn blocks(text: &'static [u8], step: usize, enough: usize, hurry: bool) -> Vec<Vec<u8>> {
-        let mut reader =
-            LineReader { path: PathBuf::new(), input: Box::new(Slowly(text, step)), rest: Vec::new() };
+        let mut reader = reader_of(Box::new(Slowly(text, step)));
         let (mut block, mut blocks) = (LineBlock::default(), Vec::new());
         while reader.fill(&mut block, enough, || hurry).unwrap() {
             blocks.push(block.bytes().to_vec());

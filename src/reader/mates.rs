@@ -107,6 +107,11 @@ impl QuerySource {
         self.main().warnings().into_iter().chain(second.map(Queries::warnings).into_iter().flatten())
     }
 
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        self.main().read_groups()
+    }
+
     fn main(&self) -> &Queries {
         match self {
             QuerySource::Single(queries) => queries,

@@ -4,6 +4,7 @@ use super::checks::{check_named_query, check_query_name, is_protein};
 use super::meter::Position;
 use super::parse::{Before, Raw};
 use super::{Extent, FileState, Reader, Record};
+use crate::alignment::{Strand, Strands};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::Sequences;
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ struct Rules {
     alphabet: Alphabet,
     /// No query so far was long enough to tell that it is not DNA among proteins.
     suspect: bool,
-    both_strands: bool,
+    strands: Strands,
     read: ReadRules,
     /// Queries without residues are passed, as they are among the references.
     skips_empty: bool,
@@ -39,7 +40,7 @@ struct Rules {
 #[derive(Default)]
 struct Piece {
     records: Vec<Record>,
-    /// Of each record the codes, and behind them, for both strands, those of its reverse complement.
+    /// The codes of each record in its orientations.
     codes: Sequences,
     /// The codes of the record in hand.
     code: Vec<u8>,
@@ -49,16 +50,15 @@ struct Piece {
 }
 
 impl Queries {
-    /// Queries to align to references of `alphabet`, with their reverse complements for
-    /// `both_strands`; `given` says that the user named the alphabet, and then queries that look
+    /// Queries to align to references of `alphabet`, with their codes on `strands`; `given` says that the user named the alphabet, and then queries that look
     /// otherwise are taken at the user's word.
-    pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
+    pub fn new(reader: Reader, alphabet: Alphabet, given: bool, strands: Strands) -> Queries {
         // What the whole is, its first part tells.
         let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
         let read = reader.rules;
         Queries {
             reader,
-            rules: Rules { alphabet, suspect, both_strands, read, skips_empty: false },
+            rules: Rules { alphabet, suspect, strands, read, skips_empty: false },
             pieces: Vec::new().into_iter(),
             fault: None,
             records: Vec::new(),
@@ -85,8 +85,8 @@ impl Queries {
         Ok(&self.records)
     }
 
-    /// Appends the first `count` queries at hand to `records`, and to `codes` the codes of each, behind
-    /// them, for both strands, those of its reverse complement.
+    /// Appends the first `count` queries at hand to `records`, and to `codes` the codes of each in its
+    /// orientations.
     pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
         let strands = self.rules.strands();
         let first = self.codes.len() - self.records.len() * strands;
@@ -132,6 +132,11 @@ impl Queries {
     /// The file as it was when it was opened.
     pub fn state(&self) -> &FileState {
         self.reader.state()
+    }
+
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        self.reader.read_groups()
     }
 
     /// The path as errors show it.
@@ -193,7 +198,7 @@ fn letters(records: &[Record]) -> u64 {
 
 impl Rules {
     fn strands(&self) -> usize {
-        if self.both_strands { 2 } else { 1 }
+        self.strands.count() as usize
     }
 
     fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
@@ -221,8 +226,10 @@ impl Rules {
         if let Err(at) = self.alphabet.encode(letters, &mut piece.code) {
             return Err(self.refuse(&raw, letters, at));
         }
-        piece.codes.push(piece.code.iter().copied());
-        if self.both_strands {
+        if self.strands.has(Strand::Forward) {
+            piece.codes.push(piece.code.iter().copied());
+        }
+        if self.strands.has(Strand::Reverse) {
             piece.codes.push(reverse_complement_codes(&piece.code));
         }
         record.normalise(self.alphabet);

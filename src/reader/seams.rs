@@ -3,6 +3,7 @@
 use super::checks::check_query_name;
 use super::tests::stored;
 use super::*;
+use crate::alignment::Strands;
 use crate::alphabet::reverse_complement_codes;
 use crate::batch::Sequences;
 use std::io::Cursor;
@@ -261,9 +262,9 @@ fn queries_are_checked_in_their_order() {
             content.extend(format!(">{name}\n{}{stray}\n", letters.escape_ascii()).bytes());
         }
         let (expected, fault) = queries_plainly(&content, alphabet);
-        let both = alphabet == Alphabet::Dna;
+        let strands = Strands::of(alphabet == Alphabet::Dna);
         let reader = opened(&content, sizes(&mut random), true).unwrap();
-        let mut queries = Queries::new(reader, alphabet, false, both);
+        let mut queries = Queries::new(reader, alphabet, false, strands);
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         let ended = loop {
             match queries.at_hand().map(|at_hand| at_hand.len()) {
@@ -278,7 +279,7 @@ fn queries_are_checked_in_their_order() {
             let mut codes = Vec::new();
             alphabet.encode(&record.sequence, &mut codes).unwrap();
             oriented.push(codes.iter().copied());
-            if both {
+            if strands == Strands::Both {
                 oriented.push(reverse_complement_codes(&codes));
             }
         }

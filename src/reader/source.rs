@@ -162,6 +162,8 @@ pub struct Source {
     utf16: Option<&'static str>,
     /// Whether the text was made of the reads of a BAM file.
     is_bam: bool,
+    /// The @RG lines of that file.
+    read_groups: Vec<String>,
     ended: bool,
     /// What is left of the newline.
     last: &'static [u8],
@@ -195,16 +197,18 @@ impl Source {
         };
         let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
         let is_bam = lead.alignments == Some(BAM);
+        let mut read_groups = Vec::new();
         let (input, lead): (Box<dyn Read + Send>, Lead) = match is_bam {
             true => {
                 let mut reads = BamReads::new(input);
                 let head = beginning(&mut reads)?;
                 let lead = Lead { first: head.first().copied(), ..Lead::default() };
+                read_groups = reads.read_groups().to_vec();
                 (Box::new(Cursor::new(head).chain(reads)), lead)
             }
             false => (input, lead),
         };
-        Ok(Source { input, packing, lead, utf16, is_bam, ended: false, last: b"\n", tail })
+        Ok(Source { input, packing, lead, utf16, is_bam, read_groups, ended: false, last: b"\n", tail })
     }
 
     pub fn packing(&self) -> Packing {
@@ -214,6 +218,11 @@ impl Source {
     /// Whether the text was made of the reads of a BAM file.
     pub fn is_bam(&self) -> bool {
         self.is_bam
+    }
+
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        &self.read_groups
     }
 
     pub fn lead(&self) -> Lead {

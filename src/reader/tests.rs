@@ -3,6 +3,7 @@
 use super::checks::{MAX_REFERENCE, check_query_name, check_reference};
 use super::source::BGZF_END;
 use super::*;
+use crate::alignment::Strands;
 use crate::batch::Sequences;
 use std::io::Write;
 use tempfile::NamedTempFile;
@@ -39,7 +40,7 @@ fn references(content: &[u8]) -> Result<References> {
 }
 
 fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<Record>> {
-    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given, false);
+    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given, Strands::Plus);
     let mut records = Vec::new();
     while let count @ 1.. = queries.at_hand()?.len() {
         queries.take(count, &mut records, &mut Sequences::default());
@@ -391,8 +392,12 @@ fn any_name_where_no_format_forbids_it() {
     let mut reader = Reader::open(path.path()).unwrap().with_rules(ANY_NAMES);
     let read = read_references(&mut reader, None).unwrap();
     assert_eq!(read.names, ["*a,b", "\u{1}(c)\u{e9}"]);
-    let mut queries =
-        Queries::new(Reader::open(path.path()).unwrap().with_rules(ANY_NAMES), Alphabet::Dna, false, false);
+    let mut queries = Queries::new(
+        Reader::open(path.path()).unwrap().with_rules(ANY_NAMES),
+        Alphabet::Dna,
+        false,
+        Strands::Plus,
+    );
     assert_eq!(queries.at_hand().unwrap().len(), 2);
     let nameless = file(b">a\nA\n>\nA\n");
     let mut reader = Reader::open(nameless.path()).unwrap().with_rules(ANY_NAMES);
@@ -492,20 +497,21 @@ fn protein_and_dna_do_not_meet() {
 
 #[test]
 fn queries_come_normalised_and_encoded() {
-    let file = file(b">q\nacgu\n>r\nTT\n");
-    for both_strands in [false, true] {
+    let file = file(b">q\naccu\n>r\nTT\n");
+    for strands in [Strands::Both, Strands::Plus, Strands::Minus] {
         let reader = Reader::open(file.path()).unwrap();
-        let mut queries = Queries::new(reader, Alphabet::Dna, false, both_strands);
+        let mut queries = Queries::new(reader, Alphabet::Dna, false, strands);
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         for _ in 0..2 {
             assert!(!queries.at_hand().unwrap().is_empty());
             queries.take(1, &mut records, &mut codes);
         }
         assert!(queries.at_hand().unwrap().is_empty());
-        assert_eq!(records.iter().map(|record| &*record.sequence).collect::<Vec<_>>(), [&b"ACGT"[..], b"TT"]);
-        let expected = match both_strands {
-            false => vec![&[0, 1, 2, 3][..], &[3, 3]],
-            true => vec![&[0, 1, 2, 3][..], &[0, 1, 2, 3], &[3, 3], &[0, 0]],
+        assert_eq!(records.iter().map(|record| &*record.sequence).collect::<Vec<_>>(), [&b"ACCT"[..], b"TT"]);
+        let expected = match strands {
+            Strands::Both => vec![&[0, 1, 1, 3][..], &[0, 2, 2, 3], &[3, 3], &[0, 0]],
+            Strands::Plus => vec![&[0, 1, 1, 3][..], &[3, 3]],
+            Strands::Minus => vec![&[0, 2, 2, 3][..], &[0, 0]],
         };
         assert_eq!(codes.iter().collect::<Vec<_>>(), expected);
     }
@@ -520,7 +526,7 @@ fn a_reader_that_was_begun_is_an_error_elsewhere() {
         reader
     };
     refused(read_references(&mut begun(), Some(Alphabet::Dna)), &["read already", "open the file again"]);
-    let mut queries = Queries::new(begun(), Alphabet::Dna, true, false);
+    let mut queries = Queries::new(begun(), Alphabet::Dna, true, Strands::Plus);
     refused(queries.at_hand().map(|_| ()), &["read already"]);
 }
 

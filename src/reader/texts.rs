@@ -1,7 +1,7 @@
 //! What is searched: patterns, all of them at once, and texts, one after the other.
 
 use super::checks::{check_query_name, check_reference};
-use super::faults::whole;
+use super::faults::{UNKNOWN_FORMAT, whole};
 use super::meter::Position;
 use super::names::first_repeated;
 use super::parse::{Raw, is_gap};
@@ -176,7 +176,7 @@ pub fn read_patterns(
     full_names: bool,
     sam: bool,
 ) -> Result<(Vec<Text>, Vec<String>)> {
-    let mut reader = Reader::open(path)?.with_rules(rules);
+    let mut reader = Reader::open(path).map_err(of_patterns)?.with_rules(rules);
     let mut patterns = Vec::new();
     while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
         if sam {
@@ -195,6 +195,20 @@ pub fn read_patterns(
         }
     }
     Ok((patterns, reader.warnings()))
+}
+
+/// An error of a file of patterns. Users of other programs may give a list or a table.
+fn of_patterns(error: Error) -> Error {
+    match error {
+        Error::Input { place, problem, .. } if problem == UNKNOWN_FORMAT => Error::input(
+            place,
+            UNKNOWN_FORMAT,
+            "-f takes FASTA or FASTQ, plain or gzip; to convert a list of sequences, use \
+             `awk '{print \">\" NR \"\\n\" $1}' LIST`, and for a table of names and sequences \
+             `awk '{print \">\" $1 \"\\n\" $2}' TABLE`",
+        ),
+        other => other,
+    }
 }
 
 fn take(texts: &mut Vec<Text>, raw: &Raw, rules: TextRules, what: &str) -> Result<()> {

@@ -29,12 +29,12 @@ pub type Tried = BTreeMap<u32, usize>;
 impl Wanted {
     /// The strand that is searched with the pattern of this place.
     pub fn strand(&self, pattern: u32) -> Strand {
-        if pattern.is_multiple_of(self.strands) { Strand::Forward } else { Strand::Reverse }
+        self.strands.of_number(pattern)
     }
 
     /// The places of a pattern's orientations.
     pub(super) fn oriented(&self, pattern: u32) -> Range<u32> {
-        pattern * self.strands..(pattern + 1) * self.strands
+        pattern * self.strands.count()..(pattern + 1) * self.strands.count()
     }
 
     /// Whether the pattern of this place has its anchors at starts.

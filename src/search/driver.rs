@@ -11,6 +11,7 @@ use super::room::Room;
 use super::sites::{Sites, TextPart};
 use super::stream::{Seams, TextEnd};
 use super::{Scan, scan_some};
+use crate::alignment::{Strand, Strands};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::mem;
@@ -23,12 +24,14 @@ const ENDS: usize = 1 << 20;
 /// Bases of the smallest portion, unless hits are longer.
 const LEAST_PORTION: usize = 1 << 8;
 
-/// The classes of each pattern. With both strands, those of its reverse complement follow.
-pub fn oriented(patterns: &[Pattern], both_strands: bool) -> Vec<Vec<u8>> {
-    match both_strands {
-        true => patterns.iter().flat_map(|pattern| [pattern.classes(), pattern.reverse_classes()]).collect(),
-        false => patterns.iter().map(Pattern::classes).collect(),
-    }
+/// The classes of each pattern in its orientations.
+pub fn oriented(patterns: &[Pattern], strands: Strands) -> Vec<Vec<u8>> {
+    let of_strand = |pattern: &Pattern, strand: &Strand| match strand {
+        Strand::Forward => pattern.classes(),
+        Strand::Reverse => pattern.reverse_classes(),
+    };
+    let all = |pattern| strands.orientations().iter().map(move |strand| of_strand(pattern, strand));
+    patterns.iter().flat_map(all).collect()
 }
 
 /// Takes the hits of texts that are of type `T`.

@@ -25,7 +25,7 @@ use super::limits::Limits;
 use super::pam::Pam;
 use super::rates::Rate;
 use super::stream::TextEnd;
-use crate::alignment::Strand;
+use crate::alignment::{Strand, Strands};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
@@ -77,8 +77,8 @@ pub struct Wanted {
     pub best: bool,
     /// Only the first of them.
     pub first: bool,
-    /// Orientations of each pattern: with two, the reverse complement stands behind the pattern.
-    pub strands: u32,
+    /// Orientations of each pattern, which are adjacent.
+    pub strands: Strands,
     /// Letters before an end that a hit may reach over, but for its last.
     pub before: usize,
 }
@@ -413,7 +413,7 @@ impl Wanted {
             let text = format!("there is no hit with {} edits at {}", end.edits, end.end);
             return Err(EngineError::Wrong(text));
         };
-        let (pattern, strand) = (end.pattern / self.strands, self.strand(end.pattern));
+        let (pattern, strand) = (end.pattern / self.strands.count(), self.strand(end.pattern));
         Ok(Hit { start: place.start, end: place.end, pattern, strand, edits: end.edits, path })
     }
 }

@@ -19,6 +19,12 @@ pub fn class_of(code: u8) -> Class {
     OF_CODES[code as usize]
 }
 
+/// The class of the complements of a class's bases.
+pub fn complement(class: Class) -> Class {
+    // A, C, G and T are the lowest four bits.
+    (class & 15).reverse_bits() >> 4 | class & !15
+}
+
 /// Whether a class matches a letter of the text: any code of DNA, of which those that are no base count as [`OTHER`], or
 /// [`NOTHING`].
 pub fn matches(class: Class, letter: u8) -> bool {
@@ -88,5 +94,9 @@ mod tests {
         assert_eq!(pattern.reverse_letters(), b"NYACGTT");
         let turned = Pattern::new("p".to_string(), b"NYACGTT").unwrap();
         assert_eq!(pattern.reverse_classes(), turned.classes());
+        let all = Pattern::new("p".to_string(), b"ACGURYSWKMBDHVN").unwrap();
+        let mut complements: Vec<Class> = all.classes().into_iter().map(complement).collect();
+        complements.reverse();
+        assert_eq!(complements, all.reverse_classes());
     }
 }

@@ -20,11 +20,11 @@ mod seeds;
 use super::anchors::Tried;
 use super::hits::Wanted;
 use super::pam::Pam;
-use super::pattern::Class;
+use super::pattern::{Class, complement};
 use super::room::Room;
 use super::stream::{Seams, Stream, TextEnd};
 use super::{Scan, scan_some};
-use crate::alignment::Strand;
+use crate::alignment::{Strand, Strands};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
 use guides::{Group, Guide, Plan};
@@ -63,7 +63,9 @@ type OwnRange = (usize, Range<usize>);
 /// One strand of a search.
 #[derive(Clone, Debug)]
 pub struct Side {
+    /// Position among the orientations of a pattern.
     strand: u32,
+    /// Number of orientations.
     strands: u32,
     /// Whether guides are met from the site towards the text's start.
     backwards: bool,
@@ -74,16 +76,14 @@ pub struct Side {
 }
 
 impl Side {
-    fn new(pam: &Pam, strand: Strand, strands: u32) -> Side {
+    fn new(pam: &Pam, strand: Strand, strands: Strands) -> Side {
         let mut classes = pam.classes(strand).to_vec();
         let backwards = pam.is_behind(strand);
         if backwards {
             classes.reverse();
         }
-        let (strand, turned) = match strand {
-            Strand::Forward => (0, 0),
-            Strand::Reverse => (1, u64::MAX),
-        };
+        let turned = if strand == Strand::Reverse { u64::MAX } else { 0 };
+        let (strand, strands) = (strands.position(strand), strands.count());
         Side { strand, strands, backwards, turned, pam: classes }
     }
 
@@ -146,7 +146,8 @@ impl Sites {
             swept.iter().flat_map(|plan| &plan.guides).flat_map(|guide| wanted.oriented(guide.number));
         let mut others: Vec<u32> = sites.others.iter().copied().chain(swept).collect();
         others.sort_unstable();
-        let is_more = plans.iter().map(|plan| plan.guides.len()).sum::<usize>() * wanted.strands as usize
+        let is_more = plans.iter().map(|plan| plan.guides.len()).sum::<usize>()
+            * wanted.strands.count() as usize
             > others.len();
         is_more.then_some(Sites { plans, others, ..sites })
     }
@@ -160,11 +161,8 @@ impl Sites {
         (stretch, share): (usize, f64),
     ) -> Option<Sites> {
         let pam = wanted.pam.as_ref()?;
-        let strands: &[Strand] = match wanted.strands {
-            2 => &[Strand::Forward, Strand::Reverse],
-            _ => &[Strand::Forward],
-        };
-        let sides: Vec<Side> = strands.iter().map(|&strand| Side::new(pam, strand, wanted.strands)).collect();
+        let orientations = wanted.strands.orientations().iter();
+        let sides: Vec<Side> = orientations.map(|&strand| Side::new(pam, strand, wanted.strands)).collect();
         if sides[0].pam.len() > MOST_PAM {
             return None;
         }
@@ -173,10 +171,14 @@ impl Sites {
             if sides[0].backwards {
                 classes.reverse();
             }
+            // Guides are those of the forward strand.
+            if wanted.strands == Strands::Minus {
+                classes.iter_mut().for_each(|class| *class = complement(*class));
+            }
             let edits = wanted.rule_of(classes.len()).max_edits as usize;
             Guide { number, classes, edits }
         };
-        let guides = (0..).zip(patterns.iter().step_by(wanted.strands as usize)).map(guide).collect();
+        let guides = (0..).zip(patterns.iter().step_by(wanted.strands.count() as usize)).map(guide).collect();
         let (plans, others) = Plan::all(guides, wanted.rule.indels);
         let mut others: Vec<u32> = others.into_iter().flat_map(|number| wanted.oriented(number)).collect();
         others.sort_unstable();

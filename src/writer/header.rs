@@ -48,6 +48,7 @@ pub fn text(
     let references: Vec<Result<_>> = references.collect();
     let groups = options.lanes().into_iter().filter_map(|lane| lane.read_group);
     let mut rest: String = groups.map(|group| format!("{}\n", group.line())).collect();
+    chosen.read_groups.iter().for_each(|line| rest += &format!("{line}\n"));
     rest += &program(&options.command_line);
     let comments = comments(options, chosen, scoring);
     comments.into_iter().chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));

@@ -1,7 +1,7 @@
 //! Headers and records by hand, and what the text of random records says of their targets.
 
 use super::{Chosen, NamedTargets, Writer};
-use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
+use crate::alignment::{Alignment, Cigar, Found, Op, Strand, Strands, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::Result;
@@ -33,7 +33,7 @@ pub(super) fn options() -> Options {
         reads_as_reference: false,
         alphabet: None,
         scoring: ScoringChoice::default(),
-        both_strands: true,
+        strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
         limits: Limits::records(1),

@@ -192,7 +192,7 @@ fn the_short_help_fits_a_screen() {
     let help = help_of(&[], "-h", 100);
     let lines = help.lines().count();
     assert!(lines <= 60, "{lines} lines:\n{help}");
-    let hidden = ["--filter", "--no-dedup", "--batch", "--sort-memory", "--iddef"];
+    let hidden = ["--filter", "--no-dedup", "--batch", "--eqx", "--iddef"];
     let all = help_of(&[], "--help", 100);
     for option in hidden {
         assert!(!help.contains(option) && all.contains(option), "{option}");

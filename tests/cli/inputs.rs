@@ -311,6 +311,39 @@ fn reads_of_bam_are_those_of_fastq() {
     run(&["cut.bam", "ref.fa"]).said(1, &["cut.bam"]);
 }
 
+/// Records that keep the read groups of a BAM file need them in the header.
+#[test]
+fn read_groups_of_bam_are_kept_with_the_tags() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let group = "@RG\tID:g\tSM:s\tDS:one two";
+    let run = |args: &[&str]| folder.run(&[&["--device", "cpu", "-q"], args].concat());
+    run(&["-R", &group.replace('\t', "\\t"), "-o", "reads.bam", "q.fa", "ref.fa"]).ended(0);
+    let groups = |args: &[&str]| -> (Vec<String>, Vec<Option<String>>) {
+        let outcome = run(&[args, &["reads.bam", "ref.fa"]].concat());
+        outcome.ended(0);
+        let sam = sam::Sam::parse(std::str::from_utf8(&outcome.stdout).unwrap());
+        let lines = sam.header.into_iter().filter(|line| line.starts_with("@RG")).collect();
+        (lines, sam.records.iter().map(|record| record.tag("RG").map(str::to_string)).collect())
+    };
+    let all = |id: Option<&str>| vec![id.map(str::to_string); 2];
+    assert_eq!(groups(&["--copy-comments"]), (vec![group.to_string()], all(Some("g"))));
+    assert_eq!(groups(&[]), (vec![], all(None)));
+    let other = "@RG\tID:h";
+    let given = ["--copy-comments", "-R", "@RG\\tID:h"];
+    assert_eq!(groups(&given), (vec![other.to_string()], all(Some("h"))));
+    // From a pipe, and into BAM.
+    let line = "cat reads.bam | \"$SWALIGN\" --device cpu -q --copy-comments -o again.bam - ref.fa";
+    finish(&mut shell(folder.path(), line)).ended(0);
+    run(&["--copy-comments", "-o", "whole.sam", "again.bam", "ref.fa"]).ended(0);
+    assert!(folder.text("whole.sam").contains(&format!("\n{group}\n")), "{}", folder.text("whole.sam"));
+    for part in ["1/2", "2/2"] {
+        let name = format!("{}.sam", &part[..1]);
+        run(&["--copy-comments", "--ref-part", part, "-o", &name, "again.bam", "ref.fa"]).ended(0);
+    }
+    folder.run(&["merge", "joined.sam", "1.sam", "2.sam"]).ended(0);
+    assert_eq!(folder.text("joined.sam"), folder.text("whole.sam"));
+}
+
 #[test]
 fn mates_by_their_suffixes() {
     let folder = folder(&[("ref.fa", REFERENCE)]);

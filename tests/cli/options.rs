@@ -165,7 +165,7 @@ fn names_of_other_tools() {
     assert_eq!(dedup(&["--strand", "both"]), dedup(&["--both-strands"]));
     folder.run(&["-a", "--format", "paf", "q.fa", "ref.fa"]).said(2, &["-a", "--format"]);
     folder.run(&["-a", "-o", "x.paf", "q.fa", "ref.fa"]).said(2, &["-a is SAM"]);
-    folder.run(&["--strand", "minus", "q.fa", "ref.fa"]).said(2, &["--strand", "minus"]);
+    folder.run(&["--strand", "less", "q.fa", "ref.fa"]).said(2, &["--strand", "less"]);
     folder
         .run(&["--strand", "plus", "--both-strands", "q.fa", "ref.fa"])
         .said(2, &["--strand", "--both-strands"]);

@@ -20,6 +20,7 @@ use random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
+use swalign::alignment::Strands;
 use swalign::alphabet::Alphabet;
 use swalign::groups;
 use swalign::scoring::{Matrix, Scoring};
@@ -38,6 +39,11 @@ pub fn repository() -> PathBuf {
 pub fn text(path: &str) -> String {
     let path = repository().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Plus or minus, by turns.
+pub fn one_strand(number: u64) -> Strands {
+    if number.is_multiple_of(2) { Strands::Minus } else { Strands::Plus }
 }
 
 /// Names of `count` reads, of which those at multiples of `every` begin groups if they have `letters` or more.

@@ -58,7 +58,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
                 true => aligned.path.iter().rev().copied().collect(),
                 false => aligned.path.clone(),
             };
-            let pattern = place / wanted.strands;
+            let pattern = place / wanted.strands.count();
             hits.push(Hit { start, end: start + letters, pattern, strand, edits: cost, path });
         }
     }
@@ -120,7 +120,7 @@ fn hits_of_circles_are_those_of_their_definition() {
             every_end: random.below(4) == 0,
             best: random.below(5) == 0,
             first: random.below(5) == 0,
-            strands: 2,
+            strands: Strands::Both,
             before: 0,
         }
         .reaching(patterns.iter().map(Vec::len));
@@ -150,7 +150,7 @@ fn a_circle_may_begin_anywhere() {
         every_end: false,
         best: false,
         first: false,
-        strands: 1,
+        strands: Strands::Plus,
         before: 0,
     }
     .reaching(patterns.iter().map(Vec::len));

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for (place, pattern) in (0..).zip(patterns) {
-        let strand = if place % wanted.strands == 0 { Strand::Forward } else { Strand::Reverse };
+        let strand = wanted.strands.of_number(place);
         let backwards = wanted.pam.as_ref().is_some_and(|pam| !pam.is_behind(strand));
         let hit = |(found, end): (Aligned, usize), letters: usize| Hit {
             start: if backwards { letters - end } else { found.start },
             end: if backwards { letters - found.start } else { end },
-            pattern: place / wanted.strands,
+            pattern: place / wanted.strands.count(),
             strand,
             edits: edits(&found.path),
             path: if backwards { found.path.into_iter().rev().collect() } else { found.path },
@@ -109,7 +109,7 @@ fn hits_do_not_depend_on_parts() {
             every_end: random.below(2) == 0,
             best: random.below(3) == 0,
             first: random.below(3) == 0,
-            strands: 2,
+            strands: Strands::Both,
             before: 0,
         };
         let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
@@ -191,7 +191,7 @@ fn more_edits_lose_no_hit() {
                 every_end,
                 best: false,
                 first: false,
-                strands: 2,
+                strands: Strands::Both,
                 before: 0,
             }
             .reaching(patterns.iter().map(Vec::len));
@@ -224,7 +224,7 @@ fn exact_hits_with_best_are_not_kept() {
         every_end: false,
         best: true,
         first: false,
-        strands: 1,
+        strands: Strands::Plus,
         before: 0,
     }
     .reaching([3].into_iter());

@@ -64,6 +64,16 @@ fn without_gaps_and_with_limits() {
     assert_eq!(hits(&["-k2", "--no-indels", "--max-substitutions", "1", "TTTGCGATGG", "t.fa"]), [""; 0]);
 }
 
+/// Lists and tables of patterns are what other programs take.
+#[test]
+fn a_list_of_patterns_is_refused_with_the_remedy() {
+    let text: &[u8] = b">t\nACGTACGTTTGACC\n";
+    for list in [&b"GTACG\nTTGAC\n"[..], b"name\tsequence\np1\tGTACG\n"] {
+        let says = ["p.txt: neither FASTA nor FASTQ", "-f takes FASTA or FASTQ", "awk", "LIST", "TABLE"];
+        refused(&[("t.fa", text), ("p.txt", list)], &["-f", "p.txt", "t.fa"], 1, &says);
+    }
+}
+
 #[test]
 fn patterns_of_a_file() {
     let all = [

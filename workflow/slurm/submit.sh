@@ -6,21 +6,21 @@ usage() {
     cat <<'END'
 Usage: submit.sh -o OUT -n PARTS [-c CPUS] [-g GPUS] [-r] [-s OPTION]... -- [swalign options] QUERY REFERENCE
 
-Submits an array of PARTS tasks, and behind it a job that joins them into OUT. The extension of OUT (.bam,
-.sam or .paf) is the format; for swalign search it may be another one, with --format behind the --. The
-parts and their logs go to OUT.parts. After a failure the same line runs only what is missing. The numbers
-of both jobs are printed: ARRAY MERGE.
+Submits an array of PARTS tasks, and a job that joins their output into OUT after the last task. The extension of
+OUT is the format: .bam, .sam or .paf. For swalign search it may be another one; give --format after the --. Parts
+and logs are written to OUT.parts. If a task fails, the same command runs only the missing parts. Prints the
+numbers of both jobs: ARRAY MERGE.
 
-  -o OUT      the joined output
-  -n PARTS    number of parts
-  -c CPUS     CPUs of a task [default: 1]
-  -g GPUS     GPUs of a task, asked for as --gres=gpu:GPUS [default: none]
-  -r          parts of the references (--ref-part) instead of the queries
-  -s OPTION   an option for sbatch, for the tasks and the join; can be repeated: -s --partition=long
-  -a OPTION   the same for the tasks only: -a --time=2:00:00 -a --mem=4G
-  -h          this text
+  -o OUT      Write the joined output to OUT
+  -n PARTS    Divide the run into PARTS parts
+  -c CPUS     Request CPUS CPUs per task [default: 1]
+  -g GPUS     Request GPUS GPUs per task, as --gres=gpu:GPUS [default: none]
+  -r          Divide the references (--ref-part) instead of the queries
+  -s OPTION   Pass OPTION to sbatch for all jobs, such as -s --partition=long; may be repeated
+  -a OPTION   Pass OPTION to sbatch for the tasks only, such as -a --time=2:00:00; may be repeated
+  -h          Print help
 
-The program is SWALIGN, else swalign from PATH. Example:
+The program is $SWALIGN, or swalign in PATH. Example:
   submit.sh -o run.bam -n 200 -c 8 -a --mem=4G -- --preset long reads.fq.gz genome.fa
 END
 }
@@ -43,15 +43,15 @@ while getopts :o:n:c:g:rs:a:h option; do
             usage
             exit 0
             ;;
-        :) die "-$OPTARG needs a value; -h prints the usage" ;;
-        *) die "unknown option -$OPTARG; swalign's own options stand after --, and -h prints the usage" ;;
+        :) die "-$OPTARG needs a value; -h prints help" ;;
+        *) die "unknown option -$OPTARG; give swalign's own options after --; -h prints help" ;;
     esac
 done
 shift $((OPTIND - 1))
-[ -n "$out" ] || die "no -o OUT; -h prints the usage"
+[ -n "$out" ] || die "no -o OUT; -h prints help"
 case $parts in '' | 0* | *[!0-9]*) die "-n '$parts': give the number of parts, 1 or more" ;; esac
 case $cpus in '' | 0* | *[!0-9]*) die "-c '$cpus': give a number, 1 or more" ;; esac
-[ $# -gt 0 ] || die "nothing after --; -h prints the usage"
+[ $# -gt 0 ] || die "nothing after --; -h prints help"
 name=${out##*/}
 format=${name##*.}
 case $format in '' | "$name" | *[!A-Za-z0-9]*) die "$out: give it an extension, such as .bam" ;; esac

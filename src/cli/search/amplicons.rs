@@ -55,7 +55,7 @@ impl SearchAmpliconFlags {
     pub fn resolve(self, mates: Option<MateFiles>) -> Result<Option<AmpliconChoice>, clap::Error> {
         let Some(how) = self.amplicons else { return Ok(None) };
         if self.pairs.as_deref() == Some(Path::new("-")) {
-            let text = "--pairs cannot be read from stdin; give a file";
+            let text = "--pairs cannot be read from stdin (-); give a file";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
         let pairs = match self.pairs {

@@ -39,7 +39,7 @@ impl Sought {
                     }
                 }
                 GrepPatterns::File(path) => {
-                    let mut reader = LineReader::open(path)?;
+                    let mut reader = LineReader::open(path, true)?;
                     let mut block = LineBlock::default();
                     let mut number = 0;
                     while reader.fill(&mut block, PIECE, || false)? {

@@ -103,23 +103,31 @@ impl ListChoice {
     /// Appends the list of a query, or of two mates, which come part by part; `None` where they are not what parts have.
     /// Gives the number of queries with hits on more targets than are reported.
     fn push(&self, mut queries: Vec<Vec<PartQuery>>, out: &mut Vec<u8>) -> Option<u64> {
-        let exceeds = |parts: &[PartQuery]| {
-            let targets = parts.iter().flat_map(|query| &query.hits).map(|hit| hit.alignment.target);
-            u64::from(ranking::exceeds(&self.limits, targets))
+        let targets = |parts: &[PartQuery]| {
+            let threshold = threshold_of(parts);
+            let hits = parts.iter().flat_map(|query| &query.hits);
+            let hits = hits.map(|hit| &hit.alignment).filter(|alignment| alignment.score >= threshold);
+            ranking::targets_of(hits.map(|alignment| alignment.target))
+        };
+        let exceeds = |before: usize, hits: &[PartHit]| {
+            let reported = hits.iter().map(|hit| hit.alignment.target);
+            u64::from(ranking::exceeds(&self.limits, before, reported))
         };
         let Some(pairing) = &self.pairing else {
             let mut parts = queries.pop()?;
-            let limited = exceeds(&parts);
+            let before = targets(&parts);
             let hits = self.of_query(&mut parts);
+            let limited = exceeds(before, &hits);
             self.push_list(&parts.first()?.told(), hits, out);
             return Some(limited);
         };
         let (other, one) = (queries.pop()?, queries.pop()?);
-        let limited = exceeds(&one) + exceeds(&other);
+        let mut limited = 0;
         let found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
         for (parts, found) in [one, other].into_iter().zip(found) {
             let told = parts.first()?.told();
             let hits = self.of_mate(&parts, found)?;
+            limited += exceeds(targets(&parts), &hits);
             self.push_list(&told, hits, out);
         }
         Some(limited)
@@ -128,7 +136,7 @@ impl ListChoice {
     /// The hits of a query, in their order.
     fn of_query(&self, parts: &mut [PartQuery]) -> Vec<PartHit> {
         let len = parts.first().map_or(0, |query| query.len);
-        let threshold = parts.iter().map(|query| query.threshold).max().unwrap_or(i32::MIN);
+        let threshold = threshold_of(parts);
         let hits = parts.iter_mut().flat_map(|query| std::mem::take(&mut query.hits));
         let mut hits: Vec<PartHit> = hits.filter(|hit| hit.alignment.score >= threshold).collect();
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
@@ -165,6 +173,11 @@ impl ListChoice {
         let shown = shown.map(|(hit, covered_by_target)| ShownHit { covered_by_target, ..hit.shown });
         self.style.push(out, query, &shown.collect::<Vec<_>>());
     }
+}
+
+/// Least score of a hit of a query, of which each part knows its own.
+fn threshold_of(parts: &[PartQuery]) -> i32 {
+    parts.iter().map(|query| query.threshold).max().unwrap_or(i32::MIN)
 }
 
 /// What the parts have of a mate, whose hits lead to some of the other mate.

@@ -3,6 +3,7 @@
 use super::refused;
 use crate::error::{Error, Result};
 use crate::options::{Format, PartsOf};
+use crate::pipeline::report::{QUERIES, counted};
 use crate::writer::frame;
 use crate::writer::receipt::{self, Receipt, Unread};
 use crc32fast::Hasher;
@@ -152,7 +153,7 @@ impl<'a> MergePart<'a> {
 
     /// The error of a part that has more or fewer queries than it should.
     pub fn miscounted(&self, how: &str) -> Error {
-        let problem = format!("it has records of {how} than {} queries", self.receipt.records);
+        let problem = format!("it has records of {how} than {}", counted(self.receipt.records, QUERIES));
         refused(self.path, problem, AGAIN)
     }
 

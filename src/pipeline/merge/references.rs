@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::{Format, Limits};
 use crate::pipeline::ranking;
+use crate::pipeline::report::{QUERIES, counted};
 use crate::quality::{Typical, of_tier, quality_of};
 use crate::writer::Output;
 use crate::writer::receipt::Choice;
@@ -32,7 +33,8 @@ pub fn check(parts: &[MergePart]) -> Result<()> {
         }
         let [before, after] = [first, second].map(|part| part.receipt.records);
         if before != after {
-            let problem = format!("it is of {after} queries, but {} of {before}", first.path.display());
+            let problem =
+                format!("it is of {}, but {} of {before}", counted(after, QUERIES), first.path.display());
             return Err(refused(second.path, problem, "the input has changed: write all parts again"));
         }
     }

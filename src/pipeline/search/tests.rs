@@ -1,6 +1,7 @@
 //! Which letters are scanned, and what is written of texts in several batches.
 
 use super::*;
+use crate::alignment::Strands;
 use crate::options::{Circular, PatternSource, SearchColumn};
 use crate::search::batch::FIRST_LETTERS;
 use std::fs;
@@ -42,7 +43,7 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
         pam: None,
         removes_gaps: false,
         amplicons: None,
-        both_strands: false,
+        strands: Strands::Plus,
         every_end: false,
         best: false,
         first,

@@ -39,6 +39,13 @@ pub fn name(text: &str) -> String {
     escaped(&cut(text, NAME))
 }
 
+/// `1 letter`, `2,000 letters`.
+pub fn counted(number: impl ToString, [one, several]: [&str; 2]) -> String {
+    let number = grouped(number);
+    let noun = if number == "1" { one } else { several };
+    format!("{number} {noun}")
+}
+
 /// A number with commas between thousands.
 pub fn grouped(number: impl ToString) -> String {
     let digits = number.to_string();

@@ -1,7 +1,7 @@
 //! The sections of the page.
 
 use super::charts::{bars, positions};
-use super::html::{cut, escaped, grouped, name, or_dash, pairs, table};
+use super::html::{counted, cut, escaped, grouped, name, or_dash, pairs, table};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::json::{array, numbers, object, quoted};
@@ -9,6 +9,9 @@ use crate::report::stats::change_counts;
 use crate::report::{Account, Coverage, Facts, percent, ratio, shown};
 use crate::statistics::{Drawing, Extreme, IDENTITY_STEPS, ReferenceDepth};
 use std::cmp::Reverse;
+
+/// Residues in figures, by number.
+const LETTERS: [&str; 2] = ["letter", "letters"];
 
 /// References in the table and among the plots of depth at most, those with the most aligned letters.
 const REFERENCES: usize = 300;
@@ -65,20 +68,24 @@ fn summary(account: &Account) -> String {
     let share =
         |part, whole| percent(part, whole).map_or_else(|| "\u{2013}".to_string(), |share| share + " %");
     let mut figures = vec![
-        ("Queries", grouped(queries.total), format!("{} letters", grouped(queries.letters))),
-        ("Aligned", share(queries.aligned, queries.total), format!("{} queries", grouped(queries.aligned))),
+        ("Queries", grouped(queries.total), counted(queries.letters, LETTERS)),
+        ("Aligned", share(queries.aligned, queries.total), counted(queries.aligned, ["query", "queries"])),
         (
             "Unaligned",
             share(queries.total - queries.aligned, queries.total),
-            format!("{} queries", grouped(queries.total - queries.aligned)),
+            counted(queries.total - queries.aligned, ["query", "queries"]),
         ),
     ];
     if queries.mates > 0 {
-        let mates = format!("{} of {} mates", grouped(queries.proper), grouped(queries.mates));
+        let mates = format!("{} of {}", grouped(queries.proper), counted(queries.mates, ["mate", "mates"]));
         figures.push(("Properly paired", share(queries.proper, queries.mates), mates));
     }
     figures.extend([
-        ("Identity", share(path.matches, path.columns()), format!("of {} columns", grouped(path.columns()))),
+        (
+            "Identity",
+            share(path.matches, path.columns()),
+            format!("of {}", counted(path.columns(), ["column", "columns"])),
+        ),
         (
             "Mean depth",
             or_dash(ratio(coverage.aligned, coverage.letters, 2)),
@@ -199,8 +206,8 @@ fn alignments(account: &Account) -> String {
     let totals = [
         ("Matches", grouped(path.matches)),
         ("Mismatches", grouped(path.mismatches)),
-        ("Insertions", format!("{} of {} letters", grouped(path.insertions), grouped(path.inserted))),
-        ("Deletions", format!("{} of {} letters", grouped(path.deletions), grouped(path.deleted))),
+        ("Insertions", format!("{} of {}", grouped(path.insertions), counted(path.inserted, LETTERS))),
+        ("Deletions", format!("{} of {}", grouped(path.deletions), counted(path.deleted, LETTERS))),
         ("Clipped letters", grouped(path.clipped)),
     ];
     [
