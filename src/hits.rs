@@ -301,17 +301,10 @@ fn find_once(
 
 /// Whether the windows of a search took at least half of the cells of a full search. Engines skip most cells of long windows, so
 /// this is not known of long queries.
-<<<<<<< HEAD
 fn is_like_full(scope: &Scope, record: u32, spent: f64) -> bool {
     let len = query_len(scope, record);
-    let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands);
-    len <= SHORT && 2.0 * spent >= len as f64 * columns
-=======
-fn is_like_full(scope: &Scope, search: &RecordSearch) -> bool {
-    let len = query_len(scope, search.record);
     let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands.count());
-    len <= SHORT && 2.0 * search.spent() >= len as f64 * columns
->>>>>>> cli
+    len <= SHORT && 2.0 * spent >= len as f64 * columns
 }
 
 /// Regions behind a filter that may be held at a time.
