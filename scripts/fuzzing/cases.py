@@ -425,6 +425,7 @@ def make(seed, small=False, has_cuts=False):
     alphabet = list(AMINO if protein else "ACGT")
     scoring, words, files = make_scoring(rng, protein)
     strands = "+" if protein or rng.random() < (0.25 if size < 0.7 else 0.5) else "+-"
+    strands = "-" if not protein and random.Random(f"{seed} strands").random() < 0.1 else strands
     max_hits = rng.choice([1, 1, 1, 2, 3, 5, 20, 1_000_000])
     # Cells of the matrices, and letters of the targets. Each further hit costs the reference about another matrix.
     cells, most = 30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])
@@ -447,7 +448,7 @@ def make(seed, small=False, has_cuts=False):
     words = [*words, "--alphabet", "protein" if protein else "dna", *further]
     words += ["--max-hits", str(max_hits)] * (max_hits > 1)
     words += ["--forward-only"] * (strands == "+" and not paired and not protein)
-    words += ["--both-strands"] * (strands == "+-" and paired)
+    words += ["--both-strands"] * (strands == "+-" and paired) + ["--strand", "minus"] * (strands == "-")
     queries, kind, query = make_records(rng, query_names(rng, len(queries)), queries)
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
     chance = random.Random(f"{seed} circles")

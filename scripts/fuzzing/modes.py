@@ -153,7 +153,7 @@ def inputs(rng, mode, max_hits=1):
     # Where whole sequences are aligned, a scoring is refused by which their gaps could cost more than scores have bits for.
     while mode != "local" and max(scoring.open, scoring.extend) > 1 << 17:
         scoring, words, files = make_scoring(rng, protein)
-    strands = "+" if protein or rng.random() < 0.3 else "+-"
+    strands = "+" if protein or rng.random() < 0.3 else rng.choice(["+-", "+-", "+-", "-"])
     make_texts = make_repeats if rng.random() < 0.2 else make_targets
     targets = make_texts(rng, alphabet, protein, rng.choice([1, 2, 7, 16, 33, 64, 65, 130, 257, 300, 500]))
     pool, row = [text.upper() for text in targets], sum(map(len, targets)) * len(strands)
@@ -168,7 +168,7 @@ def inputs(rng, mode, max_hits=1):
     words = ["--mode", mode] * (mode != "local" or rng.random() < 0.3) + words
     words += ["--alphabet", "protein" if protein else "dna"]
     words += ["--forward-only"] * (strands == "+" and not paired and not protein)
-    words += ["--both-strands"] * (strands == "+-" and paired)
+    words += ["--both-strands"] * (strands == "+-" and paired) + ["--strand", "minus"] * (strands == "-")
     return {"scoring": scoring, "words": words, "files": files, "protein": protein, "paired": paired,
             "strands": strands, "queries": queries, "targets": targets}  # fmt: skip
 

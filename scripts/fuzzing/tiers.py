@@ -184,8 +184,9 @@ class Tiers:
         if self.k and m >= LONG and LONG * columns > FULL_CELLS:
             # Reads and references of these cases are so short that a run is near half of the shorter one, so its target
             # supports the read.
-            strands = [scoring.read(query)] + [scoring.read(reverse_complement(query))] * ("-" in rules["strands"])
-            is_near = lambda text: any(has_extended_run(turned, scoring.read(text), scoring, self.k, first) for turned in strands)
+            turned = {"+": query, "-": reverse_complement(query)}
+            strands = [scoring.read(turned[strand]) for strand in rules["strands"]]
+            is_near = lambda text: any(has_extended_run(letters, scoring.read(text), scoring, self.k, first) for letters in strands)
             return within(least, {number: target for number, target in targets.items() if is_near(target[1])})
         # Queries of LONG bases or more have the proven score of the longest one below.
         proven = proven_score(scoring, min(m, LONG - 1), columns, floor)
@@ -253,7 +254,7 @@ def make(seed, small=False):
     targets = make_texts(rng, alphabet, False, rng.choice([100, 150, 200, 400]))
     pool = [text.upper() for text in targets]
     targets.insert(rng.randint(0, len(targets)), "N" * rng.choice([20_000, 60_000, 150_000]))
-    strands = "+" if rng.random() < 0.2 else "+-"
+    strands = rng.choice(["+", "-", "+-", "+-", "+-", "+-", "+-", "+-"])
     reads = []
     while sum(map(len, reads)) * sum(map(len, pool)) < 40_000 and len(reads) < 10:
         reads.append(make_read(rng, alphabet, pool, anchor, rng.choice([60, 100, 150, 200])))
@@ -262,7 +263,7 @@ def make(seed, small=False):
     cs, cs_words = make_cs(rng)
     max_hits, ratio, eqx = rng.choice([1, 1, 2, 3, 10]), rng.choice([None, None, "0", "0.5", "1"]), rng.random() < 0.3
     words += ["--alphabet", "dna", *["--max-hits", str(max_hits)] * (max_hits > 1), *cs_words, *["--eqx"] * eqx]
-    words += ["--secondary-ratio", ratio] * (ratio is not None) + ["--forward-only"] * (strands == "+")
+    words += ["--secondary-ratio", ratio] * (ratio is not None) + ["--forward-only"] * (strands == "+") + ["--strand", "minus"] * (strands == "-")
     rules = {"min_score": 20 * match, "ppm": round(float(ratio or "0.8") * 1_000_000), "eqx": eqx, "cs": cs, "group": None}
     rules |= make_split(rng, words, False, scoring, rules["min_score"], rng.random() < 0.4)
     rules |= {"strands": strands, "max_hits": max_hits, "circles": []}
