@@ -17,6 +17,19 @@ class Difference(Exception):
     """A command that did not do what it must: the words of the command and what differs."""
 
 
+# Options that some formats refuse because they have no effect there, each with the number of its words.
+WITHOUT_EFFECT = {"--clip": (2, {"paf", "tab", "json"}), "--batch": (2, {"matrix"}), "--eqx": (1, {"tab", "json"})}
+
+
+def with_effect(words):
+    """The words without the options that their format refuses."""
+    for option, (count, formats) in WITHOUT_EFFECT.items():
+        if option in words and any(word.rsplit(".", 1)[-1] in formats for word in words):
+            at = words.index(option)
+            words = [*words[:at], *words[at + count :]]
+    return words
+
+
 class Program:
     """The command under test, run in a folder of its own."""
 
@@ -40,6 +53,7 @@ class Program:
     def run(self, words, codes=(0,)):
         """The bytes on stdout."""
         self.runs += 1
+        words = with_effect(words)
         try:
             done = subprocess.run([self.path, *words], cwd=self.folder, capture_output=True, timeout=MOST_SECONDS)
         except subprocess.TimeoutExpired:

@@ -26,9 +26,11 @@ def make(seed, small=False):
         texts.pop()
     texts = [decorated(rng, text, made["protein"]) for text in texts]
     records = [(f"s{at}", text) for at, text in enumerate(texts)]
-    strands = "+" if made["protein"] or rng.random() < 0.3 else "+-"
-    words = [word for word in made["words"] if word not in ("--forward-only", "--both-strands")]
+    strands = "+" if made["protein"] or rng.random() < 0.3 else rng.choice(["+-", "+-", "+-", "-"])
+    asked = ("--forward-only", "--both-strands", "--strand", "minus")
+    words = [word for word in made["words"] if word not in asked]
     words = ["all", *words, *["--forward-only"] * (strands == "+" and not made["protein"])]
+    words += ["--strand", "minus"] * (strands == "-")
     if is_matrix:
         rules = {"iddef": rng.choice([None, 0, 1, 2, 3, 4]), "values": rng.choice(["score", "identity"]), "mode": mode}
         # A matrix of scores has no identity to define.
