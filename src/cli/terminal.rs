@@ -3,6 +3,7 @@
 mod bar;
 mod devices;
 
+use crate::casts::to_u64;
 use crate::pipeline::dedup::DedupSummary;
 use crate::pipeline::search::SearchSummary;
 use crate::pipeline::{Reporter, Stage, Summary, counted};
@@ -148,7 +149,7 @@ fn summary_line(summary: &Summary) -> String {
 
 /// Thousandths, rounded down, so 1000 only if `part` is all.
 fn permille(part: u64, all: u64) -> Option<u64> {
-    (u128::from(part) * 1000).checked_div(u128::from(all)).map(|part| part as u64)
+    (u128::from(part) * 1000).checked_div(u128::from(all)).map(to_u64)
 }
 
 /// Cells and times. Stages run concurrently, so their times may add up to more than the total.

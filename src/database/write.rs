@@ -3,6 +3,7 @@
 use super::blocks::sums;
 use super::format::{Header, SECTIONS, Section, SourceFile};
 use crate::candidates::Index;
+use crate::casts::{to_u8, to_usize};
 use crate::error::Result;
 use crate::reader::References;
 use std::borrow::Cow;
@@ -20,7 +21,7 @@ pub fn write(
     let header = Header {
         alphabet: references.alphabet,
         masks_lower_case: references.masks_lower_case,
-        kmer: index.map_or(0, |index| index.tables().0 as u8),
+        kmer: index.map_or(0, |index| to_u8(index.tables().0)),
         targets: references.names.len() as u64,
         letters: references.sequences.codes().len() as u64,
         source,
@@ -36,7 +37,7 @@ pub fn write(
     put(&fields)?;
     let mut written = fields.len() as u64;
     for (entry, bytes) in header.entries.iter().zip(&sections) {
-        put(&repeat_n(0, (entry.offset - written) as usize).collect::<Vec<u8>>())?;
+        put(&repeat_n(0, to_usize(entry.offset - written)).collect::<Vec<u8>>())?;
         put(bytes)?;
         written = entry.offset + entry.len;
     }
