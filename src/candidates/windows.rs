@@ -33,7 +33,7 @@ impl Window {
         let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > targets.lead(target) as usize;
-        counts.then_some(Window { target, start: to_u32(start), end: to_u32(end), held: 1 })
+        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: 1 })
     }
 
     /// All that an alignment can reach which covers `span` letters of the target at most, and of which some letters of a

@@ -359,9 +359,12 @@ impl<V: Pod> BestCells<V> {
         let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
         let steps: &[i32] = cast_slice(std::slice::from_ref(&self.step));
         for (lane, (&score, &step)) in scores.iter().zip(steps).enumerate().take(rows - first) {
+            if score <= 0 {
+                continue;
+            }
             let (query_end, target_end) = (to_u32(first + lane + 1), to_u32(step - to_i32(lane) + 1));
             let hit = Hit { score, query_end, target_end };
-            if score > 0 && hit.order(best).is_lt() {
+            if hit.order(best).is_lt() {
                 *best = hit;
             }
         }

@@ -35,8 +35,8 @@ impl WindowSize {
             let cols = (most - best - step * (to_i64(rows) + 2)) / (step + best);
             let cols = cols.min(MOST_COLS);
             let spread = step * (to_i64(rows) + cols + 2);
-            let size = WindowSize { rows, cols: to_usize(cols), spread: to_i32(spread), values };
-            (cols >= to_i64(rows) / 2).then_some(size)
+            let size = || WindowSize { rows, cols: to_usize(cols), spread: to_i32(spread), values };
+            (cols >= to_i64(rows) / 2).then(size)
         };
         let mut heights = std::iter::successors(Some(MOST_ROWS), |rows| Some(rows / 2));
         heights.by_ref().take_while(|&rows| rows >= LEAST_ROWS).find_map(|rows| with(rows * lanes))
