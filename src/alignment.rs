@@ -1,5 +1,6 @@
 //! A hit, an alignment, its path, and the total order that decides between equal scores.
 
+use crate::casts::to_u32;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
@@ -39,7 +40,7 @@ impl Strands {
 
     /// Number of orientations.
     pub fn count(self) -> u32 {
-        self.orientations().len() as u32
+        to_u32(self.orientations().len())
     }
 
     /// Position of an orientation among those of a query; 0 if there is only one.

@@ -5,6 +5,7 @@
 
 mod detect;
 
+use crate::casts::const_u8;
 pub use detect::Suggested;
 
 use rayon::prelude::*;
@@ -43,8 +44,8 @@ const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
     let mut table = [NONE; 256];
     let mut code = 0;
     while code < letters.len() {
-        table[letters[code] as usize] = code as u8;
-        table[letters[code].to_ascii_lowercase() as usize] = code as u8;
+        table[letters[code] as usize] = const_u8(code);
+        table[letters[code].to_ascii_lowercase() as usize] = const_u8(code);
         code += 1;
     }
     let mut alias = 0;
@@ -183,7 +184,7 @@ static LETTER_COMPLEMENTS: [u8; 256] = {
     let mut table = [0; 256];
     let mut letter = 0;
     while letter < table.len() {
-        table[letter] = letter as u8;
+        table[letter] = const_u8(letter);
         letter += 1;
     }
     let mut code = 0;

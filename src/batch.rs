@@ -1,5 +1,6 @@
 //! The indexed compact buffer: sequences one after another, and the pairs to align among them.
 
+use crate::casts::to_u32;
 use crate::error::{EngineError, Error};
 use crate::scoring::Scoring;
 use rayon::prelude::*;
@@ -185,7 +186,7 @@ impl Sequences {
             }
             from -= len;
             if is_circle {
-                self.circles.insert(place, len as u32);
+                self.circles.insert(place, to_u32(len));
             }
         }
     }
@@ -235,7 +236,7 @@ impl Sequences {
     /// Columns of sequence `index` in which an alignment can end that begins in the first copy and covers `span` columns
     /// at most.
     pub fn reach(&self, index: u32, span: u32) -> u32 {
-        let len = self.get(index as usize).len() as u32;
+        let len = to_u32(self.get(index as usize).len());
         self.circle(index).map_or(len, |circle| len.min((circle - 1).saturating_add(span)))
     }
 
@@ -305,7 +306,7 @@ impl Holding {
         let mut first = 0;
         let of_block = |block: usize| {
             first += sequences.ends[first..].partition_point(|&end| end <= block * BLOCK);
-            first as u32
+            to_u32(first)
         };
         Holding { firsts: (0..sequences.codes.len().div_ceil(BLOCK)).map(of_block).collect() }
     }
@@ -423,7 +424,7 @@ pub fn counting_sort_descending(keys: &[u32], classes: u32) -> Vec<u32> {
     let mut order = vec![0u32; keys.len()];
     for (index, &key) in keys.iter().enumerate() {
         let next = &mut place[bucket(key)];
-        order[*next as usize] = index as u32;
+        order[*next as usize] = to_u32(index);
         *next += 1;
     }
     order

@@ -2,6 +2,7 @@
 //! target that it can cover. Proofs stand in docs/algorithm.md.
 
 use crate::alphabet::is_base;
+use crate::casts::{to_i32, to_i64, to_u32};
 use crate::scoring::{Scoring, Substitution};
 
 /// A band with at most this many deletions is narrow enough: a narrower one is not worth a look at the residues.
@@ -21,7 +22,7 @@ impl Band {
     pub fn most_gaps(&self, scoring: &Scoring) -> u32 {
         let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
         let slack = (i64::from(self.deletions) + 1) * extend - 1 + open;
-        (slack / (open + extend)) as u32
+        to_u32(slack / (open + extend))
     }
 }
 
@@ -38,7 +39,7 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
         let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(is_base(code))).sum::<u8>());
         let matching: usize = codes.chunks(255).map(count).sum();
         let all = matching == codes.len() && match_ > 0;
-        return (matching as i64 * i64::from(match_), if all { i64::from(match_) } else { 0 });
+        return (to_i64(matching) * i64::from(match_), if all { i64::from(match_) } else { 0 });
     }
     let mut counts = [0i64; 256];
     codes.iter().for_each(|&code| counts[usize::from(code)] += 1);
@@ -55,7 +56,7 @@ pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
         // As if every residue were one that can match, which nearly all are.
         let each = i64::from(match_.max(0));
-        let lost = codes.len() as i64 * each - i64::from(score);
+        let lost = to_i64(codes.len()) * each - i64::from(score);
         let band = band_of(codes.len(), lost, each, scoring);
         if band.deletions <= NARROW {
             return band;
@@ -78,11 +79,11 @@ pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> 
     let cheapest = potentials(codes, scoring).1;
     // Gaps lose less than one more deleted residue would.
     let lost = open + extend * (i64::from(band.deletions) + 1) - 1;
-    let in_all = i64::from(cols) - codes.len() as i64;
+    let in_all = i64::from(cols) - to_i64(codes.len());
     let each = 2 * extend + cheapest;
     let deletions = (lost - 2 * open + (extend + cheapest) * in_all).div_euclid(each);
     let insertions = (lost - 2 * open - extend * in_all).div_euclid(each);
-    let within = |most: u32, len: i64| len.clamp(0, most.into()) as u32;
+    let within = |most: u32, len: i64| to_u32(len.clamp(0, most.into()));
     Band {
         deletions: within(band.deletions, deletions.max(in_all)),
         insertions: within(band.insertions, insertions.max(-in_all)),
@@ -102,8 +103,8 @@ fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
     if slack < extend {
         return Band::default();
     }
-    let clip = |len: i64| len.min(i64::from(u32::MAX >> 2)) as u32;
-    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(rows as u32) }
+    let clip = |len: i64| to_u32(len.min(i64::from(u32::MAX >> 2)));
+    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(to_u32(rows)) }
 }
 
 /// The most target residues that an alignment of score at least `score` can cover with the query
@@ -112,9 +113,9 @@ fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
 pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
     let least = match scoring.mode.is_local() {
         true => score,
-        false => (-scoring.gap_cost(codes.len())).clamp(score.into(), i64::from(i32::MAX)) as i32,
+        false => to_i32((-scoring.gap_cost(codes.len())).clamp(score.into(), i64::from(i32::MAX))),
     };
-    narrowest_band(codes, least, scoring).deletions.saturating_add(codes.len() as u32)
+    narrowest_band(codes, least, scoring).deletions.saturating_add(to_u32(codes.len()))
 }
 
 /// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.

@@ -31,6 +31,7 @@ pub use kmers::StoredIndex;
 use crate::alignment::{Locus, Strand, Strands};
 use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;
+use crate::casts::to_u32;
 use levels::Level;
 use std::ops::Range;
 use windows::Region;
@@ -68,11 +69,11 @@ pub enum Meets {
 impl Layout {
     /// The targets, of so many, that a record meets.
     pub fn targets(&self, record: u32, count: usize) -> Range<u32> {
-        let count = count as u32;
+        let count = to_u32(count);
         match self.meets {
             Meets::All => 0..count,
             Meets::Paired(first) => first + record..first + record + 1,
-            Meets::Behind(first) => (first + record + 1).min(count)..count,
+            Meets::Behind(first) => first.saturating_add(record + 1).min(count)..count,
         }
     }
 
@@ -127,7 +128,7 @@ impl Wanted {
         };
         let cols = regions.iter().find(owns).map_or(0, |(_, pair, _)| pair.cols());
         // The hit takes as many as its score needs, and so must another one beside it.
-        let least = self.least.div_euclid(match_.max(1)).max(0) as u32;
+        let least = to_u32(self.least.div_euclid(match_.max(1)).max(0));
         if cols / 2 < least { cols } else { least }
     }
 }
@@ -160,7 +161,7 @@ impl ChunkLength {
     /// ([`crate::engine::Capabilities::enough_sweeps`]).
     pub fn suited(pairs: usize, enough: u64, per_warm_up: u32) -> ChunkLength {
         let columns = pairs as u64 * u64::from(STRETCH);
-        let least = (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32;
+        let least = to_u32((columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)));
         ChunkLength { least, per_warm_up }
     }
 
@@ -207,7 +208,7 @@ impl MetTargets {
                 (self.letters / self.targets.max(1) * met.min(self.targets), met.min(self.targets))
             }
         };
-        let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
+        let warm_up = to_u32(batch.query(layout.query(record, Strand::Forward)).len());
         let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
         layout.strands.count() as usize * (columns / each as usize + targets)
     }
@@ -230,7 +231,7 @@ impl MetTargets {
             let is_met = |&target: &u32| batch.target(target).len() >= self.least_len;
             for target in targets.clone().filter(is_met) {
                 if batch.scoring.mode.needs_whole_targets() {
-                    let end = batch.target(target).len() as u32;
+                    let end = to_u32(batch.target(target).len());
                     // An empty target has no alignment.
                     pairs.extend((end > 0).then_some(Pair { query, target, start: 0, own: 0, end }));
                     continue;
@@ -258,7 +259,7 @@ fn has_stretches(warm_up: u32) -> bool {
 fn chunks(len: u32, warm_up: u32, length: ChunkLength) -> impl Iterator<Item = (u32, u32, u32)> {
     let own = length.owned(warm_up);
     let count = u64::from(len.div_ceil(own));
-    let border = move |k: u64| (u64::from(len) * k / count.max(1)) as u32;
+    let border = move |k: u64| to_u32(u64::from(len) * k / count.max(1));
     (0..count).map(move |k| (border(k).saturating_sub(warm_up), border(k), border(k + 1)))
 }
 

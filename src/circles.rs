@@ -7,6 +7,7 @@
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand, Supplementary, push_run};
 use crate::batch::Batch;
 use crate::candidates::Layout;
+use crate::casts::to_u32;
 use crate::quality;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -16,7 +17,7 @@ use std::mem;
 pub fn cut(batch: &Batch, layout: Layout, found: &mut [Found]) {
     if batch.targets.have_circles() {
         let cut =
-            |(record, found): (usize, &mut Found)| Cut { batch, layout, record: record as u32 }.all(found);
+            |(record, found): (usize, &mut Found)| Cut { batch, layout, record: to_u32(record) }.all(found);
         found.par_iter_mut().enumerate().for_each(cut);
     }
 }
@@ -78,9 +79,9 @@ impl Cut<'_> {
             supplementary.extend(pieces.map(|alignment| Supplementary { alignment, ..hit }));
         }
         found.supplementary = supplementary;
-        found.sort_supplementary(
-            self.batch.query(self.layout.query(self.record, Strand::Forward)).len() as u32
-        );
+        found.sort_supplementary(to_u32(
+            self.batch.query(self.layout.query(self.record, Strand::Forward)).len(),
+        ));
     }
 
     fn is_across(&self, hit: &Alignment) -> bool {

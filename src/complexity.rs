@@ -9,6 +9,7 @@ mod seg;
 
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::Alphabet;
+use crate::casts::to_i32;
 use crate::scoring::Scoring;
 use std::ops::Range;
 
@@ -80,7 +81,7 @@ pub fn unmasked_score(
             }
         }
     }
-    best as i32
+    to_i32(best)
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub use primitives::Primitives;
 use crate::alignment::Hit;
 use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, Sequences};
 use crate::bounds::Band;
+use crate::casts::to_u32;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
@@ -66,7 +67,7 @@ impl Window {
     /// which holds the first cell's diagonal neighbour.
     pub fn band_cols(&self, rows: Range<i64>) -> Range<u32> {
         let diagonal = i64::from(self.cols()) - i64::from(self.query_end);
-        let clip = |col: i64| col.clamp(0, i64::from(self.cols())) as u32;
+        let clip = |col: i64| to_u32(col.clamp(0, i64::from(self.cols())));
         let first = rows.start + diagonal - i64::from(self.band.deletions) - 1;
         clip(first)..clip(rows.end + diagonal + i64::from(self.band.insertions))
     }

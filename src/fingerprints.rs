@@ -24,6 +24,7 @@ pub mod sliced;
 
 use crate::alphabet::{Alphabet, CODES, is_base};
 use crate::batch::Sequences;
+use crate::casts::{to_u8, to_u32};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -83,10 +84,10 @@ impl Rule {
                 "chunks of {mean} letters in the mean: give a power of two from 2 to {MOST_MEAN}"
             )));
         }
-        let value = |code: usize| u32::from(value(alphabet, code as u8));
+        let value = |code: usize| u32::from(value(alphabet, to_u8(code)));
         let (entering, leaving): (Table, Table) = match kind {
             Kind::Rabin => {
-                let gone = polynomial::power(polynomial::LETTER_BITS * window as u32);
+                let gone = polynomial::power(polynomial::LETTER_BITS * to_u32(window));
                 let leaving = |code| polynomial::product(value(code), gone);
                 (std::array::from_fn(value), std::array::from_fn(leaving))
             }
@@ -153,7 +154,7 @@ impl Rule {
 fn value(alphabet: Alphabet, code: u8) -> u8 {
     match alphabet {
         Alphabet::Dna if !is_base(code) => NO_BASE,
-        Alphabet::Dna | Alphabet::Protein => code % CODES as u8,
+        Alphabet::Dna | Alphabet::Protein => code % to_u8(CODES),
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::alignment::Strands;
 use crate::batch::{Batch, Pair};
 use crate::candidates::{Layout, Meets};
+use crate::casts::to_u32;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::error::EngineError;
@@ -79,10 +80,10 @@ fn batch(scoring: &Arc<Scoring>, pairs: usize, letters: usize) -> Batch {
 /// The best score of each query with the target of the same number.
 fn scores(engine: &mut Cpu, batch: &Batch) -> Result<Vec<i32>, EngineError> {
     let pair = |index: u32| {
-        let end = batch.target(index).len() as u32;
+        let end = to_u32(batch.target(index).len());
         Pair { query: index, target: index, start: 0, own: 0, end }
     };
-    let pairs: Vec<Pair> = (0..batch.queries.len() as u32).map(pair).collect();
+    let pairs: Vec<Pair> = (0..to_u32(batch.queries.len())).map(pair).collect();
     Ok(engine.score(batch, &pairs)?.into_iter().map(|hit| hit.score).collect())
 }
 

@@ -23,6 +23,7 @@ use crate::bounds::longest_span;
 use crate::candidates::filter::Filter;
 use crate::candidates::seeds::Seen;
 use crate::candidates::{ChunkLength, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions, windows};
+use crate::casts::to_u32;
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use crate::repeats::Distinct;
@@ -165,7 +166,7 @@ impl<'a> Scope<'a> {
 
     /// Length of the longest target stretch that a hit of the batch can cover.
     pub fn span(&self) -> u32 {
-        let records = self.layout.records(self.batch.queries.len()) as u32;
+        let records = to_u32(self.layout.records(self.batch.queries.len()));
         (0..records)
             .into_par_iter()
             .map(|record| self.span_of(record, self.rules_of(record).min_score))
@@ -229,7 +230,7 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
 }
 
 fn all_records(scope: &Scope) -> Vec<u32> {
-    (0..scope.layout.records(scope.batch.queries.len()) as u32).collect()
+    (0..to_u32(scope.layout.records(scope.batch.queries.len()))).collect()
 }
 
 /// Finds the hits of some records, which are in ascending order. The others have none.

@@ -2,6 +2,7 @@
 
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::{Alphabet, is_base};
+use crate::casts::to_u32;
 use crate::options::IdentityDefinition;
 use crate::scoring::{AlignmentMode, Scoring};
 
@@ -63,11 +64,11 @@ impl ColumnKinds {
     /// The identity by a definition; `query` and `target` are the residues of both sequences.
     pub fn identity(&self, definition: IdentityDefinition, query: usize, target: usize) -> Identity {
         let (equal, of) = match definition {
-            IdentityDefinition::Shorter => (self.matches, query.min(target) as u32),
+            IdentityDefinition::Shorter => (self.matches, to_u32(query.min(target))),
             IdentityDefinition::Columns | IdentityDefinition::Blast => (self.matches, self.columns()),
             IdentityDefinition::Inner => (self.matches, self.columns() - self.gapped_at_ends),
             IdentityDefinition::Longer => {
-                let longer = query.max(target) as u32;
+                let longer = to_u32(query.max(target));
                 (longer.saturating_sub(self.mismatches + self.gaps), longer)
             }
         };

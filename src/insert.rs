@@ -4,6 +4,7 @@
 //! formulas.
 
 use crate::alignment::{Alignment, Strand};
+use crate::casts::{to_i64, to_u32, to_usize};
 use std::cmp::Reverse;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
@@ -99,7 +100,7 @@ impl InsertSize {
     pub fn pair_score(&self, sum: i64, size: u32, match_: i32) -> i64 {
         let off = u64::from(size.abs_diff(self.mean));
         let step = (off * STEPS / u64::from(self.deviation.max(1))).min(COSTS.len() as u64 - 1);
-        (sum * ONE - COSTS[step as usize] * i64::from(match_) + ONE / 2 - 1).div_euclid(ONE)
+        (sum * ONE - COSTS[to_usize(step)] * i64::from(match_) + ONE / 2 - 1).div_euclid(ONE)
     }
 
     /// The strand on which the mate of an alignment lies, and the columns of the target that hold all of it in a proper
@@ -141,11 +142,11 @@ impl InsertSize {
         let inside = quartile(1) - range..=quartile(3) + range;
         let kept: Vec<i64> =
             sizes.iter().map(|&size| i64::from(size)).filter(|size| inside.contains(size)).collect();
-        let count = kept.len() as i64;
+        let count = to_i64(kept.len());
         let mean = (kept.iter().sum::<i64>() + count / 2) / count;
         let variance = kept.iter().map(|size| (size - mean) * (size - mean)).sum::<i64>() / count;
-        let deviation = (variance.unsigned_abs().isqrt() as u32).max(LEAST_DEVIATION);
-        Some(InsertSize { orientation, mean: (mean as u32).max(1), deviation })
+        let deviation = to_u32(variance.unsigned_abs().isqrt()).max(LEAST_DEVIATION);
+        Some(InsertSize { orientation, mean: to_u32(mean).max(1), deviation })
     }
 }
 
@@ -246,7 +247,7 @@ fn inserts(
             (Strand::Forward, Strand::Reverse) | (Strand::Reverse, Strand::Forward) => Orientation::Rf,
             (Strand::Forward, Strand::Forward) | (Strand::Reverse, Strand::Reverse) => Orientation::Ff,
         };
-        (orientation, between.unsigned_abs() as u32)
+        (orientation, to_u32(between.unsigned_abs()))
     };
     let between = five_prime(other) - five_prime(one);
     let ways = match circle.map(|len| (i64::from(len), between.rem_euclid(i64::from(len)))) {

@@ -96,8 +96,20 @@
     not(test),
     warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
 )]
+// A number that is too large, or negative, must not become another one in silence: see `casts`.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        clippy::cast_lossless,
+        clippy::ptr_as_ptr
+    )
+)]
 
 mod api;
+mod casts;
 
 pub use alignment::Strand;
 pub use alphabet::Alphabet;

@@ -13,6 +13,7 @@ mod rescue;
 
 use crate::alignment::{Alignment, Found, Mated};
 use crate::batch::Sequences;
+use crate::casts::{to_i32, to_u32};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Rules, Scope, TieBreak};
@@ -60,7 +61,7 @@ impl Pairing {
     pub fn by_scores(insert: InsertSize, rules: Rules, scores: PairScores) -> Pairing {
         let (share, of) = RESCUED;
         // Rounded up: a score reaches the share or it does not.
-        let rescued = (u64::from(rules.min_score.max(1) as u32) * share).div_ceil(of) as i32;
+        let rescued = to_i32((u64::from(to_u32(rules.min_score.max(1))) * share).div_ceil(of));
         Pairing { insert, unpaired: UNPAIRED.saturating_mul(scores.match_), scores, rescued, rules }
     }
 
@@ -102,7 +103,7 @@ impl Pairing {
         let pairs = found.par_chunks_exact_mut(2).zip(rescued.into_par_iter()).enumerate();
         let circle_of = |target| scope.batch.targets.circle(target);
         pairs.for_each(|(number, (pair, rescued))| {
-            let record = 2 * number as u32;
+            let record = 2 * to_u32(number);
             let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: tie_break.copied(), record };
             choose(self, &circle_of, pair, rescued, ties);
         });

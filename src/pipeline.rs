@@ -12,6 +12,8 @@
 //! whatever the input. Several workers on one device let the host's work for one batch go on beside
 //! the device's work for another.
 
+use crate::casts::to_u64;
+
 mod about;
 mod align;
 mod alphabet;
@@ -217,7 +219,7 @@ fn run_beside<'scope>(
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
     let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;
-    run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
+    run.reading.store(to_u64(reading.as_nanos()), Ordering::Relaxed);
     if !hardware.engine(0).keeps(&run.targets, &run.scoring) {
         reporter.note("the references do not fit into GPU memory, so each batch sends them in pieces");
     }

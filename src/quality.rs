@@ -1,6 +1,7 @@
 //! Mapping qualities: how sure it is that an alignment is where its query comes from.
 
 use crate::alignment::{Alignment, Found, Tier};
+use crate::casts::{to_u8, whole_i32, whole_u8};
 use crate::scoring::{Scoring, Substitution};
 
 /// No mapping quality is above this (255 would mean "not known").
@@ -58,7 +59,7 @@ pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold):
     let t = identity * identity * weight;
     let lead = (6.02 * (score - f64::from(sub)) / match_ * t * t + 0.499).floor();
     let others = if second.is_some() { (4.343 * 2f64.ln() + 0.499).floor() } else { 0.0 };
-    (lead - others).clamp(0.0, MAX_MAPQ) as u8
+    whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
 }
 
 /// The mapping quality of a pair of mates whose score exceeds what comes next by `lead`, where `others` more pairs score
@@ -70,7 +71,7 @@ pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold):
 pub fn of_pair(lead: i64, match_: i32, others: usize) -> u8 {
     let lead = (6.02 * lead as f64 / f64::from(match_.max(1)) + 0.499).floor();
     let others = if others > 0 { (4.343 * (others as f64 + 1.0).ln() + 0.499).floor() } else { 0.0 };
-    (lead - others).clamp(0.0, MAX_MAPQ) as u8
+    whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
 }
 
 /// The score of a match and the penalty of a mismatch, as [`mapping_quality`] wants them.
@@ -85,14 +86,14 @@ pub struct Typical {
 impl Typical {
     pub fn of(scoring: &Scoring) -> Typical {
         let letters = scoring.alphabet.required_letters();
-        let codes = 0..letters.len() as u8;
+        let codes = 0..to_u8(letters.len());
         match &scoring.substitution {
             Substitution::Equal { match_, mismatch } => Typical { match_: *match_, mismatch: *mismatch },
             Substitution::Matrix(_) => {
                 let own: i32 = codes.clone().map(|code| scoring.score(code, code)).sum();
                 let worst = codes.clone().flat_map(|q| codes.clone().map(move |t| scoring.score(q, t))).min();
                 let mean = (f64::from(own) / letters.len() as f64).round();
-                Typical { match_: (mean as i32).max(1), mismatch: -worst.unwrap_or(0).min(0) }
+                Typical { match_: whole_i32(mean).max(1), mismatch: -worst.unwrap_or(0).min(0) }
             }
         }
     }

@@ -36,7 +36,9 @@ mod tests;
 mod texts;
 
 pub use abundance::with_abundance;
-pub use checks::{HAS_GAPS, MAX_QUERY_NAME, MAYBE_PROTEIN, check_reference, sam_name};
+pub use checks::{
+    HAS_GAPS, MAX_QUERY, MAX_QUERY_NAME, MAX_REFERENCES, MAYBE_PROTEIN, check_reference, sam_name,
+};
 pub use file_state::FileState;
 pub use lines::{LineBlock, LineReader};
 pub use mate_texts::MateTexts;

@@ -15,6 +15,7 @@ mod find;
 pub use find::{find, share_of_distinct};
 
 use crate::batch::Sequences;
+use crate::casts::to_u32;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,12 +38,12 @@ impl Place {
 
     /// The target's column for one of the stretch.
     pub fn there(&self, column: u32) -> u32 {
-        (i64::from(column) + self.offset) as u32
+        to_u32(i64::from(column) + self.offset)
     }
 
     /// The stretch's column for one of the target; none before the first is meant.
     pub fn here(&self, column: u32) -> u32 {
-        (i64::from(column) - self.offset).clamp(0, i64::from(u32::MAX)) as u32
+        to_u32((i64::from(column) - self.offset).clamp(0, i64::from(u32::MAX)))
     }
 }
 
@@ -85,7 +86,7 @@ impl Distinct {
     fn new(stretches: Sequences, places: Vec<Place>, copies: Vec<Copied>, span: u32) -> Distinct {
         let mut bins = vec![0];
         for stretch in stretches.iter() {
-            bins.push(bins[bins.len() - 1] + (stretch.len() as u32).div_ceil(BIN));
+            bins.push(bins[bins.len() - 1] + to_u32(stretch.len()).div_ceil(BIN));
         }
         let of = |copied: &Copied| {
             let first = bins[copied.stretch as usize];

@@ -8,6 +8,7 @@ mod mode;
 pub use mode::AlignmentMode;
 
 use crate::alphabet::{Alphabet, CODES, SCORED, scored_code};
+use crate::casts::{to_i8, to_i32, to_i64, to_u8};
 use crate::error::{Error, Place};
 use std::fmt;
 
@@ -120,7 +121,7 @@ impl Scoring {
 
     /// Cost of a gap of `len` residues.
     pub fn gap_cost(&self, len: usize) -> i64 {
-        i64::from(self.gap_open) + len as i64 * i64::from(self.gap_extend)
+        i64::from(self.gap_open) + to_i64(len) * i64::from(self.gap_extend)
     }
 }
 
@@ -142,7 +143,7 @@ impl Scoring {
         match &self.substitution {
             Substitution::Equal { match_, mismatch } => {
                 let matches = matches(query, target);
-                let mismatches = query.len().min(target.len()) as i64 - matches;
+                let mismatches = to_i64(query.len().min(target.len())) - matches;
                 matches * i64::from(*match_) - mismatches * i64::from(*mismatch)
             }
             Substitution::Matrix(_) => {
@@ -173,12 +174,13 @@ impl Scoring {
         if let Substitution::Equal { match_, .. } = self.substitution {
             return match_.max(0);
         }
-        (0..self.alphabet.letters().len() as u8).map(|code| self.potential(code)).max().unwrap_or(0)
+        (0..to_u8(self.alphabet.letters().len())).map(|code| self.potential(code)).max().unwrap_or(0)
     }
 
-    /// Whether no score of a query of `len` residues can overflow.
+    /// Whether no score of a query of `len` residues can overflow, nor a position in it, even if no residue scores.
     pub fn fits(&self, len: usize) -> bool {
-        (len as i64).saturating_mul(i64::from(self.max_potential())) <= MAX_SCORE
+        i64::try_from(len)
+            .is_ok_and(|len| len.saturating_mul(i64::from(self.max_potential().max(1))) <= MAX_SCORE)
     }
 
     /// Whether gaps as long as these sequences, where the mode may need them, cost no more than is counted with.
@@ -345,9 +347,9 @@ fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
     if !has_j {
         let mean = |scores: &[i8]| {
             let (sum, count) =
-                (scores.iter().map(|&score| i32::from(score)).sum::<i32>(), scores.len() as i32);
+                (scores.iter().map(|&score| i32::from(score)).sum::<i32>(), to_i32(scores.len()));
             // Of numbers between -127 and 127.
-            -((-sum).div_euclid(count)) as i8
+            to_i8(-((-sum).div_euclid(count)))
         };
         scores[J][J] = mean(&[scores[I][I], scores[I][L], scores[L][I], scores[L][L]]);
         let given = *scores;
@@ -359,7 +361,7 @@ fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
         }
     }
     let given = *scores;
-    let scored = |code: usize| usize::from(scored_code(code as u8));
+    let scored = |code: usize| usize::from(scored_code(to_u8(code)));
     for (q, row) in scores.iter_mut().enumerate() {
         for (t, score) in row.iter_mut().enumerate() {
             *score = given[scored(q)][scored(t)];
@@ -378,7 +380,7 @@ fn matches(query: &[u8], target: &[u8]) -> i64 {
     let count = |(q, t): (&[u8; LANES], &[u8; LANES])| i64::from(q.iter().zip(t).map(same).sum::<u8>());
     let first: i64 = queries.iter().zip(targets).map(count).sum();
     // What is left is compared together with some of those before it, which don't count again.
-    let counted = (LANES - last_of_query.len()) as u8;
+    let counted = to_u8(LANES - last_of_query.len());
     if let (Some(q), Some(t)) = (query[..len].last_chunk::<LANES>(), target[..len].last_chunk::<LANES>()) {
         let last = (0u8..).zip(q.iter().zip(t)).map(|(place, both)| same(both) & u8::from(place >= counted));
         return first + i64::from(last.sum::<u8>());
@@ -482,5 +484,11 @@ mod tests {
     fn long_queries_with_large_scores_do_not_fit() {
         assert!(Scoring::dna(2, 4, 4, 2).fits(100_000_000));
         assert!(!Scoring::dna(MAX_PARAMETER, 4, 4, 2).fits(1_000_000));
+        // Even if no residue scores, positions have 32 bits.
+        let matrix =
+            Matrix::parse("x", "A C G T\nA 0 0 0 0\nC 0 0 0 0\nG 0 0 0 0\nT 0 0 0 0\n", Alphabet::Dna)
+                .unwrap();
+        let nothing = Scoring::matrix(Alphabet::Dna, matrix, 4, 2);
+        assert!(nothing.fits(1 << 29) && !nothing.fits(1 << 32) && !nothing.fits(usize::MAX));
     }
 }

@@ -11,6 +11,7 @@ use crate::alignment::{Alignment, Found, Strand, Supplementary, Tier};
 use crate::batch::{Batch, Sequences};
 use crate::bounds::potential;
 use crate::candidates::{Layout, Meets};
+use crate::casts::to_u32;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{self, Effort, Remarks, Rules, Scope, Tiers};
@@ -56,7 +57,7 @@ pub fn supplement(
     let mut intervals: Vec<Interval> = Vec::new();
     for (record, found) in (0..).zip(found.iter()) {
         if let Some(primary) = found.alignments.first() {
-            let end = codes(scope, record).len() as u32;
+            let end = to_u32(codes(scope, record).len());
             intervals.extend(left(Interval { record, start: 0, end, is_part: false }, primary, end));
         }
     }
@@ -74,7 +75,7 @@ pub fn supplement(
             let quality = quality::of_first(&scope.batch.scoring, &hit);
             let Found { mut alignments, second, tier, .. } = hit;
             let Some(alignment) = alignments.drain(..).next() else { continue };
-            let len = codes(scope, interval.record).len() as u32;
+            let len = to_u32(codes(scope, interval.record).len());
             let mut alignment = in_record(interval, alignment, len);
             if let Some(part) = cut(scope, splitting, interval.record, &alignment) {
                 let (start, end) = part.letters_taken(len);
@@ -100,7 +101,7 @@ pub fn supplement(
     }
     for (record, found) in (0..).zip(found.iter_mut()) {
         if found.supplementary.len() > 1 {
-            found.sort_supplementary(codes(scope, record).len() as u32);
+            found.sort_supplementary(to_u32(codes(scope, record).len()));
         }
     }
     Ok(())
@@ -144,7 +145,7 @@ fn cut_primaries(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let part = |(record, found): (usize, &Found)| {
-        let (record, whole) = (record as u32, found.alignments.first()?);
+        let (record, whole) = (to_u32(record), found.alignments.first()?);
         Some((record, cut(scope, splitting, record, whole)?))
     };
     let parts: Vec<(u32, Alignment)> = found.par_iter().enumerate().filter_map(part).collect();
@@ -155,7 +156,7 @@ fn cut_primaries(
             (own.alignments, own.quality) = (vec![part], None);
             own.quality = Some(quality::of_first(&scope.batch.scoring, own));
         } else {
-            let (start, end) = part.letters_taken(codes(scope, record).len() as u32);
+            let (start, end) = part.letters_taken(to_u32(codes(scope, record).len()));
             intervals.push(Interval { record, start, end, is_part: true });
         }
     }
@@ -167,7 +168,7 @@ fn cut_primaries(
     for (interval, hit) in intervals.into_iter().zip(hits) {
         let quality = quality::of_first(&scope.batch.scoring, &hit);
         let Some(alignment) = hit.alignments.into_iter().next() else { continue };
-        let len = codes(scope, interval.record).len() as u32;
+        let len = to_u32(codes(scope, interval.record).len());
         let found = &mut found[interval.record as usize];
         found.alignments = vec![in_record(interval, alignment, len)];
         (found.second, found.threshold, found.quality) = (hit.second, hit.threshold, Some(quality));

@@ -1,5 +1,7 @@
 //! Output: alignments as SAM, BAM or PAF, and where it goes.
 
+use crate::casts::to_u32;
+
 mod bam;
 pub mod bgzf;
 pub mod distinct;
@@ -328,7 +330,8 @@ impl RecordMaker {
 impl NamedTargets {
     /// References that the queries all meet.
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
-        let lengths = (0..sequences.len()).map(|target| sequences.once(target as u32).len() as u32).collect();
+        let lengths =
+            (0..sequences.len()).map(|target| to_u32(sequences.once(to_u32(target)).len())).collect();
         NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
     }
 

@@ -8,6 +8,7 @@ use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, STRETCH, Sequences};
 use crate::candidates::filter::Filter;
 use crate::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::casts::{to_u32, whole_i64};
 use crate::error::{Error, Result};
 use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::default_min_score;
@@ -92,7 +93,7 @@ impl AlignerBuilder {
         if !(0.0..=1.0).contains(&secondary_ratio) {
             return Err(usage(format!("secondary_ratio({secondary_ratio}): give 0 to 1")));
         }
-        let secondary_ppm = (secondary_ratio * 1e6).round() as i64;
+        let secondary_ppm = whole_i64((secondary_ratio * 1e6).round());
         let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
         let strands = Strands::of(both_strands && scoring.alphabet == Alphabet::Dna);
         let scoring = Arc::new(scoring);
@@ -189,7 +190,7 @@ impl Aligner {
         self.targets.check()?;
         let hits = |(record, found): (usize, crate::alignment::Found)| {
             let hit = |alignment: crate::alignment::Alignment| {
-                let query = batch.query(layout.query(record as u32, alignment.strand));
+                let query = batch.query(layout.query(to_u32(record), alignment.strand));
                 let target = alignment.target as usize;
                 let name = self.targets.name(target).unwrap_or_default().to_string();
                 let codes = self.targets.sequences.get(target);

@@ -8,6 +8,7 @@ use crate::alignment::{Alignment, Locus, Strand};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, Sequences};
+use crate::casts::to_u32;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::options::ANY_SCORE;
@@ -168,11 +169,11 @@ impl PairAligner {
     }
 
     fn find(&self, engine: &mut dyn Engine, batch: &Batch) -> Result<Vec<Option<Alignment>>, EngineError> {
-        let count = batch.targets.len() as u32;
+        let count = to_u32(batch.targets.len());
         let strands = self.strands;
         let pair = |query: u32| {
             let target = query / strands;
-            Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
+            Pair { query, target, start: 0, own: 0, end: to_u32(batch.target(target).len()) }
         };
         let pairs: Vec<Pair> = (0..count * strands).map(pair).collect();
         let hits = engine.score(batch, &pairs)?;

@@ -4,6 +4,7 @@ use super::aligner::usage;
 use super::answers::Answers;
 use super::{Aligner, Targets};
 use crate::batch::{Batch, Pair, Sequences};
+use crate::casts::to_u32;
 use crate::error::Result;
 use crate::hits::PORTION;
 use std::iter::Fuse;
@@ -43,12 +44,12 @@ impl Aligner {
             targets: Arc::clone(&targets.sequences),
             scoring: Arc::clone(&self.scoring),
         };
-        let (strands, all) = (self.strands.count() as usize, 0..targets.len() as u32);
+        let (strands, all) = (self.strands.count() as usize, 0..to_u32(targets.len()));
         let pair = |query: u32, target: u32| {
-            let end = batch.target(target).len() as u32;
+            let end = to_u32(batch.target(target).len());
             Pair { query, target, start: 0, own: 0, end }
         };
-        let pairs: Vec<Pair> = (0..batch.queries.len() as u32)
+        let pairs: Vec<Pair> = (0..to_u32(batch.queries.len()))
             .flat_map(|query| all.clone().map(move |target| (query, target)))
             .map(|(query, target)| pair(query, target))
             .collect();

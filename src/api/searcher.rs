@@ -5,6 +5,7 @@ use super::device::Opened;
 use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
 use crate::alignment::{Strand, Strands};
 use crate::alphabet::Alphabet;
+use crate::casts::whole_u32;
 use crate::error::{Error, Result};
 use crate::options::MOST_PAM_LETTERS;
 use crate::search::batch::{BatchRules, TextBatch, TextHandle};
@@ -205,7 +206,7 @@ impl SearcherBuilder {
 fn rate(rate: f64) -> Result<Rate> {
     let millionths = (rate * 1e6).round();
     if (0.0..1e6).contains(&millionths) {
-        return Ok(Rate { millionths: millionths as u32 });
+        return Ok(Rate { millionths: whole_u32(millionths) });
     }
     Err(Error::Usage(format!("edits_by_rate({rate}): give a number of at least 0 and below 1")))
 }

@@ -6,7 +6,7 @@ use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
 use crate::error::{Error, Result};
 use crate::options::ReadRules;
-use crate::reader::{Reader, References, read_references};
+use crate::reader::{MAX_REFERENCES, Reader, References, read_references};
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -118,6 +118,9 @@ impl Targets {
             let refused = |text| Error::Usage(format!("target '{name}': {text}"));
             if letters.len() > i32::MAX as usize {
                 return Err(refused(format!("{} residues exceed the limit of 2^31 - 1", letters.len())));
+            }
+            if names.len() == MAX_REFERENCES {
+                return Err(refused(format!("more than {MAX_REFERENCES} targets")));
             }
             all.try_push(|codes| encode(alphabet, letters, codes)).map_err(refused)?;
             names.push(name);

@@ -3,6 +3,7 @@
 use super::Wanted;
 use crate::alignment::{Alignment, Cigar, Op, push_run};
 use crate::batch::Batch;
+use crate::casts::to_u32;
 use crate::error::EngineError;
 
 /// The alignment whose path has these runs, from its end. An error where they don't give the hit's score, which is
@@ -47,9 +48,9 @@ pub fn rescored(
         strand: wanted.strand,
         target: window.target,
         score: wanted.score,
-        query_start: row as u32,
+        query_start: to_u32(row),
         query_end: window.query_end,
-        target_start: col as u32,
+        target_start: to_u32(col),
         target_end: window.target_end,
         cigar,
     })

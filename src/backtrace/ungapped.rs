@@ -8,6 +8,7 @@
 use super::{Wanted, rescored};
 use crate::alignment::{Alignment, Op};
 use crate::batch::Batch;
+use crate::casts::{to_i64, to_u32, to_usize};
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 
@@ -30,7 +31,7 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
             return Err(EngineError::Wrong(problem));
         }
     };
-    rescored(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
 }
 
 /// The same in modes other than local: the diagonal as far as it goes, if an alignment may begin there, and if it has the
@@ -49,7 +50,7 @@ fn whole_diagonal(
     {
         return Ok(None);
     }
-    rescored(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
 }
 
 /// Cells of the diagonal that ends with both sequences, up to the cell that brings their sum to `score`. An error where
@@ -60,21 +61,21 @@ fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
     let best = i64::from(scoring.max_potential()).max(1);
-    let least = (i64::from(score) / best) as usize;
+    let least = to_usize(i64::from(score) / best);
     if (2 * STRIDE..=most).contains(&least) {
         let range = most - least..most - least + STRIDE;
-        if scoring.score_all(&query[range.clone()], &target[range]) < -best * STRIDE as i64 / 2 {
+        if scoring.score_all(&query[range.clone()], &target[range]) < -best * to_i64(STRIDE) / 2 {
             return None;
         }
     }
     let (mut left, mut len) = (i64::from(score), 0);
     // The sum can't be reached within a stride that would need more than it can have.
-    while left > best * STRIDE as i64 && len + STRIDE <= most {
+    while left > best * to_i64(STRIDE) && len + STRIDE <= most {
         let range = most - len - STRIDE..most - len;
         left -= scoring.score_all(&query[range.clone()], &target[range]);
         len += STRIDE;
         // Not even the best residues alone are enough any more.
-        if left > best * (most - len) as i64 {
+        if left > best * to_i64(most - len) {
             return None;
         }
     }

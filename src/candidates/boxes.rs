@@ -6,6 +6,7 @@
 //! any family without common cells that contains all boxes of runs (docs/algorithm.md, section 24).
 
 use super::runs::ExactRun;
+use crate::casts::to_u32;
 
 /// Rows and columns beyond a run on each side that belong to its box.
 pub const REACH: u32 = 500;
@@ -16,7 +17,7 @@ const RECENT: usize = 8;
 
 /// An interval with more positions on each side, as far as `len` positions have them.
 fn wider((start, end): (u32, u32), by: u32, len: usize) -> (u32, u32) {
-    (start.saturating_sub(by), end.saturating_add(by).min(len as u32))
+    (start.saturating_sub(by), end.saturating_add(by).min(to_u32(len)))
 }
 
 /// A rectangle of rows of a query in one orientation, and columns of a target; both half-open.

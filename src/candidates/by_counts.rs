@@ -11,6 +11,7 @@ use crate::alignment::Strand;
 use crate::batch::{Batch, Sequences};
 use crate::bounds::longest_span;
 use crate::candidates::kmers::{Kmers, Places};
+use crate::casts::{to_i32, to_i64, to_u32, to_usize};
 
 /// What a query is counted in.
 struct Counting<'a> {
@@ -57,12 +58,12 @@ impl Counting<'_> {
         windows: &mut Vec<Window>,
     ) {
         let Counting { targets, len, span, .. } = *self;
-        let behind = (last + to as i64).clamp(0, targets.codes().len() as i64) as usize;
-        let mut place = (first + from as i64).max(0) as usize;
+        let behind = to_usize((last + to_i64(to)).clamp(0, to_i64(targets.codes().len())));
+        let mut place = to_usize((first + to_i64(from)).max(0));
         while place < behind {
             let target = targets.holding(place);
-            let start = targets.start(target) as i64;
-            let target = (targets, target as u32);
+            let start = to_i64(targets.start(target));
+            let target = (targets, to_u32(target));
             windows.extend(Window::along(target, (first - start, last - start), len, (span, most)));
             place = targets.start(target.1 as usize + 1);
         }
@@ -131,7 +132,7 @@ impl ByIndex {
             let counting = Counting { targets, kmers, counts, len, span };
             counting.windows(found, &mut work.tally, windows);
             columns += join(windows, u32::max);
-            let most = |most: u32| most as i32;
+            let most = |most: u32| to_i32(most);
             push_regions(&mut regions, targets, (strand, query(strand)), (span, most), windows);
         }
         let known = wanted.known_columns(&regions, levels.field.scoring.max_potential());

@@ -11,6 +11,7 @@ use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Sequences};
 use crate::bounds::{longest_span, potential};
+use crate::casts::{to_i64, to_usize};
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use rayon::prelude::*;
@@ -63,9 +64,9 @@ impl ByIndex {
 
     /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
     fn ungapped(&self, query: &[u8], offset: i64, bounds: &Range<usize>, scoring: &Scoring) -> i32 {
-        let from = (bounds.start as i64 - offset).max(0) as usize;
-        let to = (bounds.end as i64 - offset).min(query.len() as i64) as usize;
-        let target = &self.targets.codes()[(from as i64 + offset) as usize..(to as i64 + offset) as usize];
+        let from = to_usize((to_i64(bounds.start) - offset).max(0));
+        let to = to_usize((to_i64(bounds.end) - offset).min(to_i64(query.len())));
+        let target = &self.targets.codes()[to_usize(to_i64(from) + offset)..to_usize(to_i64(to) + offset)];
         let (mut score, mut best) = (0, 0);
         for (&q, &t) in query[from..to].iter().zip(target) {
             score = (score + scoring.score(q, t)).max(0);
@@ -92,7 +93,7 @@ impl ByIndex {
             }
             let mut last = None;
             kmers.for_each_place((query, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
-                let offset = place as i64 - from as i64;
+                let offset = to_i64(place) - to_i64(from);
                 if last.replace(offset) != Some(offset) {
                     best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
                 }

@@ -3,6 +3,7 @@
 use super::levels::{Costs, Field, Known, Level, SeedKind};
 use super::seed_counts::SeedCounts;
 use super::tally::Bins;
+use crate::casts::to_i32;
 
 /// Seeds of a segment, about; the longest fit a count.
 const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 1 << 15];
@@ -26,7 +27,7 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
     let seeds = len / seed;
     let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
     let bands = field.columns() / bins.width() as f64 * segments as f64;
-    let density = SKEW / 4f64.powi(seed as i32);
+    let density = SKEW / 4f64.powi(to_i32(seed));
     let needed = counts.least_held(seeds / segments);
     let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
     let by_chance = bands * most_likely(in_band, needed as f64);

@@ -1,6 +1,7 @@
 //! About what a long query scores, by how many of its seeds stand near one diagonal.
 
 use super::tally::{Bins, Tally};
+use crate::casts::{to_i64, whole_i32};
 use crate::scoring::{Scoring, Substitution};
 
 /// Seeds of a query for which a score is estimated, at least.
@@ -35,9 +36,9 @@ impl Estimate {
         let mut best = (0, 0);
         tally.count(seeds.clone(), (&bins, LEAST_HELD), |bin, held| best = best.max((held, bin)));
         let (first, last) = bins.diagonals(best.1);
-        let (first, last) = (first - bins.width() as i64, last + bins.width() as i64);
+        let (first, last) = (first - to_i64(bins.width()), last + to_i64(bins.width()));
         let in_band = |(from, places): (usize, &[u32])| {
-            let diagonal = |&place: &u32| i64::from(place) - from as i64;
+            let diagonal = |&place: &u32| i64::from(place) - to_i64(from);
             places.iter().map(diagonal).any(|diagonal| (first..=last).contains(&diagonal)).then_some(from)
         };
         let mut held = seeds.filter_map(in_band);
@@ -52,6 +53,6 @@ impl Estimate {
         // A letter that differs, one left out and one more, as often as each other.
         let [a, b, gap] = [match_, mismatch, scoring.gap_open + scoring.gap_extend].map(f64::from);
         let lost = (a + b + gap + gap + a) / 3.0;
-        (covered * (a - errors * lost)).max(0.0) as i32
+        whole_i32((covered * (a - errors * lost)).max(0.0))
     }
 }

@@ -16,6 +16,7 @@ use super::seeds::{Seeds, Seen};
 use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Sequences};
+use crate::casts::{to_u32, whole_u64};
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use std::sync::{Arc, Mutex};
@@ -101,7 +102,7 @@ impl Filter {
     fn index_is_worth(&self, levels: &Levels, batch: &Batch, layout: &Layout) -> bool {
         let Some(by_scan) = &self.by_scan else { return true };
         let other = by_scan.levels();
-        let records = layout.records(batch.queries.len()) as u32;
+        let records = to_u32(layout.records(batch.queries.len()));
         let saved = |record: u32| {
             let len = batch.query(layout.query(record, Strand::Forward)).len();
             (other.cells(len) - levels.cells(len)).max(0.0)
@@ -146,7 +147,7 @@ impl Filter {
     /// Columns that the first level leaves of the targets for a query of `len` letters, about; `None` where none pays.
     pub fn columns(&self, len: usize) -> Option<u64> {
         let levels = self.levels(SeedKind::Index).or(self.levels(SeedKind::Scan))?;
-        levels.first(len).map(|level| level.columns as u64)
+        levels.first(len).map(|level| whole_u64(level.columns))
     }
 
     /// [`Seeds::glance`] by what finds seeds of a kind.

@@ -2,6 +2,7 @@
 
 use crate::alphabet::is_base;
 use crate::batch::Sequences;
+use crate::casts::{to_u16, to_u32};
 use rayon::prelude::*;
 use std::any::Any;
 use std::borrow::Cow;
@@ -97,7 +98,7 @@ impl Index {
         for (count, ends) in counts.into_iter().zip(ends.chunks_mut(of_bucket)) {
             let (own, behind) = rest.split_at_mut(count);
             buckets.push(Bucket { before, ends, places: own });
-            (rest, before) = (behind, before + count as u32);
+            (rest, before) = (behind, before + to_u32(count));
         }
         buckets.par_iter_mut().for_each(Bucket::begin);
         for chunk in &chunks {
@@ -111,7 +112,7 @@ impl Index {
     /// The k-mer that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
     /// are too few, or one of them is no base.
     pub fn kmer(&self, codes: &[u8]) -> Option<(usize, u32)> {
-        let letters = self.letters.min(codes.len() as u32);
+        let letters = self.letters.min(to_u32(codes.len()));
         let base = |kmer, &code: &u8| is_base(code).then(|| kmer << LETTER_BITS | usize::from(code));
         let kmer = codes[..letters as usize].iter().try_fold(0, base)?;
         (letters >= LEAST_LETTERS).then_some((kmer, letters))
@@ -164,12 +165,12 @@ fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
 fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<Piece> {
     let shift = LETTER_BITS * letters - BUCKET_BITS;
     let piece = |stretch: Range<usize>| {
-        let start = stretch.start as u32;
+        let start = to_u32(stretch.start);
         let mut found = Vec::with_capacity(stretch.len());
         let mut next = vec![0u32; BUCKETS];
         for_each_kmer(targets, letters, stretch, |kmer, place| {
             next[kmer >> shift] += 1;
-            found.push((kmer as u32, place));
+            found.push((to_u32(kmer), place));
         });
         let mut sum = 0;
         for next in &mut next {
@@ -181,7 +182,7 @@ fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<
         let mask = (1u32 << shift) - 1;
         for (kmer, place) in found {
             let next = &mut next[kmer as usize >> shift];
-            kmers[*next as usize] = ((kmer & mask) as u16, (place - start) as u16);
+            kmers[*next as usize] = (to_u16(kmer & mask), to_u16(place - start));
             *next += 1;
         }
         Piece { start, ends: next, kmers }
@@ -225,7 +226,7 @@ impl Bucket<'_> {
 /// Calls with each k-mer that begins at one of the places `of`, and its place, in the order of places.
 fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
     let mask = (1 << (LETTER_BITS * letters)) - 1;
-    let behind = of.end as u32;
+    let behind = to_u32(of.end);
     // K-mers behind are those of another stretch, whether they are whole or seem to be cut short here.
     let mut call = |kmer, place| {
         if place < behind {
@@ -238,7 +239,7 @@ fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: 
         let end = targets.start(index + 1).min(of.end + letters as usize - 1);
         // Letters of the k-mer so far, and its number.
         let (mut kmer, mut known) = (0usize, 0);
-        for (place, &code) in (start as u32..).zip(&targets.codes()[start..end]) {
+        for (place, &code) in (to_u32(start)..).zip(&targets.codes()[start..end]) {
             if is_base(code) {
                 kmer = (kmer << LETTER_BITS | usize::from(code)) & mask;
                 known += 1;
@@ -250,7 +251,7 @@ fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: 
                 known = 0;
             }
         }
-        cut_short(kmer, known, end as u32, letters, &mut call);
+        cut_short(kmer, known, to_u32(end), letters, &mut call);
         index += 1;
     }
 }

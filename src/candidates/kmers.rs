@@ -3,6 +3,7 @@
 use super::index::{Index, LEAST_LETTERS};
 use crate::alphabet::is_base;
 use crate::batch::{Holding, Sequences};
+use crate::casts::to_u32;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -153,7 +154,7 @@ impl Kmers {
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
                 // A seed lies in one target.
                 if place + seed <= bounds.end {
-                    call(*from, place, target as u32, &bounds);
+                    call(*from, place, to_u32(target), &bounds);
                 }
             }
         }

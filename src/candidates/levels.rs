@@ -9,6 +9,7 @@ use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
 use super::{Wanted, counting};
 use crate::batch::Sequences;
+use crate::casts::{to_i32, to_u32, whole_i32};
 use crate::scoring::Scoring;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -226,7 +227,7 @@ impl Field {
         let seeds = (len / seed) as f64;
         match kind {
             SeedKind::Index => {
-                let by_chance = self.columns() / 4f64.powi(self.kmer.min(seed as u32) as i32);
+                let by_chance = self.columns() / 4f64.powi(to_i32(self.kmer.min(to_u32(seed))));
                 seeds * (f64::from(self.strands) + by_chance) * self.costs.place
             }
             SeedKind::Scan => {
@@ -248,7 +249,7 @@ impl Field {
         let window = self.window(len, least);
         // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
         let ways: f64 = (1..=edits).map(|edit| 8.0 * seed as f64 / edit as f64).product();
-        let by_chance = (len / seed) as f64 * self.columns() * ways / 4f64.powi(seed as i32);
+        let by_chance = (len / seed) as f64 * self.columns() * ways / 4f64.powi(to_i32(seed));
         let columns = (1.0 + by_chance) * window;
         let seeding = self.seeding(kind, len, seed, by_chance);
         let pays = self.pays(len, (columns, seeding));
@@ -295,7 +296,7 @@ impl Levels {
     /// The level to begin with for a query of `len` letters; `None` where none pays.
     pub fn first(&self, len: usize) -> Option<Level> {
         let levels = self.levels(len);
-        let enough = (self.field.perfect(len) * FIRST_SHARE) as i32;
+        let enough = whole_i32(self.field.perfect(len) * FIRST_SHARE);
         let able = || levels.iter().filter(|level| level.least <= enough);
         let few = able().rev().find(|level| level.by_chance <= MOST_BY_CHANCE);
         let level = few.or_else(|| able().next()).copied();
@@ -335,7 +336,7 @@ impl Levels {
     /// The next level below one on which nothing was found, where `spent` cells were; `None` where none pays.
     pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
         let levels = self.levels(len);
-        let least = (i64::from(level.least) * i64::from(NEXT_TENTHS) / 10) as i32;
+        let least = to_i32(i64::from(level.least) * i64::from(NEXT_TENTHS) / 10);
         let next = levels.iter().find(|other| other.least <= least);
         let next = self.or_counted(next.copied(), (len, least));
         let last = || levels.last().filter(|last| last.least < level.least).copied();

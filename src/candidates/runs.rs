@@ -5,6 +5,7 @@
 
 use super::boxes::{Boxes, RunBox, covered};
 use crate::batch::{Batch, Sequences};
+use crate::casts::{to_u32, to_usize};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -128,7 +129,7 @@ impl Table {
                 for_each_kmer(batch.query(query), kmer, |word, row| {
                     let is_wanted = row % stride == 0 && (!is_sparse || (row / BLOCK).is_multiple_of(BLOCKS));
                     if is_wanted && of_targets.as_ref().is_none_or(|targets| targets.may_have(hash(word))) {
-                        own.push((hash(word), at as u32, row as u32));
+                        own.push((hash(word), to_u32(at), to_u32(row)));
                     }
                 });
                 own
@@ -144,14 +145,14 @@ impl Table {
         for &(hash, ..) in hashes.iter().flatten() {
             let bit = hash >> shift;
             sieve[(bit / 64) as usize] |= 1 << (bit % 64);
-            buckets[(hash >> bucket_shift) as usize + 1] += 1;
+            buckets[to_usize(hash >> bucket_shift) + 1] += 1;
         }
         for bucket in 0..bucket_count {
             buckets[bucket + 1] += buckets[bucket];
         }
         let (mut next, mut entries) = (buckets.clone(), vec![(0, 0, 0); count]);
         for entry in hashes.into_iter().flatten() {
-            let place = &mut next[(entry.0 >> bucket_shift) as usize];
+            let place = &mut next[to_usize(entry.0 >> bucket_shift)];
             entries[*place as usize] = entry;
             *place += 1;
         }
@@ -170,7 +171,7 @@ impl Table {
         let bucket = match self.sieve[(bit / 64) as usize] >> (bit % 64) & 1 {
             0 => 0..0,
             _ => {
-                let bucket = (hash >> self.bucket_shift) as usize;
+                let bucket = to_usize(hash >> self.bucket_shift);
                 self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize
             }
         };
@@ -390,11 +391,11 @@ impl Search<'_> {
         }
         let targets: &Sequences = &batch.targets;
         let stretches: Vec<(u32, Range<usize>)> = (0..targets.len())
-            .filter(|&target| wants(target as u32))
+            .filter(|&target| wants(to_u32(target)))
             .flat_map(|target| {
                 let len = targets.get(target).len();
                 // K-mers that begin in a stretch are its own.
-                (0..len).step_by(STRETCH).map(move |from| (target as u32, from..len.min(from + STRETCH)))
+                (0..len).step_by(STRETCH).map(move |from| (to_u32(target), from..len.min(from + STRETCH)))
             })
             .collect();
         // A few stretches per round bound the memory of their runs.
@@ -450,8 +451,8 @@ impl Search<'_> {
                 let after = after.take_while(|&(&one, &other)| are_equal(one, other)).count();
                 let len = before + table.kmer + after;
                 if len >= least {
-                    let (start, query_start) = ((column - before) as u32, (row - before) as u32);
-                    sink.take(query, ExactRun { target, start, query_start, len: len as u32 });
+                    let (start, query_start) = (to_u32(column - before), to_u32(row - before));
+                    sink.take(query, ExactRun { target, start, query_start, len: to_u32(len) });
                 }
             }
         });

@@ -5,6 +5,7 @@
 //! than its share of what the whole alignment loses, so it holds its share of the seeds.
 
 use crate::bounds::twice_to_spoil;
+use crate::casts::{to_i32, to_i64, to_usize};
 use crate::scoring::Scoring;
 use std::ops::Range;
 
@@ -45,7 +46,7 @@ impl SeedCounts {
         let [open, extend] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
         let counts = SeedCounts { seed, seeds, segments, most, lost, spoil, open, extend };
         let is_sure =
-            extend > 0 && (1..=seeds).contains(&segments) && (0..spoil * seeds as i64).contains(&lost);
+            extend > 0 && (1..=seeds).contains(&segments) && (0..spoil * to_i64(seeds)).contains(&lost);
         is_sure.then_some(counts)
     }
 
@@ -57,31 +58,31 @@ impl SeedCounts {
     /// The seeds of each segment.
     pub fn segments(&self) -> impl Iterator<Item = Range<usize>> {
         let SeedCounts { seeds, segments, .. } = *self;
-        let border = move |segment: usize| (seeds as u64 * segment as u64 / segments as u64) as usize;
+        let border = move |segment: usize| to_usize(seeds as u64 * segment as u64 / segments as u64);
         (0..segments).map(move |segment| border(segment)..border(segment + 1))
     }
 
     /// Twice the share of all losses that a segment of so many seeds has, rounded down.
     fn share(&self, seeds: usize) -> i64 {
-        self.lost * seeds as i64 / self.seeds as i64
+        self.lost * to_i64(seeds) / to_i64(self.seeds)
     }
 
     /// The fewest seeds that a segment of so many holds if it has no more than its share of the losses.
     pub fn least_held(&self, seeds: usize) -> usize {
-        seeds - (self.share(seeds) / self.spoil) as usize
+        seeds - to_usize(self.share(seeds) / self.spoil)
     }
 
     /// The most that the diagonals of two such seeds differ by.
     pub fn band(&self, seeds: usize) -> usize {
-        ((self.share(seeds) / 2 - self.open) / self.extend).max(0) as usize
+        to_usize(((self.share(seeds) / 2 - self.open) / self.extend).max(0))
     }
 
     /// The most that an alignment scores of which a segment of so many seeds holds no more than `held` and has no more than
     /// its share of the losses.
     pub fn most_score(&self, seeds: usize, held: usize) -> i32 {
-        let spoilt = seeds.saturating_sub(held) as i64;
-        let lost = (self.spoil * spoilt * self.seeds as i64 + seeds as i64 - 1) / seeds as i64;
-        ((self.most - lost) / 2) as i32
+        let spoilt = to_i64(seeds.saturating_sub(held));
+        let lost = (self.spoil * spoilt * to_i64(self.seeds) + to_i64(seeds) - 1) / to_i64(seeds);
+        to_i32((self.most - lost) / 2)
     }
 }
 

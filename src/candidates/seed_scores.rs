@@ -4,6 +4,7 @@
 //! A query is cut into consecutive seeds of `seed` letters; what is left at its end belongs to none.
 
 use crate::bounds::twice_to_spoil;
+use crate::casts::{to_i32, to_i64};
 use crate::scoring::Scoring;
 
 /// What is known of the alignments of a query that is cut into seeds.
@@ -30,7 +31,7 @@ impl SeedScores {
         let a = i64::from(scoring.max_potential());
         let (len, seed) = (i64::try_from(len).ok()?, i64::try_from(seed).ok()?);
         let mut seeds = SeedScores { len, seed, match_: a, spoil, most: [0; KEPT] };
-        seeds.most = std::array::from_fn(|found| seeds.most_with(found as i64));
+        seeds.most = std::array::from_fn(|found| seeds.most_with(to_i64(found)));
         (i64::from(seeds.least_score()) <= a * len).then_some(seeds)
     }
 
@@ -42,7 +43,7 @@ impl SeedScores {
 
     /// What an alignment that holds at most `found` such seeds does not exceed.
     pub fn most_score(&self, found: usize) -> i32 {
-        self.most.get(found).copied().unwrap_or((self.match_ * self.len) as i32)
+        self.most.get(found).copied().unwrap_or(to_i32(self.match_ * self.len))
     }
 
     /// The most that an alignment scores which holds at most `found` such seeds.
@@ -52,7 +53,7 @@ impl SeedScores {
         let longest_with = |inside: i64| self.seed * (inside + 2) - 2;
         let last = self.inside(self.len - 1);
         let ends = [self.len, self.len - 1, longest_with(last - 1), longest_with(found)];
-        ends.map(|l| self.spoilt(l.clamp(0, self.len), found)).into_iter().max().unwrap_or(0) as i32
+        to_i32(ends.map(|l| self.spoilt(l.clamp(0, self.len), found)).into_iter().max().unwrap_or(0))
     }
 
     /// The most that an alignment of `l` letters scores if all but `found` of the seeds inside are spoilt.

@@ -1,5 +1,7 @@
 //! Seeds counted on diagonals.
 
+use crate::casts::{to_i64, to_u16, to_u32};
+
 /// Diagonals in bins of equal width. Those of a band lie in some bins side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bins {
@@ -41,7 +43,7 @@ impl Bins {
     /// What one of the bins that hold a band holds at least where they hold `needed` places or more together, at most as many
     /// as a count can be.
     pub fn share(&self, needed: usize) -> u16 {
-        needed.div_ceil(self.side_by_side).clamp(1, usize::from(u16::MAX)) as u16
+        to_u16(needed.div_ceil(self.side_by_side).clamp(1, usize::from(u16::MAX)))
     }
 
     /// Diagonals of the bins that hold a band.
@@ -51,7 +53,7 @@ impl Bins {
 
     /// The first and the last of a bin's diagonals, by where they begin in the letters of all targets.
     pub fn diagonals(&self, bin: usize) -> (i64, i64) {
-        let first = ((bin << self.shift) as i64) - self.len as i64;
+        let first = to_i64(bin << self.shift) - to_i64(self.len);
         (first, first + (1 << self.shift) - 1)
     }
 
@@ -108,7 +110,7 @@ impl Tally {
                 let count = &mut counts[bin];
                 *count = count.saturating_add(1);
                 if *count == share {
-                    hot.push(bin as u32);
+                    hot.push(to_u32(bin));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::{ChunkLength, chunks};
 use crate::alignment::Strand;
 use crate::batch::{Pair, Sequences};
+use crate::casts::{to_i64, to_u32, to_usize};
 
 /// A stretch of a target to be scored, and the most that an alignment in it can score.
 pub type Region = (Strand, Pair, i32);
@@ -32,7 +33,7 @@ impl Window {
         let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > targets.lead(target) as usize;
-        counts.then_some(Window { target, start: start as u32, end: end as u32, held: 1 })
+        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: 1 })
     }
 
     /// All that an alignment can reach which covers `span` letters of the target at most, and of which some letters of a
@@ -44,12 +45,12 @@ impl Window {
         len: usize,
         (span, most): (u32, i32),
     ) -> Option<Window> {
-        let gaps = i64::from(span) - len as i64;
-        let start = (first - gaps).max(0) as usize;
-        let end = (last + len as i64 + gaps).clamp(0, i64::from(targets.reach(target, span))) as usize;
+        let gaps = i64::from(span) - to_i64(len);
+        let start = to_usize((first - gaps).max(0));
+        let end = to_usize((last + to_i64(len) + gaps).clamp(0, i64::from(targets.reach(target, span))));
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > start.max(targets.lead(target) as usize);
-        counts.then(|| Window { target, start: start as u32, end: end as u32, held: most.max(0) as u32 })
+        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: to_u32(most.max(0)) })
     }
 }
 

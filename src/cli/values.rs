@@ -3,6 +3,7 @@
 use super::ranked::Columns;
 use super::search::SearchColumns;
 use crate::alphabet::Alphabet;
+use crate::casts::to_i32;
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::options::{
     Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, ReadFormat,
@@ -32,7 +33,7 @@ fn positive(text: &str, rule: &str) -> Result<i32, String> {
 
 /// A minimum score. In local mode it is at least 1.
 pub fn any_score(text: &str) -> Result<i32, String> {
-    let most = MAX_SCORE as i32;
+    let most = to_i32(MAX_SCORE);
     let number = text.parse().ok().filter(|number| (-most..=i32::MAX).contains(number));
     number.ok_or_else(|| {
         format!("give a whole number from 1 (in modes other than local from -{most}) to {}", i32::MAX)

@@ -5,6 +5,7 @@
 //! intervals of at most 64 bases are low complexity. The definition is the same for the reverse complement.
 
 use crate::alphabet::is_base;
+use crate::casts::to_u32;
 use std::ops::Range;
 
 /// Bases of the longest interval.
@@ -61,7 +62,7 @@ fn of_bases(bases: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
             *count += 1;
             inside = inside.max(highest[begin]);
             if begin < end {
-                let score = Score { pairs, of: (end - begin) as u32 };
+                let score = Score { pairs, of: to_u32(end - begin) };
                 if pairs > THRESHOLD * score.of && !inside.is_above(score) {
                     perfect = Some(begin);
                 }

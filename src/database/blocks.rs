@@ -1,6 +1,7 @@
 //! The blocks of a section, each of which is proven when it is first used.
 
 use super::format::BLOCK;
+use crate::casts::whole_usize;
 use crc32fast::Hasher;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -50,7 +51,7 @@ impl<'a> Blocks<'a> {
             let calls = self.calls.fetch_add(1, Ordering::Relaxed);
             // Multiples of the golden ratio lie far from each other.
             let first = (calls as f64 * 0.618_033_988_75).fract() * open.len() as f64;
-            let first = (first as usize).min(open.len() - 1);
+            let first = whole_usize(first).min(open.len() - 1);
             open.rotate_left(first);
         }
         match open[..] {
@@ -92,7 +93,7 @@ pub struct BlockSums {
 
 impl BlockSums {
     /// Number of bytes so far.
-    pub fn len(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (self.full.len() * BLOCK + self.last.1) as u64
     }
 

@@ -4,6 +4,8 @@ use super::blocks::Blocks;
 use super::format::{BLOCK, Fault, Header, SECTIONS, Section};
 use crate::alphabet::Alphabet;
 use crate::candidates::Index;
+use crate::casts::{to_u8, to_usize};
+use crate::reader::MAX_REFERENCES;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,7 +32,7 @@ impl<'a> Contents<'a> {
         let sections = SECTIONS.map(|section| {
             let entry = header.entry(section);
             // The header says that they lie in the file.
-            let own = &bytes[entry.offset as usize..(entry.offset + entry.len) as usize];
+            let own = &bytes[to_usize(entry.offset)..to_usize(entry.offset + entry.len)];
             Blocks::new(own, &entry.sums)
         });
         let mut contents = Contents { header, sections, letter_ends: Vec::new() };
@@ -38,7 +40,11 @@ impl<'a> Contents<'a> {
         let starts = [0].iter().chain(&contents.letter_ends);
         let has_length = |(start, end): (&usize, &usize)| (1..=MOST_LETTERS).contains(&(end - start));
         match starts.zip(&contents.letter_ends).all(has_length) {
-            true => Ok(contents),
+            true if contents.letter_ends.len() <= MAX_REFERENCES => Ok(contents),
+            true => Err(Fault {
+                problem: format!("the database has more than {MAX_REFERENCES} references"),
+                remedy: "split the references",
+            }),
             false => Err(Fault::damage("a reference is empty or too long")),
         }
     }
@@ -78,7 +84,7 @@ impl<'a> Contents<'a> {
 
     /// Proves codes: their blocks are as they were written, and have codes of the alphabet alone.
     pub fn prove_codes(&self, places: Range<usize>) -> Result<(), Fault> {
-        let letters = self.header.alphabet.letters().len() as u8;
+        let letters = to_u8(self.header.alphabet.letters().len());
         // Without a way out before the end: that is many at a time.
         let are_codes = |codes: &[u8]| codes.iter().fold(0, |most, &code| most.max(code)) < letters;
         let damaged = |block| Fault::damage(format!("block {block} of the sequences is damaged"));

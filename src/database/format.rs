@@ -1,6 +1,7 @@
 //! The header of a database file: what is in the file, where, and with which checksums. All numbers are little-endian.
 
 use crate::alphabet::Alphabet;
+use crate::casts::{to_i64, to_u32};
 use crate::reader::DATABASE;
 use std::mem::size_of;
 use std::time::{Duration, SystemTime};
@@ -81,10 +82,10 @@ impl SourceFile {
     /// A time as it is written.
     pub fn time_of(time: SystemTime) -> (i64, u32) {
         match time.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(since) => (since.as_secs() as i64, since.subsec_nanos()),
+            Ok(since) => (to_i64(since.as_secs()), since.subsec_nanos()),
             Err(before) => {
                 let before: Duration = before.duration();
-                (-(before.as_secs() as i64), before.subsec_nanos())
+                (-to_i64(before.as_secs()), before.subsec_nanos())
             }
         }
     }
@@ -164,7 +165,7 @@ impl Header {
         out.extend(VERSION.to_le_bytes());
         out.extend((self.len() as u64).to_le_bytes());
         out.extend(self.bytes.to_le_bytes());
-        out.extend((BLOCK as u32).to_le_bytes());
+        out.extend(to_u32(BLOCK).to_le_bytes());
         out.extend([alphabet.map_or(0, |(number, _)| *number), self.masks_lower_case.into(), self.kmer, 0]);
         out.extend(self.targets.to_le_bytes());
         out.extend(self.letters.to_le_bytes());
@@ -172,7 +173,7 @@ impl Header {
         out.extend(source.time.0.to_le_bytes());
         out.extend(source.time.1.to_le_bytes());
         out.extend(source.sum.to_le_bytes());
-        out.extend((source.path.len() as u32).to_le_bytes());
+        out.extend(to_u32(source.path.len()).to_le_bytes());
         out.extend((SECTIONS.len() as u64).to_le_bytes());
         out.extend(source.path.as_bytes());
         for entry in &self.entries {
@@ -227,11 +228,12 @@ impl Header {
     /// The header of the fields behind its length.
     fn of_fields(mut fields: Fields) -> Option<Header> {
         let bytes = fields.u64()?;
-        let has_blocks = fields.u32()? == BLOCK as u32;
+        let has_blocks = fields.u32()? == to_u32(BLOCK);
         let &[alphabet, masks, kmer, 0] = fields.take(4)? else { return None };
         let (_, alphabet) = ALPHABETS.into_iter().find(|(number, _)| *number == alphabet)?;
         let (targets, letters) = (fields.u64()?, fields.u64()?);
-        let (len, time, nanos, sum) = (fields.u64()?, fields.u64()? as i64, fields.u32()?, fields.u32()?);
+        let (len, time, nanos, sum) =
+            (fields.u64()?, fields.u64()?.cast_signed(), fields.u32()?, fields.u32()?);
         let path = fields.u32()? as usize;
         let has_sections = fields.u64()? == SECTIONS.len() as u64;
         let path = String::from_utf8(fields.take(path)?.to_vec()).ok()?;

@@ -6,6 +6,7 @@ use super::map::{MapFault, Mapped};
 use crate::alphabet::Alphabet;
 use crate::batch::{CodeFile, Sequences};
 use crate::candidates::StoredIndex;
+use crate::casts::to_u32;
 use crate::error::{EngineError, Error, Place, Result};
 use crate::options::{DATABASE_EXTENSION, Share};
 use crate::reader::{DATABASE, References, stretch_of_part};
@@ -90,7 +91,7 @@ impl Database {
         let ends = self.contents.letter_ends();
         let start = |place: usize| if place == 0 { 0 } else { ends[place - 1] };
         // Checked to be the lengths of references.
-        let lengths: Vec<u32> = (0..ends.len()).map(|place| (ends[place] - start(place)) as u32).collect();
+        let lengths: Vec<u32> = (0..ends.len()).map(|place| to_u32(ends[place] - start(place))).collect();
         let own = share.map_or(0..lengths.len(), |share| stretch_of_part(&lengths, share));
         let letters = start(own.start)..start(own.end);
         let own_ends = ends[own.clone()].iter().map(|end| end - letters.start).collect();

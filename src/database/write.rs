@@ -3,6 +3,7 @@
 use super::blocks::{BlockSums, sums};
 use super::format::{BLOCK, Header, SECTIONS, Section, SourceFile};
 use crate::candidates::Index;
+use crate::casts::{to_u8, to_usize};
 use crate::error::{Error, Result};
 use crate::reader::References;
 use std::borrow::Cow;
@@ -21,9 +22,9 @@ impl StoredCodes<'_> {
     /// Passes all codes to `put`, block by block.
     fn read(&self, put: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let failed = |source| Error::io(self.file, source);
-        let mut file = File::open(self.file).map_err(failed)?.take(self.sums.len());
+        let mut file = File::open(self.file).map_err(failed)?.take(self.sums.bytes());
         let mut block = Vec::with_capacity(BLOCK);
-        let mut left = self.sums.len();
+        let mut left = self.sums.bytes();
         while left > 0 {
             block.clear();
             let read = (&mut file).take(BLOCK as u64).read_to_end(&mut block).map_err(failed)?;
@@ -49,11 +50,11 @@ pub fn write(
     let sections = SECTIONS.map(|section| bytes(section, references, index));
     let mut lengths = sections.each_ref().map(|bytes| bytes.len() as u64);
     let codes = Section::Codes as usize;
-    lengths[codes] += stored.map_or(0, |stored| stored.sums.len());
+    lengths[codes] += stored.map_or(0, |stored| stored.sums.bytes());
     let header = Header {
         alphabet: references.alphabet,
         masks_lower_case: references.masks_lower_case,
-        kmer: index.map_or(0, |index| index.tables().0 as u8),
+        kmer: index.map_or(0, |index| to_u8(index.tables().0)),
         targets: references.names.len() as u64,
         letters: lengths[codes],
         source,
@@ -72,7 +73,7 @@ pub fn write(
     put(&fields)?;
     let mut written = fields.len() as u64;
     for (section, (entry, bytes)) in header.entries.iter().zip(&sections).enumerate() {
-        put(&repeat_n(0, (entry.offset - written) as usize).collect::<Vec<u8>>())?;
+        put(&repeat_n(0, to_usize(entry.offset - written)).collect::<Vec<u8>>())?;
         put(bytes)?;
         if let Some(stored) = stored.filter(|_| section == codes) {
             stored.read(put)?;

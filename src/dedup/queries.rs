@@ -3,6 +3,7 @@
 use super::Distinct;
 use crate::alignment::Strand;
 use crate::batch::Sequences;
+use crate::casts::{to_u32, whole_usize};
 
 /// What makes a unit of queries.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,7 @@ impl Grouped {
         mut is_known: impl FnMut(&[u8], Strand) -> bool,
     ) -> Option<Grouped> {
         let count = queries.len() / unit.each;
-        let most = (count as f64 * most) as usize;
+        let most = whole_usize(count as f64 * most);
         let (mut units, mut firsts) = (<Distinct>::default(), Vec::new());
         let mut groups = Vec::with_capacity(count);
         let (mut letters, mut mirrored) = (Vec::new(), Vec::new());
@@ -64,12 +65,12 @@ impl Grouped {
                 }
                 let image = units.find(&mirrored).filter(|_| units.find(&letters).is_none());
                 if let Some(image) = image {
-                    groups.push(Group::Mirrored(image as u32));
+                    groups.push(Group::Mirrored(to_u32(image)));
                     continue;
                 }
             }
             let inserted = units.insert(&letters);
-            groups.push(Group::Of(inserted.number as u32));
+            groups.push(Group::Of(to_u32(inserted.number)));
             if inserted.is_new {
                 firsts.push(number);
             }
@@ -98,7 +99,7 @@ impl Grouped {
             }
             unit.put_letters(queries, number, Strand::Forward, &mut letters);
             let inserted = self.units.insert(&letters);
-            *group = Group::Of(inserted.number as u32);
+            *group = Group::Of(to_u32(inserted.number));
             if inserted.is_new {
                 apart.append(queries, number * unit.each..(number + 1) * unit.each);
             }

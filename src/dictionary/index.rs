@@ -6,6 +6,7 @@ use super::table::{Bitmap, Hash, Slot, Table};
 use super::whole::Whole;
 use super::words::Words;
 use super::{Place, Rule};
+use crate::casts::to_u32;
 use crate::engine::cpu::simd::InstructionSet;
 use rayon::prelude::*;
 
@@ -64,7 +65,7 @@ pub(super) struct Mask {
 
 impl Mask {
     fn of(letters: usize) -> Mask {
-        let bits = 8 * letters.min(EXACT) as u32;
+        let bits = 8 * to_u32(letters.min(EXACT));
         Mask {
             first: u64::MAX >> (u64::BITS - bits),
             last: letters.checked_sub(EXACT).filter(|&last| last > 0),

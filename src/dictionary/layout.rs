@@ -16,6 +16,7 @@ const GATE: f64 = 0.4;
 const COUNTED: usize = 1 << 16;
 
 use super::words::Words;
+use crate::casts::to_i32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -52,7 +53,7 @@ fn cost(lengths: &[usize; MOST + 1], letters: usize, kinds: f64) -> f64 {
 
 /// The share of places that pass a table, in a text with letters as those of the words.
 fn passed(keys: usize, letters: usize, kinds: f64) -> f64 {
-    (keys as f64 / kinds.powi(letters as i32)).min(1.0)
+    (keys as f64 / kinds.powi(to_i32(letters))).min(1.0)
 }
 
 /// So many letters, equally frequent, would have the entropy of these.

@@ -2,6 +2,7 @@
 
 use super::index::{Dictionary, LookedUp};
 use super::sorted::NONE;
+use crate::casts::to_u32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Sums that threads share.
@@ -34,7 +35,7 @@ impl Numbers {
         {
             // Where a word stands, those that it begins with stand too. They are before it.
             for word in (0..sums.len()).rev() {
-                let shorter = beginnings.sorted.shorter(word as u32);
+                let shorter = beginnings.sorted.shorter(to_u32(word));
                 if shorter != NONE {
                     sums[shorter as usize] += sums[word];
                 }

@@ -10,6 +10,7 @@ use super::numbers::Numbers;
 use super::sorted::NONE;
 use super::whole::Whole;
 use super::{Place, is_of_word};
+use crate::casts::to_u16;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::grep::NEWLINE;
 use crate::grep::select::{self, Finder, Span};
@@ -267,7 +268,7 @@ impl<K: Sink> Scan<'_, '_, K> {
                 Some(gate) => {
                     let mut count = 0;
                     for at in 0..places {
-                        passed[count] = at as u16;
+                        passed[count] = to_u16(at);
                         count += gate.may_have(eight(at)) & usize::from(is_allowed(at));
                     }
                     for &at in &passed[..count] {

@@ -6,6 +6,7 @@
 //! as far as the text has their letters.
 
 use super::words::Words;
+use crate::casts::to_u32;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -35,7 +36,7 @@ fn head(word: &[u8]) -> u64 {
 impl Sorted {
     /// The distinct words, and for each word that was given its place among them.
     pub fn new(words: &Words) -> (Sorted, Vec<u32>) {
-        let mut order: Vec<(u64, u32)> = (0..words.len() as u32)
+        let mut order: Vec<(u64, u32)> = (0..to_u32(words.len()))
             .into_par_iter()
             .map(|word| (head(words.get(word as usize)), word))
             .collect();

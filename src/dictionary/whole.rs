@@ -2,6 +2,7 @@
 
 use super::table::{Hash, Slot, Table};
 use super::words::Words;
+use crate::casts::to_u32;
 
 /// A key of fewer letters is these letters and their number; another one has its highest byte all ones.
 const EXACT: usize = 8;
@@ -24,7 +25,7 @@ pub struct Whole {
 fn key_of(hash: Hash, line: &[u8], first: u64, last: u64) -> u64 {
     let len = line.len();
     if len < EXACT {
-        let bits = 8 * len as u32;
+        let bits = 8 * to_u32(len);
         return first & !(u64::MAX << bits) | (len as u64) << 56;
     }
     let mut mixed = hash.mixed(hash.mixed(len as u64, first), last);
@@ -50,7 +51,7 @@ impl Whole {
         let mut words = Words::default();
         let (mut of, mut lengths, mut longest) = (Vec::with_capacity(given.len()), 0, 0);
         for word in given.iter() {
-            let number = words.len() as u32;
+            let number = to_u32(words.len());
             let key = key_of_word(hash, word);
             match table.insert(Slot { key, first: number, end: number + 1 }, |slot| {
                 words.get(slot.first as usize) == word

@@ -1,5 +1,7 @@
 //! Words, one behind the other.
 
+use crate::casts::to_u32;
+
 /// Words in the order in which they were given, equal ones as often as they were given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
@@ -31,12 +33,12 @@ impl Words {
     /// Appends a word for which there is room.
     pub(super) fn put(&mut self, word: &[u8]) {
         self.bytes.extend_from_slice(word);
-        self.starts.push(self.bytes.len() as u32);
+        self.starts.push(to_u32(self.bytes.len()));
     }
 
     /// Appends words for which there is room.
     pub fn append(&mut self, words: &Words) {
-        let before = self.bytes.len() as u32;
+        let before = to_u32(self.bytes.len());
         self.bytes.extend_from_slice(&words.bytes);
         self.starts.extend(words.starts[1..].iter().map(|start| before + start));
     }

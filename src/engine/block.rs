@@ -1,6 +1,7 @@
 //! Blocks of windows, which are swept one by one, and the edges between them.
 
 use crate::batch::Batch;
+use crate::casts::to_i32;
 use crate::engine::Window;
 use crate::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
@@ -70,7 +71,7 @@ impl Edges {
         let first = scoring.gap_open + scoring.gap_extend;
         // A gap that goes on costs what opens it once.
         let line = |len: usize, is_free: bool| {
-            let h = move |place: usize| if is_free { 0 } else { -scoring.gap_cost(place) as i32 };
+            let h = move |place: usize| if is_free { 0 } else { to_i32(-scoring.gap_cost(place)) };
             (1..=len).map(|place| [h(place), h(place) - first]).collect()
         };
         // What begins inside a target has left letters of it out, and so none of the query.

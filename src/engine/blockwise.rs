@@ -1,6 +1,7 @@
 //! Paths of long alignments, traced block by block, many of them side by side.
 
 use crate::batch::Batch;
+use crate::casts::to_u32;
 use crate::engine::primitives::BlockRoom;
 use crate::engine::traceback::Traceback;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, Edges, Leg, Paths, Primitives, Window};
@@ -52,7 +53,7 @@ impl Cuts {
         let wanted = fitting(self.beside).min(whole).max(fitting(self.alone)).min(largest);
         let wanted = wanted.max(fitting(self.edges));
         let halving = longest.div_ceil(2).next_multiple_of(least);
-        (longest > u64::from(self.whole)).then(|| wanted.min(halving) as u32)
+        (longest > u64::from(self.whole)).then(|| to_u32(wanted.min(halving)))
     }
 
     /// The side of the blocks of a window.

@@ -2,6 +2,7 @@
 //! again by itself (the grid cache of FastLSA, Driga et al. 2006).
 
 use crate::batch::Batch;
+use crate::casts::to_u32;
 use crate::engine::plain::floor;
 use crate::engine::{Block, Edges, Primitives};
 use crate::error::EngineError;
@@ -49,12 +50,12 @@ impl Checkpoints {
 
     /// Rows of parts.
     pub fn down(&self) -> u32 {
-        self.horizontal.len() as u32
+        to_u32(self.horizontal.len())
     }
 
     /// Columns of parts.
     pub fn across(&self) -> u32 {
-        self.vertical.len() as u32
+        to_u32(self.vertical.len())
     }
 
     /// The parts `rows` x `cols` as one block.

@@ -15,6 +15,7 @@ mod trace;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
+use crate::casts::{to_u32, to_usize};
 use crate::engine::directions::{CELL_BITS, Layout};
 use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
@@ -168,12 +169,12 @@ impl Primitives for Cpu {
                 first..layout.tiles.len()
             })
             .collect();
-        let mut words = vec![0; layout.words as usize];
+        let mut words = vec![0; to_usize(layout.words)];
         let mut rest = words.as_mut_slice();
         let mut parts = Vec::with_capacity(windows.len());
         for (window, tiles) in windows.iter().zip(tiles) {
             let tiles = &layout.tiles[tiles];
-            let (part, behind) = rest.split_at_mut(tiles.iter().map(Tile::words).sum::<u64>() as usize);
+            let (part, behind) = rest.split_at_mut(to_usize(tiles.iter().map(Tile::words).sum::<u64>()));
             parts.push((window, tiles, part));
             rest = behind;
         }
@@ -206,7 +207,7 @@ impl Primitives for Cpu {
             Substitution::Matrix(_) => BAND_CELLS_BY_MATRIX,
         };
         let mut order: Vec<u32> =
-            (0..windows.len() as u32).filter(|place| shape(place).cells() <= most).collect();
+            (0..to_u32(windows.len())).filter(|place| shape(place).cells() <= most).collect();
         // Bands of about one height and width go well side by side.
         order.par_sort_unstable_by_key(|place| {
             let shape = shape(place);
@@ -287,8 +288,8 @@ impl Primitives for Cpu {
             let (query, target) = block.codes(batch);
             let rectangle = Rectangle { query, target, scoring: &batch.scoring };
             let mut layout = Layout::default();
-            layout.push_window(strip::tiles(query.len() as u32, lanes, |_| 0..target.len() as u32));
-            let mut words = vec![0; layout.words as usize];
+            layout.push_window(strip::tiles(to_u32(query.len()), lanes, |_| 0..to_u32(target.len())));
+            let mut words = vec![0; to_usize(layout.words)];
             self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
             Directions::new(layout, Box::new(words))
         };

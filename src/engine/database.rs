@@ -2,6 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::casts::to_u32;
 use crate::engine::Engine;
 use crate::error::EngineError;
 
@@ -21,7 +22,7 @@ pub struct Asked {
 impl Asked {
     /// The pair with a whole target.
     pub fn pair(&self, batch: &Batch, target: u32) -> Pair {
-        Pair { query: self.query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
+        Pair { query: self.query, target, start: 0, own: 0, end: to_u32(batch.target(target).len()) }
     }
 }
 
@@ -40,7 +41,7 @@ pub fn by_pairs<E: Engine + ?Sized>(
 ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
     let longest = batch.targets.longest_short();
     let is_short = |&target: &u32| batch.target(target).len() <= longest;
-    let targets: Vec<u32> = (0..batch.targets.len() as u32).filter(is_short).collect();
+    let targets: Vec<u32> = (0..to_u32(batch.targets.len())).filter(is_short).collect();
     let mut all = vec![Vec::new(); asked.len()];
     let in_turn = (0..asked.len()).flat_map(|place| targets.chunks(PAIRS).map(move |some| (place, some)));
     for (place, targets) in in_turn {

@@ -7,6 +7,7 @@
 //!
 //! All numbers of this coding are constants of this file.
 
+use crate::casts::{low_u8, to_i32, to_u32, to_usize};
 use crate::engine::Window;
 use std::ops::Range;
 
@@ -108,7 +109,7 @@ impl Tile {
             lanes,
             rows_per_lane,
             skew,
-            band_first: first.clamp(-(1 << 30), 1 << 30) as i32,
+            band_first: to_i32(first.clamp(-(1 << 30), 1 << 30)),
             stored: width.min(steps),
             offset: 0,
         }
@@ -181,7 +182,7 @@ impl Tile {
     /// The first step that `lane` keeps.
     pub fn first_step(&self, lane: u32) -> u32 {
         let first = i64::from(self.band_first) + i64::from(lane) * i64::from(self.rows_per_lane + self.skew);
-        first.clamp(0, i64::from(self.steps() - self.stored)) as u32
+        to_u32(first.clamp(0, i64::from(self.steps() - self.stored)))
     }
 
     /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`;
@@ -205,13 +206,13 @@ impl Tile {
 
     /// Sets the bits of the cell at window row `row` and column `col`, where they are kept.
     pub fn set(&self, words: &mut [u32], row: i32, col: u32, bits: u8) {
-        if let Some((word, shift)) = self.place((row - self.row) as u32, col - self.col) {
-            words[(self.offset + word) as usize] |= u32::from(bits) << shift;
+        if let Some((word, shift)) = self.place((row - self.row).cast_unsigned(), col - self.col) {
+            words[to_usize(self.offset + word)] |= u32::from(bits) << shift;
         }
     }
 
     fn holds(&self, row: u32, col: u32) -> bool {
-        (i64::from(row) - i64::from(self.row)) as u64 <= u64::from(self.rows() - 1)
+        (i64::from(row) - i64::from(self.row)).cast_unsigned() <= u64::from(self.rows() - 1)
             && col.wrapping_sub(self.col) < self.cols
     }
 }
@@ -301,9 +302,9 @@ impl Cells<'_> {
             self.last = { order }.find(|&index| self.tiles[index].holds(row, col))?;
         }
         let tile = &self.tiles[self.last];
-        let (word, shift) = tile.place((i64::from(row) - i64::from(tile.row)) as u32, col - tile.col)?;
-        let bits = self.words.get((tile.offset + word) as usize)?;
-        Some((bits >> shift) as u8 & CELL_MASK)
+        let (word, shift) = tile.place(to_u32(i64::from(row) - i64::from(tile.row)), col - tile.col)?;
+        let bits = self.words.get(to_usize(tile.offset + word))?;
+        Some(low_u8(bits >> shift) & CELL_MASK)
     }
 }
 

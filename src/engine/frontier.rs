@@ -1,6 +1,7 @@
 //! The edges between the part of a matrix that is swept and the rest: all that scoring a long pair has to keep.
 
 use crate::alignment::Hit;
+use crate::casts::to_u32;
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::{Block, Edges};
 use std::ops::Range;
@@ -47,13 +48,13 @@ impl Frontier {
     /// Anti-diagonals of parts.
     pub fn waves(&self) -> u32 {
         let across = self.block.cols.len().div_ceil(self.side as usize);
-        (self.corners.len() + across).saturating_sub(1) as u32
+        to_u32((self.corners.len() + across).saturating_sub(1))
     }
 
     /// The parts of an anti-diagonal: they need what the waves before leave, and nothing of each other.
     pub fn wave(&self, wave: u32) -> Vec<Block> {
         let (down, across) =
-            (self.corners.len() as u32, self.block.cols.len().div_ceil(self.side as usize) as u32);
+            (to_u32(self.corners.len()), to_u32(self.block.cols.len().div_ceil(self.side as usize)));
         let rows = (wave + 1).saturating_sub(across)..down.min(wave + 1);
         rows.map(|row| self.part(row, wave - row)).collect()
     }

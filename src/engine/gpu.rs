@@ -31,6 +31,7 @@ pub use device::{AdapterEntry, card_is_granted, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences};
+use crate::casts::to_u32;
 use crate::engine::cpu::{self, Cpu};
 use crate::engine::database::by_pairs;
 use crate::engine::primitives::{BlockRoom, all_paths};
@@ -144,10 +145,10 @@ impl Card {
         if scores.letters() != Letters::Nucleotides {
             // Proteins are most often searched for in databases.
             let tiles = DatabaseTiles::new(scores, self.runtime.device.subgroup).filter(|_| many);
-            let tile = tiles.and_then(|tiles| tiles.holding(rows as u32));
+            let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows)));
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
-        let score = TileVariant::holding(Kernel::Score, scores, rows as u32);
+        let score = TileVariant::holding(Kernel::Score, scores, to_u32(rows));
         let score = score.map(|score| score.on(self.runtime.device.subgroup));
         let stretched = score.filter(|_| in_stretches).map(TileVariant::in_stretches);
         let trace = many.then_some(Variant::Trace);

@@ -7,6 +7,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::casts::to_u32;
 use crate::engine::directions::next_source;
 use crate::engine::paths::push_steps;
 use crate::engine::plain::{IMPOSSIBLE, decide};
@@ -29,7 +30,7 @@ pub fn best(batch: &Batch, pair: &Pair) -> Hit {
     let edges = Edges::at_borders(&batch.scoring, query.len(), target.len(), 0);
     let mut best = Hit::NONE;
     two_layers(query, target, &batch.scoring, &edges, |i, j, h, _| {
-        let hit = Hit { score: h, query_end: i as u32 + 1, target_end: j as u32 + 1 };
+        let hit = Hit { score: h, query_end: to_u32(i) + 1, target_end: to_u32(j) + 1 };
         if (i + 1 == query.len() || j + 1 == target.len()) && hit.order(&best).is_lt() {
             best = hit;
         }
@@ -46,7 +47,7 @@ pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
         let mut steps = paths.steps(*place as usize).into_iter().flatten();
         !steps.any(|(_, source)| source == Source::Diagonal)
     };
-    let empty: Vec<u32> = (0..windows.len() as u32).filter(is_empty).collect();
+    let empty: Vec<u32> = (0..to_u32(windows.len())).filter(is_empty).collect();
     if !empty.is_empty() {
         let runs = empty.par_iter().map(|&place| path(batch, &windows[place as usize])).collect();
         paths.put_all(&empty, Paths::of(runs));

@@ -2,6 +2,7 @@
 //! last where there is room.
 
 use crate::alignment::Op;
+use crate::casts::{low_u8, to_u32};
 use crate::engine::Source;
 use crate::engine::directions::{SOURCE_BITS, Words};
 use std::ops::Range;
@@ -36,7 +37,7 @@ pub fn run_word(len: u32, source: Source) -> u32 {
 /// Adds `len` steps, at most [`MOST_STEPS`], to the runs of a path.
 pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: Source) {
     match runs.last_mut() {
-        Some(last) if Source::of(*last as u8) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) => {
+        Some(last) if Source::of(low_u8(*last)) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) => {
             *last += len << SOURCE_BITS;
         }
         _ => runs.push(run_word(len, source)),
@@ -71,7 +72,7 @@ impl Paths {
                 // A path without a step needs its zero.
                 words.push(0);
             }
-            let place = 0..words.len() as u32;
+            let place = 0..to_u32(words.len());
             paths.push(Box::new(words), std::iter::once(place));
         }
         paths
@@ -79,14 +80,14 @@ impl Paths {
 
     /// Adds the paths of further windows, which lie at `places` of `words`.
     pub fn push(&mut self, words: Words, places: impl IntoIterator<Item = Range<u32>>) {
-        let part = self.parts.len() as u32;
+        let part = to_u32(self.parts.len());
         self.parts.push(words);
         self.places.extend(places.into_iter().map(|place| (part, place)));
     }
 
     /// Gives some of the windows their paths, which lie at their places of `words`.
     pub fn put(&mut self, words: Words, places: impl IntoIterator<Item = (u32, Range<u32>)>) {
-        let part = self.parts.len() as u32;
+        let part = to_u32(self.parts.len());
         self.parts.push(words);
         for (index, place) in places {
             self.places[index as usize] = (part, place);
@@ -95,7 +96,7 @@ impl Paths {
 
     /// Gives the windows at `places` the paths of `others`, in their order.
     pub fn put_all(&mut self, places: &[u32], others: Paths) {
-        let parts = self.parts.len() as u32;
+        let parts = to_u32(self.parts.len());
         self.parts.extend(others.parts);
         for (&index, (part, place)) in places.iter().zip(others.places) {
             self.places[index as usize] = (part + parts, place);
@@ -110,7 +111,7 @@ impl Paths {
 
     /// Adds the paths of `behind` at the end.
     pub fn append(&mut self, behind: Paths) {
-        let parts = self.parts.len() as u32;
+        let parts = to_u32(self.parts.len());
         self.parts.extend(behind.parts);
         self.places.extend(behind.places.into_iter().map(|(part, place)| (part + parts, place)));
     }
@@ -136,7 +137,7 @@ impl Paths {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        let run = |&word: &u32| (word >> SOURCE_BITS, Source::of(word as u8));
+        let run = |&word: &u32| (word >> SOURCE_BITS, Source::of(low_u8(word)));
         let is_run = |&(_, source): &(u32, Source)| source != Source::Stop;
         (!words.is_empty()).then(|| words.iter().map(run).take_while(is_run))
     }

@@ -5,6 +5,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::casts::{to_i32, to_u32, to_usize};
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
 use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
@@ -99,10 +100,10 @@ pub fn recurrence(
 
 /// Runs the recurrence over a block and keeps every direction.
 fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Directions {
-    let tile = Tile::whole(query.len() as u32, target.len() as u32);
-    let mut words = vec![0; tile.words() as usize];
+    let tile = Tile::whole(to_u32(query.len()), to_u32(target.len()));
+    let mut words = vec![0; to_usize(tile.words())];
     recurrence(query, target, scoring, edges, |i, j, _, bits| {
-        tile.set(&mut words, i as i32, j as u32, bits);
+        tile.set(&mut words, to_i32(i), to_u32(j), bits);
     });
     Directions::single(tile, words)
 }
@@ -115,7 +116,7 @@ fn best(batch: &Batch, pair: &Pair) -> Hit {
     let mode = scoring.mode;
     let mut best = if mode.is_local() { Hit::default() } else { Hit::NONE };
     recurrence(query, target, scoring, &edges, |i, j, h, _| {
-        let hit = Hit { score: h, query_end: i as u32 + 1, target_end: pair.start + j as u32 + 1 };
+        let hit = Hit { score: h, query_end: to_u32(i) + 1, target_end: pair.start + to_u32(j) + 1 };
         let may_end =
             mode.may_end(query.len() - hit.query_end as usize, whole.len() - hit.target_end as usize);
         let is_some = !mode.is_local() || h > 0;

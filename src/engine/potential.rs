@@ -3,6 +3,7 @@
 
 use crate::alphabet::is_base;
 use crate::bounds::twice_to_spoil;
+use crate::casts::{to_i32, to_i64};
 use crate::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ impl PotentialBehind {
         let each = i64::from(scoring.max_potential());
         let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
         let spoil = twice_to_spoil(letters as usize, 0, scoring)?;
-        let fits = 2 * each * query.len() as i64 <= i64::from(i32::MAX);
+        let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);
         if scoring.mode != AlignmentMode::Local || each == 0 || !fits {
             return None;
         }
@@ -46,12 +47,12 @@ impl PotentialBehind {
                 next = word;
                 through = (2 * each - spoil + i64::from(most[word])).max(0);
             }
-            most[row] = (2 * each * (next - 1 - row) as i64 + through) as i32;
+            most[row] = to_i32(2 * each * to_i64(next - 1 - row) + through);
         }
         most.iter_mut().for_each(|twice| *twice /= 2);
         let mut later = most.clone();
         (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
-        let word = (spoil as i32).div_euclid(2) + 1;
+        let word = to_i32(spoil).div_euclid(2) + 1;
         Some(PotentialBehind { most, later, absent: absent.len() * letters as usize, word })
     }
 

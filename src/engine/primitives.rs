@@ -2,6 +2,7 @@
 //! operations, and [`all_paths`] puts them together.
 
 use crate::batch::Batch;
+use crate::casts::to_u32;
 use crate::engine::blockwise::{Cuts, paths_in_blocks};
 use crate::engine::checkpoints::block_by_block;
 use crate::engine::overlaps;
@@ -120,7 +121,7 @@ pub fn filled_paths(
     windows: &[Window],
 ) -> Result<Paths, EngineError> {
     let is_long = |&place: &u32| windows[place as usize].direction_bytes() > WINDOW_BYTES;
-    let (long, short): (Vec<u32>, Vec<u32>) = (0..windows.len() as u32).partition(is_long);
+    let (long, short): (Vec<u32>, Vec<u32>) = (0..to_u32(windows.len())).partition(is_long);
     let some = |places: &[u32]| -> Vec<Window> { places.iter().map(|&at| windows[at as usize]).collect() };
     let mut paths = Paths::none(windows.len());
     let room = engine.block_room();

@@ -1,6 +1,7 @@
 //! The gear's fingerprints with a stretch of the text in every lane of some vectors.
 
 use super::{GEAR_WINDOW, Rule};
+use crate::casts::to_i32;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use std::ops::Range;
 
@@ -37,13 +38,12 @@ impl Kernel for GearPiece<'_> {
         let text = &text[own.start - BEFORE..own.end];
         let lanes = <S as Vectors<i32>>::LANES;
         let table = *rule.entering();
-        let mask = simd.splat(rule.mask() as i32);
-        let four: Ints<S> = simd.splat(LOADED as i32);
+        let mask = simd.splat(rule.mask().cast_signed());
+        let four: Ints<S> = simd.splat(to_i32(LOADED));
         let nothing: Ints<S> = simd.splat(0);
         let mut places = [nothing; VECTORS];
         for (vector, places) in places.iter_mut().enumerate() {
-            let starts: Vec<i32> =
-                (0..lanes).map(|lane| ((vector * lanes + lane) * stretch) as i32).collect();
+            let starts: Vec<i32> = (0..lanes).map(|lane| to_i32((vector * lanes + lane) * stretch)).collect();
             *places = simd.load(&starts);
         }
         let (mut prints, mut letters) = ([nothing; VECTORS], [nothing; VECTORS]);

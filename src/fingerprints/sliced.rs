@@ -7,6 +7,7 @@
 
 use super::Rule;
 use super::polynomial::{CARRIED, LETTER_BITS, power};
+use crate::casts::{to_u8, to_u32};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::sliced::transpose::{BLOCK, splat, transpose_rows};
 use bytemuck::Pod;
@@ -22,6 +23,7 @@ const BITS: usize = u32::BITS as usize;
 const TOP: usize = LETTER_BITS as usize;
 
 /// Which sum of the five highest coefficients, a bit each, is added to each coefficient.
+#[expect(clippy::cast_possible_truncation, reason = "a constant of single bits below 2^TOP")]
 const CARRIED_TO: [u8; BITS] = {
     let mut table = [0; BITS];
     let mut bit = 0;
@@ -89,9 +91,9 @@ impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
 impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
     /// Which sum of the bits of a letter that leaves is taken from each coefficient.
     fn leaving_from(&self) -> [u8; BITS] {
-        let gone = LETTER_BITS * self.rule.window() as u32;
-        let powers: [u32; PLANES] = from_fn(|plane| power(gone + plane as u32));
-        from_fn(|bit| (0..PLANES).map(|plane| ((powers[plane] >> bit & 1) << plane) as u8).sum())
+        let gone = LETTER_BITS * to_u32(self.rule.window());
+        let powers: [u32; PLANES] = from_fn(|plane| power(gone + to_u32(plane)));
+        from_fn(|bit| (0..PLANES).map(|plane| to_u8((powers[plane] >> bit & 1) << plane)).sum())
     }
 
     /// The letters of all lanes from `column` on.

@@ -1,6 +1,7 @@
 //! Patterns: what the user wrote, as classes of bytes.
 
 use super::NEWLINE;
+use crate::casts::to_u8;
 
 /// Characters that regular expressions give a meaning that a row of classes can't have.
 const OPERATORS: &[u8] = b"^$*+?()|{";
@@ -164,7 +165,7 @@ impl Parser<'_> {
     fn hexadecimal(&mut self, begin: usize) -> Result<Item, Fault> {
         let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
         let byte = match (digit(self.next()), digit(self.next())) {
-            (Some(high), Some(low)) => (high << 4 | low) as u8,
+            (Some(high), Some(low)) => to_u8(high << 4 | low),
             _ => {
                 return Err(fault(
                     begin,

@@ -3,6 +3,7 @@
 //! A newline makes its column the first one of a text, and the number `D(m) - k - 1`, whose sign says where hits end, that
 //! of a beginning.
 
+use crate::casts::to_i64;
 use crate::engine::cpu::simd::Bits;
 use crate::search::Rule;
 use crate::sliced::hamming::Counts;
@@ -28,9 +29,9 @@ impl<S: Bits> State<S> {
     /// Where a line begins; a pattern of more than `max_edits` classes, or without gaps of one at least.
     #[inline(always)]
     pub fn new(len: usize, rule: &Rule) -> State<S> {
-        let allowed = rule.edits_of(len) as i64;
+        let allowed = to_i64(rule.edits_of(len));
         if rule.indels {
-            let most = len as i64 - allowed - 1;
+            let most = to_i64(len) - allowed - 1;
             let start = constant::<S>(most, width(-allowed - 1, most));
             let rows = myers::beginning::<S>(len);
             return State::WithGaps(Differences { rows, number: start.clone(), start });

@@ -19,6 +19,7 @@ use crate::candidates::boxes::{RunBox, covered};
 use crate::candidates::runs::{ExactRun, RunQuestions, exact_runs, near_runs};
 use crate::candidates::windows::{Window, join, push_regions};
 use crate::candidates::{ChunkLength, MetTargets};
+use crate::casts::to_u32;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use best::Sides;
@@ -102,7 +103,7 @@ pub fn find(
     effort: &mut Effort,
     find: impl Fn(&mut dyn Engine, &Scope, &[u32], &mut Effort) -> Result<Vec<Found>, EngineError>,
 ) -> Result<Vec<Found>, EngineError> {
-    let records = 0..scope.layout.records(scope.batch.queries.len()) as u32;
+    let records = 0..to_u32(scope.layout.records(scope.batch.queries.len()));
     let (long, short): (Vec<u32>, Vec<u32>) =
         records.partition(|&record| tiers.proven(query_len(scope, record)).is_none());
     // A long query is searched on the targets that support it, or in its boxes if there are none.
@@ -169,7 +170,7 @@ fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets
         false => {
             let circle = batch.targets.circle(target).map(|len| len as usize);
             let columns = circle.unwrap_or(batch.target(target).len());
-            batch.query(query).len().min(columns).div_ceil(2) as u32
+            to_u32(batch.query(query).len().min(columns).div_ceil(2))
         }
     };
     let orientations = layout.orientations();
@@ -183,7 +184,7 @@ fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets
     let mut supporting = SupportingTargets::default();
     let mut boxed = Vec::new();
     for (&record, of_record) in records.iter().zip(of_queries.chunks(orientations.len())) {
-        let len = query_len(scope, record) as u32;
+        let len = to_u32(query_len(scope, record));
         let each = || orientations.iter().copied().zip(of_record);
         let boxes: Vec<(Strand, RunBox)> =
             each().flat_map(|(strand, own)| own.boxes.iter().map(move |&own| (strand, own))).collect();
@@ -234,7 +235,7 @@ fn search_boxes(
         for Boxed { record, boxes } in std::mem::replace(&mut boxed, rest) {
             let mut regions = Vec::new();
             for (strand, RunBox { target, rows, columns }) in boxes {
-                let (query, (start, end)) = (queries.len() as u32, columns);
+                let (query, (start, end)) = (to_u32(queries.len()), columns);
                 let codes = scope.batch.query(scope.layout.query(record, strand));
                 queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
                 let pair = Pair { query, target, start, own: start, end };

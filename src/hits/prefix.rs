@@ -10,6 +10,7 @@ use super::{Effort, Scope, score};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::potential;
+use crate::casts::{to_i32, to_u32};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ fn score_prefixes(
                 )));
             }
             let rest = asked.rest[(pair.query - asked.first) as usize];
-            *bound = (score + rest).min(i64::from(i32::MAX)) as i32;
+            *bound = to_i32((score + rest).min(i64::from(i32::MAX)));
         }
     }
     Ok(())
@@ -143,7 +144,7 @@ impl<'a> Asked<'a> {
         if !ends[..strands.len()].iter().all(is_short) {
             return None;
         }
-        let first = prefixes.len() as u32;
+        let first = to_u32(prefixes.len());
         for (&strand, &end) in strands.iter().zip(&ends) {
             prefixes.push(query(strand)[..end].iter().copied());
         }

@@ -5,6 +5,7 @@ use crate::alignment::{Alignment, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
 use crate::bounds::potential;
+use crate::casts::to_i32;
 use crate::error::EngineError;
 use crate::repeats::{Distinct, Place};
 use smallvec::SmallVec;
@@ -261,7 +262,7 @@ impl Most {
         let Scope { batch, layout, .. } = scope;
         let bound = |strand: &Strand| {
             let query = batch.query(layout.query(record, *strand));
-            potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
+            to_i32(potential(query, &batch.scoring).min(i64::from(i32::MAX)))
         };
         let strands = layout.orientations();
         let queries = [bound(&strands[0]), bound(&strands[strands.len() - 1])];
@@ -277,10 +278,10 @@ impl Most {
 /// The most that any alignment of `pair` can score.
 fn bound(batch: &Batch, pair: &Pair) -> i32 {
     let by_query = potential(batch.query(pair.query), &batch.scoring);
-    by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))) as i32
+    to_i32(by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))))
 }
 
 /// The most that the target residues of `pair` can score, each at most `most`.
 fn by_target(pair: &Pair, most: i32) -> i32 {
-    (i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)) as i32
+    to_i32((i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)))
 }

@@ -1,6 +1,7 @@
 //! What makes an alignment a hit: least scores, ranks and limits.
 
 use crate::alignment::Alignment;
+use crate::casts::to_i32;
 use std::collections::HashMap;
 
 /// What makes an alignment a hit.
@@ -48,7 +49,7 @@ impl Rules {
             _ => (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000,
         };
         let near = self.candidates.map_or(i32::MAX, |(within, _)| best.saturating_sub(within));
-        self.min_score.max(near.min(share as i32))
+        self.min_score.max(near.min(to_i32(share)))
     }
 
     /// Which of these, the hits of a query in their order, are found by these rules, and the score of the second hit.

@@ -1,6 +1,7 @@
 //! The allocator of the command. Without memory it ends the process with a message.
 
 use super::handles_it;
+use crate::casts::to_usize;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{self, Cursor, Write};
@@ -90,7 +91,7 @@ fn end(size: usize) {
         "swalign: error: out of memory: {size} more bytes could not be allocated; give the command more memory, or \
          fewer threads with -t"
     );
-    let len = message.position() as usize;
+    let len = to_usize(message.position());
     say(&text[..len]);
     if let Some(last) = LAST.get() {
         last();

@@ -7,6 +7,7 @@ use super::{CircleOf, Pairing};
 use crate::alignment::{Alignment, Found, Hit, InPart, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Pair, Sequences};
+use crate::casts::{to_i64, to_u32};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Scope};
@@ -140,7 +141,7 @@ pub fn rescue_all(
             in_part.push(InPart::Rescued);
             alignments.len() - 1
         });
-        found[record ^ 1].in_part[rescue.beside as usize] = InPart::Hit { beside: Some(place as u32) };
+        found[record ^ 1].in_part[rescue.beside as usize] = InPart::Hit { beside: Some(to_u32(place)) };
     }
     Ok(())
 }
@@ -159,7 +160,7 @@ fn search(
         let windows = |(own, other): (usize, usize)| {
             let hits = [own, other].map(|mate| &*found[mate].alignments);
             let beside = Beside::new(pairing, &circle_of, hits);
-            windows_of(&beside, scope, pair as u32 * 2 + other as u32, searched)
+            windows_of(&beside, scope, to_u32(pair) * 2 + to_u32(other), searched)
         };
         mates.flat_map(windows).collect()
     };
@@ -203,9 +204,8 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
         let pair =
             Pair { query: scope.layout.query(record, strand), target: hit.target, start, own: start, end };
         let is_empty = scope.batch.query(pair.query).is_empty();
-        let is_possible = start < end && !is_empty && least <= i64::from(i32::MAX);
-        let rescue = Rescue { record, beside: place as u32, strand, pair, least: least as i32 };
-        is_possible.then_some(rescue)
+        let least = i32::try_from(least).ok().filter(|_| start < end && !is_empty)?;
+        Some(Rescue { record, beside: to_u32(place), strand, pair, least })
     };
     let is_searched = |hit: &Alignment| searched == Searched::All || beside.is_alone(hit);
     let hits = beside.hits.iter().enumerate();
@@ -216,13 +216,13 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
 /// fewer than it has letters.
 fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u32, u32) {
     let (start, end) = columns.into_inner();
-    let len = targets.get(target as usize).len() as i64;
+    let len = to_i64(targets.get(target as usize).len());
     let (start, end) = match targets.circle(target).map(i64::from) {
         Some(circle) if end - start >= circle => (0, len),
         Some(circle) => (start.rem_euclid(circle), start.rem_euclid(circle) + (end - start)),
         None => (start, end),
     };
-    (start.clamp(0, len) as u32, end.clamp(0, len) as u32)
+    (to_u32(start.clamp(0, len)), to_u32(end.clamp(0, len)))
 }
 
 /// The alignments that end there. Those of a circle begin in its first copy.

@@ -10,6 +10,7 @@ use super::{QueryBatch, Run};
 use crate::alignment::{Found, Strands};
 use crate::batch::Sequences;
 use crate::candidates::Meets;
+use crate::casts::{to_u32, whole_u64};
 use crate::circles;
 use crate::engine::{Engine, Guarded};
 use crate::error::{EngineError, Result};
@@ -62,8 +63,8 @@ impl Run<'_> {
         let QueryBatch { number, first, before, records, queries, known, cells, bytes } = queries;
         let meets = match self.options.mode {
             Mode::All => Meets::All,
-            Mode::Pairs => Meets::Paired(self.targets_before(first) as u32),
-            Mode::Triangle => Meets::Behind(first as u32),
+            Mode::Pairs => Meets::Paired(place_among(self.targets_before(first))),
+            Mode::Triangle => Meets::Behind(place_among(first)),
         };
         // The reader ends the run in an error when it has counted queries beyond the last target.
         let is_alone = |at: &usize| self.target_of(first + *at as u64).is_none();
@@ -238,7 +239,7 @@ impl Run<'_> {
         }
         if let (Some(tie_break), None) = (&tie_break, &self.pairing) {
             let all = found.par_iter_mut().enumerate();
-            all.for_each(|(record, found)| tie_break.choose(record as u32, &mut found.alignments));
+            all.for_each(|(record, found)| tie_break.choose(to_u32(record), &mut found.alignments));
             if self.ranking.is_none() {
                 found.par_iter_mut().for_each(|found| ranking::limit_hits(&self.rules, found));
             }
@@ -266,6 +267,11 @@ impl Run<'_> {
     }
 }
 
+/// The place of a query among targets. One beyond the last target that may exist stays beyond it.
+fn place_among(query: u64) -> u32 {
+    u32::try_from(query).unwrap_or(u32::MAX)
+}
+
 /// What is known of the queries of a batch.
 #[derive(Clone, Copy)]
 struct Known<'a> {
@@ -287,7 +293,7 @@ pub(super) fn batch_seconds(engine: &Guarded, targets: &Arc<Sequences>, scoring:
 pub(super) fn next_cells(before: u64, cells: u64, took: Duration, seconds: f64) -> u64 {
     let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * seconds;
     let before = before as f64;
-    wanted.clamp(before / 2.0, before * 4.0).max(1e6) as u64
+    whole_u64(wanted.clamp(before / 2.0, before * 4.0).max(1e6))
 }
 
 /// The hits of single reads that are known, and the remarks on them.

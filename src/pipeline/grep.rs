@@ -6,6 +6,7 @@ mod sought;
 
 use super::report::{Reporter, warn};
 use super::threads::{set_threads, start};
+use crate::casts::to_usize;
 use crate::dictionary::numbers::Numbers;
 use crate::dictionary::words::Words;
 use crate::engine::gpu::scan::bitap::Pending;
@@ -242,7 +243,7 @@ impl GrepRun<'_> {
         let pieces: Vec<PieceLines> = pieces(text).into_par_iter().map(piece).collect();
         let most = self.options.max_count.unwrap_or(u64::MAX);
         for PieceLines { text, mut lines, stretches } in pieces {
-            lines.truncate((most - progress.selected).min(lines.len() as u64) as usize);
+            lines.truncate(to_usize((most - progress.selected).min(lines.len() as u64)));
             match self.options.output {
                 GrepOutput::Lines => self.put_lines(file, text, &lines, progress.lines, output)?,
                 GrepOutput::Stretches => {

@@ -6,9 +6,11 @@ use super::query_search::Load;
 use super::report::{QUERIES, TARGETS, counted, queries_are, warn};
 use super::{QueryBatch, Run};
 use crate::batch::Sequences;
+use crate::casts::{to_u64, to_usize};
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
-use crate::reader::{Extent, QuerySource, Record};
+use crate::reader::{Extent, MAX_QUERY, QuerySource, Record};
+use crate::scoring::Scoring;
 use crossbeam_channel::Sender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +69,7 @@ impl Run<'_> {
             }
             let begun = Instant::now();
             let batch = self.gather(&mut intake, number, crew)?;
-            self.reading.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            self.reading.fetch_add(to_u64(begun.elapsed().as_nanos()), Ordering::Relaxed);
             if batch.records.is_empty() {
                 break;
             }
@@ -143,7 +145,7 @@ impl Run<'_> {
 
     /// The target of the pair at this place; `None` if it has no residues, or if there are fewer targets.
     pub(super) fn target_of(&self, place: u64) -> Option<usize> {
-        let target = self.targets_before(place) as usize;
+        let target = to_usize(self.targets_before(place));
         (self.left_out.binary_search(&place).is_err() && target < self.targets.len()).then_some(target)
     }
 
@@ -151,7 +153,7 @@ impl Run<'_> {
     fn check_query(&self, count: &mut Count, record: &Record, len: usize) -> Result<()> {
         let longest = match self.options.mode {
             Mode::All | Mode::Triangle => self.longest_target,
-            Mode::Pairs => self.target_residues(count.taken) as usize,
+            Mode::Pairs => to_usize(self.target_residues(count.taken)),
         };
         let record = || Some((record.number, record.name.clone()));
         let file = || match self.pairing {
@@ -159,13 +161,8 @@ impl Run<'_> {
             None => count.files[0].clone(),
         };
         let place = || count.extent.place(Place { file: file(), record: record(), line: None });
-        if !self.scoring.fits(len.min(longest)) || !self.scoring.fits_below(len, longest) {
-            let problem = format!(
-                "{len} against {longest} residues could overflow a 32-bit score with this scoring scheme"
-            );
-            let remedy = "use smaller scores (--match, --matrix) or shorter sequences";
-            return Err(Error::input(place(), problem, remedy));
-        }
+        check_length(len, longest, &self.scoring)
+            .map_err(|(problem, remedy)| Error::input(place(), problem, remedy))?;
         if len == 0 {
             if count.empty < SHOWN_WARNINGS {
                 let place = place();
@@ -194,5 +191,42 @@ impl Run<'_> {
         let remedy = "give files with equal numbers of sequences, because `swalign pairs` aligns each query with \
                       the target at the same position";
         Err(Error::input(place, problem, remedy))
+    }
+}
+
+/// Refuses a query of `len` residues if positions in it, or its scores with targets of up to `longest` residues, could
+/// overflow; the error is the problem and its remedy.
+pub(super) fn check_length(
+    len: usize,
+    longest: usize,
+    scoring: &Scoring,
+) -> Result<(), (String, &'static str)> {
+    if len > MAX_QUERY {
+        let problem = format!("the query has {len} residues, but the limit is {MAX_QUERY}");
+        return Err((problem, "split the query"));
+    }
+    if !scoring.fits(len.min(longest)) || !scoring.fits_below(len, longest) {
+        let problem = format!(
+            "{len} against {longest} residues could overflow a 32-bit score with this scoring scheme"
+        );
+        return Err((problem, "use smaller scores (--match, --matrix) or shorter sequences"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A query may be longer than its scores allow if the targets are short, but not longer than its positions allow.
+    #[test]
+    fn queries_that_are_too_long_are_refused() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let problem = |len, longest| check_length(len, longest, &scoring).err().map(|(problem, _)| problem);
+        assert_eq!((problem(100, 1 << 30), problem(MAX_QUERY, 5000)), (None, None));
+        for len in [MAX_QUERY + 1, (1 << 32) + 100] {
+            assert!(problem(len, 5000).unwrap().contains(&len.to_string()), "{len}");
+        }
+        assert!(problem(1 << 30, 1 << 30).unwrap().contains("overflow a 32-bit score"));
     }
 }

@@ -5,6 +5,7 @@
 
 use super::align::{batch_seconds, next_cells};
 use super::device::{Crew, Engines};
+use super::intake::check_length;
 use super::lanes::whole_mates;
 use super::query_search::{Load, QuerySearch};
 use super::remembered::Unit;
@@ -14,6 +15,7 @@ use super::threads::start;
 use crate::alignment::Found;
 use crate::batch::Sequences;
 use crate::candidates::Meets;
+use crate::casts::to_usize;
 use crate::dedup::queries::{Group, Grouped};
 use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
@@ -21,7 +23,7 @@ use crate::hits::{self, Effort, Remarks};
 use crate::insert::{InsertSize, Orientation};
 use crate::options::{Lane, Mode};
 use crate::pairing;
-use crate::reader::Mates;
+use crate::reader::{Mates, Record};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
@@ -91,7 +93,10 @@ pub(super) fn insert_size(
         None => None,
     };
     let (records, codes) = whole.as_mut().unwrap_or(&mut *mates).ahead(PAIRS, LETTERS)?;
-    if records.is_empty() {
+    let longest = search.targets.iter().map(<[u8]>::len).max().unwrap_or(0);
+    // The run ends at a read that is too long, with an error that names the read.
+    let is_too_long = |record: &Record| check_length(record.sequence.len(), longest, search.scoring).is_err();
+    if records.is_empty() || records.iter().any(is_too_long) {
         return Ok((InsertSize::ASSUMED, Sample::default()));
     }
     let mut queries = Sequences::default();
@@ -114,7 +119,7 @@ pub(super) fn insert_size(
     };
     let mut next = pairs.of_reads(searched.hits);
     // A part that begins after the sample has none of its reads.
-    let before = before.map_or(next.len(), |before| before.min(next.len() as u64) as usize);
+    let before = before.map_or(next.len(), |before| to_usize(before.min(next.len() as u64)));
     next.drain(..before);
     Ok((insert, Sample { next, effort: searched.effort, cells: Some(searched.cells) }))
 }

@@ -11,6 +11,7 @@ use crate::alphabet::reverse_complement_codes;
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, Sequences};
 use crate::candidates::{Layout, Meets};
+use crate::casts::to_u32;
 use crate::engine::{Asked, Engine, Guarded, TargetScore};
 use crate::error::{EngineError, Error, Place, Result};
 use crate::hits::PORTION;
@@ -154,8 +155,8 @@ impl TriangleAligner<'_> {
         }
         let mut pairs = Vec::new();
         for (record, row) in (0u32..).zip(rows.clone()) {
-            for target in row as u32..count as u32 {
-                let end = batch.target(target).len() as u32;
+            for target in to_u32(row)..to_u32(count) {
+                let end = to_u32(batch.target(target).len());
                 // Those of both strands stand side by side.
                 let queries = self.layout.queries(record);
                 pairs.extend(queries.map(|query| Pair { query, target, start: 0, own: 0, end }));
@@ -199,7 +200,7 @@ impl TriangleAligner<'_> {
         let mut asked = Vec::new();
         for (record, row) in (0u32..).zip(rows.clone()) {
             let queries = self.layout.queries(record);
-            asked.extend(queries.map(|query| Asked { query, least: 1, first: row as u32 }));
+            asked.extend(queries.map(|query| Asked { query, least: 1, first: to_u32(row) }));
             let residues: u64 = targets.iter().skip(row).map(|target| target.len() as u64).sum();
             self.cells += u64::from(self.layout.strands.count()) * targets.get(row).len() as u64 * residues;
         }

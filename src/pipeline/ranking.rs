@@ -4,6 +4,7 @@ use super::significance::Least;
 use crate::alignment::{Alignment, Found, Strand};
 use crate::batch::{Batch, Sequences};
 use crate::candidates::{Layout, Meets};
+use crate::casts::whole_i32;
 use crate::complexity::{mask, unmasked_score};
 use crate::hits::{HitAt, Ranks, Rules};
 use crate::identity::{ColumnKinds, is_equal};
@@ -216,7 +217,7 @@ impl Ranking {
         // Each equal column takes a residue of the query, so there are at most so many columns.
         let columns = if of_column > 0.0 { covered * len } else { len / share };
         match share > 0.0 {
-            true => (of_column * columns).floor().max(f64::from(i32::MIN / 2)) as i32 - 1,
+            true => whole_i32((of_column * columns).floor().max(f64::from(i32::MIN / 2))) - 1,
             false => i32::MIN,
         }
     }
@@ -315,7 +316,7 @@ impl Ranks for RanksOfBatch<'_> {
         let Ranking { by, limits, .. } = *self.ranking;
         let by_rank = match (by.rank, rank) {
             (Rank::Identity, Some(identity)) => self.of_identity(record, identity),
-            (Rank::Raw, Some(score)) => score as i32,
+            (Rank::Raw, Some(score)) => whole_i32(score),
             (Rank::Score | Rank::Evalue, Some(number)) => self.of_log_evalue(record, -number),
             (_, None) => i32::MIN,
         };

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::report::{QUERIES, counted, queries_are};
+use crate::casts::whole_i32;
 use crate::hits::{Remarks, TooShort};
 use crate::options::Limits;
 use crate::split::SEARCHED_AGAIN;
@@ -109,7 +110,7 @@ fn shown(evalue: f64) -> String {
 
 /// The least number of one digit and zeros that is no less.
 fn rounded_up(number: f64) -> f64 {
-    let scale = 10f64.powi(number.log10().floor() as i32);
+    let scale = 10f64.powi(whole_i32(number.log10().floor()));
     (number / scale).ceil() * scale
 }
 

@@ -14,6 +14,7 @@ use super::{Failure, Run, estimate};
 use crate::batch::Sequences;
 use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
+use crate::casts::whole_i64;
 use crate::error::Result;
 use crate::hits::{Rules, Tiers};
 use crate::insert::InsertSize;
@@ -81,7 +82,7 @@ impl<'a> Run<'a> {
             None => options.limits,
             Some(_) => options.limits.of_ref_part(),
         };
-        let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
+        let secondary_ppm = whole_i64((options.secondary_ratio * 1e6).round());
         let columns = columns(&named.lengths, strands(options, alphabet).count());
         let tiers = tiers_of(options, &scoring, columns, least.min_score);
         // Lists have no mapping quality.

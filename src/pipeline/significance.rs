@@ -4,6 +4,7 @@ use crate::alignment::Strand;
 use crate::batch::Batch;
 use crate::bounds::potential;
 use crate::candidates::{Layout, Meets};
+use crate::casts::{to_i32, to_i64, to_u32};
 use crate::error::{Error, Result};
 use crate::fitted::{constants, growth};
 use crate::hits::{LeastScores, Remarks, Scope, TooShort};
@@ -152,7 +153,7 @@ impl Least {
         let (evalue, significance) = (self.evalue?, self.significance?);
         let mut least =
             LeastOfBatch { batch, layout, evalue, significance, of_run: *self, lowest: Vec::new() };
-        let records = layout.records(batch.queries.len()) as u32;
+        let records = to_u32(layout.records(batch.queries.len()));
         let floors: Vec<i32> = (0..records).map(|record| least.floor(record)).collect();
         if let Some(of_file) = self.of_file {
             least.lowest = floors.into_iter().map(|floor| of_file.max(floor)).collect();
@@ -177,21 +178,22 @@ impl Least {
 
     /// Whether E-values alone decide about a sequence.
     fn is_short(&self, codes: &[u8], scoring: &Scoring) -> bool {
-        self.short
-            .is_some_and(|short| codes.len() < short as usize && potential(codes, scoring) < i64::from(short))
+        self.short.is_some_and(|short| {
+            to_i64(codes.len()) < i64::from(short) && potential(codes, scoring) < i64::from(short)
+        })
     }
 
     /// Remarks on short records. `targets` is the length of the shortest target.
     pub fn remarks(&self, scope: &Scope, targets: usize) -> Vec<(u32, Remarks)> {
         let Scope { batch, layout, .. } = scope;
-        let records = layout.records(batch.queries.len()) as u32;
+        let records = to_u32(layout.records(batch.queries.len()));
         let remark = |record: u32| {
             let query = batch.query(layout.query(record, Strand::Forward));
             let target = paired_target(batch, *layout, record);
             let letters = target.map_or(query.len(), |target| target.len().min(query.len()));
             let least = scope.rules_of(record).min_score;
             // A longer query that can't reach its least score is mostly N or X, and not too short.
-            if letters == 0 || letters as i64 > i64::from(least.max(self.short.unwrap_or(0))) {
+            if letters == 0 || to_i64(letters) > i64::from(least.max(self.short.unwrap_or(0))) {
                 return None;
             }
             let is_short = |codes: &[u8]| self.is_short(codes, &batch.scoring);
@@ -222,8 +224,8 @@ fn most_possible(scope: &Scope, record: u32) -> i32 {
     let strands = layout.queries(record).map(|query| potential(batch.query(query), &batch.scoring));
     let by_query = strands.max().unwrap_or(0);
     let by_target = paired_target(batch, *layout, record)
-        .map_or(i64::MAX, |target| target.len() as i64 * i64::from(batch.scoring.max_potential()));
-    by_query.min(by_target).min(i64::from(i32::MAX)) as i32
+        .map_or(i64::MAX, |target| to_i64(target.len()) * i64::from(batch.scoring.max_potential()));
+    to_i32(by_query.min(by_target).min(i64::from(i32::MAX)))
 }
 
 /// The one target that a record meets.

@@ -299,6 +299,21 @@ fn mates_options(folder: &Path) -> Options {
     Options { mates: MatesChoice::Interleaved, batch: None, ..options }
 }
 
+/// Such reads are searched for the insert size before they are checked one by one.
+#[test]
+fn mates_whose_scores_overflow_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let options = mates_options(folder.path());
+    let reference = fs::read_to_string(&options.reference).unwrap();
+    let read = &reference.lines().nth(1).unwrap()[..2500];
+    fs::write(&options.query, format!(">p\n{read}\n>p\n{read}\n")).unwrap();
+    let scoring = ScoringChoice { match_: Some(1 << 20), ..ScoringChoice::default() };
+    let options = Options { scoring, ..options };
+    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let error = run_in(&options, &Notes::default(), sound).unwrap_err();
+    assert!(error.to_string().contains("2500 against 3000 residues could overflow"), "{error}");
+}
+
 /// The records that a run of mates writes, the queries that it searched, and the insert size.
 fn run_of_mates(options: &Options, engines: Engines) -> (String, u64, InsertSize) {
     let (summary, insert) = run_in(options, &Notes::default(), engines).unwrap();

@@ -5,8 +5,13 @@ use std::borrow::Cow;
 
 /// The longest reference that SAM can describe.
 pub const MAX_REFERENCE: usize = i32::MAX as usize;
+/// Maximum number of references: they are numbered by 32 bits.
+pub const MAX_REFERENCES: usize = u32::MAX as usize;
+/// The longest query: positions in it are signed numbers of 32 bits, as in a reference.
+pub const MAX_QUERY: usize = i32::MAX as usize;
 /// The longest query name that SAM can hold.
 pub const MAX_QUERY_NAME: usize = 254;
+
 /// Whether `letters` can only be protein: not even IUPAC codes spell them, and too few are A, C, G
 /// or T for a stray character in DNA.
 pub fn is_protein(letters: &[u8]) -> bool {
@@ -63,6 +68,14 @@ pub fn check_named_reference(name: &str, len: usize) -> Result<(), (String, &'st
             format!("the reference has {len} residues, but SAM allows {MAX_REFERENCE}"),
             "split the reference",
         )),
+    }
+}
+
+/// Refuses more references than can be numbered; the error is the problem and its remedy.
+pub fn check_reference_count(count: usize) -> Result<(), (String, &'static str)> {
+    match count {
+        0..=MAX_REFERENCES => Ok(()),
+        _ => Err((format!("there are more than {MAX_REFERENCES} references"), "split the file")),
     }
 }
 

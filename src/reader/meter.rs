@@ -1,5 +1,6 @@
 //! How much of a file was read, for those who wait for it.
 
+use crate::casts::to_u64;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +67,7 @@ impl Position {
     pub fn bytes(&self) -> u64 {
         let (span, all) = (self.end - self.begin, u128::from(self.letters.max(1)));
         let share = u128::from(span) * u128::from(self.given.min(self.letters)) / all;
-        self.begin + if self.letters == 0 { span } else { share as u64 }
+        self.begin + if self.letters == 0 { span } else { to_u64(share) }
     }
 }
 

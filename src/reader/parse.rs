@@ -7,6 +7,7 @@ use super::faults::{CR_REMEDY, ONE_FORMAT, Origin, STRAY_CR, is_room, shown, str
 use super::remarks::{Remark, Remarks};
 use super::sam_tags::{CommentTags, tags_of_comment};
 use crate::alphabet::Alphabet;
+use crate::casts::to_usize;
 use crate::error::{Error, Place, Result};
 use crate::options::ReadRules;
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
@@ -90,7 +91,7 @@ impl Piece<'_> {
         }
         // The parser stands at the last record.
         let last = parser.position();
-        let byte = (last.byte() as usize).saturating_sub(if self.continues { CONTINUED.len() } else { 0 });
+        let byte = to_usize(last.byte()).saturating_sub(if self.continues { CONTINUED.len() } else { 0 });
         let lines = last.line().saturating_sub(1 + added) + newlines(&self.bytes[byte..]) as u64;
         (Before { records: read, lines }, Ok(true))
     }

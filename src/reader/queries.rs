@@ -7,6 +7,7 @@ use super::{Extent, FileState, Reader, Record};
 use crate::alignment::{Strand, Strands};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::Sequences;
+use crate::casts::to_usize;
 use crate::error::{Error, Result};
 use crate::options::ReadRules;
 use std::path::Path;
@@ -122,7 +123,7 @@ impl Queries {
             if at_hand == 0 {
                 return Ok(());
             }
-            let skipped = count.min(at_hand as u64) as usize;
+            let skipped = to_usize(count.min(at_hand as u64));
             self.take(skipped, &mut Vec::new(), &mut Sequences::default());
             count -= skipped as u64;
         }

@@ -7,6 +7,7 @@ use super::parse::Raw;
 use super::references::alphabet_ahead;
 use super::{Before, Meter, Reader};
 use crate::alphabet::Alphabet;
+use crate::casts::to_u8;
 use crate::error::{Error, Result};
 use crate::options::ReadRules;
 use std::ops::Range;
@@ -59,7 +60,7 @@ impl Reads {
             }
         };
         let letters = Box::new(std::array::from_fn(|byte| {
-            let letter = (byte as u8).to_ascii_uppercase();
+            let letter = to_u8(byte).to_ascii_uppercase();
             match (alphabet, alphabet.code(letter)) {
                 (_, None) => 0,
                 (Alphabet::Dna, Some(_)) if letter == b'U' => b'T',

@@ -6,7 +6,7 @@
 //! and 90 letters and 2 parts, the first has the one with its middle at 5, and the second that at 55.
 
 use super::Reader;
-use super::checks::{check_named_reference, check_reference_name};
+use super::checks::{check_named_reference, check_reference_count, check_reference_name};
 use super::faults::{NO_ROOM, alignments, shown, whole};
 use super::names::first_repeated;
 use super::parse::{Before, Raw, foreign_letter};
@@ -14,6 +14,7 @@ use super::remarks::Remark;
 use super::source::BAM;
 use crate::alphabet::{Alphabet, Suggested};
 use crate::batch::Sequences;
+use crate::casts::{to_u32, to_u64, to_usize};
 use crate::error::{Error, Place, Result};
 use crate::memory::may_fail;
 use crate::options::{ReadRules, Share};
@@ -239,7 +240,7 @@ fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, R
     };
     read.map_err(refused)?;
     // Checked to fit: the length of a whole record above, and a part of one is shorter than a block.
-    piece.lengths.push(letters.len() as u32);
+    piece.lengths.push(to_u32(letters.len()));
     Ok(())
 }
 
@@ -251,7 +252,7 @@ pub fn stretch_of_part(lengths: &[u32], share: Share) -> Range<usize> {
     let owner = |&len: &u32| {
         let middle = 2 * before + u64::from(len);
         before += u64::from(len);
-        (u128::from(middle) * u128::from(share.of) / u128::from(2 * total.max(1))) as u64 + 1
+        to_u64(u128::from(middle) * u128::from(share.of) / u128::from(2 * total.max(1))) + 1
     };
     let owners: Vec<u64> = lengths.iter().map(owner).collect();
     let border = |number: u64| owners.partition_point(|&owner| owner < number);
@@ -306,13 +307,14 @@ impl Piece {
             if let Err((problem, remedy)) = check_named_reference(name, len.max(1)) {
                 return Err(Error::input(self.last_place(path), problem, remedy));
             }
-            *last = len as u32;
+            *last = to_u32(len);
         }
         self.names.extend(piece.names);
         self.titles.extend(piece.titles);
         self.lengths.extend(lengths);
         self.lines.extend(piece.lines.iter().map(|line| line + before.lines));
-        Ok(())
+        check_reference_count(self.names.len())
+            .map_err(|(problem, remedy)| Error::input(whole(path), problem, remedy))
     }
 
     /// Leaves out references without residues, and remarks them.
@@ -364,7 +366,7 @@ impl Piece {
     /// The sequences of those `own` among all records, and whether the first one continues one before it; `None` where
     /// there are none.
     fn within(self, before: Before, own: &Range<usize>) -> Option<(Sequences, bool)> {
-        let first = before.records as usize - usize::from(self.continues);
+        let first = to_usize(before.records) - usize::from(self.continues);
         let within = |place: usize| place.clamp(first, first + self.sequences.len()) - first;
         let range = within(own.start)..within(own.end);
         if range.len() == self.sequences.len() {

@@ -13,6 +13,8 @@
 //! into which there is no way but from its beginning, is unpacked up to there. No part is read further than a group
 //! behind its end.
 
+use crate::casts::{to_u64, to_usize};
+
 mod feed;
 mod starts;
 #[cfg(test)]
@@ -63,7 +65,7 @@ impl Slice {
     pub fn borders(&self, size: u64) -> [u64; 2] {
         let Share { number, of } = self.share;
         [number - 1, number].map(|parts| {
-            let byte = (u128::from(parts) * u128::from(self.total)).div_ceil(u128::from(of)) as u64;
+            let byte = to_u64((u128::from(parts) * u128::from(self.total)).div_ceil(u128::from(of)));
             byte.saturating_sub(self.before).min(size)
         })
     }
@@ -191,7 +193,7 @@ impl Stretch {
             return Ok(false);
         }
         let needed = self.end.as_ref().map_or(self.from, |end| end.at.min(self.from));
-        self.bytes.drain(..(needed - self.at) as usize);
+        self.bytes.drain(..to_usize(needed - self.at));
         self.at = needed;
         // A record that was not there to its end is looked at again when there is twice as much.
         let enough = 2 * self.bytes.len();
@@ -209,7 +211,7 @@ impl Stretch {
             for search in
                 [&mut self.begin, &mut self.end].into_iter().flatten().filter(|search| !search.found)
             {
-                let bytes = &self.bytes[(search.at - self.at) as usize..];
+                let bytes = &self.bytes[to_usize(search.at - self.at)..];
                 search.look(bytes, (format, self.removes_gaps), self.groups, self.ended);
             }
         }
@@ -223,7 +225,7 @@ impl Read for Stretch {
         loop {
             let to = self.end.as_ref().map_or(self.there(), |end| end.at);
             if self.from < to {
-                let own = (self.from - self.at) as usize..(to - self.at) as usize;
+                let own = to_usize(self.from - self.at)..to_usize(to - self.at);
                 let read = (&self.bytes[own]).read(buffer)?;
                 self.from += read as u64;
                 return Ok(read);
@@ -369,7 +371,7 @@ impl Extent {
         while left != Some(0) && feed.next(&mut piece)? {
             if feed.at() >= self.border {
                 let left = left.get_or_insert(self.behind);
-                piece.truncate((*left).min(piece.len() as u64) as usize);
+                piece.truncate(to_usize((*left).min(piece.len() as u64)));
                 *left -= piece.len() as u64;
             }
             if let Some(last) = piece.iter().rposition(|&byte| !is_blank(byte)) {

@@ -1,6 +1,8 @@
 //! Files as they come: sound, odd, cut and wrong.
 
-use super::checks::{MAX_REFERENCE, check_query_name, check_reference};
+use super::checks::{
+    MAX_REFERENCE, MAX_REFERENCES, check_query_name, check_reference, check_reference_count,
+};
 use super::source::BGZF_END;
 use super::*;
 use crate::alignment::Strands;
@@ -438,6 +440,8 @@ fn names_of_references_may_repeat_where_no_header_names_them() {
 fn reference_lengths_are_those_of_sam() {
     assert!(check_reference("a", MAX_REFERENCE).is_ok());
     assert!(check_reference("a", MAX_REFERENCE + 1).unwrap_err().0.contains("2147483648"));
+    assert!(check_reference_count(MAX_REFERENCES).is_ok());
+    assert!(check_reference_count(MAX_REFERENCES + 1).unwrap_err().0.contains("4294967295"));
 }
 
 #[test]

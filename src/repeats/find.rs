@@ -3,6 +3,7 @@
 use super::{Copied, Distinct, Place};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
+use crate::casts::{to_i64, to_u32};
 use crate::error::Result;
 use crate::fingerprints::{self, Kind, Rule};
 use rayon::prelude::*;
@@ -31,7 +32,7 @@ pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
     for (target, cuts) in cuts.iter().enumerate() {
         matches.clear();
         finder.match_target(target, cuts, &mut matches);
-        finder.take(target as u32, &matches);
+        finder.take(to_u32(target), &matches);
     }
     Ok(finder.done())
 }
@@ -253,10 +254,10 @@ impl<'a> Finder<'a> {
             return;
         }
         let start = columns.start.saturating_sub(self.span as usize);
-        let lead = (columns.start - start) as u32;
-        let stretch = self.places.len() as u32;
+        let lead = to_u32(columns.start - start);
+        let stretch = to_u32(self.places.len());
         self.stretches.push_with_lead(&self.targets.get(target as usize)[start..columns.end], lead);
-        self.places.push(Place { target, offset: start as i64 });
+        self.places.push(Place { target, offset: to_i64(start) });
         let first = self.targets.start(target as usize);
         let (start, end) = (first + columns.start, first + columns.end);
         self.owned.push(Owned { start, end, stretch, column: lead });
@@ -271,9 +272,9 @@ impl<'a> Finder<'a> {
             let own = self.owned.partition_point(|owned| owned.end <= from);
             let Owned { start: here, end, stretch, column } = self.owned[own];
             let len = (columns.end - start).min(end - from);
-            let column = column + (from - here) as u32;
-            let place = Place { target, offset: start as i64 - i64::from(column) };
-            self.copies.push(Copied { stretch, start: column, end: column + len as u32, place });
+            let column = column + to_u32(from - here);
+            let place = Place { target, offset: to_i64(start) - i64::from(column) };
+            self.copies.push(Copied { stretch, start: column, end: column + to_u32(len), place });
             self.owned.push(Owned { start: first + start, end: first + start + len, stretch, column });
             (start, from) = (start + len, from + len);
         }

@@ -13,6 +13,7 @@
 //! filled anew from the row in front of it.
 
 use super::pattern::matches;
+use crate::casts::to_u32;
 use std::mem;
 
 /// Cells that are kept all at once; a band with more is filled in blocks of rows.
@@ -59,7 +60,7 @@ pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits
     if edits == 0 {
         let start = end.checked_sub(pattern.len())?;
         return replaced(pattern, text, end)
-            .filter(|found| found.path == [((end - start) as u32, Step::Equal)]);
+            .filter(|found| found.path == [(to_u32(end - start), Step::Equal)]);
     }
     let mut band = Band::fill(kept, pattern, text, end, edits as usize, CELLS);
     let fits = band.at(pattern.len(), band.off) == edits;

@@ -16,6 +16,7 @@ use super::limits;
 use super::pam::Pam;
 use super::stream::TextEnd;
 use crate::alignment::Strand;
+use crate::casts::to_u32;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -148,7 +149,7 @@ impl Wanted {
         match &self.limits {
             Some(limits) => limits::align(pattern, text, end, (least, most), limits).map(|(edits, _)| edits),
             None if self.rule.indels => {
-                align::fewest_in(cells, pattern, text, end, rule.edits_of(pattern.len()) as u32)
+                align::fewest_in(cells, pattern, text, end, to_u32(rule.edits_of(pattern.len())))
             }
             None => align::replaced(pattern, text, end).map(|aligned| align::edits(&aligned.path)),
         }

@@ -12,6 +12,7 @@ use super::pieces::{self, Pieces};
 use super::room::{Ends, Room};
 use super::sliced::Sliced;
 use super::{End, NOTHING, Rule, Scan, scan_some};
+use crate::casts::to_u32;
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use crate::error::EngineError;
 use crate::search::pattern::matches;
@@ -151,7 +152,7 @@ impl Kernel for Look<'_> {
                 && classes.iter().zip(letters).all(|(&class, &letter)| matches(class, letter))
             {
                 let end = at - entry.before as usize + classes.len();
-                ends.push(End { pattern: entry.pattern, end: end as u32, edits: 0 });
+                ends.push(End { pattern: entry.pattern, end: to_u32(end), edits: 0 });
             }
         };
         let len = STRETCH.min(text.len() - first);

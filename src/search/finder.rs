@@ -7,6 +7,7 @@ use super::{End, Rule, Scan as TextScan};
 use crate::alphabet::is_base;
 use crate::batch::Sequences;
 use crate::candidates::by_scan::{Ends, Scan, SeedEnd};
+use crate::casts::to_u32;
 use crate::error::EngineError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -42,15 +43,15 @@ struct SeedQuery<'a> {
 impl SeedQuery<'_> {
     /// Those of which ends are still asked for.
     fn wanted(&self) -> Vec<u32> {
-        (0..self.classes.len() as u32).filter(|&seed| self.ends.wants(seed)).collect()
+        (0..to_u32(self.classes.len())).filter(|&seed| self.ends.wants(seed)).collect()
     }
 
     /// Gives ends in a stream on, of seeds that have their places in `some`.
     fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<Class>], found: &[End]) {
         let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| SeedEnd {
             seed: some[end.pattern as usize],
-            target: end.text as u32,
-            end: end.end as u32,
+            target: to_u32(end.text),
+            end: to_u32(end.end),
         });
         self.ends.take(&placed.collect::<Vec<_>>());
     }
@@ -112,7 +113,7 @@ impl Finder {
 
 impl Scan for Finder {
     fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
-        let rule = Rule { max_edits: edits as u32, indels: edits > 0 };
+        let rule = Rule { max_edits: to_u32(edits), indels: edits > 0 };
         let class = |&code: &u8| if is_base(code) { 1 << code } else { ANY };
         let classes: Vec<Vec<Class>> = seeds.iter().map(|codes| codes.iter().map(class).collect()).collect();
         let seams = Seams::new(seeds.iter().map(|seed| seed.len()), &rule);

@@ -9,6 +9,7 @@ use super::exact;
 use super::room::Room;
 use super::sliced::Sliced;
 use super::{End, Rule, Scan, scan_some};
+use crate::casts::to_u32;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::scan::{ClassPattern, FoundEnd, ScanTuning, Scanner};
 use crate::error::EngineError;
@@ -165,7 +166,7 @@ pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
 
 /// A pattern, as a device takes it.
 fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> ClassPattern<'a> {
-    ClassPattern { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32, gaps: rule.indels }
+    ClassPattern { classes: pattern, allowed: to_u32(rule.edits_of(pattern.len())), gaps: rule.indels }
 }
 
 impl<D: ScanDevice> Scan for OnGpu<D> {
@@ -178,7 +179,7 @@ impl<D: ScanDevice> Scan for OnGpu<D> {
     ) -> Result<Vec<End>, EngineError> {
         let pays = self.looks_up && exact::words_pay(patterns, rule);
         let looked_up = if pays { self.looked_up(text, patterns, room)? } else { None };
-        let all = || LookUp { ends: Vec::new(), others: (0..patterns.len() as u32).collect() };
+        let all = || LookUp { ends: Vec::new(), others: (0..to_u32(patterns.len())).collect() };
         let LookUp { mut ends, others: left } = looked_up.unwrap_or_else(all);
         let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
         let (device, cores): (Vec<u32>, Vec<u32>) = left.into_iter().partition(on_device);

@@ -8,6 +8,7 @@
 use super::planes::Planes;
 use super::room::{Ends, Room};
 use super::{End, Rule};
+use crate::casts::{low_u32, to_i32, to_u32, to_usize};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -81,7 +82,7 @@ fn word_of(classes: &[u8]) -> Option<u64> {
 
 /// Whether patterns can be looked up by such a rule.
 pub fn takes(rule: &Rule) -> bool {
-    !rule.indels && (1..=MOST_EDITS as u32).contains(&rule.max_edits)
+    !rule.indels && (1..=to_u32(MOST_EDITS)).contains(&rule.max_edits)
 }
 
 /// Whether patterns of a length can be cut.
@@ -93,7 +94,7 @@ fn fits(len: usize, edits: usize) -> bool {
 fn costs(set: InstructionSet, count: usize, len: usize, edits: usize) -> (f64, f64) {
     let pieces = (edits + 1) as f64;
     // A random text names so many of each piece's.
-    let named = count as f64 / 4f64.powi((len / (edits + 1)) as i32);
+    let named = count as f64 / 4f64.powi(to_i32(len / (edits + 1)));
     let of_cells = OF_CELL / set.lanes(1) as f64 * len as f64;
     (pieces * (OF_PIECE + named * OF_PATTERN), count as f64 * of_cells)
 }
@@ -183,7 +184,7 @@ impl Cut {
 impl Table {
     fn new(piece: Range<usize>, words: &[(u64, u32)]) -> Table {
         let wanted = (2 * words.len()).next_power_of_two().ilog2().clamp(FEWEST_BITS, MOST_BITS);
-        let letters = piece.len() as u32;
+        let letters = to_u32(piece.len());
         let shift = (wanted < 2 * letters).then(|| u32::BITS - wanted);
         let hashes = 1usize << wanted.min(2 * letters);
         let mut table = Table {
@@ -224,8 +225,8 @@ impl Table {
         let piece = (word & mask) >> self.piece.start
             | (word >> MOST_LETTERS & mask) >> self.piece.start << self.piece.len();
         match self.shift {
-            Some(shift) => ((piece as u32).wrapping_mul(0x9e37_79b1) >> shift) as usize,
-            None => piece as usize,
+            Some(shift) => (low_u32(piece).wrapping_mul(0x9e37_79b1) >> shift) as usize,
+            None => to_usize(piece),
         }
     }
 }
@@ -272,7 +273,7 @@ impl Look<'_> {
                 for (at, named) in batch.clone().zip(&mut near) {
                     let window = planes.window(at);
                     let word = window.low & u64::from(u32::MAX) | window.high << MOST_LETTERS;
-                    let other = window.other as u32 & all;
+                    let other = low_u32(window.other) & all;
                     let hash = table.hash(word);
                     let start = table.starts[hash] as usize;
                     // A piece with a letter that is no base is none of a pattern.
@@ -283,7 +284,7 @@ impl Look<'_> {
                 for (at, (word, other, named)) in batch.zip(&near) {
                     let differ = |own: u64| {
                         let differ = own ^ word;
-                        (differ | differ >> MOST_LETTERS) as u32 & all | other
+                        low_u32(differ | differ >> MOST_LETTERS) & all | other
                     };
                     let mut found = |place: usize| {
                         let differ = differ(table.words[place]);
@@ -291,7 +292,7 @@ impl Look<'_> {
                         let is_first =
                             differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
                         if is_first && differ.count_ones() as usize <= EDITS {
-                            let end = (first + at + cut.len) as u32;
+                            let end = to_u32(first + at + cut.len);
                             ends.push(End {
                                 pattern: table.patterns[place],
                                 end,

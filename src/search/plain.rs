@@ -5,6 +5,7 @@ use super::codes::Codes;
 use super::pattern::matches;
 use super::room::{Ends, Room};
 use super::{End, Rule, Scan};
+use crate::casts::to_u32;
 use crate::error::EngineError;
 
 /// Finds ends one cell after the other.
@@ -68,7 +69,7 @@ pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
 /// D(m,j) for each j from 1.
 fn edit_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
     // Of the column before: D(0,j-1) .. D(m,j-1).
-    let mut column: Vec<u32> = (0..=pattern.len() as u32).collect();
+    let mut column: Vec<u32> = (0..=to_u32(pattern.len())).collect();
     let mut distances = Vec::with_capacity(text.len());
     for &letter in text {
         let mut diagonal = column[0];
@@ -86,7 +87,7 @@ fn edit_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
 fn hamming_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
     let differ = |window: &[u8]| pattern.iter().zip(window).filter(|(p, t)| !matches(**p, **t)).count();
     let before = vec![None; text.len().min(pattern.len() - 1)];
-    before.into_iter().chain(text.windows(pattern.len()).map(|window| Some(differ(window) as u32))).collect()
+    before.into_iter().chain(text.windows(pattern.len()).map(|window| Some(to_u32(differ(window))))).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::Rule;
 use super::hits::Wanted;
+use crate::casts::to_u32;
 use std::collections::BTreeMap;
 
 /// Edits for each letter of a pattern, in millionths: a pattern of `m` letters has at most `floor(rate * m)`.
@@ -12,7 +13,7 @@ pub struct Rate {
 
 impl Rate {
     pub fn edits_of(self, len: usize) -> u32 {
-        (len as u64 * u64::from(self.millionths) / 1_000_000).min(u64::from(u32::MAX)) as u32
+        to_u32((len as u64 * u64::from(self.millionths) / 1_000_000).min(u64::from(u32::MAX)))
     }
 }
 
@@ -29,7 +30,7 @@ impl Wanted {
             return vec![(self.rule, chosen)];
         }
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for pattern in chosen.unwrap_or_else(|| (0..patterns.len() as u32).collect()) {
+        for pattern in chosen.unwrap_or_else(|| (0..to_u32(patterns.len())).collect()) {
             let rule = self.rule_of(patterns[pattern as usize].len());
             groups.entry(rule.max_edits).or_default().push(pattern);
         }

@@ -25,6 +25,7 @@ use super::room::Room;
 use super::stream::{Seams, Stream, TextEnd};
 use super::{Scan, scan_some};
 use crate::alignment::{Strand, Strands};
+use crate::casts::whole_usize;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
 use guides::{Group, Guide, Plan};
@@ -320,8 +321,8 @@ impl Sites {
                 text: part.codes,
                 own: own.clone(),
                 scratch,
-                most_sites: (most / group.of_site) as usize,
-                most_guides: (most / guides::COMPARE) as usize,
+                most_sites: whole_usize(most / group.of_site),
+                most_guides: whole_usize(most / guides::COMPARE),
             });
             let Some(found) = found else { return (Vec::new(), Some((*number, own.clone()))) };
             room.take(found.len());

@@ -11,6 +11,7 @@ mod tile;
 use super::codes::Codes;
 use super::room::Room;
 use super::{End, Rule, Scan};
+use crate::casts::to_u32;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
 use crate::sliced::chunks::Shape;
@@ -58,7 +59,7 @@ impl Sliced {
         let mut tile = spare().pop().unwrap_or_default();
         self.set.run(Fill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
         let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
-            let first = (run * RUN) as u32;
+            let first = to_u32(run * RUN);
             self.set.run(Sweep { tile: &tile, shape, patterns, first, rule, room })
         };
         let ends = patterns.par_chunks(RUN).enumerate().flat_map_iter(sweep).collect();

@@ -1,6 +1,7 @@
 //! How often residues occur in random sequences, and the statistics of alignments without gaps that follow.
 
 use crate::alphabet::{Alphabet, BASES};
+use crate::casts::{to_u8, whole_i32};
 use crate::scoring::Scoring;
 use libm::exp;
 use std::ops::Range;
@@ -15,7 +16,7 @@ const AMINO_ACIDS: [u64; 20] = [
 pub fn standard_codes(alphabet: Alphabet) -> Range<u8> {
     match alphabet {
         Alphabet::Dna => 0..BASES,
-        Alphabet::Protein => 0..AMINO_ACIDS.len() as u8,
+        Alphabet::Protein => 0..to_u8(AMINO_ACIDS.len()),
     }
 }
 
@@ -43,7 +44,7 @@ pub fn residue(alphabet: Alphabet, number: u64) -> u8 {
         left = left.wrapping_sub(count);
         is_past
     };
-    standard_codes(alphabet).take_while(is_past).count() as u8
+    to_u8(standard_codes(alphabet).take_while(is_past).count())
 }
 
 /// Statistics of scores that need no alignment.
@@ -84,7 +85,7 @@ impl Ungapped {
         let positive = || scores.iter().filter(|(_, score)| *score > 0.0);
         let shares: f64 = positive().map(|(share, _)| share).sum();
         let mean = positive().map(|(share, score)| share * score).sum::<f64>() / shares;
-        Some(Ungapped { lambda: low, step: (mean + 0.5) as i32 })
+        Some(Ungapped { lambda: low, step: whole_i32(mean + 0.5) })
     }
 }
 

@@ -13,6 +13,7 @@ use super::Karlin;
 use super::composition::{Ungapped, residue};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
+use crate::casts::to_i32;
 use libm::{exp, expm1, log};
 
 /// Pairs of a sample, and letters of each sequence.
@@ -156,7 +157,7 @@ impl Tails {
         let median = *sorted.get(sorted.len() / 2)?;
         let positions = width.min(MOST_POSITIONS);
         let of_position = |at: i32| {
-            let offset = (i64::from(at) * i64::from(width) / i64::from(positions)) as i32;
+            let offset = to_i32(i64::from(at) * i64::from(width) / i64::from(positions));
             Tail::new(sorted, median - width / 2 + offset, width)
         };
         Some(Tails { width, of_positions: (0..positions).map(of_position).collect() })

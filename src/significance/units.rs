@@ -2,6 +2,7 @@
 
 use super::composition::standard_codes;
 use crate::alphabet::Alphabet;
+use crate::casts::to_i8;
 use crate::scoring::{Scoring, Substitution};
 
 /// Random sequences are scored with no larger scores than this, so that no sum of them overflows.
@@ -71,7 +72,7 @@ fn divided(scoring: &Scoring, by: i32) -> Scoring {
         Substitution::Matrix(matrix) => {
             let mut matrix = matrix.clone();
             for score in matrix.scores.iter_mut().flatten() {
-                *score = rounded(i32::from(*score)).clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as i8;
+                *score = to_i8(rounded(i32::from(*score)).clamp(i32::from(i8::MIN), i32::from(i8::MAX)));
             }
             Substitution::Matrix(matrix)
         }

@@ -1,5 +1,6 @@
 //! Rows of bits as columns (Warren 2012, 7-3), and vectors of one word.
 
+use crate::casts::to_u32;
 use crate::engine::cpu::simd::Bits;
 use bytemuck::{Pod, Zeroable, cast_slice};
 
@@ -29,9 +30,9 @@ fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64)
     for first in (0..BLOCK).step_by(2 * step) {
         for k in first..first + step {
             let (a, b) = (rows[k], rows[k + step]);
-            let differ = simd.and(simd.xor(simd.shift_down(a, step as u32), b), lower);
+            let differ = simd.and(simd.xor(simd.shift_down(a, to_u32(step)), b), lower);
             rows[k + step] = simd.xor(b, differ);
-            rows[k] = simd.xor(a, simd.shift_up(differ, step as u32));
+            rows[k] = simd.xor(a, simd.shift_up(differ, to_u32(step)));
         }
     }
 }

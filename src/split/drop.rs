@@ -5,6 +5,7 @@
 //! between the two diagonals costs, so that a long insertion or deletion cuts nothing.
 
 use crate::alignment::{Alignment, Cigar, Op, push_run};
+use crate::casts::{to_i32, to_i64, to_u32};
 use crate::scoring::Scoring;
 
 /// Steps of a path, and what they score.
@@ -47,7 +48,7 @@ impl Steps<'_> {
                 (i, j) = (i + rows, j + columns);
                 now.step += 1;
                 now.score += score;
-                now.diagonal += rows as i64 - columns as i64;
+                now.diagonal += to_i64(rows) - to_i64(columns);
                 take(now);
             }
         }
@@ -93,7 +94,7 @@ pub fn best_part(
 /// The steps of an alignment from one to another.
 fn part(alignment: &Alignment, (from, to): (u64, u64), score: i64) -> Alignment {
     let (mut i, mut j, mut step) = (alignment.query_start, alignment.target_start, 0u64);
-    let mut cut = Alignment { score: score as i32, cigar: Cigar::new(), ..alignment.clone() };
+    let mut cut = Alignment { score: to_i32(score), cigar: Cigar::new(), ..alignment.clone() };
     for &(len, op) in &alignment.cigar {
         let (first, behind) = (step, step + u64::from(len));
         let (rows, columns) = match op {
@@ -101,8 +102,8 @@ fn part(alignment: &Alignment, (from, to): (u64, u64), score: i64) -> Alignment 
             Op::Insertion => (1, 0),
             Op::Deletion => (0, 1),
         };
-        let skipped = (from.clamp(first, behind) - first) as u32;
-        let own = (to.clamp(first, behind) - from.clamp(first, behind).min(to.clamp(first, behind))) as u32;
+        let skipped = to_u32(from.clamp(first, behind) - first);
+        let own = to_u32(to.clamp(first, behind) - from.clamp(first, behind).min(to.clamp(first, behind)));
         if own > 0 {
             if cut.cigar.is_empty() {
                 (cut.query_start, cut.target_start) = (i + skipped * rows, j + skipped * columns);

@@ -2,6 +2,7 @@
 
 use crate::alignment::{Alignment, Op};
 use crate::batch::Sequences;
+use crate::casts::{to_u32, to_usize};
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
@@ -100,14 +101,14 @@ pub fn covered_by_piece(alignment: &Alignment) -> impl Iterator<Item = Covered> 
 
 impl Depth {
     pub fn new(targets: &Sequences) -> Depth {
-        let letters = |target: usize| targets.once(target as u32).len() as u32;
+        let letters = |target: usize| to_u32(targets.once(to_u32(target)).len());
         let mut longest: Vec<usize> = (0..targets.len()).collect();
         if longest.len() > REFERENCES {
             longest.select_nth_unstable_by_key(REFERENCES, |&target| (Reverse(letters(target)), target));
             longest.truncate(REFERENCES);
         }
         longest.sort_unstable();
-        let most = BINS_OF_ONE.min(BINS_OF_ALL / longest.len().max(1)) as u32;
+        let most = to_u32(BINS_OF_ONE.min(BINS_OF_ALL / longest.len().max(1)));
         let plain = |target| Target {
             start: targets.start(target) as u64,
             letters: letters(target),
@@ -185,7 +186,7 @@ fn words(start: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
         let from = start.saturating_sub(word * 64);
         let to = (end - word * 64).min(64);
         let mask = if to <= from { 0 } else { (u64::MAX >> (64 - (to - from))) << from };
-        (word as usize, mask)
+        (to_usize(word), mask)
     })
 }
 

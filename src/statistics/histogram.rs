@@ -3,6 +3,7 @@
 //! Bins of a width fold exactly into bins of twice the width. So the counts depend on the values alone, and not on
 //! their order.
 
+use crate::casts::to_usize;
 use std::ops::{AddAssign, Range};
 
 /// Bins at most.
@@ -39,7 +40,7 @@ impl Bins {
     /// Adds `count` at `place`.
     pub fn add(&mut self, place: u64, count: u64) {
         self.hold(place);
-        let bin = (place >> self.shift) as usize;
+        let bin = to_usize(place >> self.shift);
         self.reach(bin + 1);
         self.counts[bin] += count;
     }
@@ -48,7 +49,7 @@ impl Bins {
     pub fn add_range(&mut self, places: Range<u64>) {
         let Some(last) = places.end.checked_sub(1).filter(|last| *last >= places.start) else { return };
         self.hold(last);
-        let bins = (places.start >> self.shift) as usize..(last >> self.shift) as usize + 1;
+        let bins = to_usize(places.start >> self.shift)..to_usize(last >> self.shift) + 1;
         self.reach(bins.end);
         if self.shift == 0 {
             self.counts[bins].iter_mut().for_each(|count| *count += 1);

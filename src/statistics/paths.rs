@@ -3,6 +3,7 @@
 use super::histogram::Bins;
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::{Alphabet, CODES};
+use crate::casts::to_usize;
 use std::ops::{AddAssign, Range};
 
 /// Sums of the columns of paths.
@@ -116,7 +117,7 @@ pub fn walk(
         let steps = u64::from(count);
         match op {
             Op::Match => {
-                let run = letters[i as usize..].iter().zip(&target[j..j + count as usize]);
+                let run = letters[to_usize(i)..].iter().zip(&target[j..j + count as usize]);
                 let mut mismatches = 0;
                 for (at, (&letter, &code)) in (i..i + steps).zip(run) {
                     let own = alphabet.code(letter).unwrap_or(u8::MAX);

@@ -7,6 +7,7 @@ use super::NamedTargets;
 use super::line::{AlignedLine, CopiedTags, Kind, MateOf, OutputLine, Refused};
 use super::sam;
 use crate::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
+use crate::casts::{const_u8, low_u16, nearest_f32, to_i32, to_u8, to_u16, to_u32};
 
 /// The 4 bits of each letter.
 const CODES: [u8; 256] = codes();
@@ -25,8 +26,8 @@ const fn codes() -> [u8; 256] {
     let mut codes = [15; 256];
     let mut code = 0;
     while code < BASE_CODES.len() {
-        codes[BASE_CODES[code].to_ascii_lowercase() as usize] = code as u8;
-        codes[BASE_CODES[code] as usize] = code as u8;
+        codes[BASE_CODES[code].to_ascii_lowercase() as usize] = const_u8(code);
+        codes[BASE_CODES[code] as usize] = const_u8(code);
         code += 1;
     }
     codes
@@ -42,7 +43,7 @@ pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     text.iter().for_each(|part| out.extend_from_slice(part));
     out.extend_from_slice(&references.to_le_bytes());
     for (name, len) in targets.names.iter().zip(&targets.lengths) {
-        out.extend_from_slice(&(name.len() as u32 + 1).to_le_bytes());
+        out.extend_from_slice(&(to_u32(name.len()) + 1).to_le_bytes());
         out.extend_from_slice(name.as_bytes());
         out.push(0);
         out.extend_from_slice(&len.to_le_bytes());
@@ -58,7 +59,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     let letters = if line.is_secondary() { &[][..] } else { line.letters };
     let cigar = line.aligned.as_ref().map_or(&[][..], |aligned| aligned.cigar);
     let long = cigar.len() > MAX_OPERATIONS;
-    push_place(out, line, if long { 2 } else { cigar.len() as u16 }, letters.len());
+    push_place(out, line, if long { 2 } else { to_u16(cigar.len()) }, letters.len());
     out.extend_from_slice(line.name.as_bytes());
     out.push(0);
     match &line.aligned {
@@ -87,7 +88,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     }
     if long {
         out.extend_from_slice(b"CGBI");
-        out.extend_from_slice(&(cigar.len() as u32).to_le_bytes());
+        out.extend_from_slice(&to_u32(cigar.len()).to_le_bytes());
         push_cigar(out, cigar)?;
     }
     let size = i32::try_from(out.len() - start - 4)
@@ -99,7 +100,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
 /// refID to tlen: everything of a fixed size.
 fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: usize) {
     let at = |place: Option<(usize, &str, u32)>| {
-        place.map_or((NOWHERE, NOWHERE), |(target, _, start)| (target as i32, start as i32))
+        place.map_or((NOWHERE, NOWHERE), |(target, _, start)| (to_i32(target), to_i32(start)))
     };
     let (target, start) = at(line.place());
     let (quality, bin) = match (&line.aligned, line.place()) {
@@ -111,25 +112,26 @@ fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: us
     };
     out.extend_from_slice(&target.to_le_bytes());
     out.extend_from_slice(&start.to_le_bytes());
-    out.push(line.name.len() as u8 + 1);
+    out.push(to_u8(line.name.len()) + 1);
     out.push(quality);
     out.extend_from_slice(&bin.to_le_bytes());
     out.extend_from_slice(&operations.to_le_bytes());
     out.extend_from_slice(&line.flags().to_le_bytes());
-    out.extend_from_slice(&(letters as u32).to_le_bytes());
+    out.extend_from_slice(&to_u32(letters).to_le_bytes());
     let (mate_target, mate_start) = at(line.mate_place());
     out.extend_from_slice(&mate_target.to_le_bytes());
     out.extend_from_slice(&mate_start.to_le_bytes());
-    out.extend_from_slice(&(line.template_length() as i32).to_le_bytes());
+    out.extend_from_slice(&to_i32(line.template_length()).to_le_bytes());
 }
 
 /// The smallest bin that holds a stretch of a target, for indices: `reg2bin` of the specification (5.3).
-/// Beyond 2^29 there are no bins, and indices of this kind are not made.
+/// Beyond 2^29 there are no bins, and indices of this kind are not made. The field has the low bits there, as samtools
+/// writes it.
 fn bin(start: u32, end: u32) -> u16 {
     let last = end.max(start + 1) - 1;
     let levels = [(14, 4681), (17, 585), (20, 73), (23, 9), (26, 1)];
     let level = levels.into_iter().find(|(shift, _)| start >> shift == last >> shift);
-    level.map_or(0, |(shift, first)| (first + (start >> shift)) as u16)
+    level.map_or(0, |(shift, first)| low_u16(first + (start >> shift)))
 }
 
 fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
@@ -152,7 +154,7 @@ fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) ->
             aligned.cigar.len()
         )));
     }
-    out.extend_from_slice(&((letters as u32) << 4 | Kind::Clip as u32).to_le_bytes());
+    out.extend_from_slice(&(to_u32(letters) << 4 | Kind::Clip as u32).to_le_bytes());
     out.extend_from_slice(&(span << 4 | SKIP).to_le_bytes());
     Ok(())
 }
@@ -221,7 +223,7 @@ fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
             let mut entries = text.split(',');
             let kind = entries.next().and_then(|kind| kind.bytes().next()).unwrap_or(b'c');
             out.extend_from_slice(&[first, second, b'B', kind]);
-            out.extend_from_slice(&(entries.clone().count() as u32).to_le_bytes());
+            out.extend_from_slice(&to_u32(entries.clone().count()).to_le_bytes());
             entries.for_each(|entry| push_entry(out, kind, entry));
         }
         _ => {
@@ -242,7 +244,8 @@ fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
 fn push_entry(out: &mut Vec<u8>, kind: u8, text: &str) {
     if kind == b'f' {
         // As samtools reads it, by way of 64 bits.
-        return out.extend_from_slice(&(text.parse::<f64>().unwrap_or(0.0) as f32).to_le_bytes());
+        let number = nearest_f32(text.parse().unwrap_or(0.0));
+        return out.extend_from_slice(&number.to_le_bytes());
     }
     let bytes = match kind {
         b'c' | b'C' => 1,
@@ -297,6 +300,8 @@ mod tests {
         assert_eq!(bin(0, (1 << 26) + 1), 0);
         assert_eq!(bin(1 << 26, (1 << 26) + (1 << 23) + 1), 2);
         assert_eq!(bin((1 << 29) - 1, 1 << 29), 37_448);
+        // More than 16 bits.
+        assert_eq!(bin(1_500_000_000, 1_500_000_001), 30_697);
     }
 
     #[test]

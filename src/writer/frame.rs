@@ -1,6 +1,7 @@
 //! Header and end of an output, checked by the format's name in its receipt.
 
 use super::{bgzf, list};
+use crate::casts::to_usize;
 use crate::error::Result;
 use crate::options::{Format, HitFormat, SearchFormat};
 use noodles_bgzf::io::Reader;
@@ -83,7 +84,7 @@ pub fn references(blocks: &[u8]) -> io::Result<Option<(usize, u64)>> {
         }
         longest = longest.max(number(&mut bytes)?);
     }
-    Ok(bytes.fill_buf()?.is_empty().then_some((count as usize, longest)))
+    Ok(bytes.fill_buf()?.is_empty().then_some((to_usize(count), longest)))
 }
 
 fn number(bytes: &mut impl Read) -> io::Result<u64> {

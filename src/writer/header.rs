@@ -5,6 +5,7 @@
 
 use super::tags::push_number;
 use super::{Chosen, NamedTargets, TiersTold};
+use crate::casts::to_i64;
 use crate::error::{Error, Place, Result};
 use crate::options::{ANY_SCORE, Options};
 use crate::reader::{check_reference, first_repeated};
@@ -92,7 +93,7 @@ fn push_reference(text: &mut Vec<u8>, name: &str, len: usize, is_circle: bool) {
     text.extend_from_slice(b"@SQ\tSN:");
     text.extend_from_slice(name.as_bytes());
     text.extend_from_slice(b"\tLN:");
-    push_number(text, len as i64);
+    push_number(text, to_i64(len));
     if is_circle {
         text.extend_from_slice(b"\tTP:circular");
     }

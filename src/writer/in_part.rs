@@ -16,10 +16,11 @@
 
 use super::tags::push_number;
 use crate::alignment::{InPart, Tier};
+use crate::casts::to_i64;
 
 /// Appends the tag's text.
 pub fn push(text: &mut Vec<u8>, target: usize, in_part: &InPart) {
-    push_number(text, target as i64);
+    push_number(text, to_i64(target));
     text.push(b',');
     match in_part {
         InPart::Hit { beside: None } => text.push(b'-'),

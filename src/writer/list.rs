@@ -17,6 +17,7 @@ pub use tab::header_without_hits;
 
 use super::NamedTargets;
 use crate::alignment::{Alignment, Found, InPart};
+use crate::casts::to_u32;
 use crate::options::PageOptions;
 use crate::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
 use crate::reader::Record;
@@ -186,7 +187,7 @@ pub fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
 
 /// The share of a query that these hits take together, in percent.
 fn covered(hits: &[&Alignment], len: usize) -> f64 {
-    let mut taken: Vec<(u32, u32)> = hits.iter().map(|hit| hit.letters_taken(len as u32)).collect();
+    let mut taken: Vec<(u32, u32)> = hits.iter().map(|hit| hit.letters_taken(to_u32(len))).collect();
     taken.sort_unstable();
     let (mut letters, mut end) = (0, 0);
     for (from, to) in taken {

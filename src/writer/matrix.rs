@@ -1,6 +1,7 @@
 //! A symmetric matrix, as text or as a NumPy array.
 
 use super::output::Output;
+use crate::casts::{to_u16, whole_i32};
 use crate::error::Result;
 use crate::options::MatrixValues;
 use std::io::Write;
@@ -42,8 +43,8 @@ impl<'a> MatrixWriter<'a> {
     /// Takes the next row, from its diagonal on.
     pub fn put(&mut self, row: &[f64], output: &mut Output) -> Result<()> {
         let kept = |&value: &f64| match self.shape.values {
-            MatrixValues::Score => value as i32,
-            MatrixValues::Identity => (value * PARTS).round() as i32,
+            MatrixValues::Score => whole_i32(value),
+            MatrixValues::Identity => whole_i32((value * PARTS).round()),
         };
         self.rows.push(row.iter().map(kept).collect());
         let at = self.rows.len() - 1;
@@ -82,5 +83,5 @@ fn numpy_header(count: usize, values: MatrixValues) -> Vec<u8> {
     let len = (before + text.len() + 1).next_multiple_of(ALIGNED) - before;
     text.extend(std::iter::repeat_n(' ', len - text.len() - 1));
     text.push('\n');
-    [MAGIC, &(len as u16).to_le_bytes(), text.as_bytes()].concat()
+    [MAGIC, &to_u16(len).to_le_bytes(), text.as_bytes()].concat()
 }

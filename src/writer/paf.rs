@@ -8,6 +8,7 @@
 use super::line::{AlignedLine, Kind, OutputLine, Rank};
 use super::sam::push_cs;
 use super::tags::{Residues, push_number};
+use crate::casts::to_i64;
 use std::io::Write;
 
 /// The tag of a supplementary line, which PAF has none for.
@@ -29,7 +30,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
 
 /// The columns, and the tags of the alignment.
 fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
-    let len = line.letters.len() as i64;
+    let len = to_i64(line.letters.len());
     text.extend_from_slice(line.name.as_bytes());
     if let Some(mate) = &line.mate {
         text.extend_from_slice(if mate.is_first { b"/1" } else { b"/2" });
@@ -49,7 +50,7 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_column(text, end);
     text.extend_from_slice(strand);
     text.extend_from_slice(aligned.target_name.as_bytes());
-    push_column(text, aligned.target.len() as i64);
+    push_column(text, to_i64(aligned.target.len()));
     push_column(text, alignment.target_start);
     push_column(text, alignment.target_end);
     let columns = ColumnCounts::count(residues, line.letters, aligned);
@@ -101,7 +102,7 @@ impl ColumnCounts {
     fn count(residues: &Residues, query: &[u8], aligned: &AlignedLine) -> ColumnCounts {
         let letter = |letter: &u8| residues.is_ambiguous(*letter);
         let code = |code: &u8| residues.is_ambiguous_code(*code);
-        let count = |places: usize| places as i64;
+        let count = |places: usize| to_i64(places);
         let mut columns = ColumnCounts::default();
         let (mut i, mut j) =
             (aligned.alignment.query_start as usize, aligned.alignment.target_start as usize);

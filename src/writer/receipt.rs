@@ -34,7 +34,7 @@ use crate::options::{HitFormat, PartsOf, RECEIPT_EXTENSION, Share};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use choice::{Choice, ListInReceipt, MatesInReceipt};
 
@@ -132,10 +132,16 @@ impl Task {
 impl InputFile {
     fn of(path: &Path) -> Option<InputFile> {
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let modified = nanoseconds(metadata.modified().ok()?);
         let name = path.to_string_lossy().replace(|c: char| c.is_control(), " ");
-        Some(InputFile { bytes: metadata.len(), modified: modified as u64, name })
+        Some(InputFile { bytes: metadata.len(), modified, name })
     }
+}
+
+/// Nanoseconds since 1970: 0 before, and the most, in the year 2554, for later times.
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+    u64::try_from(since).unwrap_or(u64::MAX)
 }
 
 impl Receipt {
@@ -299,6 +305,15 @@ mod tests {
     use crate::insert::{InsertSize, Orientation};
     use crate::options::{Column, Limits, Rank};
     use crate::quality::Typical;
+
+    /// A file's time may be set to any.
+    #[test]
+    fn times_have_a_last_one() {
+        let at = |seconds| nanoseconds(UNIX_EPOCH + std::time::Duration::from_secs(seconds));
+        assert_eq!((at(0), at(1_700_000_000)), (0, 1_700_000_000_000_000_000));
+        // The end of 9999.
+        assert_eq!(at(253_402_300_799), u64::MAX);
+    }
 
     fn receipt() -> Receipt {
         let part = Share { number: 2, of: 7 };

@@ -4,6 +4,7 @@ mod cs;
 
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::Alphabet;
+use crate::casts::{to_i64, to_u8, to_u32};
 use crate::options::CsForm;
 
 /// No code of a target.
@@ -43,7 +44,7 @@ pub struct Residues {
 impl Residues {
     pub fn new(alphabet: Alphabet) -> Residues {
         let equals = |code: &u8| alphabet == Alphabet::Protein || *code < 4;
-        let code = |letter| alphabet.code(letter as u8).filter(equals).unwrap_or(NONE);
+        let code = |letter| alphabet.code(to_u8(letter)).filter(equals).unwrap_or(NONE);
         let letters = alphabet.letters().iter().map(|&letter| sam_letter(letter)).collect();
         Residues { codes: std::array::from_fn(code), letters }
     }
@@ -128,20 +129,20 @@ impl EditTags {
         // letters, which also keeps a mismatch after a deletion apart from it.
         let mut equals = 0;
         for_each_piece(residues, query, target, alignment, |piece| match piece {
-            Piece::Equal(codes) => equals += codes.len() as i64,
+            Piece::Equal(codes) => equals += to_i64(codes.len()),
             Piece::Unequal(_, code) => {
                 push_number(md, equals);
                 md.push(residues.letter(code));
                 *edits += 1;
                 equals = 0;
             }
-            Piece::Insertion(letters) => *edits += letters.len() as u32,
+            Piece::Insertion(letters) => *edits += to_u32(letters.len()),
             Piece::Deletion(codes) => {
                 push_number(md, equals);
                 md.push(b'^');
                 md.extend(codes.iter().map(|&code| residues.letter(code)));
                 equals = 0;
-                *edits += codes.len() as u32;
+                *edits += to_u32(codes.len());
             }
         });
         push_number(md, equals);

@@ -1,5 +1,6 @@
 //! The progress line: stage, progress and remaining time of a run. A timer draws it.
 
+use crate::casts::to_u64;
 use crate::pipeline::{Stage, counted};
 use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
@@ -127,7 +128,7 @@ impl BarState {
 }
 
 fn percent(bytes: u64, size: u64) -> u64 {
-    (u128::from(bytes) * 100 / u128::from(size)) as u64
+    to_u64(u128::from(bytes) * 100 / u128::from(size))
 }
 
 /// An estimate, rounded so that it hardly changes from one frame to the next.

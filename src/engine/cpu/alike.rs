@@ -11,6 +11,7 @@ use super::trace::BandShape;
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps};
 use crate::bounds::least_score;
+use crate::casts::{to_i32, to_u32};
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Paths, Window};
 use crate::error::EngineError;
@@ -60,7 +61,7 @@ impl Cpu {
             let window = &windows[place as usize];
             share < u64::MAX && window.query_end.min(window.cols()) as usize >= SIDE
         };
-        let long: Vec<u32> = (0..windows.len() as u32).filter(is_long).collect();
+        let long: Vec<u32> = (0..to_u32(windows.len())).filter(is_long).collect();
         let share = share.saturating_mul(threads_each(long.len()));
         let trace =
             |&place: &u32| Ok((place, trace_alike(self.set, batch, &windows[place as usize], share)?));
@@ -113,7 +114,7 @@ fn trace_alike(
     if score <= 0 {
         return Ok(None);
     }
-    let (rectangle, score, potential) = (Rectangle { query, target, scoring }, score as i32, &potential);
+    let (rectangle, score, potential) = (Rectangle { query, target, scoring }, to_i32(score), &potential);
     let cells = u64::from(window.query_end) * u64::from(window.cols());
     let most = BandShape::of(window).cells().min(cells / share);
     let trace = PrunedTrace {

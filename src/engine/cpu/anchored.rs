@@ -12,6 +12,7 @@ use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
 use crate::batch::{Batch, Pair, swept};
+use crate::casts::{to_i32, to_i64, to_u32};
 use crate::engine::Edges;
 use crate::scoring::{AlignmentMode, Substitution};
 use bytemuck::cast_slice;
@@ -53,7 +54,7 @@ pub struct Values {
 impl Values {
     /// `None` where lanes of this type don't hold the highest score.
     pub fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
-        let most = rows as i64 * i64::from(costs.best);
+        let most = to_i64(rows) * i64::from(costs.best);
         let floor = costs.zero::<T>();
         // As high as it can be, so that there is much room below.
         let zero = i64::from(T::MAX) - i64::from(costs.best) - most;
@@ -62,7 +63,7 @@ impl Values {
 
     /// The lane value of a score that is no more than 0.
     pub fn lane<T: Lane>(&self, score: i64) -> T {
-        T::of((self.zero + score).max(self.floor) as i32)
+        T::of(to_i32((self.zero + score).max(self.floor)))
     }
 
     /// The least score whose lane value is exact.
@@ -72,7 +73,7 @@ impl Values {
 
     /// The score that a lane value stands for, if it is exact.
     fn score(&self, value: i32) -> Option<i32> {
-        (i64::from(value) > self.floor + self.most).then(|| (i64::from(value) - self.zero) as i32)
+        (i64::from(value) > self.floor + self.most).then(|| to_i32(i64::from(value) - self.zero))
     }
 }
 
@@ -181,8 +182,8 @@ impl Ends {
                 for col in from.max(cols.start)..own.end.min(cols.end) {
                     let score = values[(col - first) * width + number].value();
                     if score > best.score {
-                        let target_end = lane.start + col as u32 + 1;
-                        *best = Hit { score, query_end: lane.rows as u32, target_end };
+                        let target_end = lane.start + to_u32(col) + 1;
+                        *best = Hit { score, query_end: to_u32(lane.rows), target_end };
                     }
                 }
             }
@@ -199,9 +200,9 @@ impl Ends {
             let Some(best) = lane.pairs.clone().next_back().map(|place| &mut self.best[place]) else {
                 continue;
             };
-            let target_end = lane.start + lane.cols as u32;
+            let target_end = lane.start + to_u32(lane.cols);
             for row in 0..lane.rows {
-                let hit = Hit { score: values(row, number).value(), query_end: row as u32 + 1, target_end };
+                let hit = Hit { score: values(row, number).value(), query_end: to_u32(row) + 1, target_end };
                 if hit.order(best).is_lt() {
                     *best = hit;
                 }
@@ -257,7 +258,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
         lasts.dedup();
         let part_of = |number: usize| {
             let part = ends.lanes.get(number).and_then(|lane| lasts.binary_search(&lane.rows).ok());
-            part.map_or(-1, |part| part as i32)
+            part.map_or(-1, to_i32)
         };
         let parts = lanes_of::<T, S>(part_of);
         let border = |score: i64| simd.splat(self.values.lane::<T>(score));
@@ -292,7 +293,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
                         lefts.push(between[0]);
                     }
                 }
-                let of_part = simd.eq(parts, simd.splat(T::of(part as i32)));
+                let of_part = simd.eq(parts, simd.splat(T::of(to_i32(part))));
                 bottom = [0, 1].map(|which| simd.select(of_part, ended[which], bottom[which]));
             }
             bottoms.push(bottom);
@@ -329,8 +330,11 @@ pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
         if rows == 0 {
             return Hit::NONE;
         }
-        let hit =
-            |score, query_end: usize, target_end: u32| Hit { score, query_end: query_end as u32, target_end };
+        let hit = |score, query_end: usize, target_end: u32| Hit {
+            score,
+            query_end: to_u32(query_end),
+            target_end,
+        };
         let in_row = |col: u32| hit(edges.horizontal[(col - pair.start) as usize][0], rows, col + 1);
         let from = if mode == AlignmentMode::Global { pair.end - 1 } else { pair.own };
         let in_column = |row: usize| hit(edges.vertical[row][0], row + 1, pair.end);

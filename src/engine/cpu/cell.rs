@@ -52,7 +52,7 @@ pub struct Codes<V> {
 impl<V: Copy> Codes<V> {
     #[inline(always)]
     pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S) -> Codes<V> {
-        let code = |bits: u8| simd.splat(T::of((u32::from(bits) << (T::BITS - CELL_BITS)) as i32));
+        let code = |bits: u8| simd.splat(T::of((u32::from(bits) << (T::BITS - CELL_BITS)).cast_signed()));
         Codes {
             none: code(Source::Stop as u8),
             diagonal: code(Source::Diagonal as u8),

@@ -9,6 +9,7 @@ use super::simd::{Kernel, Lane, Simd, Table, Vectors};
 use super::{Cpu, InstructionSet};
 use crate::alphabet::{BASES, CODES};
 use crate::batch::{Batch, Pair};
+use crate::casts::{to_i32, to_i64, to_u32};
 use crate::engine::database::PAIRS;
 use crate::engine::{Asked, Engine, TargetScore};
 use crate::error::EngineError;
@@ -103,7 +104,7 @@ impl GroupScores<'_> {
             let costs = &self.substitutes.costs;
             let score = |lane: &T| i64::from(lane.value()) - costs.zero::<T>();
             let most = costs.most::<T>().unwrap_or(0);
-            let score = |lane: &T| Some(score(lane)).filter(|&score| score <= most).map(|score| score as i32);
+            let score = |lane: &T| Some(score(lane)).filter(|&score| score <= most).map(to_i32);
             scores.extend(best[..self.targets.len()].iter().map(score));
         }
         scores
@@ -266,12 +267,12 @@ fn meetings(batch: &Batch, asked: &[Asked], mut places: Vec<usize>) -> Vec<Meeti
     // The longest first, so that no thread has one left when the others are done.
     places.sort_by_key(|place| (first(place), Reverse(batch.query(asked[*place].query).len())));
     let (longest, len) = (batch.targets.longest_short(), |target: &u32| batch.target(*target).len());
-    let few = (batch.targets.len() / PARTS) as u32;
+    let few = to_u32(batch.targets.len() / PARTS);
     let mut meetings = Vec::new();
     let mut rest = places.as_slice();
     while let Some(least) = rest.first().map(first) {
         let (some, behind) = rest.split_at(rest.partition_point(|place| first(place) <= least + few));
-        let mut targets: Vec<u32> = (least..batch.targets.len() as u32).collect();
+        let mut targets: Vec<u32> = (least..to_u32(batch.targets.len())).collect();
         targets.retain(|target| len(target) <= longest);
         targets.sort_by_key(|target| Reverse(len(target)));
         meetings.push((some.to_vec(), targets));
@@ -373,7 +374,7 @@ impl Call<'_> {
     fn can_score(&self, place: usize, longest: u32) -> bool {
         let Asked { query, least, .. } = self.asked[place];
         let pairs = self.batch.query(query).len().min(self.batch.target(longest).len());
-        pairs as i64 * i64::from(self.batch.scoring.max_potential()) >= i64::from(least)
+        to_i64(pairs) * i64::from(self.batch.scoring.max_potential()) >= i64::from(least)
     }
 
     fn group(&self, places: &[usize], targets: &[u32], width: Width) -> Vec<Option<i32>> {

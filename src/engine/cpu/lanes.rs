@@ -3,6 +3,7 @@
 use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
 use crate::alphabet::CODES;
+use crate::casts::{const_u8, to_i32};
 use crate::scoring::{Matrix, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
@@ -11,7 +12,7 @@ use std::slice::{from_mut, from_ref};
 pub const NO_QUERY: u8 = 62;
 pub const NO_TARGET: u8 = 63;
 /// The code of a matrix that no letter has.
-pub const NO_LETTER: u8 = CODES as u8 - 1;
+pub const NO_LETTER: u8 = const_u8(CODES) - 1;
 
 /// Codes that stand for no residue: where letters are compared, equal to no code, each other included; in
 /// a matrix, a code of no letter, whose scores are the lowest.
@@ -86,7 +87,7 @@ impl Costs {
     #[inline(always)]
     pub fn penalties<T: Lane, S: Vectors<T>>(&self, simd: S) -> Penalties<S::V> {
         Penalties {
-            floor: simd.splat(T::of(self.zero::<T>() as i32)),
+            floor: simd.splat(T::of(to_i32(self.zero::<T>()))),
             first: simd.splat(T::of(self.first)),
             extend: simd.splat(T::of(self.extend)),
         }

@@ -7,6 +7,7 @@ use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
 use crate::batch::{Batch, Pair, STRETCH, swept};
+use crate::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::scoring::{Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
@@ -116,7 +117,7 @@ impl Score<'_> {
             }
         };
         let hit = |(pair, end): (&Pair, &End)| {
-            let above = (rows - self.batch.query(pair.query).len()) as u32;
+            let above = to_u32(rows - self.batch.query(pair.query).len());
             match end.score {
                 _ if end.overflowed => None,
                 0 => Some(Hit::default()),
@@ -280,7 +281,7 @@ struct Lanes<V> {
 impl<V: Copy> Lanes<V> {
     #[inline(always)]
     fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: Costs) -> Lanes<V> {
-        let lane = |value: i64| simd.splat(T::of(value as i32));
+        let lane = |value: i64| simd.splat(T::of(to_i32(value)));
         Lanes {
             penalties: costs.penalties(simd),
             gap: lane(costs.zero::<T>() - i64::from(costs.first)),
@@ -313,7 +314,7 @@ impl<V: Copy> Lanes<V> {
                 i = simd.add(i, self.one);
                 row += 1;
             }
-            let part = simd.splat(T::of(part as i32));
+            let part = simd.splat(T::of(to_i32(part)));
             for (top, before) in [&mut left_down.top, &mut right_down.top].into_iter().zip(before) {
                 top.part = simd.select(simd.gt(top.score, before), part, top.part);
             }
@@ -339,7 +340,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
 ) -> Vec<End> {
     let lanes = Lanes::new(simd, costs);
     let (zero, none) = (lanes.penalties.floor, lanes.none);
-    let limit = simd.splat(T::of((costs.zero::<T>() + costs.most::<T>().unwrap_or(0)) as i32));
+    let limit = simd.splat(T::of(to_i32(costs.zero::<T>() + costs.most::<T>().unwrap_or(0))));
     // [H(i,j), E(i,j+1)] of the last column, a row each.
     let mut column = vec![[zero, lanes.gap]; shape.rows];
     let mut best = zero;
@@ -348,7 +349,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     let in_stretches = lanes_of::<T, S>(|place| own.get(place).is_some_and(Owned::in_stretches).into());
     // A lane counts from 0 to its highest value; blocks begin at even columns, and where stretches do.
     let stretch = if own.iter().any(Owned::in_stretches) { STRETCH as usize } else { usize::MAX };
-    let block = T::MAX as usize / 2 * 2;
+    let block = to_usize(T::MAX) / 2 * 2;
     let mut start = 0;
     while start < shape.cols {
         let left = stretch - start % stretch;
@@ -392,7 +393,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
 /// where the last is -1.
 #[inline(always)]
 fn owned<T: Lane, S: Vectors<T>>(own: &[Owned], start: usize) -> (S::V, S::V) {
-    let clip = |col: u32| (i64::from(col) - start as i64).clamp(-1, i64::from(T::MAX)) as i32;
+    let clip = |col: u32| to_i32((i64::from(col) - to_i64(start)).clamp(-1, i64::from(T::MAX)));
     let from = |place: usize| own.get(place).map_or(-1, |own| clip(own.first));
     let last = |place: usize| own.get(place).map_or(-1, |own| clip(own.behind).max(0) - 1);
     (lanes_of::<T, S>(from), lanes_of::<T, S>(last))
@@ -438,9 +439,9 @@ fn note<T: Lane, S: Vectors<T>>(
         let of = |which: usize| lanes[which * S::LANES + lane];
         if of(1) > of(0) {
             let end = &mut ends[own.end(start)];
-            end.score = (i64::from(of(1).value()) - costs.zero::<T>()) as i32;
-            end.row = of(3).unsigned() * T::VALUES as u32 + of(2).unsigned();
-            end.col = start as u32 + of(4).unsigned();
+            end.score = to_i32(i64::from(of(1).value()) - costs.zero::<T>());
+            end.row = of(3).unsigned() * to_u32(T::VALUES) + of(2).unsigned();
+            end.col = to_u32(start) + of(4).unsigned();
         }
         if over[lane] > over[S::LANES + lane] {
             ends[own.ends.clone()].iter_mut().for_each(|end| end.overflowed = true);

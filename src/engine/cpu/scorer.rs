@@ -9,6 +9,7 @@ use super::sweeps::{PART_SIDE, SHARED_CELLS, leaving, score_parts, striped_windo
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, swept};
 use crate::bounds::Band;
+use crate::casts::{to_i64, to_u32};
 use crate::engine::{Block, Edges, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
@@ -34,9 +35,9 @@ pub fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
     let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
     let key = |(place, sweep): (usize, &&[Pair])| {
         let pair = swept(sweep);
-        let rows = batch.query(pair.query).len() as u32;
+        let rows = to_u32(batch.query(pair.query).len());
         let query = if by_query { pair.query } else { 0 };
-        ((!rows, query, !pair.cols()), place as u32)
+        ((!rows, query, !pair.cols()), to_u32(place))
     };
     let mut keys: Vec<_> = sweeps.par_iter().enumerate().map(key).collect();
     keys.par_sort_unstable();
@@ -129,7 +130,7 @@ impl Scorer<'_> {
         if !is_local {
             return self.score_anchored(width, group, longest);
         }
-        let bound = longest.min(widest as usize) as i64 * i64::from(self.batch.scoring.max_potential());
+        let bound = to_i64(longest.min(widest as usize)) * i64::from(self.batch.scoring.max_potential());
         let score = || self.set.run(Score { batch: self.batch, group, width });
         match width.most(&self.batch.scoring) {
             Some(most) if bound <= most => score(),
@@ -160,7 +161,7 @@ impl Scorer<'_> {
     /// The same in modes other than local.
     fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<Hit>> {
         // Where the best score fits barely, most others lie too far below.
-        let potential = 2 * rows as i64 * i64::from(self.batch.scoring.max_potential());
+        let potential = 2 * to_i64(rows) * i64::from(self.batch.scoring.max_potential());
         let is_worth_it = width == Width::W32
             || width.most(&self.batch.scoring).is_some_and(|most| potential <= most)
                 && (width == Width::W16 || self.trials.are_worth_it());
@@ -177,7 +178,7 @@ impl Scorer<'_> {
     /// The hits of a sweep's pairs in modes other than local.
     fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
         let Pair { query, target, start, end, .. } = swept(sweep);
-        let query_end = self.batch.query(query).len() as u32;
+        let query_end = to_u32(self.batch.query(query).len());
         let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
         ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
     }
@@ -192,7 +193,7 @@ impl Scorer<'_> {
     fn score_pair(&self, pair: &Pair) -> Hit {
         let own = pair.own - pair.start;
         let (query_end, (start, target_end)) =
-            (self.batch.query(pair.query).len() as u32, (pair.start, pair.end));
+            (to_u32(self.batch.query(pair.query).len()), (pair.start, pair.end));
         let window =
             Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
         let block = Block::whole(&window);

@@ -5,6 +5,13 @@
 //! that the processor has it, so that its operations are safe to call. They are inlined into functions
 //! that are compiled for the set's features.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "lanes are bits that operations read with or without a sign"
+)]
+
 /// The features that a set's kernels are compiled for, and the question whether the processor has them all: one list
 /// for both.
 #[cfg(target_arch = "x86_64")]

@@ -10,6 +10,7 @@ use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
+use crate::casts::{to_i32, to_u32, to_usize};
 use crate::engine::Edges;
 use crate::engine::directions::{CELLS_PER_WORD, Tile};
 use crate::engine::plain::{IMPOSSIBLE, floor};
@@ -70,10 +71,10 @@ impl Kernel for Fill<'_> {
         }
         let mut rest = self.words;
         for tile in self.tiles {
-            let (words, behind) = rest.split_at_mut(tile.words() as usize);
+            let (words, behind) = rest.split_at_mut(to_usize(tile.words()));
             let cols = tile.col as usize..(tile.col + tile.cols) as usize;
             let (codes, bits) = (Codes::new::<i32, S>(simd), simd.splat(0));
-            strips.strip(tile.row as usize, cols, &mut Words { codes, bits, words });
+            strips.strip(to_usize(tile.row), cols, &mut Words { codes, bits, words });
             rest = behind;
         }
         strips.leave()
@@ -82,10 +83,10 @@ impl Kernel for Fill<'_> {
 
 /// The tiles of strips of `lanes` rows, over the columns that each strip's rows ask for.
 pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -> impl Iterator<Item = Tile> {
-    let lanes = lanes as u32;
+    let lanes = to_u32(lanes);
     (0..rows.div_ceil(lanes)).map(move |strip| {
         let first = strip * lanes;
-        Tile::strip(first as i32, cols(first..rows.min(first + lanes)), lanes)
+        Tile::strip(to_i32(first), cols(first..rows.min(first + lanes)), lanes)
     })
 }
 
@@ -218,7 +219,7 @@ impl<S: Rows> Given<'_, S> {
                 (RowSubstitutes::Letters { match_, mismatch }, lane_of(&letter))
             }
             Substitution::Matrix(_) => {
-                let row = |lane: usize| i32::from(*query.get(lane).unwrap_or(&NO_LETTER)) * CODES as i32;
+                let row = |lane: usize| i32::from(*query.get(lane).unwrap_or(&NO_LETTER)) * to_i32(CODES);
                 (RowSubstitutes::Matrix(&self.matrix), lane_of(&row))
             }
         };
@@ -230,7 +231,7 @@ impl<S: Rows> Given<'_, S> {
         // In local mode an empty edge is a border, and it is what the rest of a band's border counts as, too.
         let left_h = lane_of(&|lane| left(lane).map_or(floor(scoring), |value| value[0]));
         let left_e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value[1]));
-        let numbers = lane_of(&|lane| lane as i32);
+        let numbers = lane_of(&to_i32);
         let penalties = Penalties {
             floor: simd.splat(floor(scoring)),
             first: simd.splat(scoring.gap_open + scoring.gap_extend),
@@ -345,8 +346,8 @@ impl<V: Pod> BestCells<V> {
     fn new<S: Rows + Vectors<i32, V = V>>(simd: S, own: usize, cols: usize) -> BestCells<V> {
         BestCells {
             first_col: own,
-            own: simd.splat(own.min(i32::MAX as usize) as i32),
-            cols: simd.splat(cols as i32),
+            own: simd.splat(to_i32(own.min(i32::MAX as usize))),
+            cols: simd.splat(to_i32(cols)),
             score: simd.splat(0),
             step: simd.splat(0),
         }
@@ -358,9 +359,12 @@ impl<V: Pod> BestCells<V> {
         let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
         let steps: &[i32] = cast_slice(std::slice::from_ref(&self.step));
         for (lane, (&score, &step)) in scores.iter().zip(steps).enumerate().take(rows - first) {
-            let (query_end, target_end) = ((first + lane + 1) as u32, (step - lane as i32 + 1) as u32);
+            if score <= 0 {
+                continue;
+            }
+            let (query_end, target_end) = (to_u32(first + lane + 1), to_u32(step - to_i32(lane) + 1));
             let hit = Hit { score, query_end, target_end };
-            if score > 0 && hit.order(best).is_lt() {
+            if hit.order(best).is_lt() {
                 *best = hit;
             }
         }
@@ -375,7 +379,7 @@ impl<S: Rows> Sink<S> for BestCells<S::V> {
 
     #[inline(always)]
     fn take<const EDGE: bool>(&mut self, step: &Step<'_, S>, s: usize, cell: &Cell<S::V>, _: S::V, _: S::V) {
-        let (simd, now, zero) = (step.simd, step.simd.splat(s as i32), step.simd.splat(0));
+        let (simd, now, zero) = (step.simd, step.simd.splat(to_i32(s)), step.simd.splat(0));
         let mut counted = cell.h;
         if EDGE {
             let col = simd.sub(now, step.numbers);
@@ -498,7 +502,7 @@ impl<S: Rows> Step<'_, S> {
         let (mut h, mut e) = (cell.h, cell.e);
         if EDGE {
             // Lanes that have not begun hold what is to the left of the first column.
-            let waits = simd.gt(self.numbers, simd.splat(s as i32));
+            let waits = simd.gt(self.numbers, simd.splat(to_i32(s)));
             h = simd.select(waits, self.left_h, h);
             e = simd.select(waits, self.left_e, e);
         }

@@ -16,6 +16,7 @@ use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
+use crate::casts::{to_i32, to_u8, to_u32};
 use crate::engine::Edges;
 use crate::engine::plain::IMPOSSIBLE;
 use crate::scoring::{Scoring, Substitution};
@@ -112,7 +113,7 @@ impl StripedSubstitutes {
 /// The letters that there are, each once.
 fn letters_of(letters: &[u8]) -> Vec<u8> {
     let all = letters.iter().fold(0u64, |all, &letter| all | 1 << (usize::from(letter) % LETTERS));
-    (0..LETTERS as u8).filter(|&letter| all >> letter & 1 != 0).collect()
+    (0..to_u8(LETTERS)).filter(|&letter| all >> letter & 1 != 0).collect()
 }
 
 /// A strip's rows and columns, and the values between them and their neighbours.
@@ -278,11 +279,11 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             let h = cast_slice::<_, T>(from_ref(&self.column[last_row]))[last_lane].value();
             let f = cast_slice::<_, T>(from_ref(&below))[last_lane].value();
             let entering = cast_slice::<_, T>(from_ref(&entering))[last_lane].value();
-            let f = f.max(entering - (last_row as i32 + 1) * self.values.extend);
+            let f = f.max(entering - (to_i32(last_row) + 1) * self.values.extend);
             strip.columns.above[col] = [self.values.score(h), self.values.score(f)];
             let is_own = col >= strip.own;
             let known = match is_own {
-                true => strip.best.score - i32::from(col as u32 + 1 < strip.best.target_end),
+                true => strip.best.score - i32::from(to_u32(col) + 1 < strip.best.target_end),
                 false => limit,
             };
             let known = simd.splat(T::of(self.values.h(known.min(limit))));
@@ -301,7 +302,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         let gap = T::of(self.values.zero - self.values.first);
         let mut entering = simd.with_first(simd.rotate(ends, 1), gap);
         let mut lanes = 1;
-        let mut cost = self.values.extend.saturating_mul(self.column.len() as i32);
+        let mut cost = self.values.extend.saturating_mul(to_i32(self.column.len()));
         // What passes through this many lanes; nothing counts that is lower than a gap opened at the floor.
         while lanes < S::LANES && cost <= T::MAX - gap.value() {
             let least = simd.splat(T::of(gap.value() + cost));
@@ -363,8 +364,8 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             }
             let hit = Hit {
                 score: self.values.score(best.0.value()),
-                query_end: (strip.first + best.1 + 1) as u32,
-                target_end: col as u32 + 1,
+                query_end: to_u32(strip.first + best.1 + 1),
+                target_end: to_u32(col) + 1,
             };
             if hit.score > 0 && hit.order(&strip.best).is_lt() {
                 strip.best = hit;

@@ -8,6 +8,7 @@ use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::batch::Batch;
 use crate::bounds::{Band, band_of_whole, least_score};
+use crate::casts::{low_u8, to_i32, to_i64, to_u32, to_usize};
 use crate::engine::directions::{CELL_BITS, CELL_MASK, next_source};
 use crate::engine::paths::run_word;
 use crate::engine::{Source, Window};
@@ -100,7 +101,7 @@ impl Trace<'_> {
         let mode = self.batch.scoring.mode;
         // The row above the first one of a whole query and a whole target has a place of its own.
         let rows = shape.rows as usize + usize::from(mode == AlignmentMode::Global);
-        let width = shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)) as usize;
+        let width = to_usize(shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)));
         let nothing = Nothing::of(&self.batch.scoring);
         let firsts: Vec<usize> = members().map(|window| rows - window.query_end as usize).collect();
         let queries = members().map(|window| {
@@ -114,7 +115,7 @@ impl Trace<'_> {
             // Whole queries may begin anywhere in the band: all of it holds the target's letters then.
             let start = match mode {
                 AlignmentMode::Glocal => window.target_end.saturating_sub(window.query_end + shape.deletions),
-                _ => window.start.max(window.target_end.saturating_sub(end as u32)),
+                _ => window.start.max(window.target_end.saturating_sub(to_u32(end))),
             };
             let target = &self.batch.target(window.target)[start as usize..window.target_end as usize];
             (end - target.len(), target)
@@ -155,11 +156,11 @@ impl Trace<'_> {
         let directions: &[T] = cast_slice(directions);
         let cells = BandCells { directions, lanes: S::LANES, width };
         let places = firsts.iter().enumerate().map(|(lane, &first)| {
-            let start = self.words.len() as u32;
+            let start = to_u32(self.words.len());
             let first = if mode.is_local() { 0 } else { first };
             let origin = origins.get(lane).copied();
             cells.trace_back(lane, first..rows, (shape.deletions as usize, origin), self.words)?;
-            Ok(start..self.words.len() as u32)
+            Ok(start..to_u32(self.words.len()))
         });
         places.collect()
     }
@@ -196,8 +197,8 @@ impl Corner {
     fn enter<T: Lane>(&self, above: &mut [T], lanes: usize, costs: &Costs, values: &Values) {
         for (at, cell) in above.chunks_exact_mut(2 * lanes).enumerate() {
             let gap = |len: i64| i64::from(costs.first) + (len - 1) * i64::from(costs.extend);
-            let h: T = match at as i64 - self.cell as i64 {
-                ..0 => T::of(values.floor as i32),
+            let h: T = match to_i64(at) - to_i64(self.cell) {
+                ..0 => T::of(to_i32(values.floor)),
                 0 => values.lane(0),
                 len => values.lane(-gap(len)),
             };
@@ -236,7 +237,7 @@ impl<V: Copy> BandBorders<V> {
         (firsts, origins): (&[usize], &[usize]),
     ) -> Option<BandBorders<V>> {
         let values = Values::of::<T>(costs, rows)?;
-        let floor = simd.splat(T::of(values.floor as i32));
+        let floor = simd.splat(T::of(to_i32(values.floor)));
         let gap = simd.sub(floor, simd.splat(T::of(costs.first)));
         let lanes = firsts.iter().zip(origins).enumerate();
         let mut corners: Vec<Corner> =
@@ -255,7 +256,7 @@ impl<V: Copy> BandBorders<V> {
         firsts: &[usize],
     ) -> Option<BandBorders<V>> {
         let values = Values::of::<T>(costs, rows)?;
-        let (zero, least) = (values.zero as i32, values.floor as i32);
+        let (zero, least) = (to_i32(values.zero), to_i32(values.floor));
         let [first, zeros, floor] = [costs.first, zero, least].map(|value| simd.splat(T::of(value)));
         let lasts = firsts.iter().copied().max().unwrap_or(0);
         let of_row = |row: usize| {
@@ -348,8 +349,8 @@ impl<T: Lane> BandCells<'_, T> {
     fn get(&self, lane: usize, row: usize, cell: usize) -> u8 {
         let cells = (T::BITS / CELL_BITS) as usize;
         let word = (row * self.width + cell) / cells * self.lanes + lane;
-        let shift = CELL_BITS * (cell % cells) as u32;
-        (self.directions[word].unsigned() >> shift) as u8 & CELL_MASK
+        let shift = CELL_BITS * to_u32(cell % cells);
+        low_u8(self.directions[word].unsigned() >> shift) & CELL_MASK
     }
 
     /// Adds the runs of a lane's path from the last row and `cell` on, up to the first row at most, to `words`. A path that
@@ -378,7 +379,7 @@ impl<T: Lane> BandCells<'_, T> {
         }
         let left = match origin {
             Some(origin) if row > rows.start || cell < origin => return Err(left_band()),
-            Some(origin) => (cell - origin) as u32,
+            Some(origin) => to_u32(cell - origin),
             None => 0,
         };
         if left > 0 {

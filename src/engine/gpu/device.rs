@@ -3,6 +3,7 @@
 use super::pipeline::bindings;
 use super::profile::Profile;
 use super::variant::Variant;
+use crate::casts::to_u32;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -380,7 +381,7 @@ impl Device {
             (
                 "storage buffers of a kernel",
                 self.limits.max_storage_buffers_per_shader_stage,
-                most(&|it| bindings(*it).count() as u32),
+                most(&|it| to_u32(bindings(*it).count())),
             ),
         ] {
             if has < needs {

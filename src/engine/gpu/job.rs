@@ -1,5 +1,6 @@
 //! Jobs: dispatches that share one upload of tasks and one download of output.
 
+use crate::casts::to_u32;
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT};
 use crate::engine::gpu::run::Transfer;
 use crate::engine::gpu::tasks::{Recorded, SpanTask};
@@ -36,7 +37,7 @@ impl Dispatch {
         let variant = variant.into();
         debug_assert_eq!(variant.task().name, T::RECORD.name);
         tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), T::default());
-        let groups = (tasks.len() as u32).div_ceil(variant.pairs());
+        let groups = to_u32(tasks.len()).div_ceil(variant.pairs());
         let tasks = bytemuck::cast_vec(tasks);
         Dispatch { variant, tasks, table: Vec::new(), groups, cells: 0, into_scratch: false }
     }

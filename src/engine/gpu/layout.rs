@@ -1,6 +1,7 @@
 //! Numbers that host and kernels share, and how residues are packed.
 
 use crate::alphabet::{BASES, SCORED, scored_code};
+use crate::casts::{low_u8, to_u8};
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::engine::gpu::template::constants;
 use crate::scoring::Matrix;
@@ -110,7 +111,7 @@ impl Letters {
             Letters::Codes => {
                 // Kernels index their tables with codes, without a check. Codes of a file that another program changes
                 // may be any bytes.
-                let known = |code: u8| scored_code(code).min(NO_TARGET_CODE as u8);
+                let known = |code: u8| scored_code(code).min(to_u8(NO_TARGET_CODE));
                 packed.iter_mut().zip(codes).for_each(|(byte, &code)| *byte = known(code));
                 codes.len()
             }
@@ -125,7 +126,7 @@ impl Letters {
             row[..NO_TARGET_CODE as usize].copy_from_slice(&matrix.scores[q][..NO_TARGET_CODE as usize]);
             row
         };
-        let bytes: Vec<u8> = (0..CODES as usize).flat_map(row).map(|score| score as u8).collect();
+        let bytes: Vec<u8> = (0..CODES as usize).flat_map(row).map(|score| score.cast_unsigned()).collect();
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
         bytes.chunks(4).map(word).collect()
     }
@@ -172,7 +173,7 @@ impl Kernel for Nucleotides<'_> {
             let pair = u16::from_le_bytes(pair);
             let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
             let pair = pair & !above | ambiguous & above;
-            (pair | pair >> 4) as u8
+            low_u8(pair | pair >> 4)
         };
         let (pairs, last) = self.codes.as_chunks();
         self.packed.iter_mut().zip(pairs).for_each(|(byte, &pair)| *byte = pack(pair));

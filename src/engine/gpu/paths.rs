@@ -1,6 +1,7 @@
 //! Directions and paths of windows, and of the blocks of long ones.
 
 use crate::batch::Batch;
+use crate::casts::to_u32;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::plan::band::BandPlan;
 use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fill_job, next_plans};
@@ -41,7 +42,7 @@ impl Gpu {
             paths = self.trace_narrow(batch, windows)?;
         }
         let is_left = |&place: &u32| suits(&windows[place as usize]) && paths.runs(place as usize).is_none();
-        let places: Vec<u32> = (0..windows.len() as u32).into_par_iter().filter(is_left).collect();
+        let places: Vec<u32> = (0..to_u32(windows.len())).into_par_iter().filter(is_left).collect();
         let wide: Vec<Window> = places.iter().map(|&place| windows[place as usize]).collect();
         self.trace_wide(batch, (&wide, &places), &mut paths)?;
         Ok(paths)

@@ -6,6 +6,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, sweeps, swept};
+use crate::casts::to_u32;
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
 use crate::engine::{Asked, Paths, TargetScore, Window};
@@ -82,7 +83,7 @@ impl Piece {
     fn place(&self, target: u32, col: u32) -> (u32, u32) {
         let behind = self.origins.partition_point(|(other, cols)| (*other, cols.start) <= (target, col));
         let place = behind.saturating_sub(1);
-        (place as u32, self.origins[place].1.start)
+        (to_u32(place), self.origins[place].1.start)
     }
 
     fn pair(&self, pair: &Pair) -> (Pair, u32) {
@@ -230,7 +231,7 @@ impl Gpu {
         let longest = batch.targets.longest_short();
         let len = |target: u32| batch.target(target).len();
         let is_short = |&target: &u32| (1..=longest).contains(&len(target));
-        let targets: Vec<u32> = (0..batch.targets.len() as u32).filter(is_short).collect();
+        let targets: Vec<u32> = (0..to_u32(batch.targets.len())).filter(is_short).collect();
         let mut scores = vec![Vec::new(); asked.len()];
         let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
         let residues = |place: usize, _| len(targets[place]) as u64;
@@ -242,10 +243,10 @@ impl Gpu {
                 let own = &targets[run];
                 let piece = Piece::new(
                     &batch.targets,
-                    own.iter().map(|&target| (target, 0..len(target) as u32)).collect(),
+                    own.iter().map(|&target| (target, 0..to_u32(len(target)))).collect(),
                 );
                 let local = |asked: &Asked| {
-                    let first = own.partition_point(|&target| target < asked.first) as u32;
+                    let first = to_u32(own.partition_point(|&target| target < asked.first));
                     Asked { first, ..*asked }
                 };
                 let asked: Vec<Asked> = asked.iter().map(local).collect();

@@ -22,6 +22,7 @@ pub mod traceback;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, counting_sort_descending};
+use crate::casts::to_u32;
 use crate::engine::gpu::job::Dispatch;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::tasks::{JoinedTask, Span, SpanTask};
@@ -85,7 +86,7 @@ pub struct Whole {
 
 impl Whole {
     pub fn pair(batch: &Batch, pair: &Pair) -> Whole {
-        let rows = 0..batch.query(pair.query).len() as u32;
+        let rows = 0..to_u32(batch.query(pair.query).len());
         let span = span_of(batch, (pair.query, rows), (pair.target, pair.start..pair.end));
         Whole { span, counts_from: pair.own - pair.start }
     }
@@ -106,10 +107,10 @@ fn window_span(batch: &Batch, window: &Window) -> Span {
 
 fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols)) -> Span {
     Span {
-        query: batch.queries.start(query as usize) as u32 + rows.start,
+        query: to_u32(batch.queries.start(query as usize)) + rows.start,
         rows: rows.end - rows.start,
         pad: 0,
-        target_: batch.targets.start(target as usize) as u32 + cols.start,
+        target_: to_u32(batch.targets.start(target as usize)) + cols.start,
         cols: cols.end - cols.start,
     }
 }
@@ -118,7 +119,11 @@ fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols
 pub fn hit_at((row, col): (u32, u32), result: &[u32]) -> Hit {
     match result[0] {
         0 => Hit::default(),
-        score => Hit { score: score as i32, query_end: row + result[1] + 1, target_end: col + result[2] + 1 },
+        score => Hit {
+            score: score.cast_signed(),
+            query_end: row + result[1] + 1,
+            target_end: col + result[2] + 1,
+        },
     }
 }
 
@@ -154,7 +159,7 @@ fn scoring<T: SpanTask>(variant: TileVariant, tasks: Vec<T>, subgroup: Option<u3
 fn grouped<T: SpanTask>(tasks: &[T], size: usize, pad: u32) -> Vec<T> {
     let span = |place: &u32| tasks[*place as usize].span();
     let query = |place: &u32| (span(place).query, span(place).rows, span(place).pad);
-    let mut order: Vec<u32> = (0..tasks.len() as u32).collect();
+    let mut order: Vec<u32> = (0..to_u32(tasks.len())).collect();
     order.par_sort_unstable_by_key(|place| (query(place), Reverse(span(place).cols), *place));
     let mut grouped = Vec::with_capacity(tasks.len());
     for same in order.chunk_by(|a, b| query(a) == query(b)) {

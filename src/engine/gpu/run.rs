@@ -13,6 +13,7 @@ mod readback;
 pub use pace::{CellRange, Pace};
 pub use readback::{Arrival, Departure, Readback, Transfer};
 
+use crate::casts::whole_u64;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::MAX_GROUPS;
@@ -99,7 +100,7 @@ impl Stopwatch {
         let ticks = end.saturating_sub(begin.max(self.last_tick));
         self.last_tick = end.max(self.last_tick);
         let tick = tick.filter(|_| ticks > 0)?;
-        let took = Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
+        let took = Duration::from_nanos(whole_u64(ticks as f64 * f64::from(tick)));
         self.total += took;
         Some(took)
     }

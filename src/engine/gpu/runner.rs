@@ -3,6 +3,7 @@
 //! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
 //! before.
 
+use crate::casts::to_usize;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
@@ -200,14 +201,14 @@ impl Runner {
             self.last_finish = now;
             runtime.pace.learn(load.size(), kernel_time.unwrap_or(wall));
         }
-        let mut place = bytes as usize;
+        let mut place = to_usize(bytes);
         let placed = |range: Range<u64>| {
             let first = place;
-            place += (range.end - range.start) as usize * 8;
+            place += to_usize(range.end - range.start) * 8;
             first..place
         };
         let leaving = leaving.into_iter().map(placed).collect();
-        Ok(Answer { output: output.cut(bytes as usize), leaving })
+        Ok(Answer { output: output.cut(to_usize(bytes)), leaving })
     }
 }
 
@@ -223,9 +224,9 @@ impl JobBuffers {
         let queue = &runtime.device.queue;
         if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
             // In one go: each part that is written by itself takes its time.
-            let mut all = vec![[0; 2]; job.edges as usize];
+            let mut all = vec![[0; 2]; to_usize(job.edges)];
             for (place, values) in &job.entering {
-                all[*place as usize..][..values.len()].copy_from_slice(values);
+                all[to_usize(*place)..][..values.len()].copy_from_slice(values);
             }
             queue.write_buffer(&self.edges, 0, bytemuck::cast_slice(&all));
         } else if job.edges > 0 {

@@ -15,6 +15,7 @@ mod shape;
 mod sweep;
 mod tasks;
 
+use crate::casts::{to_i32, to_isize, to_u32};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
@@ -226,7 +227,7 @@ impl Scanner {
                 self.tuning.ends,
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
-                    let end = own.start as u32 + end;
+                    let end = to_u32(own.start) + end;
                     if end >= group.least[place as usize] && !found.are_too_many() {
                         found.ends.push(FoundEnd { pattern, end, edits });
                     }
@@ -249,7 +250,7 @@ impl Scanner {
         let plane_words = shape.plane_words();
         let words = plane_words * shader::PLANES as usize;
         let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
-        let (from, text) = (own.start as isize - shape.before as isize, &text[..own.end]);
+        let (from, text) = (to_isize(own.start) - to_isize(shape.before), &text[..own.end]);
         runtime.upload(&packed, 0..words, |words, packed| {
             self.set.run(PackPlanes { text, from, plane_words, words, packed });
         })?;
@@ -258,9 +259,9 @@ impl Scanner {
         let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;
         let planes = state.planes.with_room(device, bytes)?.clone();
         let transposing = Transposing {
-            words: shape.words as u32,
-            chunk: (shape.chunk / WORD) as u32,
-            stride: plane_words as u32,
+            words: to_u32(shape.words),
+            chunk: to_u32(shape.chunk / WORD),
+            stride: to_u32(plane_words),
         };
         let kernel = kernels.get(device, ScanKernel::Transpose)?;
         transpose(device, &kernel, &transposing, shape, [&packed, &planes])
@@ -270,7 +271,7 @@ impl Scanner {
     fn groups(&self, patterns: &[ClassPattern]) -> Vec<PatternGroup> {
         let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
         let many = lengths.len() > self.tuning.lengths;
-        let rows_of = |len: usize| match len as u32 {
+        let rows_of = |len: usize| match to_u32(len) {
             rows if rows > MOST_ROWS => rows.next_multiple_of(STRIP_ROWS),
             rows if many => rows.next_multiple_of(ROUNDED),
             rows => rows,
@@ -284,7 +285,7 @@ impl Scanner {
             let own = places.iter().map(|&place| &patterns[place as usize]);
             let variant = if gaps { Variant::new(rows, iupac) } else { Variant::gapless(rows, iupac) };
             let records = own.clone().flat_map(|pattern| record(pattern, rows)).collect();
-            let least = own.map(|own| if own.gaps { 0 } else { own.classes.len() as u32 }).collect();
+            let least = own.map(|own| if own.gaps { 0 } else { to_u32(own.classes.len()) }).collect();
             PatternGroup { variant, patterns: places, records, least, rows }
         };
         by_kernel.into_iter().map(group).collect()
@@ -298,7 +299,7 @@ fn record_words(rows: u32) -> u32 {
 
 /// What a kernel is told of a pattern of `rows` rows; instead of its first block, the columns that it needs in front.
 fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
-    let (len, allowed) = (pattern.classes.len() as u32, pattern.allowed);
+    let (len, allowed) = (to_u32(pattern.classes.len()), pattern.allowed);
     let slots: Vec<u32> = (len..rows)
         .map(|_| ALL)
         .chain(pattern.classes.iter().copied())
@@ -309,8 +310,8 @@ fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
     let span = if pattern.gaps { len + allowed } else { len };
     let before = span + (rows - len) - 1;
     // Without gaps, no row has differed yet.
-    let first = if pattern.gaps { rows as i32 } else { 0 };
-    let number = (first - allowed as i32 - 1) as u32;
+    let first = if pattern.gaps { to_i32(rows) } else { 0 };
+    let number = (first - to_i32(allowed) - 1).cast_unsigned();
     let header = [before, number, allowed + 1, rows / STRIP_ROWS];
     header.into_iter().chain(slots.chunks(4).map(word)).collect()
 }
@@ -326,7 +327,7 @@ impl PatternGroup {
     fn records_for(&self, shape: &ChunkShape) -> Vec<u32> {
         let mut records = self.records.clone();
         for record in records.chunks_mut(record_words(self.rows) as usize) {
-            record[0] = (shape.before as u32 - record[0]) / self.variant.columns();
+            record[0] = (to_u32(shape.before) - record[0]) / self.variant.columns();
         }
         records
     }
@@ -344,8 +345,8 @@ fn transpose(
     let work = buffers::create(device, "transposing", usage, size_of::<Transposing>() as u64)?;
     device.queue.write_buffer(&work, 0, bytes_of(transposing));
     let bindings = bind(device, kernel, &[&work, packed, planes])?;
-    let groups = (shape.words as u32).div_ceil(THREADS);
-    let groups = [groups, (shape.columns() / WORD) as u32, shader::PLANES];
+    let groups = to_u32(shape.words).div_ceil(THREADS);
+    let groups = [groups, to_u32(shape.columns() / WORD), shader::PLANES];
     let mut submission = Submission::new(device, None);
     submission.launch(&Launch::in_groups(kernel, &bindings, groups));
     submission.submit(device);

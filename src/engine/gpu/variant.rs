@@ -1,6 +1,7 @@
 //! Kernel variants: what there is, what holds how many rows, and what each takes of a device. Their WGSL is made in
 //! [`shader`](super::shader).
 
+use crate::casts::to_i64;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
@@ -94,7 +95,7 @@ impl Scores {
 
     /// The way that suits a scoring and queries of `longest` residues at most.
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
-        let most = longest as i64 * i64::from(scoring.max_potential());
+        let most = to_i64(longest) * i64::from(scoring.max_potential());
         let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
         let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
         match scoring.substitution {

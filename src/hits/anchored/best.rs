@@ -14,6 +14,7 @@
 use crate::alignment::{Cigar, Hit, Op, push_run};
 use crate::bounds::longest_span;
 use crate::candidates::runs::are_equal;
+use crate::casts::{to_i32, to_u32};
 use crate::scoring::Scoring;
 
 /// Below every score, with room for what is subtracted.
@@ -71,14 +72,14 @@ pub fn best(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> 
     let columns = &sides.target[begin..hit.target_end as usize];
     let found =
         Matrices::new(&Sides { target: columns, ..*sides }).path(hit.score, hit.query_end as usize)?;
-    Some(AnchoredAlignment { hit, target_start: found.target_start + begin as u32, ..found })
+    Some(AnchoredAlignment { hit, target_start: found.target_start + to_u32(begin), ..found })
 }
 
 /// The last cell of the best anchored alignment.
 fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
     let Sides { query, target, scoring, anchor } = *sides;
     let rows = query.len();
-    let run_score = anchor as i32 * scoring.max_potential();
+    let run_score = to_i32(anchor) * scoring.max_potential();
     let (open, extend) = (scoring.gap_open, scoring.gap_extend);
     // The columns before, as many as a run has; the last one is that right before this one.
     let mut h = vec![vec![0i32; rows + 1]; anchor + 1];
@@ -112,7 +113,7 @@ fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
             (a_diagonal, a[i]) = (a[i], anchored);
             (run_diagonal, run[i]) = (run[i], runs);
             if j + 1 > own && anchored > best.map_or(0, |best| best.score) {
-                best = Some(Hit { score: anchored, query_end: i as u32, target_end: j as u32 + 1 });
+                best = Some(Hit { score: anchored, query_end: to_u32(i), target_end: to_u32(j) + 1 });
             }
         }
         h[now] = h_now;
@@ -151,7 +152,7 @@ impl<'a> Matrices<'a> {
             (vec![0; cells], none(), none(), none(), none(), none());
         let mut run = vec![0u32; cells];
         let (open, extend) = (scoring.gap_open, scoring.gap_extend);
-        let run_score = anchor as i32 * scoring.max_potential();
+        let run_score = to_i32(anchor) * scoring.max_potential();
         for row in 1..=query.len() {
             for column in 1..columns {
                 let at = row * columns + column;
@@ -181,7 +182,7 @@ impl<'a> Matrices<'a> {
         let completes = || {
             held > 0
                 && self.run[at] as usize >= missing
-                && self.h[at - missing * (self.columns + 1)] + missing as i32 * match_ == score
+                && self.h[at - missing * (self.columns + 1)] + to_i32(missing) * match_ == score
         };
         self.a[at] == score || completes()
     }
@@ -193,7 +194,7 @@ impl<'a> Matrices<'a> {
         let scoring = self.sides.scoring;
         let (open, extend) = (scoring.gap_open, scoring.gap_extend);
         let (mut row, mut column) = (row, self.columns - 1);
-        let end = Hit { score, query_end: row as u32, target_end: column as u32 };
+        let end = Hit { score, query_end: to_u32(row), target_end: to_u32(column) };
         let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, State::Cell);
         let mut cigar = Cigar::new();
         loop {
@@ -246,7 +247,7 @@ impl<'a> Matrices<'a> {
             }
         }
         cigar.reverse();
-        Some(AnchoredAlignment { hit: end, query_start: row as u32, target_start: column as u32, cigar })
+        Some(AnchoredAlignment { hit: end, query_start: to_u32(row), target_start: to_u32(column), cigar })
     }
 }
 

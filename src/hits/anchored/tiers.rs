@@ -1,6 +1,7 @@
 //! How far down a query's hits are proven: the definition of both tiers.
 
 use crate::candidates::seed_scores::SeedScores;
+use crate::casts::{to_i32, whole_i32};
 use crate::scoring::Scoring;
 use crate::significance::Ungapped;
 
@@ -88,13 +89,13 @@ impl Tiers {
 /// The lowest score that seeds prove for a query of `len` bases within [`PROVEN_CELLS`]; 0 if none do.
 fn proven(scoring: &Scoring, columns: u64, len: usize) -> i32 {
     let columns = columns as f64;
-    let perfect = scoring.max_potential() * len as i32;
+    let perfect = scoring.max_potential() * to_i32(len);
     let least = |seed: usize| {
         // An alignment without an intact seed scores no more.
         let most = SeedScores::new(len, seed, 0, scoring)?.most_score(0);
         let slack = (perfect - most - scoring.gap_open).max(0);
         let window = len as f64 + 2.0 * f64::from(slack) / f64::from(scoring.gap_extend.max(1));
-        let by_chance = (len / seed) as f64 * columns / 4f64.powi(seed as i32);
+        let by_chance = (len / seed) as f64 * columns / 4f64.powi(to_i32(seed));
         (by_chance * window * len as f64 <= PROVEN_CELLS).then_some(most + 1)
     };
     SEEDS.filter_map(least).next().unwrap_or(0)
@@ -116,7 +117,7 @@ impl Chance {
     fn least_score(&self, columns: u64, len: usize) -> i32 {
         let Some(lambda) = self.lambda else { return 0 };
         let places = len.max(1) as f64 * columns.max(1) as f64;
-        ((places / BY_CHANCE).ln() / lambda).ceil() as i32
+        whole_i32(((places / BY_CHANCE).ln() / lambda).ceil())
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{RecordSearch, SearchState};
 use crate::alignment::Hit;
 use crate::batch::Pair;
+use crate::casts::to_u32;
 use crate::engine::TargetScore;
 use crate::error::EngineError;
 use crate::hits::Scope;
@@ -98,7 +99,8 @@ impl RecordSearch {
         let most = Most::of(scope, self.record);
         let strand = scope.layout.strand(query);
         let region = |&TargetScore { target, score }: &TargetScore| {
-            let pair = Pair { query, target, start: 0, own: 0, end: scope.batch.target(target).len() as u32 };
+            let pair =
+                Pair { query, target, start: 0, own: 0, end: to_u32(scope.batch.target(target).len()) };
             if score < self.rules.min_score || score > most.in_pair(&pair) {
                 let text = format!("{score} for {pair:?}, which can score {} at most", most.in_pair(&pair));
                 return Err(EngineError::Wrong(text));
@@ -132,7 +134,7 @@ impl RecordSearch {
         for target in scope.layout.targets(self.record, scope.batch.targets.len()) {
             let end = scope.batch.target(target).len();
             let bound = bounds.next_if(|bound| bound.target == target).map_or(others, |bound| bound.score);
-            let pair = Pair { query, target, start: 0, own: 0, end: end as u32 };
+            let pair = Pair { query, target, start: 0, own: 0, end: to_u32(end) };
             let bound = bound.min(most.in_pair(&pair));
             if (1..=longest).contains(&end) && scope.is_enough(self.record, target, bound) {
                 self.regions.push(Region::unscored(scope, strand, pair, bound));

@@ -2,6 +2,7 @@
 
 use super::RecordSearch;
 use crate::alignment::Alignment;
+use crate::casts::to_u32;
 use crate::hits::Scope;
 use crate::hits::region::{KnownPath, Region, RegionKey};
 use smallvec::{SmallVec, smallvec};
@@ -138,7 +139,7 @@ impl RecordSearch {
     /// repeats have one path.
     pub(super) fn next_paths(&self, next: usize, scope: &Scope) -> SmallVec<[u32; 1]> {
         if !self.takes_many() {
-            return smallvec![next as u32];
+            return smallvec![to_u32(next)];
         }
         let best = &self.regions[next];
         let unknown = self.regions.iter().filter(|region| region.best.is_none());
@@ -150,7 +151,7 @@ impl RecordSearch {
         });
         let mut known: Vec<usize> = known.collect();
         known.sort_unstable_by_key(|&index| self.regions[index].first_place());
-        let (mut kept, mut paths) = (self.kept.clone(), smallvec![next as u32]);
+        let (mut kept, mut paths) = (self.kept.clone(), smallvec![to_u32(next)]);
         let certain = self.certain.iter().flatten().map(|certain| &certain.region);
         certain.chain([best]).for_each(|region| kept.add(region.hit_at(), &self.rules));
         let mut asked = HashSet::from([best.pair]);
@@ -169,7 +170,7 @@ impl RecordSearch {
             }
             kept.add(region.hit_at(), &self.rules);
             if region.path.is_none() && (!has_copies || asked.insert(region.pair)) {
-                paths.push(index as u32);
+                paths.push(to_u32(index));
             }
         }
         paths
@@ -185,7 +186,7 @@ impl RecordSearch {
         let mut paths = HashMap::new();
         let has_copies = scope.repeats.distinct().is_some();
         for (&region, alignment) in regions.iter().zip(alignments) {
-            let path = KnownPath { number: self.paths.len() as u32, start: alignment.target_start };
+            let path = KnownPath { number: to_u32(self.paths.len()), start: alignment.target_start };
             let region = &mut self.regions[region as usize];
             region.path = Some(path);
             if has_copies {

@@ -14,7 +14,8 @@ pub fn at_once(parts: usize) -> usize {
     let raised = limit.maximum.map_or(wanted, |hard| hard.min(wanted));
     let is_raised = setrlimit(Resource::Nofile, Rlimit { current: Some(raised), ..limit }).is_ok();
     let allowed = if is_raised { raised } else { soft };
-    parts.min((allowed as usize).saturating_sub(OTHER_FILES))
+    let allowed = usize::try_from(allowed).unwrap_or(usize::MAX);
+    parts.min(allowed.saturating_sub(OTHER_FILES))
 }
 
 #[cfg(not(unix))]

@@ -1,6 +1,7 @@
 //! A text of the command that is being searched.
 
 use super::texts::SearchText;
+use crate::casts::to_u64;
 use crate::search::batch::TextHandle;
 use crate::search::circle::Circle;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ impl ActiveText {
     /// Approximate number of bytes of all files before the end of its first `letters`.
     pub fn place(&self, letters: usize) -> u64 {
         let ([begin, end], all) = (self.bytes, self.text.codes().len().max(1) as u128);
-        begin + (u128::from(end - begin) * letters as u128 / all) as u64
+        begin + to_u64(u128::from(end - begin) * letters as u128 / all)
     }
 }
 

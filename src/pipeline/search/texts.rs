@@ -2,6 +2,7 @@
 //! its file and are proven when they are first scanned.
 
 use crate::alphabet::Alphabet;
+use crate::casts::to_u64;
 use crate::database::{self, Database};
 use crate::error::{Error, Place, Result};
 use crate::options::ReadRules;
@@ -229,7 +230,7 @@ impl StoredTexts {
         let sequences = &self.references.sequences;
         let all = sequences.codes().len() as u128;
         let before = if place == sequences.len() { all } else { sequences.start(place) as u128 };
-        (u128::from(self.bytes) * before / all.max(1)) as u64
+        to_u64(u128::from(self.bytes) * before / all.max(1))
     }
 
     /// The first text that begins at a byte of the file or behind it.

@@ -6,6 +6,7 @@
 
 use super::Role;
 use crate::alignment::Strand;
+use crate::casts::to_u32;
 use std::collections::{HashMap, HashSet};
 
 /// Sides of names, first and second.
@@ -79,7 +80,7 @@ impl Pairs {
                 pairs.len() - 1
             });
             pairs[at].2[side].get_or_insert(place);
-            class_of.push(Some((2 * at + side) as u32));
+            class_of.push(Some(to_u32(2 * at + side)));
         }
         for (name, kind, firsts) in &pairs {
             let alone = |place, other: usize| {
@@ -107,7 +108,7 @@ impl Pairs {
         let (mut seen, mut pairs) = (HashSet::new(), Vec::new());
         for (at, names) in list.iter().enumerate() {
             let mut class = |side: usize| -> Result<u32, (usize, usize)> {
-                let next = classes.len() as u32;
+                let next = to_u32(classes.len());
                 let name = *known.get(&*names[side]).ok_or((at, side))?;
                 Ok(*classes.entry(name).or_insert(next))
             };

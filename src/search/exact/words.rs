@@ -5,6 +5,7 @@
 //! the text is looked up (Sutinen and Tarhio 1996). Where there is an IUPAC code, all of the words that it
 //! stands for are entered; N would stand for other letters too, so no word has it.
 
+use crate::casts::to_u32;
 use crate::search::pattern::ANY;
 use bytemuck::{Pod, Zeroable};
 
@@ -214,7 +215,7 @@ impl Entered {
         for &(pattern, place) in &self.patterns {
             let classes = &patterns[pattern as usize][place as usize..][..self.shape.span()];
             let of_place =
-                |at: usize, word: u32| call(PatternWord { word, pattern, before: place + at as u32 });
+                |at: usize, word: u32| call(PatternWord { word, pattern, before: place + to_u32(at) });
             self.shape.for_each_word(classes, of_place);
         }
     }
@@ -226,7 +227,7 @@ pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
     let mut others = Vec::new();
     for (pattern, classes) in (0..).zip(patterns) {
         match shape_of(classes) {
-            Some((number, place)) => all[number].patterns.push((pattern, place as u32)),
+            Some((number, place)) => all[number].patterns.push((pattern, to_u32(place))),
             None => others.push(pattern),
         }
     }

@@ -1,5 +1,6 @@
 //! Many patterns without edits, looked up on a card by the words that the CPU enters them by (`search/exact`).
 
+use crate::casts::to_u32;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::scan::bases::{BaseEnd, BasePatterns, BaseScan, BaseWord, BaseWords};
 use crate::error::EngineError;
@@ -90,7 +91,7 @@ impl WordsOnCard {
                     let own = found?.into_iter().filter(|found| found.end as usize > first - begin);
                     ends.extend(own.map(|BaseEnd { pattern, end }| End {
                         pattern,
-                        end: end + begin as u32,
+                        end: end + to_u32(begin),
                         edits: 0,
                     }));
                     first = end;

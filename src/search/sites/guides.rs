@@ -1,6 +1,7 @@
 //! Guides: patterns with their letters in the order in which they are met from the PAM, in groups that share seeds.
 
 use super::seeds::{MOST_LETTERS, Seed, Table};
+use crate::casts::{to_i32, to_u32, to_usize};
 use crate::search::pattern::Class;
 use crate::search::planes::Window;
 
@@ -142,7 +143,7 @@ impl Counts {
         let groups = words.div_ceil(MOST_WORDS) as f64;
         let cost = |seed: &Seed, looks: usize| {
             let look = if seed.letters <= NEAR_LETTERS { LOOK } else { FAR_LOOK };
-            let share = self.of(seed) as f64 / 4f64.powi(seed.letters as i32);
+            let share = self.of(seed) as f64 / 4f64.powi(to_i32(seed.letters));
             looks as f64 * (groups * look + share * guides as f64 * COMPARE)
         };
         let looks = if self.indels { 2 * edits + 1 } else { 1 };
@@ -197,7 +198,7 @@ impl Group {
             first: Table::new(plan.seeds.first, &classes),
             second: plan.seeds.second.map(|seed| Table::new(seed, &classes)),
             profiles: plan.guides.iter().map(Profile::new).collect(),
-            edits: plan.edits as u32,
+            edits: to_u32(plan.edits),
             indels: plan.indels,
             span: plan.span(),
             of_site: plan.of_site,
@@ -226,8 +227,8 @@ impl Profile {
             let bits = (0..).zip(&guide.classes);
             bits.map(|(row, class)| u64::from(class >> letter & 1) << row).sum()
         };
-        let rows = std::array::from_fn(|letter| row((letter as u32).min(4)));
-        Profile { number: guide.number, letters: guide.classes.len() as u32, rows }
+        let rows = std::array::from_fn(|letter| row(to_u32(letter).min(4)));
+        Profile { number: guide.number, letters: to_u32(guide.classes.len()), rows }
     }
 
     /// The fewest edits of the guide in a stretch that begins where the window does and has at least one letter and at
@@ -240,10 +241,10 @@ impl Profile {
         let last = self.letters - 1;
         let (mut plus, mut minus) = (u64::MAX, 0u64);
         let (mut edits, mut fewest) = (self.letters, u32::MAX);
-        for left in (0..letters.min(MOST_SPAN) as u32).rev() {
+        for left in (0..to_u32(letters.min(MOST_SPAN))).rev() {
             let letter = (low & 1) | (high & 1) << 1 | (other & 1) << 2;
             (low, high, other) = (low >> 1, high >> 1, other >> 1);
-            let matches = self.rows[letter as usize];
+            let matches = self.rows[to_usize(letter)];
             let same = matches | minus;
             let across = (((matches & plus).wrapping_add(plus)) ^ plus) | matches;
             let mut up = minus | !(across | plus);

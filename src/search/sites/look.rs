@@ -6,6 +6,7 @@
 use super::Side;
 use super::guides::Group;
 use super::seeds::{Entry, Table};
+use crate::casts::to_u32;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::planes::{Planes, Window};
 use std::ops::Range;
@@ -74,7 +75,7 @@ impl Kernel for Look<'_> {
             };
             sites.clear();
             let places = side.places(&self.own, self.text.len(), (from, planes.letters()));
-            planes.for_each_site(&side.pam, places, |at| sites.push(at as u32));
+            planes.for_each_site(&side.pam, places, |at| sites.push(to_u32(at)));
             self.most_sites = self.most_sites.checked_sub(sites.len())?;
             let sites = Sites { side, planes, sites, from, text: self.text.len() };
             look(simd, self.group, &sites, passed, &mut self.most_guides, &mut found)?;

@@ -5,6 +5,7 @@
 //! of few enough edits, and those that are the beginning of such a stretch. So a place of the text whose word is not among them
 //! does not begin a stretch that is within the edits.
 
+use crate::casts::{to_u8, to_u32};
 use crate::search::pattern::Class;
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -34,7 +35,7 @@ impl Seed {
             WordSearch { classes: &guide[self.at..self.at + self.letters], seed: self, words: Vec::new() };
         let mut first = [u8::MAX; MOST_LETTERS + 1];
         for (row, cell) in first[..=self.letters].iter_mut().enumerate() {
-            *cell = if row == 0 || self.indels { row as u8 } else { u8::MAX };
+            *cell = if row == 0 || self.indels { to_u8(row) } else { u8::MAX };
         }
         search.go(0, 0, &first).then_some(search.words)
     }
@@ -43,7 +44,7 @@ impl Seed {
     #[inline(always)]
     pub fn word(&self, (low, high): (u64, u64), at: usize) -> u32 {
         let mask = (1 << self.letters) - 1;
-        ((low >> at & mask) | (high >> at & mask) << self.letters) as u32
+        to_u32((low >> at & mask) | (high >> at & mask) << self.letters)
     }
 
     /// A word with one more letter.
@@ -79,7 +80,7 @@ impl WordSearch<'_> {
                 // Farther from the diagonal there are more edits than may be.
                 let (place, edits) = (len + 1, self.seed.edits);
                 if self.seed.indels && place <= edits {
-                    next[0] = place as u8;
+                    next[0] = to_u8(place);
                 }
                 for row in place.saturating_sub(edits).max(1)..=rows.min(place + edits) {
                     let differs = u8::from(self.classes[row - 1] >> base & 1 == 0);

@@ -1,6 +1,7 @@
 //! Patterns swept over a tile, by [`crate::sliced::myers`] or, without gaps, by [`crate::sliced::hamming`].
 
 use super::tile::Tile;
+use crate::casts::{to_i64, to_u32};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::room::{Ends, Room};
 use crate::search::{End, Rule};
@@ -73,8 +74,8 @@ impl Found<'_, '_> {
                 bits &= bits - 1;
                 let place = self.tile.first + self.shape.chunk_of(word, bit) * self.shape.chunk + column;
                 if (self.least..=self.tile.end).contains(&(place + 1)) {
-                    let edits = (signed(number, at.len(), word, bit) + self.edits) as u32;
-                    self.ends.push(End { pattern: self.pattern, end: place as u32 + 1, edits });
+                    let edits = to_u32(signed(number, at.len(), word, bit) + self.edits);
+                    self.ends.push(End { pattern: self.pattern, end: to_u32(place) + 1, edits });
                 }
             }
         }
@@ -83,7 +84,7 @@ impl Found<'_, '_> {
 
 /// The number of a chunk; its last bit is the sign.
 fn signed(number: &[u64], words: usize, word: usize, bit: usize) -> i64 {
-    let mut bits = number.chunks_exact(words).map(|bits| (bits[word] >> bit & 1) as i64);
+    let mut bits = number.chunks_exact(words).map(|bits| to_i64(bits[word] >> bit & 1));
     let sign = bits.next_back().unwrap_or(0);
     let low = bits.rev().fold(0, |value, bit| value << 1 | bit);
     low - (sign << (number.len() / words - 1))
@@ -91,12 +92,12 @@ fn signed(number: &[u64], words: usize, word: usize, bit: usize) -> i64 {
 
 #[inline(always)]
 fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
-    let allowed = rule.edits_of(pattern.len()) as i64;
+    let allowed = to_i64(rule.edits_of(pattern.len()));
     let tile = found.tile;
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
     let rows: Vec<&[[S::B; COLUMNS]]> = rows.iter().map(|row| row.as_chunks().0).collect();
     let mut state = myers::beginning::<S>(pattern.len());
-    let most = pattern.len() as i64 - allowed - 1;
+    let most = to_i64(pattern.len()) - allowed - 1;
     let mut number = constant::<S>(most, width(-allowed - 1, most));
     let mut before = number.clone();
     found.edits = allowed + 1;
@@ -137,11 +138,11 @@ fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule
     }
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
     // Mismatches less those allowed and one: what is needed of matches, less those there are.
-    let most = len as i64 - allowed as i64 - 1;
-    let width = width(-(allowed as i64) - 1, most);
+    let most = to_i64(len) - to_i64(allowed) - 1;
+    let width = width(-to_i64(allowed) - 1, most);
     let start = constant::<S>(most, width);
     let mut number = start.clone();
-    (found.edits, found.least) = (allowed as i64 + 1, len);
+    (found.edits, found.least) = (to_i64(allowed) + 1, len);
     for column in found.shape.before..found.shape.columns {
         let begin = column + 1 - len;
         number.copy_from_slice(&start);

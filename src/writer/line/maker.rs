@@ -3,6 +3,7 @@
 use super::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank, Refused};
 use crate::alignment::{Alignment, Found, InPart, Mated, Op, Strand, Tier};
 use crate::alphabet::reverse_complement;
+use crate::casts::to_u32;
 use crate::error::{Error, Place, Result};
 use crate::insert::PairScoring;
 use crate::options::CsForm;
@@ -257,7 +258,7 @@ impl LineMaker {
             i += if op == Op::Deletion { 0 } else { steps };
             j += if op == Op::Insertion { 0 } else { steps };
         }
-        push_op(cigar, (query.len() - i) as u32, Kind::Clip);
+        push_op(cigar, to_u32(query.len() - i), Kind::Clip);
     }
 
     /// A run of `M` as `=` and `X`.
@@ -266,14 +267,14 @@ impl LineMaker {
         let (mut start, mut end) = (0, 0);
         self.residues.for_each_unequal(query, target, |at| {
             if at > end {
-                push_op(cigar, (end - start) as u32, Kind::Unequal);
-                push_op(cigar, (at - end) as u32, Kind::Equal);
+                push_op(cigar, to_u32(end - start), Kind::Unequal);
+                push_op(cigar, to_u32(at - end), Kind::Equal);
                 start = at;
             }
             end = at + 1;
         });
-        push_op(cigar, (end - start) as u32, Kind::Unequal);
-        push_op(cigar, (query.len() - end) as u32, Kind::Equal);
+        push_op(cigar, to_u32(end - start), Kind::Unequal);
+        push_op(cigar, to_u32(query.len() - end), Kind::Equal);
     }
 }
 

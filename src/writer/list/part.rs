@@ -15,6 +15,7 @@
 use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::alignment::{Alignment, Cigar, InPart, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
+use crate::casts::to_u32;
 use crate::identity::{ColumnKinds, Identity};
 use crate::writer::in_part;
 use crate::writer::reread::damaged;
@@ -222,7 +223,7 @@ fn parse_hit(line: &[u8], alphabet: Alphabet, query_len: usize) -> Option<PartHi
         strand,
         alphabet,
         score,
-        query: alignment.letters_taken(query_len as u32),
+        query: alignment.letters_taken(to_u32(query_len)),
         target: (target_start, target_end),
         kinds: ColumnKinds::default(),
         significance,

@@ -2,6 +2,7 @@
 
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
+use crate::casts::to_u32;
 use crate::complexity::low_complexity;
 use crate::identity::{ColumnKinds, Identity, is_equal};
 use crate::reader::Record;
@@ -101,7 +102,7 @@ impl<'a> QueryShown<'a> {
     pub fn masked(&mut self, (start, end): (u32, u32)) -> u32 {
         let stretches = self.stretches.get_or_insert_with(|| low_complexity(self.alphabet, &self.forward.1));
         let within = |stretch: &Range<usize>| {
-            stretch.end.min(end as usize).saturating_sub(stretch.start.max(start as usize)) as u32
+            to_u32(stretch.end.min(end as usize).saturating_sub(stretch.start.max(start as usize)))
         };
         stretches.iter().map(within).sum()
     }
@@ -131,7 +132,7 @@ impl<'a> ShownHit<'a> {
         alignment: &Alignment,
         (name, title, target): (&'a str, &'a str, &[u8]),
     ) -> ShownHit<'a> {
-        let taken = alignment.letters_taken(query.told.len as u32);
+        let taken = alignment.letters_taken(to_u32(query.told.len));
         let (letters, codes) = query.oriented(alignment.strand);
         let kinds = ColumnKinds::count(scoring, codes, target, alignment);
         let mut columns = columns(scoring, (letters, codes), target, alignment);

@@ -4,6 +4,7 @@ use super::numbers::{bits_text, evalue_text};
 use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
+use crate::casts::whole_u32;
 use crate::options::{Column, IdentityDefinition};
 use std::io::Write;
 
@@ -123,7 +124,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
 
 /// Rounded, but 100 only where nothing is missing.
 fn whole_percent(share: f64) -> u32 {
-    let rounded = (share + 0.5) as u32;
+    let rounded = whole_u32(share + 0.5);
     if share < 100.0 { rounded.min(99) } else { rounded }
 }
 

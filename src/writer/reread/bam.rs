@@ -7,6 +7,7 @@ use crate::bam::{
     BASES, FLAGS, NAME, NAME_LEN, NO_QUALITY, OPERATION_CODES, QUALITY, QUALITY_OFFSET, RecordFields, START,
     Tag, array,
 };
+use crate::casts::to_u32;
 use crate::writer::bam::push_number;
 use crate::writer::in_part;
 use crate::writer::line::{Kind, REVERSE, SECONDARY, UNMAPPED};
@@ -137,7 +138,7 @@ pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
             layout.push_tags(record, out, None);
         }
     }
-    let size = (out.len() - start - 4) as u32;
+    let size = to_u32(out.len() - start - 4);
     out[start..start + 4].copy_from_slice(&size.to_le_bytes());
 }
 

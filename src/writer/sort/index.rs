@@ -5,6 +5,7 @@
 //! the records of each bin lie, where those of each window begin (in CSI: those of each bin), and how many there are.
 
 use super::record::RecordPlace;
+use crate::casts::to_u32;
 use crate::error::Result;
 use crate::writer::bgzf;
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ impl IndexShape {
         let last = end - 1;
         let shift = |level: u32| WINDOW + 3 * (self.levels - level);
         let level = (0..=self.levels).rev().find(|&level| start >> shift(level) == last >> shift(level));
-        level.map_or(0, |level| first_bin(level) + (start >> shift(level)) as u32)
+        level.map_or(0, |level| first_bin(level) + to_u32(start >> shift(level)))
     }
 
     /// The first window of a bin.
@@ -156,7 +157,7 @@ impl IndexBuilder {
             }
             false => out.extend_from_slice(b"BAI\x01"),
         }
-        push(&mut out, self.references as u32);
+        push(&mut out, to_u32(self.references));
         out.append(&mut self.bytes);
         push_long(&mut out, self.unplaced);
         match self.shape.is_csi {
@@ -200,14 +201,14 @@ impl ReferenceIndex {
     fn push(mut self, shape: IndexShape, end: u64, out: &mut Vec<u8>) {
         let windows = filled(&self.windows);
         self.join_small(shape);
-        push(out, self.bins.len() as u32 + 1);
+        push(out, to_u32(self.bins.len()) + 1);
         for (&bin, chunks) in &self.bins {
             let chunks = joined(chunks);
             push(out, bin);
             if shape.is_csi {
                 push_long(out, windows.get(shape.first_window(bin)).copied().unwrap_or(0));
             }
-            push(out, chunks.len() as u32);
+            push(out, to_u32(chunks.len()));
             for (begin, end) in chunks {
                 push_long(out, begin);
                 push_long(out, end);
@@ -220,7 +221,7 @@ impl ReferenceIndex {
         push(out, 2);
         [self.begin, end, self.mapped, self.unmapped].into_iter().for_each(|number| push_long(out, number));
         if !shape.is_csi {
-            push(out, windows.len() as u32);
+            push(out, to_u32(windows.len()));
             windows.into_iter().for_each(|offset| push_long(out, offset));
         }
     }

@@ -3,6 +3,7 @@
 use super::blocks::{BlockBatch, pack_all};
 use super::merge::{Merge, RecordReader, SortedRecords};
 use super::record::{self, SortKey};
+use crate::casts::to_usize;
 use crate::error::{Error, Result};
 use crate::writer::bgzf::CompressionLevel;
 use crate::writer::output::explain;
@@ -85,7 +86,10 @@ impl SortedRecords for SortedGathered {
             return &[];
         };
         let (piece, at) = (place >> BYTE_BITS, place & ((1 << BYTE_BITS) - 1));
-        pieces.get(piece as usize).and_then(|piece| record::first(&piece[at as usize..])).unwrap_or_default()
+        pieces
+            .get(to_usize(piece))
+            .and_then(|piece| record::first(&piece[to_usize(at)..]))
+            .unwrap_or_default()
     }
 }
 

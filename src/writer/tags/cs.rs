@@ -12,6 +12,7 @@
 //! has no others in the tag.
 
 use super::{NONE, Piece, Residues, push_number};
+use crate::casts::to_i64;
 use crate::options::CsForm;
 
 /// Appends a piece of an alignment.
@@ -24,7 +25,7 @@ pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: P
     match (piece, form) {
         (Piece::Equal(codes), CsForm::Short) => {
             cs.push(b':');
-            push_number(cs, codes.len() as i64);
+            push_number(cs, to_i64(codes.len()));
         }
         (Piece::Equal(codes), CsForm::Long) => {
             cs.push(b'=');

@@ -2,6 +2,7 @@
 //! that scores as much can pass (docs/algorithm.md, section 23).
 
 use super::{Codes, Rectangle, Strips, Unkept, Words};
+use crate::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
 use crate::engine::directions::{Directions, Layout, Source, Tile};
 use crate::engine::plain::IMPOSSIBLE;
@@ -71,7 +72,7 @@ impl Kernel for PrunedTrace<'_> {
             }
             let filled = std::mem::take(&mut fill.filled);
             end = filled.first;
-            path.through(&mut filled.directions().window(0), end as u32, 0)?;
+            path.through(&mut filled.directions().window(0), to_u32(end), 0)?;
             if path.is_done() {
                 break;
             }
@@ -214,7 +215,7 @@ impl<S: Rows> PrunedFill<'_, S> {
         let rows = S::LANES.min(query.len() - first);
         let most = self.potential.behind(first..first + rows + 1);
         let opens = scoring.gap_open + scoring.gap_extend;
-        let band = self.window.band_cols(first as i64..(first + rows) as i64);
+        let band = self.window.band_cols(to_i64(first)..to_i64(first + rows));
         let band = band.start as usize..band.end as usize;
         let cols = match most[..rows].iter().any(|&most| most >= self.score) {
             true => band,
@@ -223,8 +224,8 @@ impl<S: Rows> PrunedFill<'_, S> {
                 // A gap that goes on has paid what opens it. Deletions reach so far that the score can still be had.
                 let above = &self.strips.above_f[self.live.clone()];
                 let above = above.iter().copied().max().unwrap_or(IMPOSSIBLE) + opens;
-                let most = above + rows as i32 * scoring.max_potential() + most[rows];
-                let reach = ((most - self.score).max(0) / scoring.gap_extend) as usize;
+                let most = above + to_i32(rows) * scoring.max_potential() + most[rows];
+                let reach = to_usize((most - self.score).max(0) / scoring.gap_extend);
                 self.live.start.max(band.start)..(self.live.end + rows + reach).min(band.end)
             }
         };
@@ -236,12 +237,12 @@ impl<S: Rows> PrunedFill<'_, S> {
         }
         if keeps {
             let tile = Tile::strip(
-                (first - self.filled.first) as i32,
-                cols.start as u32..cols.end as u32,
-                S::LANES as u32,
+                to_i32(first - self.filled.first),
+                to_u32(cols.start)..to_u32(cols.end),
+                to_u32(S::LANES),
             );
             let kept = self.filled.words.len();
-            self.filled.words.resize(kept + tile.words() as usize, 0);
+            self.filled.words.resize(kept + to_usize(tile.words()), 0);
             self.filled.tiles.push(tile);
             let (codes, bits) = (Codes::new::<i32, S>(self.simd), self.simd.splat(0));
             let mut words = Words { codes, bits, words: &mut self.filled.words[kept..] };

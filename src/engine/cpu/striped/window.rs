@@ -1,5 +1,6 @@
 //! How much of a matrix lanes of 16 bits hold at a time, and what scores are in them (docs/algorithm.md, section 9).
 
+use crate::casts::{to_i32, to_i64, to_usize};
 use crate::engine::cpu::lanes::Costs;
 use crate::engine::cpu::simd::Lane;
 use crate::scoring::Scoring;
@@ -31,11 +32,11 @@ impl WindowSize {
         // Cells side by side, or one above the other, differ by no more than this.
         let step = best + i64::from(costs.first);
         let with = |rows: usize| {
-            let cols = (most - best - step * (rows as i64 + 2)) / (step + best);
+            let cols = (most - best - step * (to_i64(rows) + 2)) / (step + best);
             let cols = cols.min(MOST_COLS);
-            let spread = step * (rows as i64 + cols + 2);
-            let size = WindowSize { rows, cols: cols as usize, spread: spread as i32, values };
-            (cols >= rows as i64 / 2).then_some(size)
+            let spread = step * (to_i64(rows) + cols + 2);
+            let size = || WindowSize { rows, cols: to_usize(cols), spread: to_i32(spread), values };
+            (cols >= to_i64(rows) / 2).then(size)
         };
         let mut heights = std::iter::successors(Some(MOST_ROWS), |rows| Some(rows / 2));
         heights.by_ref().take_while(|&rows| rows >= LEAST_ROWS).find_map(|rows| with(rows * lanes))
@@ -59,10 +60,10 @@ impl LaneValues {
     /// penalties.
     #[inline(always)]
     pub fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
-        let sink = FOLLOWED as i64 * i64::from(costs.extend);
+        let sink = to_i64(FOLLOWED) * i64::from(costs.extend);
         let (zero, most) = (costs.zero::<T>() + sink, costs.most::<T>()? - sink);
         let (first, extend) = (costs.first, costs.extend);
-        let of = LaneValues { zero: zero as i32, most: most as i32, first, extend, origin: 0 };
+        let of = LaneValues { zero: to_i32(zero), most: to_i32(most), first, extend, origin: 0 };
         (most >= i64::from(costs.best).max(1)).then_some(of)
     }
 

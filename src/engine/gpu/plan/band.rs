@@ -1,6 +1,7 @@
 //! Windows with narrow bands, which one kernel fills and traces back.
 
 use crate::batch::{Batch, counting_sort_descending};
+use crate::casts::{to_i32, to_u32, to_u64};
 use crate::engine::Window;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::job::{Dispatch, Job};
@@ -49,7 +50,7 @@ impl BandSize {
         match kind(window, scoring) {
             None => BandSize { key: 0, path: 0 },
             Some(kind) => BandSize {
-                key: (kind as u32 + 1) * KEYS_PER_KIND + window.query_end,
+                key: (to_u32(kind) + 1) * KEYS_PER_KIND + window.query_end,
                 path: path_words(window, scoring),
             },
         }
@@ -70,7 +71,7 @@ impl BandSize {
 /// The kind of lanes that trace a window.
 fn kind(window: &Window, scoring: &Scoring) -> Option<usize> {
     let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
-    let height = (2 * u64::from(window.query_end) + width) * scoring.gap_extend as u64;
+    let height = (2 * u64::from(window.query_end) + width) * to_u64(scoring.gap_extend);
     let fits = (1..=MOST_ROWS).contains(&window.query_end)
         && window.target_end > window.start
         && height <= MOST_HEIGHT;
@@ -103,7 +104,7 @@ impl BandPlan<'_> {
             path: path.start,
             path_words: path.end - path.start,
             directions: 0,
-            first_col: window.cols() as i32 - window.query_end as i32 - window.band.deletions as i32,
+            first_col: to_i32(window.cols()) - to_i32(window.query_end) - to_i32(window.band.deletions),
             last: window.band.deletions,
         }
     }
@@ -120,7 +121,7 @@ impl BandPlan<'_> {
         let places: Vec<Range<u32>> = sizes.iter().map(place).collect();
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
         let keys: Vec<u32> = sizes.iter().map(|size| size.key).collect();
-        let order = counting_sort_descending(&keys, KEYS_PER_KIND * (TRACES.len() as u32 + 1));
+        let order = counting_sort_descending(&keys, KEYS_PER_KIND * (to_u32(TRACES.len()) + 1));
         let mut tasks = Vec::with_capacity(order.len() + TRACES.len() * THREADS as usize + TASK_ALIGNMENT);
         let mut kinds = vec![BandGroups::default(); TRACES.len()];
         let kind = |place: u32| sizes[place as usize].kind();
@@ -128,7 +129,7 @@ impl BandPlan<'_> {
             if let Some(kind) = kind(same[0]) {
                 let trace = TRACES[kind];
                 let groups = same.len().div_ceil(trace.windows());
-                kinds[kind].groups = groups as u32;
+                kinds[kind].groups = to_u32(groups);
                 let end = tasks.len() + groups * trace.windows();
                 tasks.par_extend(self.tasks(windows, &places, same, trace, &mut job.scratch));
                 tasks.resize(end, BandTask::default());
@@ -155,7 +156,7 @@ impl BandPlan<'_> {
             let first = *scratch;
             let longest = windows[group[0] as usize].query_end;
             *scratch += u64::from(longest) * u64::from(trace.words());
-            first as u32
+            to_u32(first)
         };
         let groups: Vec<u32> = order.chunks(trace.windows()).map(room).collect();
         let task = move |(place, &window): (usize, &u32)| {

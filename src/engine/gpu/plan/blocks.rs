@@ -2,6 +2,7 @@
 //! leave.
 
 use crate::batch::{Batch, Pair};
+use crate::casts::{to_u32, to_usize};
 use crate::engine::Edges;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::layout::TILE_COLS;
@@ -33,14 +34,14 @@ pub fn blocks(grid: &Grid, height: u32, [edges, tiles]: [u64; 2]) -> Vec<Vec<Pai
     let fit = |most: u64, len: u32| most.min(edges / 2 / u64::from(len)).max(1);
     let down = fit(side.max(tiles / runs.max(1)).min(strips), height + 1);
     let across = fit((tiles / down).min(runs), TILE_COLS);
-    let row = |strip: u64| (strip.min(strips) as u32 * height).saturating_sub(grid.empty());
-    let col = |run: u64| (run.min(runs) as u32).saturating_mul(TILE_COLS).min(grid.cols);
+    let row = |strip: u64| (to_u32(strip.min(strips)) * height).saturating_sub(grid.empty());
+    let col = |run: u64| to_u32(run.min(runs)).saturating_mul(TILE_COLS).min(grid.cols);
     let band = |first: u64| {
         let block =
             |run: u64| PairBlock { rows: row(first)..row(first + down), cols: col(run)..col(run + across) };
-        (0..runs).step_by(across as usize).map(block).collect()
+        (0..runs).step_by(to_usize(across)).map(block).collect()
     };
-    (0..strips).step_by(down as usize).map(band).collect()
+    (0..strips).step_by(to_usize(down)).map(band).collect()
 }
 
 /// What blocks leave for those behind them, while a pair's blocks are done band by band.

@@ -1,6 +1,7 @@
 //! Sweeps that leave checkpoints: the edges between the blocks that a long alignment is cut into.
 
 use crate::batch::Batch;
+use crate::casts::to_u32;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
@@ -30,7 +31,7 @@ impl CheckpointSweep {
         let (down, across) = (checkpoints.down(), checkpoints.across());
         let band = checkpoints.parts(parts, 0..across);
         let last = checkpoints.parts(down - 1..down, across - 1..across);
-        let (rows, cols) = (band.rows.len() as u32, band.cols.len() as u32);
+        let (rows, cols) = (to_u32(band.rows.len()), to_u32(band.cols.len()));
         let grid = Grid::unpadded(rows, cols, STRIP_ROWS).with_lines(checkpoints.side());
         CheckpointSweep { band, last, grid, edges: 0 }
     }
@@ -69,7 +70,7 @@ impl CheckpointSweep {
             checkpoints.leave_below(row, band.cols.start + first_col, values);
         }
         for ((line, (first_strip, _)), values) in (1..).zip(right).zip(read) {
-            let first_row = band.rows.start + self.grid.first_row(first_strip) as u32;
+            let first_row = band.rows.start + to_u32(self.grid.first_row(first_strip));
             let values = self.grid.line_rows(first_strip, values);
             checkpoints.leave_right(first_row, band.cols.start + line * side, &values);
         }
@@ -78,12 +79,12 @@ impl CheckpointSweep {
 
 /// The grid of one block, and the job of its tiles in waves, which leaves the block's edges.
 pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVariant) -> (Grid, Job) {
-    let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
+    let grid = Grid::unpadded(to_u32(block.rows.len()), to_u32(block.cols.len()), variant.capacity());
     let whole = Whole::block(batch, block);
     let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
         for tile in grid.wave(wave, |_| 0..grid.cols) {
             // Nothing reads the best cell of a tile, but it has its place in the wave.
-            tasks.push(grid.joined_task(&tile, &whole, 0, tasks.len() as u32));
+            tasks.push(grid.joined_task(&tile, &whole, 0, to_u32(tasks.len())));
         }
     };
     let mut job = Job {
@@ -166,7 +167,7 @@ pub fn chain(
     let mut job = Job {
         edges: grid.edges() + apart,
         output: u64::from(grid.strips()) * 16,
-        chain: Some(chain.with_lines(side, apart as u32)),
+        chain: Some(chain.with_lines(side, to_u32(apart))),
         leaving: leaving(std::slice::from_ref(&sweep)),
         ..Job::default()
     };
@@ -182,7 +183,7 @@ pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: 
     let tasks = |(sweep, whole): &(&CheckpointSweep, Whole), wave: u32, tasks: &mut Vec<JoinedTask>| {
         for tile in sweep.grid.wave(wave, |strip| sweep.needed(strip)) {
             // Nothing reads the best cell of a tile, but it has its place in the wave.
-            let result = tasks.len() as u32;
+            let result = to_u32(tasks.len());
             tasks.push(sweep.grid.joined_task(&tile, whole, sweep.edges, result));
         }
     };
@@ -207,7 +208,7 @@ fn leaving(sweeps: &[CheckpointSweep]) -> Vec<Range<u64>> {
 /// Whether a strip of the only sweep in a chain has waited in vain.
 pub fn has_given_up(sweep: &CheckpointSweep, results: &[u32]) -> bool {
     // Strips without columns have no result.
-    let has_result = |strip: usize| !sweep.needed(strip as u32).is_empty();
+    let has_result = |strip: usize| !sweep.needed(to_u32(strip)).is_empty();
     let mut results = results.chunks_exact(4).enumerate();
     results.any(|(strip, result)| has_result(strip) && gave_up(result))
 }

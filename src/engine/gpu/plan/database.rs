@@ -1,6 +1,7 @@
 //! Queries that meet all short targets: stretches of the targets, from the longest to the shortest.
 
 use crate::batch::{Batch, Sequences, counting_sort_descending};
+use crate::casts::to_u32;
 use crate::engine::Asked;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::tasks::{DatabaseTask, PlacedTarget, Span};
@@ -27,9 +28,9 @@ pub struct TargetOrder {
 impl TargetOrder {
     /// Of those of up to `longest` residues.
     pub fn new(targets: &Sequences, longest: usize) -> TargetOrder {
-        let key = |len: usize| if len <= longest { len as u32 } else { 0 };
+        let key = |len: usize| if len <= longest { to_u32(len) } else { 0 };
         let keys: Vec<u32> = targets.iter().map(|codes| key(codes.len())).collect();
-        let mut order = counting_sort_descending(&keys, longest as u32 + 1);
+        let mut order = counting_sort_descending(&keys, to_u32(longest) + 1);
         order.truncate(keys.iter().filter(|&&key| key > 0).count());
         let mut before = vec![0];
         before.extend(order.iter().scan(0, |sum, &target| {
@@ -42,9 +43,9 @@ impl TargetOrder {
     /// The records of the targets.
     pub fn placed(&self, targets: &Sequences) -> Vec<PlacedTarget> {
         let placed = |(&target, before): (&u32, &u64)| PlacedTarget {
-            target_: targets.start(target as usize) as u32,
-            cols: targets.get(target as usize).len() as u32,
-            before: *before as u32,
+            target_: to_u32(targets.start(target as usize)),
+            cols: to_u32(targets.get(target as usize).len()),
+            before: to_u32(*before),
         };
         self.targets.iter().zip(&self.before).map(placed).collect()
     }
@@ -119,7 +120,7 @@ impl<'a> DatabasePlan<'a> {
     }
 
     fn rows(&self, asked: &Asked) -> u32 {
-        self.batch.query(asked.query).len() as u32
+        to_u32(self.batch.query(asked.query).len())
     }
 
     /// The next job, of about `cells` cells.
@@ -175,20 +176,20 @@ impl<'a> DatabasePlan<'a> {
 
     fn dispatch(&self, meeting: &Meeting, (tile, strips): (TileVariant, u32)) -> Dispatch {
         let Asked { query, .. } = self.asked[meeting.asked];
-        let rows = self.batch.query(query).len() as u32;
+        let rows = to_u32(self.batch.query(query).len());
         let (first, count) = (meeting.places.start, meeting.places.len());
         let pad = tile.capacity() * strips - rows;
-        let query = self.batch.queries.start(query as usize) as u32;
+        let query = to_u32(self.batch.queries.start(query as usize));
         let task = DatabaseTask {
             span: Span { query, rows, pad, target_: 0, cols: 0 },
-            first: first as u32,
-            count: count as u32,
-            before: self.order.before[first] as u32,
-            result: meeting.result as u32,
+            first: to_u32(first),
+            count: to_u32(count),
+            before: to_u32(self.order.before[first]),
+            result: to_u32(meeting.result),
             strips,
         };
         let cells = u64::from(rows) * self.order.cols(&meeting.places);
-        let groups = (count as u32).div_ceil(tile.pairs());
+        let groups = to_u32(count).div_ceil(tile.pairs());
         Dispatch { cells, ..Dispatch::without_cells(tile, vec![task]).in_groups(groups) }
     }
 }

@@ -1,6 +1,7 @@
 //! Directions: of windows inside their bands, and of whole blocks.
 
 use crate::batch::Batch;
+use crate::casts::{to_i32, to_u32};
 use crate::engine::directions::Layout;
 use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
@@ -32,7 +33,7 @@ impl WindowPlan {
         let mut span = window_span(batch, window);
         if let Some(variant) = TileVariant::holding(Kernel::Fill, scores, rows) {
             span.pad = variant.capacity() - rows;
-            let tile = Tile::new(window, -(span.pad as i32), 0..cols, (variant.lanes, variant.rows, 1));
+            let tile = Tile::new(window, -to_i32(span.pad), 0..cols, (variant.lanes, variant.rows, 1));
             let variant = variant.on(subgroup);
             let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
             return WindowPlan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
@@ -90,7 +91,7 @@ fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, Layout, 
     for plan in plans {
         let tiles = layout.push_window(plan.tiles.iter().copied());
         for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
-            let (above, left) = (task.above + edges as u32, task.left + edges as u32);
+            let (above, left) = (task.above + to_u32(edges), task.left + to_u32(edges));
             waves.push(*wave, plan.variant, FillTask { above, left, by_lane, ..keeping(tile, *task) });
         }
         edges += plan.edges;
@@ -111,7 +112,7 @@ pub fn blocks_job(
     for (place, (block, edges)) in blocks.iter().enumerate().rev() {
         let first = layout.tiles.len();
         firsts[place + 1] = first;
-        let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
+        let grid = Grid::unpadded(to_u32(block.rows.len()), to_u32(block.cols.len()), variant.capacity());
         let whole = Whole::block(batch, block);
         let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
         let kept = |tile: &GridTile| {
@@ -125,7 +126,7 @@ pub fn blocks_job(
         job.entering.extend(grid.entering(edges).into_iter().map(place));
         job.edges += grid.edges();
         for tile in &mut layout.tiles[first..] {
-            (tile.row, tile.col) = (tile.row + block.rows.start as i32, tile.col + block.cols.start);
+            (tile.row, tile.col) = (tile.row + to_i32(block.rows.start), tile.col + block.cols.start);
         }
     }
     firsts[0] = layout.tiles.len();
@@ -137,5 +138,5 @@ pub fn blocks_job(
 
 /// A task that keeps the directions of `tile`.
 fn keeping(tile: &Tile, task: FillTask) -> FillTask {
-    FillTask { directions: tile.offset as u32, band_first: tile.band_first, stored: tile.stored, ..task }
+    FillTask { directions: to_u32(tile.offset), band_first: tile.band_first, stored: tile.stored, ..task }
 }

@@ -1,5 +1,6 @@
 //! Grids of tiles: strips of query rows by runs of target columns, for what one tile can't hold.
 
+use crate::casts::{to_i32, to_u32};
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
@@ -87,7 +88,7 @@ impl Grid {
 
     /// The grid's row that is the first of a strip's tile; negative where empty rows come first.
     pub fn first_row(&self, strip: u32) -> i32 {
-        (strip * self.height) as i32 - self.pad as i32
+        to_i32(strip * self.height) - to_i32(self.pad)
     }
 
     /// The grid's rows of a strip's tile, with the empty ones.
@@ -193,7 +194,7 @@ impl Grid {
     /// The first row, empty ones apart, and the first column of the tile at a place.
     pub fn first_cell(&self, place: u64) -> (u32, u32) {
         let (run, strip) = (place / u64::from(self.strips()), place % u64::from(self.strips()));
-        (self.first_row(strip as u32).max(0) as u32, run as u32 * self.run)
+        (to_u32(self.first_row(to_u32(strip)).max(0)), to_u32(run) * self.run)
     }
 
     /// The tiles of one wave, strip by strip, given the columns that each strip needs.
@@ -261,7 +262,7 @@ impl Grid {
             chain: chain + cols.start,
             entering: above.end.min(cols.end).saturating_sub(cols.start),
             line_col: if has_line { (line + 1) * self.side - cols.start - 1 } else { NOWHERE },
-            line_place: (self.vertical_line(line) + u64::from(strip) * u64::from(self.height + 1)) as u32,
+            line_place: to_u32(self.vertical_line(line) + u64::from(strip) * u64::from(self.height + 1)),
             below: if on_line { self.edges_of(&tile, 0).below } else { NOWHERE },
         }
     }
@@ -275,13 +276,13 @@ impl Grid {
     /// The residues of a tile; `whole` is those of the grid.
     fn span(&self, tile: &GridTile, whole: &Span) -> Span {
         let first = self.first_row(tile.strip);
-        let row = first.max(0) as u32;
+        let row = to_u32(first.max(0));
         Span {
             query: whole.query + row,
-            rows: (first + self.height as i32).min(self.rows as i32) as u32 - row,
-            pad: (row as i32 - first) as u32,
+            rows: to_u32((first + to_i32(self.height)).min(to_i32(self.rows))) - row,
+            pad: to_u32(to_i32(row) - first),
             target_: whole.target_ + tile.cols.start,
-            cols: tile.cols.len() as u32,
+            cols: to_u32(tile.cols.len()),
         }
     }
 
@@ -289,10 +290,10 @@ impl Grid {
     fn edges_of(&self, tile: &GridTile, edges: u64) -> TileEdges {
         let GridTile { strip, cols, .. } = tile;
         TileEdges {
-            above: (edges + self.horizontal(*strip) + u64::from(cols.start)) as u32,
-            left: (edges + self.vertical(*strip, cols.start)) as u32,
-            below: (edges + self.horizontal(strip + 1) + u64::from(cols.start)) as u32,
-            right: (edges + self.vertical(*strip, cols.end)) as u32,
+            above: to_u32(edges + self.horizontal(*strip) + u64::from(cols.start)),
+            left: to_u32(edges + self.vertical(*strip, cols.start)),
+            below: to_u32(edges + self.horizontal(strip + 1) + u64::from(cols.start)),
+            right: to_u32(edges + self.vertical(*strip, cols.end)),
         }
     }
 
@@ -332,7 +333,7 @@ impl Grid {
     /// The grid's rows that a strip has, without empty ones.
     fn strip_rows(&self, strip: u32) -> Cols {
         let Range { start, end } = self.rows_of(strip);
-        start.max(0) as u32..end.min(i64::from(self.rows)) as u32
+        to_u32(start.max(0))..to_u32(end.min(i64::from(self.rows)))
     }
 
     /// The edge values that strips of the columns `cols` leave on the horizontal lines, and behind them the

@@ -2,6 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::casts::{to_u32, to_usize};
 use crate::engine::Edges;
 use crate::engine::gpu::Chains;
 use crate::engine::gpu::job::{Chain, Job};
@@ -44,7 +45,7 @@ impl StripTiles {
 
     /// Whether a job can hold a pair. Chained strips leave edges alone, of which a device has room for more.
     pub fn hold(&self, batch: &Batch, pair: &Pair) -> bool {
-        let rows = batch.query(pair.query).len() as u32;
+        let rows = to_u32(batch.query(pair.query).len());
         let grid = Grid::padded(rows, pair.cols(), self.many.capacity());
         let [edges, size] = self.limits.job_room();
         let in_waves = grid.edges() <= edges && grid.size() <= size;
@@ -58,7 +59,7 @@ impl StripTiles {
 
     /// The blocks of a pair that no job holds, band by band.
     pub fn blocks(&self, batch: &Batch, pair: &Pair) -> Vec<Vec<PairBlock>> {
-        let (rows, height) = (batch.query(pair.query).len() as u32, self.many.capacity());
+        let (rows, height) = (to_u32(batch.query(pair.query).len()), self.many.capacity());
         let [edges, size] = self.limits.job_room();
         blocks(&Grid::padded(rows, pair.cols(), height), height, [edges.max(2), size])
     }
@@ -85,7 +86,7 @@ pub fn suited(
 
 /// Whether a pair takes several strips.
 pub fn is_long(batch: &Batch, pair: &Pair) -> bool {
-    batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0
+    to_u32(batch.query(pair.query).len()) > STRIP_ROWS && pair.cols() > 0
 }
 
 /// The pairs of a job, and its grids.
@@ -203,7 +204,7 @@ impl PairGrids {
         let slots = Chain::slots(rows().max().unwrap_or(0).div_ceil(variant.capacity()));
         let fitting = chains.cells / rows().map(u64::from).sum::<u64>().max(1);
         let fitting = fitting.min(HANDED_COLS / (self.placed.len() as u64 * u64::from(slots)).max(1));
-        let run = fitting.max(LEAST_RUN).min(u64::from(chains.cols)) as u32;
+        let run = to_u32(fitting.max(LEAST_RUN).min(u64::from(chains.cols)));
         let mut job = self.cut(|grid| grid.chained(variant.capacity(), run));
         let mut cols = CHAIN_APART;
         for placed in &mut self.placed {
@@ -276,7 +277,7 @@ impl PlacedGrid {
 
     /// The place of a tile's result.
     fn result(&self, tile: &GridTile) -> u32 {
-        (self.results + self.grid.place(tile)) as u32
+        to_u32(self.results + self.grid.place(tile))
     }
 
     /// The task of a strip in a chain, where the grid has it.
@@ -288,8 +289,8 @@ impl PlacedGrid {
 
     /// The first in order of its tiles' hits, among the results of its job.
     fn best(&self, results: &[u32]) -> Hit {
-        let first = self.results as usize * 4;
-        let results = results[first..first + self.grid.size() as usize * 4].chunks_exact(4);
+        let first = to_usize(self.results) * 4;
+        let results = results[first..first + to_usize(self.grid.size()) * 4].chunks_exact(4);
         let most = results.clone().map(|result| result[0]).max();
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);

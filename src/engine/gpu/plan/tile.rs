@@ -2,6 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
+use crate::casts::to_u32;
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::plan::{Whole, fitting, hit_at, longest_first, scoring};
@@ -32,7 +33,7 @@ impl Tiles<'_> {
 
     /// The place of the variant that holds a pair.
     fn class(&self, pair: &Pair) -> Option<usize> {
-        let rows = self.batch.query(pair.query).len() as u32;
+        let rows = to_u32(self.batch.query(pair.query).len());
         let held = || self.variants.iter().position(|variant| variant.capacity() >= rows);
         if rows == 0 || pair.cols() == 0 { None } else { held() }
     }
@@ -58,7 +59,7 @@ impl Tiles<'_> {
                 let tasks: &mut Vec<ScoreTask> = &mut classes[class];
                 // Most often all are of one class.
                 tasks.reserve(if tasks.is_empty() { (pairs.len() - place) / sweep.len() } else { 1 });
-                let (result, in_stretches) = ((first + place) as u32, u32::from(sweep.len() > 1));
+                let (result, in_stretches) = (to_u32(first + place), u32::from(sweep.len() > 1));
                 tasks.push(ScoreTask { span, counts_from, result, in_stretches });
             }
             place += sweep.len();

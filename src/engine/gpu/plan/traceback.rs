@@ -1,6 +1,7 @@
 //! Paths back over directions that stay on the device.
 
 use crate::batch::Batch;
+use crate::casts::{low_u8, to_u32};
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
 use crate::engine::gpu::plan::DeviceLimits;
@@ -57,7 +58,7 @@ pub fn legs_job(
     variant: TileVariant,
 ) -> (Job, Vec<Range<u32>>) {
     let (mut job, tiles, firsts) = blocks_job(batch, blocks, variant);
-    let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
+    let steps = |(block, _): &(Block, Edges)| to_u32(block.rows.len() + block.cols.len());
     let (mut tasks, mut places, mut end) = (Vec::with_capacity(legs.len()), Vec::new(), 0);
     for Leg { stand, blocks: through } in legs {
         let runs: u32 = blocks[through.clone()].iter().map(steps).sum();
@@ -74,7 +75,7 @@ pub fn legs_job(
 /// How the paths of [`legs_job`] stand.
 pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<Stand> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
-        [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(layer as u8) },
+        [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(low_u8(layer)) },
         _ => Stand { rows: 0, cols: 0, layer: Source::Stop },
     };
     places.iter().map(stand).collect()
@@ -87,8 +88,8 @@ fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Tra
         rows: if tiles.is_empty() { 0 } else { stand.rows },
         cols: stand.cols,
         layer: stand.layer as u32,
-        first_tile: tiles.start as u32,
-        tiles: tiles.len() as u32,
+        first_tile: to_u32(tiles.start),
+        tiles: to_u32(tiles.len()),
         path: place.start,
         path_words: place.end - place.start,
         stand: says,
@@ -97,7 +98,7 @@ fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Tra
 
 /// The dispatch that traces paths back over their tiles, a workgroup each.
 fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
-    let groups = tasks.len() as u32;
+    let groups = to_u32(tasks.len());
     let tiles = tiles.iter().map(kept).collect();
     Dispatch::without_cells::<TracebackTask>(Variant::Traceback, tasks)
         .with_table::<KeptTile>(tiles)
@@ -113,7 +114,7 @@ fn kept(tile: &Tile) -> KeptTile {
         cols: tile.cols,
         lanes: tile.lanes,
         rows_per_lane: tile.rows_per_lane,
-        directions: tile.offset as u32,
+        directions: to_u32(tile.offset),
         band_first: tile.band_first,
         stored: tile.stored,
     }

@@ -1,5 +1,6 @@
 //! How many cells make a good submission, learned from what the last ones took.
 
+use crate::casts::whole_u64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ impl Pace {
         if cells < least / 2 {
             return;
         }
-        let fitting = (cells as f64 * SUBMISSION.as_secs_f64() / took.as_secs_f64().max(1e-4)) as u64;
+        let fitting = whole_u64(cells as f64 * SUBMISSION.as_secs_f64() / took.as_secs_f64().max(1e-4));
         let next = |pace: u64| match fitting >= pace {
             true => pace.max(fitting.min(growth * cells / jobs.max(1))),
             false if took >= SUBMISSION / 4 => fitting,

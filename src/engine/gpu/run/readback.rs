@@ -1,6 +1,7 @@
 //! What comes back from the device: outputs read in place, and the buffers that hold them.
 
 use super::TIMES;
+use crate::casts::to_usize;
 use crate::engine::gpu::buffers;
 use crate::engine::gpu::device::Device;
 use crate::error::EngineError;
@@ -87,8 +88,8 @@ impl Arrival {
         device.wait(arrived)??;
         let view = self.readback.slice(0..self.times_at + TIMES).get_mapped_range();
         let view = view.map_err(|error| lost(&error.to_string()))?;
-        let times = bytemuck::pod_read_unaligned(&view[self.times_at as usize..]);
-        Ok((Readback { bytes: self.bytes as usize, held: Some((view, self.readback, self.pool)) }, times))
+        let times = bytemuck::pod_read_unaligned(&view[to_usize(self.times_at)..]);
+        Ok((Readback { bytes: to_usize(self.bytes), held: Some((view, self.readback, self.pool)) }, times))
     }
 }
 

@@ -8,6 +8,7 @@ use super::bind;
 use super::kernels::ScanKernel;
 use super::shape::PackPlanes;
 use super::tasks::Looking;
+use crate::casts::to_u32;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
@@ -169,7 +170,7 @@ impl Index {
         let patterns_at = all.len();
         let mut letters_at = patterns_at + patterns.len() * 2;
         for pattern in patterns {
-            all.extend([pattern.len() as u32, letters_at as u32]);
+            all.extend([to_u32(pattern.len()), to_u32(letters_at)]);
             letters_at += pattern.len().div_ceil(32) * 5;
         }
         for part in patterns.iter().flat_map(|pattern| pattern.chunks(32)) {
@@ -228,18 +229,18 @@ impl BaseScan {
                 return Err(EngineError::OutOfMemory("words of patterns".to_string()));
             }
             Ok(BaseTable {
-                variant: BaseVariant { letters: own.letters as u32, step: own.step as u32 },
+                variant: BaseVariant { letters: to_u32(own.letters), step: to_u32(own.step) },
                 bits: self.send("bits of words", &bits)?,
                 bits_shift,
                 index: self.send("words of patterns", &words)?,
                 starts_shift,
-                entries_at: entries_at as u32,
-                patterns_at: patterns_at as u32,
+                entries_at: to_u32(entries_at),
+                patterns_at: to_u32(patterns_at),
                 longest,
             })
         };
         let tables = words.iter().map(table).collect::<Result<_, _>>()?;
-        Ok(BasePatterns { tables, lengths: patterns.iter().map(|pattern| pattern.len() as u32).collect() })
+        Ok(BasePatterns { tables, lengths: patterns.iter().map(|pattern| to_u32(pattern.len())).collect() })
     }
 
     /// Sends a text of codes: 0 to 3, and others.
@@ -294,7 +295,8 @@ impl BaseScan {
         let most_units = (MOST_ENTRIES / PLACES / table.longest.max(1)).max(1);
         let (mut first, mut longest) = (0, most_units);
         while first < units && ends.len() <= most {
-            let letters = self.tuning.submission.unwrap_or(self.pace.cells() as usize);
+            let letters =
+                self.tuning.submission.unwrap_or(usize::try_from(self.pace.cells()).unwrap_or(usize::MAX));
             let end = units.min(first + (letters / of_unit).clamp(1, longest));
             let (begun, before) = (Instant::now(), state.stopwatch.total());
             let outcome = self.run(state, text, table, first..end)?;
@@ -335,21 +337,21 @@ impl BaseScan {
         let kernel = kernels.get(device, ScanKernel::Bases(table.variant))?;
         let capacity = state.room;
         let looking = Looking {
-            letters: text.letters as u32,
-            stride: text.stride as u32,
-            first: units.start as u32,
-            end: units.end as u32,
+            letters: to_u32(text.letters),
+            stride: to_u32(text.stride),
+            first: to_u32(units.start),
+            end: to_u32(units.end),
             bits_shift: table.bits_shift,
             starts_shift: table.starts_shift,
             entries_at: table.entries_at,
             patterns_at: table.patterns_at,
-            capacity: capacity as u32,
+            capacity: to_u32(capacity),
         };
         let (work, found) = state.buffers(device, bytes_of(&looking))?;
         let bindings = bind(device, &kernel, &[&work, &text.planes, &table.bits, &table.index, &found])?;
         let mut submission = Submission::new(device, state.stamps.clock(device)?);
         submission.clear(&found, COUNT);
-        submission.launch(&Launch::new(&kernel, &bindings, (units.len() as u32).div_ceil(THREADS)));
+        submission.launch(&Launch::new(&kernel, &bindings, to_u32(units.len()).div_ceil(THREADS)));
         let ends = |count: usize| {
             vec![Transfer { from: found.clone(), start: 0, bytes: COUNT + count as u64 * END }]
         };

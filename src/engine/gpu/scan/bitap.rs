@@ -12,6 +12,7 @@ mod wanted;
 use super::bind;
 use super::kernels::ScanKernel;
 use super::tasks::Seeking;
+use crate::casts::{to_u32, to_usize};
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
@@ -122,7 +123,7 @@ impl Bitap {
         let mut groups = Vec::new();
         for (variant, patterns) in by_kernel {
             let most = TABLES / (u64::from(variant.table_words()) * 4);
-            for patterns in patterns.chunks(most as usize) {
+            for patterns in patterns.chunks(to_usize(most)) {
                 groups.push(TableGroup::new(&card, variant, patterns)?);
             }
         }
@@ -212,7 +213,7 @@ impl Bitap {
     fn record(&self, slot: &mut TextSlot, units: usize) -> Result<Submission, EngineError> {
         let device = &self.card.runtime.device;
         let chunk = self.chunk(units);
-        let threads = units.div_ceil(chunk) as u32;
+        let threads = to_u32(units.div_ceil(chunk));
         let mut submission = Submission::new(device, slot.stamps.clock(device)?);
         submission.clear(slot.ends.with_room(device, 0)?, units as u64 * 4);
         let steps = self.groups.iter().flat_map(|group| group.steps(units, self.tuning.submission));
@@ -221,9 +222,9 @@ impl Bitap {
                 submission.begin(device);
             }
             let seeking = Seeking {
-                units: units as u32,
-                chunk: chunk as u32,
-                before: self.before as u32,
+                units: to_u32(units),
+                chunk: to_u32(chunk),
+                before: to_u32(self.before),
                 pattern: patterns.start,
                 patterns: patterns.end,
             };
@@ -272,13 +273,13 @@ impl TableGroup {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let tables = buffers::create(device, "tables of patterns", usage, table.len() as u64 * 4)?;
         runtime.upload(&tables, 0..table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
-        Ok(TableGroup { variant, kernel, tables, patterns: patterns.len() as u32 })
+        Ok(TableGroup { variant, kernel, tables, patterns: to_u32(patterns.len()) })
     }
 
     /// The patterns of each submission for a text of `units` units, if one computes `submission` words.
     fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&TableGroup, Range<u32>)> {
         let cells = (units * UNIT) as u64 * self.variant.cells();
-        let most = (submission / cells.max(1)).clamp(1, u64::from(self.patterns)) as u32;
+        let most = to_u32((submission / cells.max(1)).clamp(1, u64::from(self.patterns)));
         let step = move |first: u32| (self, first..self.patterns.min(first.saturating_add(most)));
         (0..self.patterns).step_by(most as usize).map(step)
     }

@@ -8,6 +8,7 @@ pub mod table;
 use super::bind;
 use super::kernels::ScanKernel;
 use super::tasks::{Matching, Tiling};
+use crate::casts::to_u32;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
@@ -173,7 +174,7 @@ impl WordScan {
             return Ok(text_on_device);
         }
         let is_open = !text.ends_with(b"\n");
-        self.find_lines(text_on_device, (padded / 4) as u32, is_open)
+        self.find_lines(text_on_device, to_u32(padded / 4), is_open)
     }
 
     /// Finds where lines begin. The last one is open where no newline ends it.
@@ -184,17 +185,17 @@ impl WordScan {
         let count = text.bytes.div_ceil(TILE);
         let both = BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
         let tiles = buffers::create(device, "newlines of tiles", both, count as u64 * 4)?;
-        let tiling = |lines: usize| Tiling { vectors, tiles: count as u32, lines: lines as u32 };
+        let tiling = |lines: usize| Tiling { vectors, tiles: to_u32(count), lines: to_u32(lines) };
         let kernel = kernels.get(device, ScanKernel::LineStarts { places: false })?;
         let work = state.tell(device, bytes_of(&tiling(0)))?;
         let bindings = bind(device, &kernel, &[&work, &text.buffer, &tiles])?;
-        let launch = Launch::new(&kernel, &bindings, count as u32);
+        let launch = Launch::new(&kernel, &bindings, to_u32(count));
         let transfer = Transfer { from: tiles.clone(), start: 0, bytes: count as u64 * 4 };
         let counts = state.run(&self.card, launch, vec![transfer])?;
         let mut newlines = 0usize;
         let mut before = Vec::with_capacity(count);
         for &own in counts.as_ref() {
-            before.push(newlines as u32);
+            before.push(to_u32(newlines));
             newlines += own as usize;
         }
         drop(counts);
@@ -205,12 +206,12 @@ impl WordScan {
         let starts = buffers::create(device, "lines", both, (lines as u64 + 1) * 4)?;
         runtime.upload(&tiles, 0..count, |own, made| made.copy_from_slice(&before[own]))?;
         if is_open {
-            device.queue.write_buffer(&starts, lines as u64 * 4, bytes_of(&(text.bytes as u32 + 1)));
+            device.queue.write_buffer(&starts, lines as u64 * 4, bytes_of(&(to_u32(text.bytes) + 1)));
         }
         let kernel = kernels.get(device, ScanKernel::LineStarts { places: true })?;
         let work = state.tell(device, bytes_of(&tiling(newlines)))?;
         let bindings = bind(device, &kernel, &[&work, &text.buffer, &tiles, &starts])?;
-        state.run(&self.card, Launch::new(&kernel, &bindings, count as u32), Vec::new())?;
+        state.run(&self.card, Launch::new(&kernel, &bindings, to_u32(count)), Vec::new())?;
         Ok(WordText { lines, starts: Some(starts), ..text })
     }
 
@@ -247,7 +248,8 @@ impl WordScan {
         let mut state = self.state()?;
         let mut first = 0;
         while first < places {
-            let paced = self.tuning.submission.unwrap_or(self.pace.cells() as usize);
+            let paced =
+                self.tuning.submission.unwrap_or(usize::try_from(self.pace.cells()).unwrap_or(usize::MAX));
             let most = if wanted.numbers() { paced.min(MOST_NUMBERS) } else { paced };
             let end = places.min(first + most.next_multiple_of(each));
             let begun = Instant::now();
@@ -282,7 +284,7 @@ impl WordScan {
             Wanted::Places => THREADS,
             _ => THREADS * LINES,
         };
-        let groups = places.len().div_ceil(threads as usize) as u32;
+        let groups = to_u32(places.len().div_ceil(threads as usize));
         let work = state.tell(device, bytes_of(&self.matching(text, places)))?;
         let found = state.found.with_room(device, bytes)?.clone();
         let mut buffers = vec![&work, &text.buffer, &self.slots, &self.lists, &found];
@@ -295,9 +297,9 @@ impl WordScan {
         debug_assert!(self.longest <= MOST_LETTERS);
         let masks = 1 << (u32::BITS - self.table.mask_shift);
         Matching {
-            bytes: text.bytes as u32,
-            first: places.start as u32,
-            end: places.end as u32,
+            bytes: to_u32(text.bytes),
+            first: to_u32(places.start),
+            end: to_u32(places.end),
             buckets: self.table.buckets - 1,
             probes: self.table.probes,
             key: self.table.key,
@@ -305,7 +307,7 @@ impl WordScan {
             lengths_at: masks,
             long_lengths: self.table.long_lengths,
             letters_at: masks + self.table.long_lengths,
-            longest: self.longest as u32,
+            longest: to_u32(self.longest),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::bind;
 use super::kernels::ScanKernel;
 use super::tasks::Printing;
 use crate::alphabet::CODES;
+use crate::casts::to_u32;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
@@ -54,7 +55,7 @@ impl PrintRule {
         let is_value = (0..).zip(self.tables[0]).all(|(code, entry)| code == entry);
         // Packed nucleotides are values already.
         let looked_up = !is_value && letters == Letters::Codes;
-        Variant { letters, window: self.window.map(|window| window as u32), looked_up }
+        Variant { letters, window: self.window.map(to_u32), looked_up }
     }
 
     fn letters(&self) -> usize {
@@ -204,14 +205,14 @@ impl PrintScan {
         let runtime = &self.card.runtime;
         let device = &runtime.device;
         let capacity = state.room;
-        let threads = units.len().div_ceil(print.chunk) as u32;
+        let threads = to_u32(units.len().div_ceil(print.chunk));
         let printing = Printing {
-            letters: print.text.len as u32,
-            first: units.start as u32,
-            end: units.end as u32,
-            chunk: print.chunk as u32,
+            letters: to_u32(print.text.len),
+            first: to_u32(units.start),
+            end: to_u32(units.end),
+            chunk: to_u32(print.chunk),
             mask: print.rule.mask,
-            capacity: capacity as u32,
+            capacity: to_u32(capacity),
         };
         let (bindings, found) = state.bind(device, print, &printing)?;
         let mut submission = Submission::new(device, state.stamps.clock(device)?);
@@ -258,7 +259,7 @@ impl Print<'_> {
         if let Some(place) = places.iter().find(|&&place| place as usize >= len) {
             return Err(EngineError::Wrong(format!("a cut behind letter {place} of {len}")));
         }
-        let window = self.rule.letters() as u32;
+        let window = to_u32(self.rule.letters());
         cuts.extend(places.iter().map(|place| place + 1).filter(|&cut| cut >= window));
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::tasks::{Sweeping, Transposing};
 use crate::alphabet::ANY_LETTER;
+use crate::casts::to_u32;
 use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
 const TRANSPOSE: &str = include_str!("../../../../shaders/transpose.wgsl");
@@ -56,7 +57,7 @@ const PLAIN_SLOTS: u32 = 6;
 
 /// The slot of a class that a pattern may have.
 pub fn slot_of(class: u8) -> Option<u32> {
-    SLOTS.iter().position(|&(_, known)| known == class).map(|slot| slot as u32)
+    SLOTS.iter().position(|&(_, known)| known == class).map(to_u32)
 }
 
 /// Whether a slot needs a kernel for IUPAC codes.
@@ -113,7 +114,7 @@ impl Variant {
     }
 
     fn slots(&self) -> u32 {
-        if self.iupac { SLOTS.len() as u32 } else { PLAIN_SLOTS }
+        if self.iupac { to_u32(SLOTS.len()) } else { PLAIN_SLOTS }
     }
 
     /// Workgroup memory in bytes.

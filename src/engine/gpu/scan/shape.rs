@@ -3,6 +3,7 @@
 
 use super::shader::THREADS;
 use crate::alphabet::NOTHING;
+use crate::casts::{low_u32, to_isize};
 use crate::engine::cpu::simd::{Kernel, Simd};
 use std::array::from_fn;
 use std::ops::Range;
@@ -85,20 +86,20 @@ impl Kernel for PackPlanes<'_> {
             let count = (plane_words - first).min(words.end - at);
             let (own, others) = rest.split_at_mut(count);
             for (block, out) in own.chunks_mut(2).enumerate() {
-                let begin = from + ((first + 2 * block) * WORD) as isize;
+                let begin = from + to_isize((first + 2 * block) * WORD);
                 let inside =
                     usize::try_from(begin).ok().and_then(|begin| text.get(begin..)?.first_chunk::<BLOCK>());
                 let bits = match inside {
                     Some(letters) => bits_of(simd, plane, letters),
                     None => {
                         let letter = |k: usize| {
-                            let place = usize::try_from(begin + k as isize).ok();
+                            let place = usize::try_from(begin + to_isize(k)).ok();
                             place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
                         };
                         bits_of(simd, plane, &from_fn(letter))
                     }
                 };
-                for (word, bits) in out.iter_mut().zip([bits as u32, (bits >> WORD) as u32]) {
+                for (word, bits) in out.iter_mut().zip([low_u32(bits), (bits >> WORD) as u32]) {
                     *word = bits;
                 }
             }

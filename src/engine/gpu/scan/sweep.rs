@@ -4,6 +4,7 @@ use super::bind;
 use super::shader::{EDIT_BITS, GROUP, THREADS, Variant};
 use super::shape::ChunkShape;
 use super::tasks::Sweeping;
+use crate::casts::to_u32;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::MAX_GROUPS;
@@ -74,12 +75,12 @@ impl Portion {
         if self.patterns.len() > 1 {
             return Some(self.split_patterns(|count| count / 2));
         }
-        let half = (self.words.len() as u32).div_ceil(2).next_multiple_of(THREADS);
-        (half < self.words.len() as u32).then(|| self.split_words(half))
+        let half = to_u32(self.words.len()).div_ceil(2).next_multiple_of(THREADS);
+        (half < to_u32(self.words.len())).then(|| self.split_words(half))
     }
 
     fn split_patterns(self, count: impl Fn(u32) -> u32) -> [Portion; 2] {
-        let middle = self.patterns.start + count(self.patterns.len() as u32);
+        let middle = self.patterns.start + count(to_u32(self.patterns.len()));
         let Portion { patterns, words } = self;
         let first = Portion { patterns: patterns.start..middle, words: words.clone() };
         [first, Portion { patterns: middle..patterns.end, words }]
@@ -101,13 +102,13 @@ impl Portion {
     fn cut(self, sweep: &PatternSweep, cells: u64) -> (Portion, Option<Portion>) {
         let most = (cells / sweep.cells_per_thread()).min(THREADS_AT_ONCE);
         let most = EDGES.checked_div(sweep.edge()).map_or(most, |edges| most.min(edges));
-        let patterns = (most / self.words.len() as u64).clamp(1, u64::from(MAX_GROUPS)) as u32;
-        if patterns < self.patterns.len() as u32 {
+        let patterns = to_u32((most / self.words.len() as u64).clamp(1, u64::from(MAX_GROUPS)));
+        if patterns < to_u32(self.patterns.len()) {
             let [now, later] = self.split_patterns(|_| patterns);
             return (now, Some(later));
         }
-        let words = (most as u32 / THREADS * THREADS).clamp(THREADS, MAX_GROUPS * THREADS);
-        if self.patterns.len() == 1 && words < self.words.len() as u32 {
+        let words = (to_u32(most) / THREADS * THREADS).clamp(THREADS, MAX_GROUPS * THREADS);
+        if self.patterns.len() == 1 && words < to_u32(self.words.len()) {
             let [now, later] = self.split_words(words);
             return (now, Some(later));
         }
@@ -125,7 +126,7 @@ struct PatternSweep<'a> {
 
 impl PatternSweep<'_> {
     fn columns(&self) -> u32 {
-        self.text.shape.columns() as u32
+        to_u32(self.text.shape.columns())
     }
 
     fn cells_per_thread(&self) -> u64 {
@@ -144,16 +145,16 @@ impl PatternSweep<'_> {
     fn sweeping(&self, now: &Portion, capacity: usize) -> Sweeping {
         let (shape, patterns) = (self.text.shape, self.patterns);
         Sweeping {
-            words: shape.words as u32,
+            words: to_u32(shape.words),
             first: now.words.start,
             end: now.words.end,
             pattern: now.patterns.start,
-            record: (patterns.records.len() / patterns.count) as u32,
-            before: shape.before as u32,
+            record: to_u32(patterns.records.len() / patterns.count),
+            before: to_u32(shape.before),
             blocks: self.columns().div_ceil(patterns.variant.columns()),
-            chunk: shape.chunk as u32,
-            letters: self.text.letters as u32,
-            capacity: capacity as u32,
+            chunk: to_u32(shape.chunk),
+            letters: to_u32(self.text.letters),
+            capacity: to_u32(capacity),
         }
     }
 
@@ -167,7 +168,7 @@ impl PatternSweep<'_> {
         let letters = self.text.letters;
         for &[end, rest] in ends.as_chunks().0 {
             let pattern = rest >> EDIT_BITS;
-            if pattern >= now.patterns.len() as u32 || !(1..=letters).contains(&(end as usize)) {
+            if pattern >= to_u32(now.patterns.len()) || !(1..=letters).contains(&(end as usize)) {
                 return Err(EngineError::Wrong(format!("an end at {end} of a text of {letters} letters")));
             }
             take(now.patterns.start + pattern, end, rest & EDITS);
@@ -221,7 +222,7 @@ impl Sweeper {
         let sweep = PatternSweep { text, patterns, records };
         self.room = self.room.max(room);
         let mut buffers = self.bind(device, &sweep)?;
-        let all = Portion { patterns: 0..patterns.count as u32, words: 0..text.shape.words as u32 };
+        let all = Portion { patterns: 0..to_u32(patterns.count), words: 0..to_u32(text.shape.words) };
         let mut portions = vec![all];
         while let Some(portion) = portions.pop() {
             let (now, later) = portion.cut(&sweep, self.pace.cells());
@@ -293,7 +294,7 @@ impl Sweeper {
         device.queue.write_buffer(&buffers.work, 0, bytes_of(&sweep.sweeping(now, buffers.capacity)));
         let mut submission = Submission::new(device, self.stamps.clock(device)?);
         submission.clear(&buffers.found, COUNT);
-        let groups = [(now.words.len() as u32).div_ceil(THREADS), now.patterns.len() as u32, 1];
+        let groups = [to_u32(now.words.len()).div_ceil(THREADS), to_u32(now.patterns.len()), 1];
         submission.launch(&Launch::in_groups(sweep.patterns.kernel, &buffers.group, groups));
         let ends = |count: usize| {
             vec![Transfer { from: buffers.found.clone(), start: 0, bytes: COUNT + count as u64 * END }]

@@ -1,5 +1,6 @@
 //! The kernels, and their WGSL text from `shaders/base_words.wgsl`.
 
+use crate::casts::to_u32;
 use crate::engine::gpu::scan::tasks::Looking;
 use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
@@ -50,7 +51,7 @@ impl BaseVariant {
         };
         Meaning::default()
             .rounds("word", (0..=step).map(|word| Meaning::default().name("word", word)))
-            .rounds("place", (0..PLACES as u32).map(place))
+            .rounds("place", (0..to_u32(PLACES)).map(place))
     }
 }
 

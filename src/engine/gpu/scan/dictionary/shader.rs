@@ -1,5 +1,6 @@
 //! The kernels, and their WGSL text from `shaders/words.wgsl` and `shaders/line_starts.wgsl`.
 
+use crate::casts::{const_u32, to_u32};
 use crate::engine::gpu::scan::tasks::{Matching, Tiling};
 use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
@@ -21,10 +22,10 @@ pub const INLINE: usize = 12;
 /// Letters of any word, at most: a thread's work is bounded.
 pub const MOST_LETTERS: usize = 256;
 /// Lengths that have a bit each in a mask; the next bit is that of all longer words.
-pub const SHORT_LENGTHS: u32 = INLINE as u32 + 1;
+pub const SHORT_LENGTHS: u32 = const_u32(INLINE) + 1;
 /// Bits of a word's number in the last word of a slot. Above them is its length and 1, or what marks a long word.
 pub const NUMBER_BITS: u32 = 28;
-pub const LONG: u32 = INLINE as u32 + 2;
+pub const LONG: u32 = const_u32(INLINE) + 2;
 /// The last word of a slot without a word.
 pub const EMPTY: u32 = 0;
 /// What the hash multiplies by.
@@ -75,8 +76,8 @@ impl WordVariant {
         let numbers = constants([
             ("THREADS", THREADS),
             ("LINES", LINES),
-            ("UNIT", UNIT as u32),
-            ("INLINE", INLINE as u32),
+            ("UNIT", to_u32(UNIT)),
+            ("INLINE", const_u32(INLINE)),
             ("SHORT_LENGTHS", SHORT_LENGTHS),
             ("NUMBER_BITS", NUMBER_BITS),
             ("NUMBER", (1 << NUMBER_BITS) - 1),
@@ -106,14 +107,14 @@ impl WordVariant {
             .flag("ANY_CASE", self.any_case)
             .flag("WHOLE_WORDS", self.whole_words)
             .rounds("line", (0..LINES).map(|line| Meaning::default().name("line", line)))
-            .rounds("word", (0..=UNIT as u32 / 4).map(|word| Meaning::default().name("word", word)))
-            .rounds("byte", (0..UNIT as u32).map(byte))
+            .rounds("word", (0..=to_u32(UNIT) / 4).map(|word| Meaning::default().name("word", word)))
+            .rounds("byte", (0..to_u32(UNIT)).map(byte))
     }
 }
 
 /// The kernel that finds where lines begin: the pass that counts newlines, or the one that writes places.
 pub fn line_starts_wgsl(places: bool) -> Result<String, TemplateError> {
-    let numbers = constants([("THREADS", THREADS), ("PIECE", PIECE as u32)]);
+    let numbers = constants([("THREADS", THREADS), ("PIECE", to_u32(PIECE))]);
     let meaning = Meaning::default().flag("PLACES", places);
     Ok(Tiling::wgsl() + &numbers + &expand(LINE_STARTS, &[], &meaning)?)
 }

@@ -7,6 +7,7 @@
 //! the first bucket. For prefixes, a list of masks says which lengths words have that begin with given letters.
 
 use super::shader::{EMPTY, FIRST, INLINE, LONG, MOST_LETTERS, NUMBER_BITS, SECOND, SHORT_LENGTHS};
+use crate::casts::to_u32;
 use crate::error::EngineError;
 
 /// Slots of a bucket.
@@ -65,7 +66,7 @@ fn absorb(hash: u32, letters: u32) -> u32 {
 pub fn hash(word: &[u8]) -> u32 {
     let (whole, rest) = word.as_chunks::<4>();
     let hash = whole.iter().fold(0, |hash, letters| absorb(hash, word_of(letters)));
-    let mixed = (absorb(hash, word_of(rest)) ^ word.len() as u32).wrapping_mul(SECOND);
+    let mixed = (absorb(hash, word_of(rest)) ^ to_u32(word.len())).wrapping_mul(SECOND);
     mixed ^ mixed >> 13
 }
 
@@ -95,12 +96,12 @@ impl WordTable {
         };
         let Lists { masks, mut long_lengths, long_letters, mask_shift, key_letters, .. } = lists;
         let key = if key_letters == 4 { u32::MAX } else { (1 << (8 * key_letters)) - 1 };
-        let lengths = long_lengths.len() as u32;
+        let lengths = to_u32(long_lengths.len());
         let mut all = masks;
         all.append(&mut long_lengths);
         all.extend(long_letters);
         let has_empty = words.iter().any(<[u8]>::is_empty);
-        let buckets = (slots.len() / SLOTS) as u32;
+        let buckets = to_u32(slots.len() / SLOTS);
         Ok(WordTable {
             slots,
             buckets,
@@ -140,7 +141,7 @@ impl Lists {
             let bit = word.len().min(SHORT_LENGTHS as usize);
             masks[mask_place(word_of(&word[..key_letters]), mask_shift)] |= 1 << bit;
             if word.len() > INLINE {
-                long_lengths.push(word.len() as u32);
+                long_lengths.push(to_u32(word.len()));
             }
         }
         long_lengths.sort_unstable();
@@ -184,18 +185,18 @@ impl Lists {
     fn slot(&mut self, word: &[u8], number: u32, hash: u32) -> Slot {
         if word.len() <= INLINE {
             let [first, second, third] = inline(word);
-            return [first, second, third, (word.len() as u32 + 1) << NUMBER_BITS | number];
+            return [first, second, third, (to_u32(word.len()) + 1) << NUMBER_BITS | number];
         }
-        let at = self.long_letters.len() as u32;
+        let at = to_u32(self.long_letters.len());
         self.long_letters.extend(word.chunks(4).map(word_of));
-        [hash, at, word.len() as u32, LONG << NUMBER_BITS | number]
+        [hash, at, to_u32(word.len()), LONG << NUMBER_BITS | number]
     }
 
     /// Whether a slot has this word.
     fn is_of(&self, slot: &Slot, word: &[u8], hash: u32) -> bool {
         let [first, at, len, code] = *slot;
         if code >> NUMBER_BITS != LONG {
-            return code >> NUMBER_BITS == word.len() as u32 + 1 && slot[..3] == inline(word);
+            return code >> NUMBER_BITS == to_u32(word.len()) + 1 && slot[..3] == inline(word);
         }
         let letters = || self.long_letters[at as usize..].iter().copied();
         first == hash

@@ -1,6 +1,7 @@
 //! The kernels, and their WGSL text from `shaders/prints.wgsl`.
 
 use crate::alphabet::CODES;
+use crate::casts::to_u32;
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::scan::tasks::Printing;
 use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
@@ -39,7 +40,7 @@ impl Variant {
 
     /// Units in front of a chunk.
     fn before(&self) -> u32 {
-        self.window.map_or(1, |window| window.div_ceil(UNIT as u32))
+        self.window.map_or(1, |window| window.div_ceil(to_u32(UNIT)))
     }
 
     fn letters_per_word(&self) -> u32 {
@@ -48,16 +49,16 @@ impl Variant {
 
     /// Words of a unit.
     fn words(&self) -> u32 {
-        UNIT as u32 / self.letters_per_word()
+        to_u32(UNIT) / self.letters_per_word()
     }
 
     /// The kernel's WGSL.
     pub fn wgsl(&self) -> Result<String, TemplateError> {
-        let mask = if self.letters.bits() == 4 { 15 } else { CODES as u32 - 1 };
+        let mask = if self.letters.bits() == 4 { 15 } else { to_u32(CODES) - 1 };
         let numbers = constants([
             ("THREADS", THREADS),
-            ("CODES", CODES as u32),
-            ("UNIT", UNIT as u32),
+            ("CODES", to_u32(CODES)),
+            ("UNIT", to_u32(UNIT)),
             ("VECTORS", self.words() / 4),
             ("BEFORE", self.before()),
             ("SHIFT", SHIFT),
@@ -69,7 +70,7 @@ impl Variant {
     fn meaning(&self) -> Meaning {
         let (bits, each) = (self.letters.bits(), self.letters_per_word());
         // Letters of the first unit in front that the window has not.
-        let skipped = self.window.map_or(0, |window| self.before() * UNIT as u32 - window);
+        let skipped = self.window.map_or(0, |window| self.before() * to_u32(UNIT) - window);
         let down = skipped % each * bits;
         // The words of two units one behind the other.
         let both = |place: u32| {
@@ -99,7 +100,7 @@ impl Variant {
             .flag("ALIGNED", down == 0)
             .rounds("v", (0..self.words() / 4).map(|v| Meaning::default().names([("v", v)])))
             .rounds("k", (0..self.words()).map(word))
-            .rounds("letter", (0..UNIT as u32).map(letter))
+            .rounds("letter", (0..to_u32(UNIT)).map(letter))
     }
 }
 
