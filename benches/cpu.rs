@@ -13,14 +13,14 @@ use common::reads::{Edits, read};
 use common::{Bench, Device, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Hit, Strand};
-use swalign::alphabet::Alphabet;
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, Sequences};
+use swalign::align::backtrace::{self, Wanted};
 use swalign::engine::Engine;
 use swalign::engine::cpu::{Cpu, simd::InstructionSet};
 use swalign::engine::plain::Plain;
-use swalign::scoring::{Matrix, Scoring};
+use swalign::terms::alignment::{Alignment, Hit, Strand};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// Cells of each row.
 const CELLS: usize = 400_000_000;

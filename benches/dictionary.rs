@@ -18,17 +18,17 @@ use common::{Bench, Device, Row};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use swalign::dictionary::numbers::Numbers;
-use swalign::dictionary::words::Words;
-use swalign::dictionary::{Dictionary, Place, Rule};
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::scan::bases::{BaseScan, BaseWord, BaseWords};
-use swalign::engine::gpu::scan::dictionary::{WordList, WordPlace, WordRule, WordScan};
-use swalign::grep::select;
-use swalign::search::Scan;
-use swalign::search::codes::Codes;
-use swalign::search::exact::Exact;
+use swalign::patterns::dictionary::numbers::Numbers;
+use swalign::patterns::dictionary::words::Words;
+use swalign::patterns::dictionary::{Dictionary, Place, Rule};
+use swalign::patterns::grep::select;
+use swalign::patterns::scan::bases::{BaseScan, BaseWord, BaseWords};
+use swalign::patterns::scan::dictionary::{WordList, WordPlace, WordRule, WordScan};
+use swalign::patterns::search::Scan;
+use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::exact::Exact;
 
 const PIECE: usize = 512 << 10;
 /// Bytes of the text's start, in which answers are compared.
@@ -209,7 +209,7 @@ fn patterns_on(bench: &mut Bench, card: &Arc<Card>) {
     let patterns: Vec<Vec<u8>> =
         (0..count).map(|number| pattern(number, random).iter().map(|code| 1 << code).collect()).collect();
     let exact = Exact::on(InstructionSet::best());
-    let rule = swalign::search::Rule { max_edits: 0, indels: true };
+    let rule = swalign::patterns::search::Rule { max_edits: 0, indels: true };
     let expected = exact.scan(&Codes::of(&text), &patterns, &rule).expect("ends");
     let mut scan = BaseScan::new(Arc::clone(card));
     let on_device = scan.patterns(&patterns, &[words_of(&patterns)]).expect("patterns on the device");

@@ -14,16 +14,16 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use swalign::alignment::{Alignment, Hit, Strand, Strands};
-use swalign::alphabet::Alphabet;
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, Sequences, sweeps, swept};
-use swalign::bounds::Band;
-use swalign::candidates::{ChunkLength, Layout, MetTargets};
+use swalign::align::backtrace::{self, Wanted};
+use swalign::align::candidates::{ChunkLength, Layout, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::Gpu;
 use swalign::engine::{Capabilities, Directions, Engine, Primitives, Window};
-use swalign::scoring::{Matrix, Scoring};
+use swalign::terms::alignment::{Alignment, Hit, Strand, Strands};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
+use swalign::terms::bounds::Band;
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// One pair in this many is compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
@@ -169,7 +169,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     (0..count).for_each(|_| queries.push(read(&mut random, &target, rows, 4, READ_EDITS)));
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
-    let layout = Layout { strands: Strands::Plus, meets: swalign::candidates::Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
     // A call that has the device for itself needs more of them than one beside others.
     let Capabilities { enough_sweeps, chunk_per_warm_up, .. } = device.engines()[0].capabilities();
     let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);

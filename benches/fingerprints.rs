@@ -13,11 +13,11 @@ mod common;
 
 use common::random::Random;
 use common::{Bench, Device, Row};
-use swalign::alphabet::Alphabet;
+use swalign::align::fingerprints::gpu::OnGpu;
+use swalign::align::fingerprints::{Kind, Rule, cores, plain, rolling};
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::layout::Letters;
-use swalign::fingerprints::gpu::OnGpu;
-use swalign::fingerprints::{Kind, Rule, cores, plain, rolling};
+use swalign::terms::alphabet::Alphabet;
 
 /// Letters of the text's start, whose cuts are compared with the specification's.
 const CHECKED: usize = 1_000_000;

@@ -14,11 +14,11 @@ use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Duration;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::grep::gpu::OnGpu;
-use swalign::grep::pattern::{Pattern, Reading};
-use swalign::grep::plain;
-use swalign::grep::sliced::Sliced;
-use swalign::search::Rule;
+use swalign::patterns::grep::gpu::OnGpu;
+use swalign::patterns::grep::pattern::{Pattern, Reading};
+use swalign::patterns::grep::plain;
+use swalign::patterns::grep::sliced::Sliced;
+use swalign::patterns::search::Rule;
 
 /// As in the command.
 const BLOCK: usize = 32 << 20;

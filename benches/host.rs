@@ -8,21 +8,21 @@ use smallvec::smallvec;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::time::Duration;
-use swalign::alignment::{Alignment, Found, Op, Strand, Strands};
-use swalign::alphabet::Alphabet;
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
-use swalign::candidates::{ChunkLength, Layout, MetTargets};
+use swalign::align::backtrace::{self, Wanted};
+use swalign::align::candidates::{ChunkLength, Layout, MetTargets};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
-use swalign::options::{
+use swalign::input::reader::{Queries, Reader, Record, read_references};
+use swalign::output::writer::tags::{EditTags, Residues};
+use swalign::output::writer::{Chosen, NamedTargets, Writer};
+use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
+use swalign::terms::options::{
     DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ScoringChoice,
 };
-use swalign::reader::{Queries, Reader, Record, read_references};
-use swalign::scoring::Scoring;
-use swalign::writer::tags::{EditTags, Residues};
-use swalign::writer::{Chosen, NamedTargets, Writer};
+use swalign::terms::scoring::Scoring;
 use tempfile::NamedTempFile;
 
 /// Prints a row whose answer is checked.
@@ -71,7 +71,7 @@ fn pack_nucleotides(bench: &mut Bench, name: &str) {
 fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
     let count = bench.sized(10_000);
     let batch = reads(count);
-    let layout = Layout { strands: Strands::Plus, meets: swalign::candidates::Meets::All };
+    let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
     let owned = |read| {
         let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, ChunkLength::SHORT);
         sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()

@@ -9,7 +9,7 @@
 # What can't be had is said, and the tests that need it are reported as skipped, never as passed.
 #
 # SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe; NAME/PROFILE cuts it down to what
-# other adapters have, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/engine/gpu/profile.rs).
+# other adapters have, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/gpu/profile.rs).
 # SWALIGN_ELSEWHERE=yes adds what takes minutes: types for pages, macOS and Windows, and lavapipe with subgroups of 4 and 16.
 set -euo pipefail
 cd "$(dirname "$0")/.."

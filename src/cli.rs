@@ -26,8 +26,8 @@ pub mod terminal;
 mod tests;
 mod values;
 
-use crate::error::Error;
-use crate::options::{
+use crate::terms::error::Error;
+use crate::terms::options::{
     DedupOptions, Format, GrepOptions, IndexOptions, MatrixOptions, MergeOptions, Options, OutputFormat,
     SearchOptions,
 };

@@ -31,12 +31,12 @@ pub use guarded::Guarded;
 pub use paths::{Leg, Paths, Stand};
 pub use primitives::Primitives;
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, Sequences};
-use crate::bounds::Band;
-use crate::casts::to_u32;
-use crate::error::EngineError;
-use crate::scoring::Scoring;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, CHUNK_PER_WARM_UP, Pair, Sequences};
+use crate::terms::bounds::Band;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
 /// The part of the matrix in which the path of one hit lies: query rows `0..query_end` and target
@@ -114,10 +114,10 @@ pub trait Engine: Send {
 
     /// The best score of each pair and the first cell, in the order of [`Hit::order`], that has it;
     /// a score of 0 where nothing scores. Pairs that lie one behind the other share a sweep
-    /// ([`crate::batch::sweeps`]).
+    /// ([`crate::terms::batch::sweeps`]).
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError>;
 
-    /// For each query the short targets ([`crate::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
+    /// For each query the short targets ([`crate::terms::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
     fn score_database(
         &mut self,
         batch: &Batch,

@@ -109,111 +109,41 @@
 )]
 
 mod api;
-mod casts;
 
-pub use alignment::Strand;
-pub use alphabet::Alphabet;
 pub use api::{
     AlignAll, AlignPairs, Aligner, AlignerBuilder, Amplicon, AmpliconSearcher, AmpliconsAll, Cigar, Device,
     Hit, Match, Op, PairAligner, PairAlignerBuilder, PamSide, PrimerPairs, PrimerSite, Record, Records,
     ScoreAll, ScoringBuilder, SearchAll, Searcher, SearcherBuilder, Significance, Targets, align_pair,
 };
-pub use error::{EngineError, Error, ErrorKind, Place, Result};
-pub use scoring::{AlignmentMode, Matrix, Scoring};
+pub use terms::alignment::Strand;
+pub use terms::alphabet::Alphabet;
+pub use terms::error::{EngineError, Error, ErrorKind, Place, Result};
+pub use terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 // The engine room, for the command, the tests and the benchmarks; `RUSTDOCFLAGS="--cfg engine_room" cargo doc` shows it.
 
 #[cfg_attr(not(engine_room), doc(hidden))]
-pub mod alignment;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod alphabet;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod backtrace;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod bam;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod batch;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod bounds;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod candidates;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod circles;
+pub mod align;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod cli;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod complexity;
-#[cfg(feature = "database")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod database;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod dedup;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod dictionary;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod engine;
+#[cfg(feature = "gpu")]
 #[cfg_attr(not(engine_room), doc(hidden))]
-pub mod error;
+pub mod gpu;
 #[cfg_attr(not(engine_room), doc(hidden))]
-pub mod fingerprints;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod fitted;
+pub mod input;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
-pub mod grep;
+pub mod output;
 #[cfg_attr(not(engine_room), doc(hidden))]
-pub mod groups;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod hits;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod identity;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod insert;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod json;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod memory;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod options;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod pairing;
+pub mod patterns;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod pipeline;
-#[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
-pub mod quality;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod reader;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod repeats;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod report;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod scoring;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod search;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod significance;
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod sliced;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod split;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod statistics;
-#[cfg(feature = "cli")]
-#[cfg_attr(not(engine_room), doc(hidden))]
-pub mod writer;
+pub mod terms;
 
 /// Compiles and runs the examples of README.md with the tests.
 #[cfg(doctest)]

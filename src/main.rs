@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use swalign::cli::terminal::{self, Form, Terminal};
 use swalign::cli::{self, Command, flags, pages, signals, stdout};
-use swalign::error::{Error, Result};
-use swalign::options::{
+use swalign::terms::error::{Error, Result};
+use swalign::terms::options::{
     DedupOptions, GrepOptions, GrepOutput, IndexOptions, MatrixOptions, MergeOptions, Options, SearchOptions,
 };
-use swalign::{engine, memory, pipeline};
+use swalign::{engine, pipeline, terms::memory};
 
 #[global_allocator]
 static ALLOCATOR: memory::Allocator = memory::Allocator;

@@ -12,7 +12,7 @@
 //! whatever the input. Several workers on one device let the host's work for one batch go on beside
 //! the device's work for another.
 
-use crate::casts::to_u64;
+use crate::terms::casts::to_u64;
 
 mod about;
 mod align;
@@ -48,23 +48,23 @@ mod tests;
 mod threads;
 mod write;
 
-use crate::alignment::Strands;
-use crate::batch::Sequences;
-use crate::candidates::filter::Filter;
+use crate::align::candidates::filter::Filter;
+use crate::align::hits::{Rules, Tiers};
+use crate::align::pairing::Pairing;
+use crate::align::split::Splitting;
 use crate::engine::Engine;
-use crate::error::{EngineError, Error, Result};
-use crate::hits::{Rules, Tiers};
-use crate::insert::InsertSize;
-use crate::options::{Mode, Options};
-use crate::pairing::Pairing;
-use crate::reader::{Extent, FileState, QuerySource, Record};
-use crate::scoring::Scoring;
-use crate::split::Splitting;
-use crate::statistics::Tally;
-use crate::writer::list::RankedBy;
-use crate::writer::output::Beside;
-use crate::writer::sink::RecordSink;
-use crate::writer::{Output, Writer};
+use crate::input::reader::{Extent, FileState, QuerySource, Record};
+use crate::output::statistics::Tally;
+use crate::output::writer::list::RankedBy;
+use crate::output::writer::output::Beside;
+use crate::output::writer::sink::RecordSink;
+use crate::output::writer::{Output, Writer};
+use crate::terms::alignment::Strands;
+use crate::terms::batch::Sequences;
+use crate::terms::error::{EngineError, Error, Result};
+use crate::terms::insert::InsertSize;
+use crate::terms::options::{Mode, Options};
+use crate::terms::scoring::Scoring;
 use about::FilesAbout;
 use device::{Crew, Engines};
 use inputs::OpenInputs;

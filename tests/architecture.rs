@@ -6,141 +6,174 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const TERMS: &[&str] = &["casts", "alphabet", "scoring", "alignment", "insert", "error"];
+/// Folders whose modules have rules of their own. Each is a list of modules, and nothing else.
+const ROOMS: &[&str] = &["align", "input", "output", "patterns", "terms"];
+
+const TERMS: &[&str] =
+    &["terms/casts", "terms/alphabet", "terms/scoring", "terms/alignment", "terms/insert", "terms/error"];
 
 /// What each module may import from the crate, besides itself and the terms. The terms know only each
 /// other. A part of a module with an entry of its own may import that too.
 const MAY_KNOW: &[(&str, &[&str])] = &[
-    ("casts", &[]),
-    ("alphabet", &[]),
-    ("scoring", &[]),
-    ("alignment", &[]),
-    ("insert", &[]),
-    ("quality", &[]),
-    ("error", &[]),
-    ("bounds", &[]),
-    ("options", &[]),
-    ("identity", &["options"]),
-    ("complexity", &[]),
-    ("json", &[]),
-    ("significance", &["batch"]),
-    ("bam", &[]),
-    ("batch", &[]),
-    ("groups", &[]),
+    ("terms/casts", &[]),
+    ("terms/alphabet", &[]),
+    ("terms/scoring", &[]),
+    ("terms/alignment", &[]),
+    ("terms/insert", &[]),
+    ("align/quality", &[]),
+    ("terms/error", &[]),
+    ("terms/bounds", &[]),
+    ("terms/options", &[]),
+    ("align/identity", &["terms/options"]),
+    ("align/complexity", &[]),
+    ("terms/json", &[]),
+    ("align/significance", &["terms/batch"]),
+    ("terms/bam", &[]),
+    ("terms/batch", &[]),
+    ("terms/groups", &[]),
     // Distinct sequences.
-    ("dedup", &[]),
+    ("align/dedup", &[]),
     // Equal queries of a batch.
-    ("dedup/queries", &["batch"]),
-    ("memory", &[]),
-    ("reader", &["bam", "batch", "groups", "memory", "options"]),
-    ("writer", &["bam", "reader", "batch", "groups", "options", "quality", "significance"]),
+    ("align/dedup/queries", &["terms/batch"]),
+    ("terms/memory", &[]),
+    ("input/reader", &["terms/bam", "terms/batch", "terms/groups", "terms/memory", "terms/options"]),
+    (
+        "output/writer",
+        &[
+            "terms/bam",
+            "input/reader",
+            "terms/batch",
+            "terms/groups",
+            "terms/options",
+            "align/quality",
+            "align/significance",
+        ],
+    ),
     // Hits of a search as lines.
-    ("writer/hits", &["search"]),
+    ("output/writer/hits", &["patterns/search"]),
     // Ranked hits with their significance.
-    ("writer/list", &["complexity", "identity", "json"]),
+    ("output/writer/list", &["align/complexity", "align/identity", "terms/json"]),
     // References as they lie in a file that is mapped.
-    ("database", &["batch", "candidates", "options", "reader"]),
+    ("input/database", &["terms/batch", "align/candidates", "terms/options", "input/reader"]),
     // Sums of what the writer makes records of.
-    ("statistics", &["reader", "batch", "complexity", "quality"]),
-    ("report", &["json", "options", "statistics"]),
-    ("engine", &["batch", "bounds"]),
-    ("candidates", &["batch", "bounds"]),
-    ("backtrace", &["batch", "bounds", "engine"]),
-    ("repeats", &["batch", "fingerprints"]),
-    ("hits", &["batch", "bounds", "engine", "candidates", "backtrace", "repeats"]),
+    ("output/statistics", &["input/reader", "terms/batch", "align/complexity", "align/quality"]),
+    ("output/report", &["terms/json", "terms/options", "output/statistics"]),
+    ("engine", &["terms/batch", "terms/bounds"]),
+    ("align/candidates", &["terms/batch", "terms/bounds"]),
+    ("align/backtrace", &["terms/batch", "terms/bounds", "engine"]),
+    ("align/repeats", &["terms/batch", "align/fingerprints"]),
+    (
+        "align/hits",
+        &["terms/batch", "terms/bounds", "engine", "align/candidates", "align/backtrace", "align/repeats"],
+    ),
     // Scores that chance reaches.
-    ("hits/anchored/tiers", &["significance"]),
+    ("align/hits/anchored/tiers", &["align/significance"]),
     // Constants of a scoring, from alignments of random sequences.
-    ("fitted", &["batch", "candidates", "engine", "hits", "significance"]),
-    ("pairing", &["batch", "engine", "backtrace", "hits", "quality"]),
-    ("split", &["batch", "bounds", "engine", "candidates", "hits", "quality"]),
-    ("circles", &["batch", "candidates", "quality"]),
+    ("align/fitted", &["terms/batch", "align/candidates", "engine", "align/hits", "align/significance"]),
+    ("align/pairing", &["terms/batch", "engine", "align/backtrace", "align/hits", "align/quality"]),
+    (
+        "align/split",
+        &["terms/batch", "terms/bounds", "engine", "align/candidates", "align/hits", "align/quality"],
+    ),
+    ("align/circles", &["terms/batch", "align/candidates", "align/quality"]),
     // Bits of vectors, for searches in bases and in bytes.
-    ("sliced", &["engine"]),
+    ("patterns/sliced", &["engine"]),
     // Where sequences are cut into chunks.
-    ("fingerprints", &["batch", "engine", "sliced"]),
-    ("search", &["engine", "sliced"]),
+    ("align/fingerprints", &["terms/batch", "engine", "patterns/sliced"]),
+    ("patterns/search", &["engine", "patterns/sliced"]),
     // The filter's scans.
-    ("search/finder", &["batch", "candidates"]),
-    ("grep", &["engine", "search", "sliced"]),
+    ("patterns/search/finder", &["terms/batch", "align/candidates"]),
+    ("patterns/grep", &["engine", "patterns/search", "patterns/sliced"]),
     // Lines of bytes, as grep has them.
-    ("dictionary", &["engine", "grep"]),
+    ("patterns/dictionary", &["engine", "patterns/grep"]),
     (
         "pipeline",
         &[
-            "options",
-            "reader",
-            "batch",
-            "writer",
+            "terms/options",
+            "input/reader",
+            "terms/batch",
+            "output/writer",
             "engine",
-            "candidates",
-            "circles",
-            "hits",
-            "pairing",
-            "quality",
-            "split",
-            "statistics",
+            "align/candidates",
+            "align/circles",
+            "align/hits",
+            "align/pairing",
+            "align/quality",
+            "align/split",
+            "output/statistics",
         ],
     ),
-    ("pipeline/about", &["report"]),
-    ("pipeline/tests", &["groups"]),
-    ("pipeline/repeats", &["repeats"]),
-    ("pipeline/remembered", &["dedup"]),
-    ("pipeline/dedup", &["dedup"]),
+    ("pipeline/about", &["output/report"]),
+    ("pipeline/tests", &["terms/groups"]),
+    ("pipeline/repeats", &["align/repeats"]),
+    ("pipeline/remembered", &["align/dedup"]),
+    ("pipeline/dedup", &["align/dedup"]),
     // Equal pairs of a sample.
-    ("pipeline/mates", &["dedup"]),
-    ("pipeline/index", &["database"]),
-    ("pipeline/spool", &["database"]),
-    ("pipeline/estimate", &["database"]),
-    ("pipeline/source", &["database"]),
-    ("pipeline/significance", &["bounds", "fitted", "significance"]),
-    ("pipeline/query_search", &["complexity"]),
-    ("pipeline/ranking", &["complexity", "identity"]),
+    ("pipeline/mates", &["align/dedup"]),
+    ("pipeline/index", &["input/database"]),
+    ("pipeline/spool", &["input/database"]),
+    ("pipeline/estimate", &["input/database"]),
+    ("pipeline/source", &["input/database"]),
+    ("pipeline/significance", &["terms/bounds", "align/fitted", "align/significance"]),
+    ("pipeline/query_search", &["align/complexity"]),
+    ("pipeline/ranking", &["align/complexity", "align/identity"]),
     // Blocks of what parts are joined to.
-    ("pipeline/merge/abreast", &["groups"]),
+    ("pipeline/merge/abreast", &["terms/groups"]),
     // Paths of single pairs.
-    ("pipeline/matrix", &["backtrace", "identity"]),
-    ("pipeline/search", &["search"]),
-    ("pipeline/search/texts", &["database"]),
-    ("pipeline/grep", &["dictionary", "grep", "search"]),
-    ("pipeline/scanner", &["search"]),
-    ("pipeline/device", &["search"]),
+    ("pipeline/matrix", &["align/backtrace", "align/identity"]),
+    ("pipeline/search", &["patterns/search"]),
+    ("pipeline/search/texts", &["input/database"]),
+    ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/search"]),
+    ("pipeline/scanner", &["patterns/search"]),
+    ("pipeline/device", &["patterns/search"]),
     // The library's front door, beside the command's pipeline.
-    ("api", &["options", "reader", "batch", "engine", "candidates", "backtrace", "hits", "search"]),
-    ("api/significance", &["fitted", "significance"]),
-    ("api/targets", &["database"]),
-    ("cli", &["options"]),
+    (
+        "api",
+        &[
+            "terms/options",
+            "input/reader",
+            "terms/batch",
+            "engine",
+            "align/candidates",
+            "align/backtrace",
+            "align/hits",
+            "patterns/search",
+        ],
+    ),
+    ("api/significance", &["align/fitted", "align/significance"]),
+    ("api/targets", &["input/database"]),
+    ("cli", &["terms/options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
     // JSON.
-    ("cli/terminal/devices", &["json"]),
+    ("cli/terminal/devices", &["terms/json"]),
     // Whether an output, or its receipt, is an input's file.
-    ("cli/paths", &["writer"]),
+    ("cli/paths", &["output/writer"]),
     // Remedies that a flag is for.
-    ("cli/flags", &["reader"]),
-    ("cli/signals", &["memory", "writer"]),
+    ("cli/flags", &["input/reader"]),
+    ("cli/signals", &["terms/memory", "output/writer"]),
     ("lib", &[]),
-    ("main", &["cli", "options", "engine", "memory", "pipeline"]),
+    ("main", &["cli", "terms/options", "engine", "terms/memory", "pipeline"]),
 ];
 
 /// Outside things, and the files (by the beginning of their path in src/) that may name them.
 const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["wgpu"], &["engine/gpu"]),
     (&["pollster"], &["engine/gpu"]),
-    (&["queue.submit", "create_command_encoder"], &["engine/gpu/run"]),
+    (&["queue.submit", "create_command_encoder"], &["gpu/run"]),
     (&["clap", "clap_complete", "clap_mangen"], &["cli"]),
     (&["indicatif"], &["cli"]),
-    (&["needletail"], &["reader"]),
-    (&["noodles_sam", "noodles_bgzf"], &["writer"]),
+    (&["needletail"], &["input/reader"]),
+    (&["noodles_sam", "noodles_bgzf"], &["output/writer"]),
     (
         &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
-        &["cli", "main", "memory"],
+        &["cli", "main", "terms/memory"],
     ),
     (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
-    (&["signal_hook"], &["cli/signals", "memory"]),
-    (&["libc"], &["cli/signals", "database/map", "memory"]),
-    (&["memmap2"], &["database/map"]),
-    (&["flate2"], &["reader"]),
+    (&["signal_hook"], &["cli/signals", "terms/memory"]),
+    (&["libc"], &["cli/signals", "input/database/map", "terms/memory"]),
+    (&["memmap2"], &["input/database/map"]),
+    (&["flate2"], &["input/reader"]),
 ];
 
 /// A source file without comments, texts and tests.
@@ -151,9 +184,14 @@ struct Source {
 }
 
 impl Source {
-    /// The top-level module that the file belongs to.
-    fn module(&self) -> &str {
-        self.path.split(['/', '.']).next().unwrap_or_default()
+    /// The module that the file belongs to: `room/module` in a room, otherwise a top-level module.
+    fn module(&self) -> String {
+        let mut names = self.path.trim_end_matches(".rs").split('/');
+        let first = names.next().unwrap_or_default();
+        match names.next() {
+            Some(second) if ROOMS.contains(&first) => format!("{first}/{second}"),
+            _ => first.to_string(),
+        }
     }
 
     /// Whether the file is `module` or lies in it.
@@ -267,7 +305,7 @@ fn names(code: &str, thing: &str) -> bool {
     })
 }
 
-/// The top-level modules that `code` reaches by `crate::` (in the binary: by `swalign::`).
+/// The modules that `code` reaches by `crate::` (in the binary: by `swalign::`), named as by [`Source::module`].
 fn imports(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for root in ["crate::", "swalign::"] {
@@ -279,9 +317,15 @@ fn imports(code: &str) -> BTreeSet<String> {
                 None => vec![after],
             };
             for part in parts {
-                let name: String =
-                    part.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                found.insert(name);
+                let word = |text: &str| -> String {
+                    text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+                };
+                let first = word(part);
+                let second = part.trim_start()[first.len()..].strip_prefix("::").map(word);
+                found.insert(match second {
+                    Some(second) if ROOMS.contains(&&*first) => format!("{first}/{second}"),
+                    _ => first,
+                });
             }
         }
     }
@@ -320,7 +364,7 @@ fn modules_import_only_what_they_may_know() {
             .filter(|(name, _)| source.is_in(name))
             .flat_map(|(_, allowed)| allowed.iter().copied())
             .collect();
-        if !MAY_KNOW.iter().any(|(name, _)| *name == module) {
+        if !ROOMS.contains(&&*module) && !MAY_KNOW.iter().any(|(name, _)| *name == module) {
             wrong.push(format!("{}: a new module must be given its place in MAY_KNOW", source.path));
         }
         for import in imports(&source.code) {
@@ -374,10 +418,10 @@ fn outside_things_stay_in_their_place() {
 
 #[test]
 fn the_reading_of_sources() {
-    let text = "use crate::{a::{X, Y}, b}; // wgpu\n/* clap */ let t = \"wgpu \\\" wgpu\"; let r = r#\"clap\"#;\n\
+    let text = "use crate::{a::{X, Y}, b}; use crate::terms::d::X; // wgpu\n/* clap */ let t = \"wgpu \\\" wgpu\"; let r = r#\"clap\"#;\n\
                 let c = '\"'; let l: &'a str; let n = b'\\''; fn_wgpu();\n#[cfg(test)]\nmod tests { use wgpu; mod x {} }\nuse crate::c::Z;";
     let code = without_tests(&without_prose(text));
     assert!(!names(&code, "wgpu") && !names(&code, "clap"), "{code}");
-    assert_eq!(imports(&code).into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(imports(&code).into_iter().collect::<Vec<_>>(), ["a", "b", "c", "terms/d"]);
     assert!(names("x = wgpu::Y", "wgpu"));
 }

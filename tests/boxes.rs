@@ -8,15 +8,15 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Strand, Strands, Tier};
-use swalign::batch::{Batch, Sequences};
-use swalign::candidates::filter::Filter;
-use swalign::candidates::{Layout, Meets};
+use swalign::align::candidates::filter::Filter;
+use swalign::align::candidates::{Layout, Meets};
+use swalign::align::hits::{self, Effort, Rules, Scope, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, Rules, Scope, Tiers};
-use swalign::scoring::Scoring;
+use swalign::terms::alignment::{Alignment, Found, Strand, Strands, Tier};
+use swalign::terms::batch::{Batch, Sequences};
+use swalign::terms::scoring::Scoring;
 
 const ANCHOR: usize = 19;
 const LONG: usize = 400;

@@ -15,11 +15,11 @@ mod rotations;
 use common::codes;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::Strands;
-use swalign::alphabet::{Alphabet, reverse_complement};
-use swalign::batch::{Batch, Sequences};
-use swalign::candidates::{Layout, Meets};
-use swalign::scoring::Scoring;
+use swalign::align::candidates::{Layout, Meets};
+use swalign::terms::alignment::Strands;
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::batch::{Batch, Sequences};
+use swalign::terms::scoring::Scoring;
 
 const LAYOUT: Layout = Layout { strands: Strands::Both, meets: Meets::All };
 

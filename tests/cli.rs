@@ -40,8 +40,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Stdio;
-use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::engine::cpu::simd::InstructionSet;
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGGCTTA\n>chr2\nTTGACCAGTACCAGGATACAGATTTACCGGATACCAGATCCA\n";
 const QUERY: &[u8] = b">r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r2 with a comment\nCCAGTACCAGGATACAGATTTACC\n";

@@ -10,7 +10,7 @@ mod searched;
 
 use common::bam;
 use common::folder::{Folder, folder};
-use swalign::database::Contents;
+use swalign::input::database::Contents;
 
 const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGGCTTA\n>chr2\nTTGACCAGTACCAGGATACAGATTTACCGGATACCAGATCCA\n";
 const QUERY: &[u8] = b">r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r2 with a comment\nCCAGTACCAGGATACAGATTTACC\n";

@@ -9,7 +9,7 @@ use common::random::Random;
 use common::{data, text};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 const FASTA: &[u8] = b">a first\nACGT\n>b\nGGTT\n>c\nacg\nu\n>d\nACGN\n";
 const FASTQ: &[u8] = b"@a x\nACGT\n+\nIIII\n@b\nGGTT\n+\nFFFF\n@c\nACGT\n+\n!!!!\n";

@@ -6,11 +6,11 @@ mod common;
 use aho_corasick::{AhoCorasick, MatchKind};
 use common::random::Random;
 use std::collections::BTreeSet;
-use swalign::dictionary::numbers::Numbers;
-use swalign::dictionary::words::Words;
-use swalign::dictionary::{Dictionary, Occurrence, Place, Rule, plain};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::grep::select::{self, Span};
+use swalign::patterns::dictionary::numbers::Numbers;
+use swalign::patterns::dictionary::words::Words;
+use swalign::patterns::dictionary::{Dictionary, Occurrence, Place, Rule, plain};
+use swalign::patterns::grep::select::{self, Span};
 
 /// Every rule there is.
 fn rules() -> Vec<Rule> {

@@ -4,7 +4,7 @@ mod common;
 
 use common::folder::folder;
 use common::random::Random;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// Flag, position, mapping quality and CIGAR of each record of a read.
 type Line = (u32, u32, u32, String);

@@ -6,22 +6,22 @@ mod common;
 use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
-use swalign::backtrace;
-use swalign::batch::{Batch, Pair, Sequences};
-use swalign::candidates::by_scan::{Ends, Scan, SeedEnd};
-use swalign::candidates::filter::Filter;
-use swalign::candidates::levels::{Costs, SeedKind};
-use swalign::candidates::seed_scores::SeedScores;
-use swalign::candidates::{Layout, Meets, Opened, Wanted};
+use swalign::align::backtrace;
+use swalign::align::candidates::by_scan::{Ends, Scan, SeedEnd};
+use swalign::align::candidates::filter::Filter;
+use swalign::align::candidates::levels::{Costs, SeedKind};
+use swalign::align::candidates::seed_scores::SeedScores;
+use swalign::align::candidates::{Layout, Meets, Opened, Wanted};
+use swalign::align::hits::{self, Effort, Rules, Scope};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::error::EngineError;
-use swalign::hits::{self, Effort, Rules, Scope};
-use swalign::scoring::Scoring;
-use swalign::search::finder::Finder;
-use swalign::search::sliced::Sliced;
+use swalign::patterns::search::finder::Finder;
+use swalign::patterns::search::sliced::Sliced;
+use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::error::EngineError;
+use swalign::terms::scoring::Scoring;
 
 /// match, mismatch, gap open, gap extend.
 const SCHEMES: [(i32, i32, i32, i32); 6] =
@@ -247,8 +247,8 @@ fn where_there_is_no_filter() {
     let case = Case::new(1);
     let few: Arc<Sequences> = Arc::new([&[0u8, 1, 2][..]].into_iter().collect());
     assert!(Filter::by_index(&few, &case.batch.scoring, 2).is_none());
-    let matrix = swalign::scoring::Matrix::named("BLOSUM62").unwrap();
-    let proteins = Scoring::matrix(swalign::alphabet::Alphabet::Protein, matrix, 11, 1);
+    let matrix = swalign::terms::scoring::Matrix::named("BLOSUM62").unwrap();
+    let proteins = Scoring::matrix(swalign::terms::alphabet::Alphabet::Protein, matrix, 11, 1);
     assert!(Filter::by_index(&case.batch.targets, &Arc::new(proteins), 1).is_none());
 }
 
@@ -304,7 +304,8 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
     let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
     let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted = backtrace::Wanted { window, strand: swalign::alignment::Strand::Forward, score: hit.score };
+    let wanted =
+        backtrace::Wanted { window, strand: swalign::terms::alignment::Strand::Forward, score: hit.score };
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 

@@ -5,17 +5,17 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Op, Strand, Strands};
-use swalign::backtrace;
-use swalign::batch::{Batch, Pair, Sequences};
-use swalign::candidates::filter::Filter;
-use swalign::candidates::levels::{Known, SeedKind};
-use swalign::candidates::seed_counts::SeedCounts;
-use swalign::candidates::{Layout, Meets};
+use swalign::align::backtrace;
+use swalign::align::candidates::filter::Filter;
+use swalign::align::candidates::levels::{Known, SeedKind};
+use swalign::align::candidates::seed_counts::SeedCounts;
+use swalign::align::candidates::{Layout, Meets};
+use swalign::align::hits::{self, Effort, Rules, Scope};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::hits::{self, Effort, Rules, Scope};
-use swalign::scoring::Scoring;
+use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::scoring::Scoring;
 
 /// match, mismatch, gap open, gap extend.
 const SCHEMES: [(i32, i32, i32, i32); 6] =

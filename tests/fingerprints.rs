@@ -4,10 +4,10 @@
 mod common;
 
 use common::random::Random;
-use swalign::alphabet::Alphabet;
-use swalign::batch::Sequences;
+use swalign::align::fingerprints::{self, Kind, Rule, cores, plain, rolling};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::fingerprints::{self, Kind, Rule, cores, plain, rolling};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::Sequences;
 
 /// Rules of both kinds, with windows around the sizes of blocks.
 fn rules(mean: usize) -> Vec<Rule> {

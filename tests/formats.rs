@@ -15,7 +15,7 @@ use noodles_sam::alignment::io::Write as _;
 use noodles_sam::io::Writer;
 use std::fs;
 use std::io::Read;
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 /// A BAM file as SAM text, read and written by noodles.
 fn as_text(bam: &[u8]) -> String {
@@ -44,7 +44,7 @@ fn reads(folder: &Folder, count: usize) {
             _ => reference[start..(start + len).min(900)].to_vec(),
         };
         if number % 3 == 0 {
-            letters = swalign::alphabet::reverse_complement(&letters);
+            letters = swalign::terms::alphabet::reverse_complement(&letters);
         }
         queries.push((number, letters));
     }

@@ -23,13 +23,13 @@ mod threads;
 use common::random::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use swalign::batch::{Batch, Pair};
 use swalign::engine::Engine;
 use swalign::engine::plain::Plain;
-use swalign::search::codes::Codes;
-use swalign::search::pattern::Pattern;
-use swalign::search::plain;
-use swalign::search::{Rule, Scan};
+use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::pattern::Pattern;
+use swalign::patterns::search::plain;
+use swalign::patterns::search::{Rule, Scan};
+use swalign::terms::batch::{Batch, Pair};
 use swalign::{
     Aligner, AlignmentMode, Alphabet, Cigar, Device, EngineError, Error, ErrorKind, Hit, Match, Matrix, Op,
     PairAligner, PamSide, Records, Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets,
@@ -53,7 +53,7 @@ fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
 fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
     let query = match hit.strand() {
         Strand::Forward => query.as_bytes()[hit.query_range()].to_vec(),
-        Strand::Reverse => swalign::alphabet::reverse_complement(&query.as_bytes()[hit.query_range()]),
+        Strand::Reverse => swalign::terms::alphabet::reverse_complement(&query.as_bytes()[hit.query_range()]),
     };
     let (query, target) = (
         common::codes(scoring.alphabet, &query),
@@ -120,7 +120,7 @@ fn hits_of_many_queries_in_order() {
         let read = &text[from..from + 60];
         queries.push(match number % 3 {
             0 => read.to_string(),
-            1 => String::from_utf8(swalign::alphabet::reverse_complement(read.as_bytes())).unwrap(),
+            1 => String::from_utf8(swalign::terms::alphabet::reverse_complement(read.as_bytes())).unwrap(),
             _ => read.to_ascii_lowercase(),
         });
     }
@@ -580,7 +580,7 @@ fn pairs_of_both_strands() {
 }
 
 fn reverse_complement(letters: &str) -> String {
-    String::from_utf8(swalign::alphabet::reverse_complement(letters.as_bytes())).unwrap()
+    String::from_utf8(swalign::terms::alphabet::reverse_complement(letters.as_bytes())).unwrap()
 }
 
 /// In the other modes, scores may be negative, and every pair with letters has an alignment.

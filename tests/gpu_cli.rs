@@ -8,7 +8,7 @@ use common::data;
 use common::devices::{gpu_device, test_adapter, test_gpu};
 use common::folder::Folder;
 use common::random::Random;
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 fn on(device: &str, args: &[&str]) -> Outcome {
     let mut all = vec!["--device", device];

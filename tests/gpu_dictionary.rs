@@ -6,17 +6,17 @@ mod common;
 use common::devices::card;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::dictionary::gpu::OnGpu;
-use swalign::dictionary::words::Words;
-use swalign::dictionary::{Place, Rule, plain};
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::scan::bases::{BaseEnd, BaseScan, BaseTuning, BaseWord, BaseWords};
-use swalign::engine::gpu::scan::dictionary::{NONE, WordList, WordPlace, WordRule, WordScan, WordTuning};
-use swalign::error::EngineError;
-use swalign::grep::select::{self, Span};
-use swalign::search::codes::Codes;
-use swalign::search::plain::Plain;
-use swalign::search::{NOTHING, OTHER, Scan};
+use swalign::patterns::dictionary::gpu::OnGpu;
+use swalign::patterns::dictionary::words::Words;
+use swalign::patterns::dictionary::{Place, Rule, plain};
+use swalign::patterns::grep::select::{self, Span};
+use swalign::patterns::scan::bases::{BaseEnd, BaseScan, BaseTuning, BaseWord, BaseWords};
+use swalign::patterns::scan::dictionary::{NONE, WordList, WordPlace, WordRule, WordScan, WordTuning};
+use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::plain::Plain;
+use swalign::patterns::search::{NOTHING, OTHER, Scan};
+use swalign::terms::error::EngineError;
 
 fn rules() -> Vec<Rule> {
     let places = [Place::Anywhere, Place::Start, Place::Line];
@@ -225,7 +225,7 @@ fn bases_at_all_seams(card: &Arc<Card>) {
                 }
                 let patterns: Vec<Vec<u8>> =
                     patterns.iter().map(|own| own.iter().map(|code| 1 << code).collect()).collect();
-                let rule = swalign::search::Rule { max_edits: 0, indels: true };
+                let rule = swalign::patterns::search::Rule { max_edits: 0, indels: true };
                 let expected = Plain.scan(&Codes::of(&text), &patterns, &rule).unwrap();
                 let expected: Vec<BaseEnd> =
                     expected.iter().map(|end| BaseEnd { pattern: end.pattern, end: end.end }).collect();

@@ -7,11 +7,11 @@ mod suite;
 use common::devices::{card, test_adapter, test_gpu};
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alphabet::Alphabet;
 use swalign::engine::Primitives;
 use swalign::engine::gpu::variant::{Exchange, Variant};
 use swalign::engine::gpu::{Alike, Card, Chains, Gpu, Tuning};
-use swalign::scoring::Scoring;
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::scoring::Scoring;
 use swalign::{Aligner, Device, Hit, Targets};
 
 /// Leaves nothing to the host, and takes few tiles for many.

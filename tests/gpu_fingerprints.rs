@@ -6,12 +6,12 @@ mod common;
 use common::devices::card;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alphabet::Alphabet;
+use swalign::align::fingerprints::gpu::OnGpu;
+use swalign::align::fingerprints::{Kind, Rule, plain};
 use swalign::engine::gpu::Card;
 use swalign::engine::gpu::layout::Letters;
-use swalign::engine::gpu::scan::prints::PrintTuning;
-use swalign::fingerprints::gpu::OnGpu;
-use swalign::fingerprints::{Kind, Rule, plain};
+use swalign::patterns::scan::prints::PrintTuning;
+use swalign::terms::alphabet::Alphabet;
 
 /// Chunks as the text asks for; one unit each, and little room; chunks of three units, and short submissions in little room.
 fn tunings() -> [PrintTuning; 3] {

@@ -12,12 +12,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::scan::bitap::BitapTuning;
-use swalign::grep::gpu::OnGpu;
-use swalign::grep::pattern::Pattern;
-use swalign::grep::plain;
-use swalign::grep::select::Span;
-use swalign::search::Rule;
+use swalign::patterns::grep::gpu::OnGpu;
+use swalign::patterns::grep::pattern::Pattern;
+use swalign::patterns::grep::plain;
+use swalign::patterns::grep::select::Span;
+use swalign::patterns::scan::bitap::BitapTuning;
+use swalign::patterns::search::Rule;
 
 /// Chunks as the text asks for; short ones; short parts, and a submission for each pattern.
 fn tunings() -> [BitapTuning; 3] {

@@ -9,12 +9,12 @@ use common::scans::{LENGTHS, classes, genome, patterns, same};
 use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::scan::ScanTuning;
-use swalign::search::codes::Codes;
-use swalign::search::gpu::{OnCard, OnGpu};
-use swalign::search::plain::Plain;
-use swalign::search::sliced::Sliced;
-use swalign::search::{NOTHING, OTHER, Rule, Scan};
+use swalign::patterns::scan::ScanTuning;
+use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::gpu::{OnCard, OnGpu};
+use swalign::patterns::search::plain::Plain;
+use swalign::patterns::search::sliced::Sliced;
+use swalign::patterns::search::{NOTHING, OTHER, Rule, Scan};
 
 fn scan(card: &Arc<Card>, tuning: ScanTuning) -> OnGpu {
     OnGpu::new(OnCard::new(Arc::clone(card)).tuned(tuning), Sliced::on(InstructionSet::best()), false)

@@ -6,11 +6,11 @@ mod common;
 use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
 use common::random::Random;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::grep::pattern::{Class, Pattern, Reading};
-use swalign::grep::select::{Finder, Span, every, others, union};
-use swalign::grep::sliced::Sliced;
-use swalign::grep::{cubes, plain};
-use swalign::search::Rule;
+use swalign::patterns::grep::pattern::{Class, Pattern, Reading};
+use swalign::patterns::grep::select::{Finder, Span, every, others, union};
+use swalign::patterns::grep::sliced::Sliced;
+use swalign::patterns::grep::{cubes, plain};
+use swalign::patterns::search::Rule;
 
 /// Demands the specification's lines of every instruction set, with chunks of several lengths.
 #[track_caller]

@@ -11,9 +11,9 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::grep::pattern::{Pattern, Reading};
-use swalign::grep::plain;
-use swalign::search::Rule;
+use swalign::patterns::grep::pattern::{Pattern, Reading};
+use swalign::patterns::grep::plain;
+use swalign::patterns::search::Rule;
 
 const LINES: &[u8] = b"the quick brown fox\njumps over\n\nthe lazy dog\nTHE QUIK BROWN\r\nlast qick";
 

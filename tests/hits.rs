@@ -12,15 +12,15 @@ use common::one_strand;
 use common::random::Random;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Strand, Strands};
-use swalign::alphabet::{Alphabet, reverse_complement};
-use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{CHUNK, ChunkLength, Layout, Meets, MetTargets};
+use swalign::align::candidates::{CHUNK, ChunkLength, Layout, Meets, MetTargets};
+use swalign::align::hits::{self, Detail, Effort, LeastScores, Ranks, Remarks, Rules, Scope};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
-use swalign::error::EngineError;
-use swalign::hits::{self, Detail, Effort, LeastScores, Ranks, Remarks, Rules, Scope};
-use swalign::scoring::Scoring;
+use swalign::terms::alignment::{Alignment, Found, Hit, Strand, Strands};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
+use swalign::terms::error::EngineError;
+use swalign::terms::scoring::Scoring;
 
 /// Queries that lie in the targets again and again, whole or changed, turned or not, side by side, and
 /// above all where chunks meet.

@@ -8,7 +8,7 @@ use common::sam::{Sam, records};
 use common::{bam, names_in_groups};
 use std::fs;
 use std::path::Path;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use tempfile::TempDir;
 
 const PAIRS: usize = 300;

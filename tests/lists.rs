@@ -9,7 +9,7 @@ use common::random::Random;
 use common::{data, repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 /// The columns of the tables in tests/golden, and where those stand that say which alignment it is.
 const COLUMNS: &str = "std,qlen,slen,qcovs,qcovhsp,nident,positive,gaps,ppos,btop,score";
@@ -331,7 +331,7 @@ fn reads() -> Folder {
         let end = start + 40 + random.below(60);
         let mut letters = random.mutated(Alphabet::Dna, &genome[start..end], 3);
         if number % 3 == 0 {
-            letters = swalign::alphabet::reverse_complement(&letters);
+            letters = swalign::terms::alphabet::reverse_complement(&letters);
         }
         if number % 10 == 9 {
             letters = random.sequence(Alphabet::Dna, 50);
@@ -1011,7 +1011,7 @@ fn searches_draw_alignments() {
     let last = page.lines().rfind(|line| line.starts_with("Text")).unwrap();
     let numbers: Vec<usize> = last.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     assert!(numbers[0] > numbers[1], "{page}");
-    let at = swalign::alphabet::reverse_complement(&text_of.as_bytes()[numbers[1] - 1..numbers[0]]);
+    let at = swalign::terms::alphabet::reverse_complement(&text_of.as_bytes()[numbers[1] - 1..numbers[0]]);
     assert_eq!(texts[1].replace('-', ""), String::from_utf8(at).unwrap(), "{page}");
     assert!(page.contains("strand -, 1 edit\n"), "{page}");
 }

@@ -9,7 +9,7 @@ use common::{codes, names_in_groups};
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use tempfile::TempDir;
 
 const PAIRS: usize = 1500;

@@ -8,17 +8,17 @@ use common::definition::{MOST, oracle};
 use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
-use swalign::alphabet::Alphabet;
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{CHUNK, Layout, Meets};
+use swalign::align::backtrace::{self, Wanted};
+use swalign::align::candidates::{CHUNK, Layout, Meets};
+use swalign::align::hits::{self, Effort, Rules, Scope};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, Rules, Scope};
-use swalign::scoring::{AlignmentMode, Matrix, Scoring};
+use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
+use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
 

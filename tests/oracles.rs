@@ -7,10 +7,10 @@ use bio::alignment::pairwise::Aligner;
 use common::golden::{Table, check, check_modes};
 use common::{codes, random::Random};
 use std::sync::Arc;
-use swalign::alphabet::Alphabet;
-use swalign::batch::{Batch, Pair};
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
-use swalign::scoring::Scoring;
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair};
+use swalign::terms::scoring::Scoring;
 
 /// A test for each table, which runs it on each engine.
 macro_rules! tables {

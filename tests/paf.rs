@@ -8,7 +8,7 @@ use common::sam::Record;
 use common::{repository, text};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// Names and upper-case letters, in the order of the file.
 fn sequences(path: &str) -> Vec<(String, Vec<u8>)> {

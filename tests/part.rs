@@ -16,7 +16,7 @@ use common::folder::Folder;
 use common::gzip::{gzip, unpacked};
 use common::{data, names_in_groups, receipts};
 use std::fs;
-use swalign::writer::bgzf::pack;
+use swalign::output::writer::bgzf::pack;
 
 /// Real reads in many groups, in all ways that queries come; and a reference.
 const READS: usize = 2018;

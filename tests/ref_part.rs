@@ -18,7 +18,7 @@ use common::gzip::unpacked;
 use common::random::Random;
 use common::sam::Sam;
 use common::{data, fasta, names_in_groups, receipts};
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 /// Names of the parts of a run, all written.
 #[track_caller]
@@ -70,7 +70,7 @@ fn equals(random: &mut Random) -> (Folder, usize) {
         (0..len).map(|_| random.pick(b"AACGT")).collect::<Vec<u8>>()
     };
     let mut kinds: Vec<Vec<u8>> = (0..3).map(|_| letters(random, 30)).collect();
-    kinds.extend(kinds.clone().iter().map(|kind| swalign::alphabet::reverse_complement(kind)));
+    kinds.extend(kinds.clone().iter().map(|kind| swalign::terms::alphabet::reverse_complement(kind)));
     let records = |random: &mut Random, count: usize, name: &str| -> String {
         let record = |number| {
             let letters = match random.below(4) {

@@ -6,16 +6,16 @@ mod common;
 use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Hit, Strands};
-use swalign::batch::{Batch, Pair, Sequences};
-use swalign::candidates::filter::Filter;
-use swalign::candidates::{Layout, Meets};
+use swalign::align::candidates::filter::Filter;
+use swalign::align::candidates::{Layout, Meets};
+use swalign::align::hits::{self, Effort, Repeats, Rules, Scope, WithoutRepeats};
+use swalign::align::repeats;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::error::EngineError;
-use swalign::hits::{self, Effort, Repeats, Rules, Scope, WithoutRepeats};
-use swalign::repeats;
-use swalign::scoring::Scoring;
+use swalign::terms::alignment::{Hit, Strands};
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::error::EngineError;
+use swalign::terms::scoring::Scoring;
 
 fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()

@@ -6,7 +6,7 @@ mod common;
 use common::command::{command, finish};
 use common::folder::{Folder, folder};
 use common::random::Random;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 const GENES: usize = 60;
 const LETTERS: usize = 100;

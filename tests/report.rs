@@ -18,7 +18,7 @@ fn letters(count: usize, mut seed: u64) -> String {
 }
 
 fn reverse_complement(letters: &str) -> String {
-    String::from_utf8(swalign::alphabet::reverse_complement(letters.as_bytes())).unwrap()
+    String::from_utf8(swalign::terms::alphabet::reverse_complement(letters.as_bytes())).unwrap()
 }
 
 /// A reference, pairs of reads with a mismatch now and then, and a pair that aligns nowhere, in a file of mates side by

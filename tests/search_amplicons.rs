@@ -7,7 +7,7 @@ use common::folder::{Folder, folder};
 use common::{data, random::Random};
 use std::collections::BTreeMap;
 use std::fs;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 const HEADER: &str = "text\tstart\tend\tlength\tpair\tstrand\tforward\tforward_end\tforward_edits\t\
                       reverse\treverse_start\treverse_edits\n";

@@ -4,7 +4,7 @@ mod common;
 
 use common::folder::{Folder, folder};
 use common::random::Random;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::{
     Amplicon, Device, ErrorKind, Match, PamSide, PrimerPairs, Searcher, SearcherBuilder, Strand, Targets,
 };

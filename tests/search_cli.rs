@@ -25,8 +25,8 @@ use common::{data, memory, random::Random, repository};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
-use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::engine::cpu::simd::InstructionSet;
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 const TEXT: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGG\n>chr2\nTTGACCAGTACCNGGATACAGATTTACC\n>none\nCCCCCCCC\n>empty\n";
 const PATTERNS: &[u8] = b">p1\nTTAGCCATGG\n>p2 turned\nGGTAAATCTG\n>p3\nTACCNGGA\n";

@@ -7,7 +7,7 @@ use common::random::Random;
 use common::sam::Sam;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// References that share their middle; the last one has it twice.
 const COPIES: usize = 4;

@@ -7,18 +7,18 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Op, Strand, Strands, Tier};
-use swalign::batch::{Batch, Sequences};
-use swalign::candidates::filter::Filter;
-use swalign::candidates::{Layout, Meets};
+use swalign::align::candidates::filter::Filter;
+use swalign::align::candidates::{Layout, Meets};
+use swalign::align::hits::{self, Effort, Rules, Scope, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, Rules, Scope, Tiers};
-use swalign::scoring::Scoring;
-use swalign::search::finder::Finder;
-use swalign::search::sliced::Sliced;
+use swalign::patterns::search::finder::Finder;
+use swalign::patterns::search::sliced::Sliced;
+use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands, Tier};
+use swalign::terms::batch::{Batch, Sequences};
+use swalign::terms::scoring::Scoring;
 
 const NONE: i32 = i32::MIN / 2;
 const STRANDS: Strands = Strands::Both;

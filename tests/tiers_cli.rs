@@ -6,7 +6,7 @@ use common::folder::{Folder, folder};
 use common::random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// Bases of each reference: together so many that reads of 150 bases have two tiers.
 const REFERENCES: [usize; 3] = [30_000, 24_000, 9_000];

@@ -5,10 +5,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use swalign::alphabet::Alphabet;
-use swalign::candidates::Index;
-use swalign::database::{Contents, SourceFile, write};
-use swalign::reader::References;
+use swalign::terms::alphabet::Alphabet;
+use swalign::align::candidates::Index;
+use swalign::input::database::{Contents, SourceFile, write};
+use swalign::input::reader::References;
 
 /// docs/database.md: bytes of the fields before the path, an entry of the table, a block; where the header has its own
 /// length, that of the path, and the number of sections.

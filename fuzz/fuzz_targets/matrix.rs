@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use swalign::alphabet::Alphabet;
-use swalign::scoring::Matrix;
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::scoring::Matrix;
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);

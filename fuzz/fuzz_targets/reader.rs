@@ -7,10 +7,10 @@ use libfuzzer_sys::fuzz_target;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use swalign::error::Result;
-use swalign::options::{ReadRules, Share};
-use swalign::reader::{Reader, Slice, TextName, TextRules, Texts, slices};
-use swalign::writer::bgzf;
+use swalign::terms::error::Result;
+use swalign::terms::options::{ReadRules, Share};
+use swalign::input::reader::{Reader, Slice, TextName, TextRules, Texts, slices};
+use swalign::output::writer::bgzf;
 use swalign_fuzz::folder;
 
 /// Name, letters and qualities.
@@ -49,7 +49,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 }
 
 fn records(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
-    let record = |record: Result<swalign::reader::Record>| {
+    let record = |record: Result<swalign::input::reader::Record>| {
         record.map(|record| (record.name, record.sequence, record.qualities))
     };
     Reader::open_part(path, slice(path, share)?, ReadRules::default())?.map(record).collect()

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::fs;
-use swalign::writer::receipt;
+use swalign::output::writer::receipt;
 use swalign_fuzz::folder;
 
 fuzz_target!(|data: &[u8]| {

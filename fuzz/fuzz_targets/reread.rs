@@ -4,11 +4,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
-use swalign::alignment::{Found, Mated};
-use swalign::insert::{InsertSize, PairScoring};
-use swalign::options::Format;
-use swalign::writer::bgzf;
-use swalign::writer::reread::{MateRecord, PartRecord, PartRecords, Standing, push_mates};
+use swalign::terms::alignment::{Found, Mated};
+use swalign::terms::insert::{InsertSize, PairScoring};
+use swalign::terms::options::Format;
+use swalign::output::writer::bgzf;
+use swalign::output::writer::reread::{MateRecord, PartRecord, PartRecords, Standing, push_mates};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&kind, bytes)) = data.split_first() else { return };

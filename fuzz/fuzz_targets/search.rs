@@ -4,16 +4,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::search::align::align;
-use swalign::search::codes::Codes;
-use swalign::search::exact::Exact;
-use swalign::search::pattern::Pattern;
-use swalign::search::plain::{self, Plain};
-use swalign::search::sliced::Sliced;
-use swalign::search::stream::plain_codes;
-use swalign::search::{Rule, Scan};
+use swalign::patterns::search::align::align;
+use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::exact::Exact;
+use swalign::patterns::search::pattern::Pattern;
+use swalign::patterns::search::plain::{self, Plain};
+use swalign::patterns::search::sliced::Sliced;
+use swalign::patterns::search::stream::plain_codes;
+use swalign::patterns::search::{Rule, Scan};
 
 /// Paths that are compared, at most: the specification's take long.
 const PATHS: usize = 50;

@@ -3,16 +3,16 @@
 use super::answers::Answers;
 use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
-use crate::alignment::Strands;
-use crate::alphabet::{Alphabet, reverse_complement_codes};
-use crate::batch::{Batch, STRETCH, Sequences};
-use crate::candidates::filter::Filter;
-use crate::candidates::{Layout, MOST_STRETCHES, Meets};
-use crate::casts::{to_u32, whole_i64};
-use crate::error::{Error, Result};
-use crate::hits::{self, Effort, Rules, Scope};
-use crate::options::default_min_score;
-use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
+use crate::align::candidates::filter::Filter;
+use crate::align::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::align::hits::{self, Effort, Rules, Scope};
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
+use crate::terms::batch::{Batch, STRETCH, Sequences};
+use crate::terms::casts::{to_u32, whole_i64};
+use crate::terms::error::{Error, Result};
+use crate::terms::options::default_min_score;
+use crate::terms::scoring::{MAX_PARAMETER, Scoring, Substitution};
 use std::iter::Fuse;
 use std::sync::Arc;
 
@@ -188,8 +188,8 @@ impl Aligner {
         let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
         let found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
         self.targets.check()?;
-        let hits = |(record, found): (usize, crate::alignment::Found)| {
-            let hit = |alignment: crate::alignment::Alignment| {
+        let hits = |(record, found): (usize, crate::terms::alignment::Found)| {
+            let hit = |alignment: crate::terms::alignment::Alignment| {
                 let query = batch.query(layout.query(to_u32(record), alignment.strand));
                 let target = alignment.target as usize;
                 let name = self.targets.name(target).unwrap_or_default().to_string();

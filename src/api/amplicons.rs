@@ -3,11 +3,11 @@
 use super::answers::Answers;
 use super::searcher::CodeText;
 use super::{Searcher, Targets};
-use crate::alignment::{Strand, Strands};
-use crate::error::{EngineError, Error, Result};
-use crate::search::amplicons::{self, Joiner, NoPair, Pairs, Site};
-use crate::search::driver::HitReceiver;
-use crate::search::hits::Hit;
+use crate::patterns::search::amplicons::{self, Joiner, NoPair, Pairs, Site};
+use crate::patterns::search::driver::HitReceiver;
+use crate::patterns::search::hits::Hit;
+use crate::terms::alignment::{Strand, Strands};
+use crate::terms::error::{EngineError, Error, Result};
 use std::iter::Fuse;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;

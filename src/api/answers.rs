@@ -1,6 +1,6 @@
 //! The answers of an iterator that works batch by batch.
 
-use crate::error::Result;
+use crate::terms::error::Result;
 use std::collections::VecDeque;
 
 /// Answers that wait to be given, in the order of their items. A failure of a whole batch is the last one: if iteration
@@ -51,7 +51,7 @@ impl<T> Default for Answers<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
+    use crate::terms::error::Error;
 
     #[test]
     fn nothing_comes_after_a_failure() {

@@ -1,7 +1,7 @@
 //! The path of a hit or a match.
 
-use crate::error::{Error, Result};
-use crate::search::align::Step;
+use crate::patterns::search::align::Step;
+use crate::terms::error::{Error, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::str::FromStr;

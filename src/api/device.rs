@@ -1,17 +1,17 @@
 //! What aligners and searchers compute on.
 
-use crate::batch::Sequences;
-use crate::candidates::levels::Costs;
+use crate::align::candidates::levels::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};
-use crate::error::EngineError;
-use crate::search::Scan;
-use crate::search::exact::{self, Exact};
-use crate::search::finder::Finder;
-use crate::search::hits::Wanted;
-use crate::search::sites::Sites;
-use crate::search::sliced::Sliced;
+use crate::patterns::search::Scan;
+use crate::patterns::search::exact::{self, Exact};
+use crate::patterns::search::finder::Finder;
+use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::sites::Sites;
+use crate::patterns::search::sliced::Sliced;
+use crate::terms::batch::Sequences;
+use crate::terms::error::EngineError;
 use std::sync::Arc;
 
 /// What computes.
@@ -139,7 +139,7 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
 mod gpu {
     use super::*;
     use crate::engine::gpu::{Card, Gpu};
-    use crate::search::gpu::{OnCard, OnGpu};
+    use crate::patterns::search::gpu::{OnCard, OnGpu};
     use std::process;
     use std::sync::{Mutex, Weak};
 

@@ -3,7 +3,7 @@
 use super::Device;
 use super::device::Opened;
 use crate::engine::{Engine, Guarded};
-use crate::error::EngineError;
+use crate::terms::error::EngineError;
 use std::sync::{Mutex, PoisonError};
 
 /// A device that is open, and its engines.

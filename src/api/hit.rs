@@ -2,8 +2,8 @@
 
 use super::Cigar;
 use super::cigar;
-use crate::alignment::{Alignment, Op, Strand};
-use crate::alphabet::Alphabet;
+use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alphabet::Alphabet;
 use std::mem;
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The sequences of a file, one after the other.
 
-use crate::error::Result;
-use crate::options::ReadRules;
-use crate::reader::Reader;
+use crate::input::reader::Reader;
+use crate::terms::error::Result;
+use crate::terms::options::ReadRules;
 use std::path::Path;
 
 /// A sequence of a file.

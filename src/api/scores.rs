@@ -3,10 +3,10 @@
 use super::aligner::usage;
 use super::answers::Answers;
 use super::{Aligner, Targets};
-use crate::batch::{Batch, Pair, Sequences};
-use crate::casts::to_u32;
-use crate::error::Result;
-use crate::hits::PORTION;
+use crate::align::hits::PORTION;
+use crate::terms::batch::{Batch, Pair, Sequences};
+use crate::terms::casts::to_u32;
+use crate::terms::error::Result;
 use std::iter::Fuse;
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Aligner {
             .collect();
         let hits = self.engines.run(|engine| engine.score(&batch, &pairs))?;
         targets.check()?;
-        let row = |of_query: &[crate::alignment::Hit]| {
+        let row = |of_query: &[crate::terms::alignment::Hit]| {
             let best = |target: usize| {
                 let scores = of_query.iter().skip(target).step_by(targets.len().max(1)).map(|hit| hit.score);
                 scores.max().unwrap_or(0)

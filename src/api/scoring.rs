@@ -1,10 +1,10 @@
 //! Scorings by name, and by the names of their numbers.
 
 use super::aligner::{check_scoring, usage};
-use crate::alphabet::Alphabet;
-use crate::error::Result;
-use crate::options::{Preset, ScoringChoice};
-use crate::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::Result;
+use crate::terms::options::{Preset, ScoringChoice};
+use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 
 /// Numbers of a [`Scoring`], by their names.
 ///
@@ -164,7 +164,7 @@ impl Scoring {
     }
 
     /// The matrix that scores; `None` where a match and a mismatch do.
-    pub fn substitution_matrix(&self) -> Option<&crate::scoring::Matrix> {
+    pub fn substitution_matrix(&self) -> Option<&crate::terms::scoring::Matrix> {
         match &self.substitution {
             Substitution::Equal { .. } => None,
             Substitution::Matrix(matrix) => Some(matrix),

@@ -2,12 +2,12 @@
 
 use super::Targets;
 use super::aligner::check_scoring;
-use crate::error::Result;
-use crate::fitted::constants;
-use crate::scoring::Scoring;
-use crate::significance::{SearchSpace, Space};
+use crate::align::fitted::constants;
+use crate::align::significance::{SearchSpace, Space};
+use crate::terms::error::Result;
+use crate::terms::scoring::Scoring;
 
-pub use crate::significance::Significance;
+pub use crate::align::significance::Significance;
 
 impl Significance {
     /// For queries that all meet all of these targets.

@@ -1,12 +1,12 @@
 //! Targets in memory.
 
-use crate::alphabet::Alphabet;
-use crate::batch::Sequences;
-use crate::candidates::StoredIndex;
-use crate::candidates::filter::Filter;
-use crate::error::{Error, Result};
-use crate::options::ReadRules;
-use crate::reader::{MAX_REFERENCES, Reader, References, read_references};
+use crate::align::candidates::StoredIndex;
+use crate::align::candidates::filter::Filter;
+use crate::input::reader::{MAX_REFERENCES, Reader, References, read_references};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::batch::Sequences;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::ReadRules;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -35,8 +35,8 @@ impl Targets {
     /// As [`Targets::from_fasta`]. A database that turns out to be damaged is an error where its letters are used.
     pub fn open(path: impl AsRef<Path>) -> Result<Targets> {
         #[cfg(feature = "database")]
-        if crate::database::is_one(path.as_ref()) {
-            let database = Arc::new(crate::database::Database::open(path.as_ref())?);
+        if crate::input::database::is_one(path.as_ref()) {
+            let database = Arc::new(crate::input::database::Database::open(path.as_ref())?);
             let index = database.index();
             return Ok(Targets { index, ..Targets::of_references(database.references(false, None)?) });
         }
@@ -49,7 +49,7 @@ impl Targets {
     /// As [`Targets::open`], and [`Error::Usage`] for a database of the other alphabet.
     pub fn open_as(path: impl AsRef<Path>, alphabet: Alphabet) -> Result<Targets> {
         #[cfg(feature = "database")]
-        if crate::database::is_one(path.as_ref()) {
+        if crate::input::database::is_one(path.as_ref()) {
             let targets = Targets::open(path.as_ref())?;
             let (path, own) = (path.as_ref().display(), targets.alphabet);
             return match own == alphabet {

@@ -10,13 +10,13 @@ use super::ranked::{Ranked, RankedFlags};
 use super::sort::SortFlags;
 use super::split::SplitFlags;
 use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, values};
-use crate::alignment::Strands;
-use crate::alphabet::Alphabet;
-use crate::options::{
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::options::{
     ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, Lane, Limits, MatrixOptions, MatrixValues,
     Mode, Options, OutputFormat, Preset, Rank, ReadGroup, ScoringChoice, Share, TieRule, is_packed,
 };
-use crate::scoring::AlignmentMode;
+use crate::terms::scoring::AlignmentMode;
 use clap::error::ErrorKind;
 use clap::{Arg, Args};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The arguments of circular references.
 
-use crate::options::Circular;
+use crate::terms::options::Circular;
 use clap::Args;
 
 /// The name that stands for all references.

@@ -5,7 +5,7 @@
 
 use super::sort::SORT_MEMORY;
 use super::{Command, usage};
-use crate::options::{
+use crate::terms::options::{
     Format, HitFormat, MatesChoice, MatrixValues, Options, OutputFormat, PairSource, PatternSource,
     SearchFormat, SearchOptions, is_packed,
 };

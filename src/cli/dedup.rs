@@ -3,8 +3,8 @@
 use super::names::StrandName;
 use super::paths::{check_about, check_files};
 use super::{InputFlags, ThreadsFlag, values};
-use crate::alphabet::Alphabet;
-use crate::options::{DedupBy, DedupOptions, ReadFormat, is_packed};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::options::{DedupBy, DedupOptions, ReadFormat, is_packed};
 use clap::Args;
 use std::path::{Path, PathBuf};
 

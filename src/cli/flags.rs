@@ -1,7 +1,7 @@
 //! The flags that would help with an error: the library's errors speak of no flags.
 
-use crate::error::{EngineError, Error};
-use crate::reader::{HAS_GAPS, MAYBE_PROTEIN};
+use crate::input::reader::{HAS_GAPS, MAYBE_PROTEIN};
+use crate::terms::error::{EngineError, Error};
 
 /// The text that the command adds to an error.
 pub fn of(error: &Error) -> &'static str {

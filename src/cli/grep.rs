@@ -2,7 +2,7 @@
 
 use super::paths::check_stdin;
 use super::{ThreadsFlag, usage, values};
-use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
+use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::ffi::OsString;

@@ -2,8 +2,8 @@
 
 use super::paths::check_files;
 use super::{InputFlags, ThreadsFlag, usage, values};
-use crate::alphabet::Alphabet;
-use crate::options::{DATABASE_EXTENSION, IndexOptions};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::options::{DATABASE_EXTENSION, IndexOptions};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::mates::MateFlags;
 use super::usage;
-use crate::options::{Lane, MatesChoice, ReadGroup, SheetFault, parse_sample_sheet, try_open};
+use crate::terms::options::{Lane, MatesChoice, ReadGroup, SheetFault, parse_sample_sheet, try_open};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::collections::HashSet;

@@ -1,8 +1,8 @@
 //! The arguments of mates.
 
 use super::{is_subcommand, usage, values};
-use crate::insert::InsertSize;
-use crate::options::{Lane, MatesChoice};
+use crate::terms::insert::InsertSize;
+use crate::terms::options::{Lane, MatesChoice};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The arguments of `swalign merge`.
 
 use super::usage;
-use crate::options::MergeOptions;
+use crate::terms::options::MergeOptions;
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};

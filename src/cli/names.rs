@@ -1,10 +1,10 @@
 //! Choices, as the command line names them.
 
-use crate::alignment::Strands;
-use crate::options::{
+use crate::terms::alignment::Strands;
+use crate::terms::options::{
     CsForm, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, Preset, Rank, TieRule,
 };
-use crate::scoring::AlignmentMode;
+use crate::terms::scoring::AlignmentMode;
 use clap::ValueEnum;
 
 /// The presets, as the command line names them.

@@ -1,7 +1,7 @@
 //! Files for packages of the command, generated from its arguments: shell completions and manual pages.
 
 use super::Arguments;
-use crate::error::{Error, Result};
+use crate::terms::error::{Error, Result};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;

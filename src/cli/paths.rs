@@ -1,9 +1,9 @@
 //! Checks of files that arguments name: conflicts, and the format that the output's extension selects.
 
 use super::usage;
-use crate::options::{EXTENSIONS, OutputFormat, RECEIPT_EXTENSION};
-use crate::writer::place::{is_same_file, is_stdout, resolve};
-use crate::writer::{receipt, sort};
+use crate::output::writer::place::{is_same_file, is_stdout, resolve};
+use crate::output::writer::{receipt, sort};
+use crate::terms::options::{EXTENSIONS, OutputFormat, RECEIPT_EXTENSION};
 use clap::error::ErrorKind;
 use std::fs;
 use std::path::Path;

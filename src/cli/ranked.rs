@@ -2,7 +2,9 @@
 
 use super::names::{MaskName, RankName, TieRuleName};
 use super::{NO_HEADING, values};
-use crate::options::{Column, IdentityDefinition, Limits, Mask, OutputFormat, PageOptions, Rank, TieRule};
+use crate::terms::options::{
+    Column, IdentityDefinition, Limits, Mask, OutputFormat, PageOptions, Rank, TieRule,
+};
 use clap::Args;
 use std::io::{self, IsTerminal};
 

@@ -1,7 +1,7 @@
 //! A run that ends from outside, by a signal or without memory, leaves nothing behind.
 
-use crate::memory;
-use crate::writer::temporary;
+use crate::output::writer::temporary;
+use crate::terms::memory;
 
 /// From now on, incomplete files are removed if memory runs out or, on systems with signals, if a signal ends the process.
 pub fn watch() {

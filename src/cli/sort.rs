@@ -1,7 +1,7 @@
 //! The arguments of sorted output.
 
 use super::{NO_HEADING, values};
-use crate::options::{Format, OutputFormat};
+use crate::terms::options::{Format, OutputFormat};
 use clap::Args;
 
 /// Memory of a sort without a value.

@@ -1,7 +1,7 @@
 //! The arguments of split reads.
 
 use super::values;
-use crate::options::Split;
+use crate::terms::options::Split;
 use clap::{Args, ValueEnum};
 
 #[derive(Args)]

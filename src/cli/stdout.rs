@@ -1,6 +1,6 @@
 //! Standard output, which may be closed or full.
 
-use crate::error::{Error, Result};
+use crate::terms::error::{Error, Result};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 

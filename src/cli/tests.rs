@@ -6,10 +6,10 @@ use super::*;
 const SAM: OutputFormat = OutputFormat::Records(Format::Sam);
 const BAM: OutputFormat = OutputFormat::Records(Format::Bam);
 const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
-use crate::alignment::Strands;
-use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
-use crate::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
+use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 use clap::ValueEnum;
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {

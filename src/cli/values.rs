@@ -2,14 +2,14 @@
 
 use super::ranked::Columns;
 use super::search::SearchColumns;
-use crate::alphabet::Alphabet;
-use crate::casts::to_i32;
-use crate::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::options::{
+use crate::terms::alphabet::Alphabet;
+use crate::terms::casts::to_i32;
+use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
+use crate::terms::options::{
     Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, ReadFormat,
     SearchColumn, SearchDevice, Share,
 };
-use crate::scoring::MAX_SCORE;
+use crate::terms::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,7 @@ pub fn penalty(text: &str) -> Result<i32, String> {
 }
 
 /// A number of 0 or more. The error for a negative number is `rule`, with the number without its sign.
-/// [`crate::options::ScoringChoice::resolve`] checks the upper limits.
+/// [`crate::terms::options::ScoringChoice::resolve`] checks the upper limits.
 fn positive(text: &str, rule: &str) -> Result<i32, String> {
     match text.parse::<i32>() {
         Ok(number) if number < 0 => Err(format!("{rule}; give {}", number.unsigned_abs())),

@@ -1,9 +1,9 @@
 //! Blocks of windows, which are swept one by one, and the edges between them.
 
-use crate::batch::Batch;
-use crate::casts::to_i32;
 use crate::engine::Window;
-use crate::scoring::{AlignmentMode, Scoring};
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_i32;
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
 /// Blocks that have others below them have a multiple of this many rows.

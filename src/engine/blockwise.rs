@@ -1,11 +1,11 @@
 //! Paths of long alignments, traced block by block, many of them side by side.
 
-use crate::batch::Batch;
-use crate::casts::to_u32;
 use crate::engine::primitives::BlockRoom;
 use crate::engine::traceback::Traceback;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, Edges, Leg, Paths, Primitives, Window};
-use crate::error::EngineError;
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -239,13 +239,13 @@ fn trace_filled(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::{Hit, Op};
-    use crate::batch::Pair;
-    use crate::bounds::Band;
     use crate::engine::plain::Plain;
     use crate::engine::primitives::all_paths;
     use crate::engine::{Capabilities, Engine};
-    use crate::scoring::Scoring;
+    use crate::terms::alignment::{Hit, Op};
+    use crate::terms::batch::Pair;
+    use crate::terms::bounds::Band;
+    use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
     const WIDE: Band = Band { deletions: 1 << 20, insertions: 1 << 20 };

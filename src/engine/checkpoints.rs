@@ -1,11 +1,11 @@
 //! Checkpoints: the edges between the parts that a long alignment is cut into. From them each part can be swept
 //! again by itself (the grid cache of FastLSA, Driga et al. 2006).
 
-use crate::batch::Batch;
-use crate::casts::to_u32;
 use crate::engine::plain::floor;
 use crate::engine::{Block, Edges, Primitives};
-use crate::error::EngineError;
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
 use std::ops::Range;
 
 /// The edges that enter the parts of `side` x `side` cells of a block. A part that the window's band
@@ -196,12 +196,12 @@ pub fn block_by_block<P: Primitives + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::Hit;
-    use crate::batch::Pair;
-    use crate::bounds::Band;
     use crate::engine::plain::Plain;
     use crate::engine::{Capabilities, Directions, Engine, Paths, Window};
-    use crate::scoring::Scoring;
+    use crate::terms::alignment::Hit;
+    use crate::terms::batch::Pair;
+    use crate::terms::bounds::Band;
+    use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
     /// Notes where the blocks begin that are swept.

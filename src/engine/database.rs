@@ -1,15 +1,15 @@
 //! Queries against a database: the scores that count, without the cells that they end in.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
-use crate::casts::to_u32;
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
 
 /// Pairs that are scored at a time, about, where an engine scores pairs alone: this bounds the memory.
 pub const PAIRS: usize = 1 << 16;
 
-/// A query that meets the short targets ([`crate::batch::Sequences::longest_short`]), and the least score that counts.
+/// A query that meets the short targets ([`crate::terms::batch::Sequences::longest_short`]), and the least score that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub query: u32,

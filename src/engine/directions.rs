@@ -7,8 +7,8 @@
 //!
 //! All numbers of this coding are constants of this file.
 
-use crate::casts::{low_u8, to_i32, to_u32, to_usize};
 use crate::engine::Window;
+use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
 use std::ops::Range;
 
 /// Where H of a cell came from, in the order in which equals are decided.
@@ -311,7 +311,7 @@ impl Cells<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::Band;
+    use crate::terms::bounds::Band;
     use std::collections::HashSet;
 
     /// Every cell of the band has a place of its own inside the tile, whatever the shape.

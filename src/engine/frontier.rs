@@ -1,9 +1,9 @@
 //! The edges between the part of a matrix that is swept and the rest: all that scoring a long pair has to keep.
 
-use crate::alignment::Hit;
-use crate::casts::to_u32;
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::{Block, Edges};
+use crate::terms::alignment::Hit;
+use crate::terms::casts::to_u32;
 use std::ops::Range;
 
 /// A block cut into parts of `side` x `side` cells, swept by anti-diagonals of parts. It keeps only the edges that the

@@ -5,33 +5,23 @@
 //! grid run in waves along its anti-diagonals, and hand H, E and F on through edge buffers. Where few
 //! tiles stand side by side, whole strips run at once and wait for each other, as links of a chain.
 
-mod buffers;
 mod checkpoints;
 mod database;
-mod device;
 mod job;
 pub mod layout;
 mod paths;
 mod pieces;
 mod pipeline;
 mod plan;
-mod profile;
 mod resident;
-mod run;
 mod runner;
-pub mod scan;
 mod score;
 pub mod shader;
 pub mod tasks;
-pub mod template;
-mod upload;
 pub mod variant;
 
-pub use device::{AdapterEntry, card_is_granted, list};
+pub use crate::gpu::device::{AdapterEntry, card_is_granted, list};
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, Sequences};
-use crate::casts::to_u32;
 use crate::engine::cpu::{self, Cpu};
 use crate::engine::database::by_pairs;
 use crate::engine::primitives::{BlockRoom, all_paths};
@@ -39,19 +29,23 @@ use crate::engine::{
     Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
     Primitives, Stand, TargetScore, Window,
 };
-use crate::error::EngineError;
-use crate::scoring::{Scoring, Substitution};
-use buffers::Grown;
+use crate::gpu::buffers::{self, Grown};
+use crate::gpu::device::Device;
+use crate::gpu::kernels::KernelCache;
+use crate::gpu::run::Runtime;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair, Sequences};
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::{Scoring, Substitution};
 use database::Databases;
-use device::Device;
 use job::Job;
 use layout::Letters;
 use pieces::TargetRoom;
-use pipeline::Pipelines;
+use pipeline::{Pipelines, check_limits};
 use plan::DeviceLimits;
 use rayon::prelude::*;
 use resident::{HeldSequences, Resident};
-use run::Runtime;
 use runner::{Answer, JobInputs, JobUnderWay, Kit, Runner};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -77,12 +71,13 @@ const EDGE_BYTES: u64 = 192 << 20;
 
 /// An open GPU; engines on it share its queue, its kernels and the targets that were uploaded last.
 pub struct Card {
-    runtime: Runtime,
+    pub(crate) runtime: Runtime,
     pipelines: Pipelines,
     targets: Mutex<Option<Arc<Resident>>>,
     room: TargetRoom,
     databases: Databases,
-    kernels: scan::ScanKernels,
+    /// Kernels of scans, by name.
+    pub(crate) scans: KernelCache<String>,
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
     edge_room: Arc<EdgeRoom>,
@@ -96,37 +91,38 @@ impl Card {
             None => Device::open_best(checked)?,
             Some(name) => Device::open_named(&[name.to_string()], checked)?.swap_remove(0),
         };
-        Ok(Card::new(device, &edge_room()))
+        Card::new(device, &edge_room())
     }
 
     /// Opens the adapters that `names` name.
     pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
-        Ok(Card::all(Device::open_named(names, checked)?))
+        Card::all(Device::open_named(names, checked)?)
     }
 
     /// Opens every real GPU.
     pub fn open_all(checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
-        Ok(Card::all(Device::open_all(checked)?))
+        Card::all(Device::open_all(checked)?)
     }
 
     /// The cards of a run, which share the host's memory.
-    fn all(devices: Vec<Device>) -> Vec<Arc<Card>> {
+    fn all(devices: Vec<Device>) -> Result<Vec<Arc<Card>>, EngineError> {
         let room = edge_room();
         devices.into_iter().map(|device| Card::new(device, &room)).collect()
     }
 
-    fn new(device: Device, edge_room: &Arc<EdgeRoom>) -> Arc<Card> {
+    fn new(device: Device, edge_room: &Arc<EdgeRoom>) -> Result<Arc<Card>, EngineError> {
+        check_limits(&device)?;
         let room = device.targets.min(buffers::largest(&device, BufferUsages::STORAGE));
-        Arc::new(Card {
+        Ok(Arc::new(Card {
             room: TargetRoom::new(room),
             runtime: Runtime::new(device),
             pipelines: Pipelines::default(),
             targets: Mutex::new(None),
             databases: Databases::default(),
-            kernels: scan::ScanKernels::default(),
+            scans: KernelCache::default(),
             chains: AtomicBool::new(true),
             edge_room: Arc::clone(edge_room),
-        })
+        }))
     }
 
     pub fn name(&self) -> &str {

@@ -1,11 +1,11 @@
 //! An engine that outlives its device's faults.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::database::by_pairs;
 use crate::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
-use crate::error::EngineError;
-use crate::scoring::Scoring;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair, Sequences};
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 
 /// Work of an engine on some items.
 type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
@@ -135,9 +135,9 @@ fn prove(batch: &Batch, windows: &[Window]) -> Result<(), EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::Op;
     use crate::engine::plain::Plain;
-    use crate::scoring::Scoring;
+    use crate::terms::alignment::Op;
+    use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
     /// Refuses more than `most` items at once; is lost at its `lost_at`-th call.
@@ -200,8 +200,9 @@ mod tests {
         let pairs: Vec<Pair> =
             (0..9).map(|k| Pair { query: k, target: k, start: 0, own: 0, end: 30 }).collect();
         let hits = Plain::new().score(&batch, &pairs).unwrap();
-        let window =
-            |(pair, hit): (&Pair, &Hit)| crate::backtrace::window_of(&batch, pair.query, pair.target, 0, hit);
+        let window = |(pair, hit): (&Pair, &Hit)| {
+            crate::align::backtrace::window_of(&batch, pair.query, pair.target, 0, hit)
+        };
         let windows = pairs.iter().zip(&hits).map(window).collect();
         (batch, pairs, windows)
     }

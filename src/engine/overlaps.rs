@@ -5,14 +5,14 @@
 //! looked at again, here: in two layers, one of all paths and one of those that have a letter that meets a letter
 //! already. That takes a byte a cell, and it is done where hardly any letters of two short sequences agree.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
-use crate::casts::to_u32;
 use crate::engine::directions::next_source;
 use crate::engine::paths::push_steps;
 use crate::engine::plain::{IMPOSSIBLE, decide};
 use crate::engine::{Edges, Paths, Source, Window};
-use crate::scoring::{AlignmentMode, Scoring};
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::to_u32;
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
 
 /// Bits of a cell's directions in each layer.

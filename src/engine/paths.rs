@@ -1,10 +1,10 @@
 //! Paths as engines leave them: runs of equal steps from the end of the path, a word each, and a zero behind the
 //! last where there is room.
 
-use crate::alignment::Op;
-use crate::casts::{low_u8, to_u32};
 use crate::engine::Source;
 use crate::engine::directions::{SOURCE_BITS, Words};
+use crate::terms::alignment::Op;
+use crate::terms::casts::{low_u8, to_u32};
 use std::ops::Range;
 
 /// A path on its way back through blocks.

@@ -3,17 +3,17 @@
 //! Every other engine is held against this one. It keeps one row of the matrix at a time and writes
 //! every direction of a window, without a band.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
-use crate::casts::{to_i32, to_u32, to_usize};
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
 use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
 use crate::engine::{
     Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Source, Tile, Window,
 };
-use crate::error::EngineError;
-use crate::scoring::Scoring;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::{to_i32, to_u32, to_usize};
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 
 /// The value of a gap that can't be: far below any score, and far from overflow.
 pub const IMPOSSIBLE: i32 = -(1 << 30);

@@ -1,10 +1,10 @@
 //! What alignments of a pair can still score behind each row, by words of the query that stand nowhere in the target
 //! (docs/algorithm.md, section 23).
 
-use crate::alphabet::is_base;
-use crate::bounds::twice_to_spoil;
-use crate::casts::{to_i32, to_i64};
-use crate::scoring::{AlignmentMode, Scoring};
+use crate::terms::alphabet::is_base;
+use crate::terms::bounds::twice_to_spoil;
+use crate::terms::casts::{to_i32, to_i64};
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
 /// A word of the target's letters stands in it by chance about once in this many times, as a power of 4.
@@ -143,8 +143,8 @@ impl Rolling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::Alphabet;
-    use crate::scoring::Matrix;
+    use crate::terms::alphabet::Alphabet;
+    use crate::terms::scoring::Matrix;
 
     fn behind(query: &[u8], target: &[u8], scoring: &Scoring) -> Vec<i32> {
         let potential = PotentialBehind::new(query, target, scoring).expect("words of these lengths");

@@ -1,15 +1,15 @@
 //! What paths are made of: directions, the edges between blocks, and tracebacks over them. Each engine brings the
 //! operations, and [`all_paths`] puts them together.
 
-use crate::batch::Batch;
-use crate::casts::to_u32;
 use crate::engine::blockwise::{Cuts, paths_in_blocks};
 use crate::engine::checkpoints::block_by_block;
 use crate::engine::overlaps;
 use crate::engine::traceback::Traceback;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, EdgeRoom, Edges, Engine};
 use crate::engine::{Leg, Paths, Stand, Window};
-use crate::error::EngineError;
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::sync::Arc;
 

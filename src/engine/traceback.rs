@@ -3,8 +3,8 @@
 use crate::engine::directions::{Cells, Source, next_source};
 use crate::engine::paths::push_steps;
 use crate::engine::{Leg, Stand, Window};
-use crate::error::EngineError;
-use crate::scoring::AlignmentMode;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::AlignmentMode;
 use std::ops::Range;
 
 /// A path on its way back.
@@ -83,7 +83,7 @@ impl Traceback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bounds::Band;
+    use crate::terms::bounds::Band;
 
     #[test]
     fn a_traceback_goes_back_or_ends() {

@@ -2,10 +2,10 @@
 
 use super::Run;
 use super::report::Summary;
-use crate::error::Result;
-use crate::options::{ANY_SCORE, Options};
-use crate::report::{Account, Facts, page, stats};
-use crate::writer::Output;
+use crate::output::report::{Account, Facts, page, stats};
+use crate::output::writer::Output;
+use crate::terms::error::Result;
+use crate::terms::options::{ANY_SCORE, Options};
 
 /// The files that were asked for. They are opened before the run, so that one that can't be written is told at once.
 pub struct FilesAbout {

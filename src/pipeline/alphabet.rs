@@ -2,11 +2,11 @@
 
 use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
-use crate::alignment::Strands;
-use crate::alphabet::{Alphabet, Suggested};
-use crate::error::{Error, Result};
-use crate::options::{Mode, Options};
-use crate::reader::Reader;
+use crate::input::reader::Reader;
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::{Alphabet, Suggested};
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{Mode, Options};
 use std::path::Path;
 
 /// Decides whether the sequences are DNA or proteins. `--alphabet` says it, or the references do, or if they leave it open

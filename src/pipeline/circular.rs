@@ -1,8 +1,8 @@
 //! The references that are circles.
 
-use crate::error::{Error, Place, Result};
-use crate::options::Circular;
-use crate::reader::References;
+use crate::input::reader::References;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::options::Circular;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn refused(file: &Path, problem: String, remedy: &'static str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::Alphabet;
+    use crate::terms::alphabet::Alphabet;
 
     fn references() -> References {
         let names: Vec<String> = ["a", "b", "a,b", "c"].map(String::from).into();

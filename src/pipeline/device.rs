@@ -2,20 +2,20 @@
 
 use super::estimate;
 use super::threads::start;
-use crate::batch::{STRETCH, Sequences};
-use crate::candidates::levels::Costs;
+use crate::align::candidates::levels::Costs;
+use crate::align::hits::PORTION;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
-use crate::error::{EngineError, Result};
-use crate::hits::PORTION;
-use crate::options::{DeviceChoice, FilterChoice, Mode, Options};
-use crate::search::finder::Finder;
-use crate::search::gpu::{OnCard, OnGpu};
-use crate::search::sliced::Sliced;
-use crate::search::{self, Scan};
+use crate::patterns::search::finder::Finder;
+use crate::patterns::search::gpu::{OnCard, OnGpu};
+use crate::patterns::search::sliced::Sliced;
+use crate::patterns::search::{self, Scan};
+use crate::terms::batch::{STRETCH, Sequences};
+use crate::terms::error::{EngineError, Result};
+use crate::terms::options::{DeviceChoice, FilterChoice, Mode, Options};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub struct Crew {
     pub queries: usize,
     /// Whether they have long queries scored side by side.
     is_of_gpus: bool,
-    /// Pairs that a worker should score at a time ([`crate::hits::Scope`]).
+    /// Pairs that a worker should score at a time ([`crate::align::hits::Scope`]).
     pub portion: usize,
     /// Each worker's own threads; empty where workers share the threads of the run. Beside a GPU the short loops of many
     /// workers would hold each other up.

@@ -1,9 +1,9 @@
 //! How much work a run will be, from a glance at its inputs.
 
-use crate::alphabet::Alphabet;
-use crate::database;
-use crate::options::{Mode, Options, Share};
-use crate::reader::{self, Reader};
+use crate::input::database;
+use crate::input::reader::{self, Reader};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::options::{Mode, Options, Share};
 use std::fs;
 use std::path::Path;
 

@@ -4,12 +4,12 @@ use super::lanes::{self, Lanes};
 use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
 use super::{alphabet, circular, order};
-use crate::alignment::Strands;
-use crate::alphabet::Alphabet;
-use crate::candidates::StoredIndex;
-use crate::error::{Error, Result};
-use crate::options::{Mode, Options};
-use crate::reader::References;
+use crate::align::candidates::StoredIndex;
+use crate::input::reader::References;
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{Mode, Options};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 

@@ -4,11 +4,11 @@
 //! part, so the parts joined are the bytes of the whole.
 
 use super::estimate;
-use crate::alignment::Strands;
-use crate::alphabet::Alphabet;
-use crate::error::{Error, Result};
-use crate::options::{Lane, MatesChoice, Mode, Options, ReadRules, try_open};
-use crate::reader::{Extent, Mates, Queries, QuerySource, Reader, Slice, slices};
+use crate::input::reader::{Extent, Mates, Queries, QuerySource, Reader, Slice, slices};
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{Lane, MatesChoice, Mode, Options, ReadRules, try_open};
 use std::path::{Path, PathBuf};
 
 /// The lanes of a run that are still to be aligned.

@@ -5,10 +5,10 @@
 //! sure, so files that look swapped get a warning.
 
 use super::source::ReferenceSource;
-use crate::alphabet::Alphabet;
-use crate::error::{Error, Place, Result};
-use crate::options::{IndexOptions, Mode, Options};
-use crate::reader::{Reader, References};
+use crate::input::reader::{Reader, References};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::options::{IndexOptions, Mode, Options};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

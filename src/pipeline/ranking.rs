@@ -1,16 +1,16 @@
 //! Which hits of a query are reported, and in which order, where their scores alone don't say it.
 
 use super::significance::Least;
-use crate::alignment::{Alignment, Found, Strand};
-use crate::batch::{Batch, Sequences};
-use crate::candidates::{Layout, Meets};
-use crate::casts::whole_i32;
-use crate::complexity::{mask, unmasked_score};
-use crate::hits::{HitAt, Ranks, Rules};
-use crate::identity::{ColumnKinds, is_equal};
-use crate::options::{IdentityDefinition, Limits, Mask, Options, Rank};
-use crate::scoring::{AlignmentMode, Scoring};
-use crate::writer::list::RankedBy;
+use crate::align::candidates::{Layout, Meets};
+use crate::align::complexity::{mask, unmasked_score};
+use crate::align::hits::{HitAt, Ranks, Rules};
+use crate::align::identity::{ColumnKinds, is_equal};
+use crate::output::writer::list::RankedBy;
+use crate::terms::alignment::{Alignment, Found, Strand};
+use crate::terms::batch::{Batch, Sequences};
+use crate::terms::casts::whole_i32;
+use crate::terms::options::{IdentityDefinition, Limits, Mask, Options, Rank};
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;

@@ -1,11 +1,11 @@
 //! The receipt of a run's output: made at the end, and read by `--resume`.
 
 use super::Reporter;
-use crate::error::Result;
-use crate::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
-use crate::writer::output::{Beside, Output};
-use crate::writer::receipt::{self, Choice, Receipt, Task};
-use crate::writer::{place, sort};
+use crate::output::writer::output::{Beside, Output};
+use crate::output::writer::receipt::{self, Choice, Receipt, Task};
+use crate::output::writer::{place, sort};
+use crate::terms::error::Result;
+use crate::terms::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
 use std::path::Path;
 
 /// A run whose output gets a receipt.

@@ -2,10 +2,10 @@
 
 use super::Run;
 use super::report::{QUERIES, counted, queries_are};
-use crate::casts::whole_i32;
-use crate::hits::{Remarks, TooShort};
-use crate::options::Limits;
-use crate::split::SEARCHED_AGAIN;
+use crate::align::hits::{Remarks, TooShort};
+use crate::align::split::SEARCHED_AGAIN;
+use crate::terms::casts::whole_i32;
+use crate::terms::options::Limits;
 
 impl Run<'_> {
     /// Prints the notes.

@@ -1,10 +1,10 @@
 //! The hits of queries that came before, for those that equal them.
 
-use crate::alignment::{Alignment, Found, Strand};
-use crate::batch::Sequences;
-use crate::dedup::Distinct;
-pub(super) use crate::dedup::queries::{Group, Grouped, Unit};
-use crate::hits::Remarks;
+use crate::align::dedup::Distinct;
+pub(super) use crate::align::dedup::queries::{Group, Grouped, Unit};
+use crate::align::hits::Remarks;
+use crate::terms::alignment::{Alignment, Found, Strand};
+use crate::terms::batch::Sequences;
 use smallvec::SmallVec;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,12 +4,12 @@ use super::device::Hardware;
 use super::query_search::QuerySearch;
 use super::report::counted;
 use super::setup;
-use crate::alphabet::Alphabet;
-use crate::batch::Sequences;
-use crate::error::Result;
-use crate::hits::{Scope, WithoutRepeats};
-use crate::options::{Mode, Options};
-use crate::repeats;
+use crate::align::hits::{Scope, WithoutRepeats};
+use crate::align::repeats;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::batch::Sequences;
+use crate::terms::error::Result;
+use crate::terms::options::{Mode, Options};
 use std::sync::{Arc, RwLock};
 
 /// References of fewer letters are searched as quickly as they are looked through.

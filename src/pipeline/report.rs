@@ -1,6 +1,6 @@
 //! What a run tells while it runs, and what it did.
 
-use crate::hits::{Effort, Remarks};
+use crate::align::hits::{Effort, Remarks};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub(super) fn warn(reporter: &dyn Reporter, warnings: impl IntoIterator<Item = S
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Summary {
     pub queries: u64,
-    /// Where in the input a part of it begins and ends ([`crate::reader::Extent::places`]).
+    /// Where in the input a part of it begins and ends ([`crate::input::reader::Extent::places`]).
     pub stretch: (u64, u64),
     pub aligned: u64,
     /// Aligned queries whose hits are of the second tier.

@@ -3,15 +3,15 @@
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, card_is_granted};
-use crate::error::EngineError;
-use crate::options::{SearchDevice, SearchOptions};
-use crate::search::exact::{self, Exact};
-use crate::search::gpu::{OnCard, OnGpu, ScanDevice, takes};
-use crate::search::hits::Wanted;
-use crate::search::plain::Plain;
-use crate::search::sites::Sites;
-use crate::search::sliced::Sliced;
-use crate::search::{Rule, Scan};
+use crate::patterns::search::exact::{self, Exact};
+use crate::patterns::search::gpu::{OnCard, OnGpu, ScanDevice, takes};
+use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::plain::Plain;
+use crate::patterns::search::sites::Sites;
+use crate::patterns::search::sliced::Sliced;
+use crate::patterns::search::{Rule, Scan};
+use crate::terms::error::EngineError;
+use crate::terms::options::{SearchDevice, SearchOptions};
 
 /// Cells, letters times rows, that a thread does in a second for each byte of its vectors, about: 16 Gbp/s for a
 /// pattern of 20 with 64 bytes.

@@ -1,5 +1,5 @@
 //! `swalign search`: one thread reads texts and lays them one after the other, the calling thread searches them
-//! ([`crate::search::driver`]) and writes, in the order of the texts.
+//! ([`crate::patterns::search::driver`]) and writes, in the order of the texts.
 
 mod active;
 mod amplicons;
@@ -19,21 +19,21 @@ use super::report::warn;
 use super::scanner::{self, SearchWork};
 use super::threads::{set_threads, start};
 use super::{Reporter, Stage, estimate};
-use crate::error::Result;
-use crate::options::{SearchDevice, SearchFormat, SearchOptions};
-use crate::reader::{FileState, Slice, slices};
-use crate::search::amplicons::Pairs;
-use crate::search::batch::BatchRules;
-use crate::search::driver::{Driver, oriented};
-use crate::search::exact;
-use crate::search::hits::Wanted;
-use crate::search::limits::Limits;
-use crate::search::pattern::Pattern;
-use crate::search::rates::Rate;
-use crate::search::{Rule, Scan};
-use crate::writer::Output;
-use crate::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
-use crate::writer::output::Beside;
+use crate::input::reader::{FileState, Slice, slices};
+use crate::output::writer::Output;
+use crate::output::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
+use crate::output::writer::output::Beside;
+use crate::patterns::search::amplicons::Pairs;
+use crate::patterns::search::batch::BatchRules;
+use crate::patterns::search::driver::{Driver, oriented};
+use crate::patterns::search::exact;
+use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::limits::Limits;
+use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::rates::Rate;
+use crate::patterns::search::{Rule, Scan};
+use crate::terms::error::Result;
+use crate::terms::options::{SearchDevice, SearchFormat, SearchOptions};
 use counts::Counts;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;

@@ -11,26 +11,26 @@ use super::repeats::TakenOut;
 use super::report::{RESIDUES, Reporter, counted, warn};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
-use crate::batch::Sequences;
-use crate::candidates::StoredIndex;
-use crate::candidates::filter::Filter;
-use crate::casts::whole_i64;
-use crate::error::Result;
-use crate::hits::{Rules, Tiers};
-use crate::insert::InsertSize;
-use crate::options::{
+use crate::align::candidates::StoredIndex;
+use crate::align::candidates::filter::Filter;
+use crate::align::hits::{Rules, Tiers};
+use crate::align::pairing::Pairing;
+use crate::align::quality::{PairScores, Typical};
+use crate::align::split::Splitting;
+use crate::input::reader::References;
+use crate::output::statistics::Tally;
+use crate::output::writer::list::RankedBy;
+use crate::output::writer::receipt::{Choice, ListInReceipt, MatesInReceipt};
+use crate::output::writer::{Chosen, NamedTargets, TiersTold, Writer};
+use crate::terms::batch::Sequences;
+use crate::terms::casts::whole_i64;
+use crate::terms::error::Result;
+use crate::terms::insert::InsertSize;
+use crate::terms::options::{
     ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, Split, TieRule, anchored_score, default_drop,
     default_split_score,
 };
-use crate::pairing::Pairing;
-use crate::quality::{PairScores, Typical};
-use crate::reader::References;
-use crate::scoring::Scoring;
-use crate::split::Splitting;
-use crate::statistics::Tally;
-use crate::writer::list::RankedBy;
-use crate::writer::receipt::{Choice, ListInReceipt, MatesInReceipt};
-use crate::writer::{Chosen, NamedTargets, TiersTold, Writer};
+use crate::terms::scoring::Scoring;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

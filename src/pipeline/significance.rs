@@ -1,16 +1,16 @@
 //! How significant the scores of a run are: its search space, and the least scores that follow from E-values.
 
-use crate::alignment::Strand;
-use crate::batch::Batch;
-use crate::bounds::potential;
-use crate::candidates::{Layout, Meets};
-use crate::casts::{to_i32, to_i64, to_u32};
-use crate::error::{Error, Result};
-use crate::fitted::{constants, growth};
-use crate::hits::{LeastScores, Remarks, Scope, TooShort};
-use crate::options::{Mode, Options, OutputFormat, Rank, default_min_score, short_score};
-use crate::scoring::{Scoring, Substitution};
-use crate::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
+use crate::align::candidates::{Layout, Meets};
+use crate::align::fitted::{constants, growth};
+use crate::align::hits::{LeastScores, Remarks, Scope, TooShort};
+use crate::align::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
+use crate::terms::alignment::Strand;
+use crate::terms::batch::Batch;
+use crate::terms::bounds::potential;
+use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{Mode, Options, OutputFormat, Rank, default_min_score, short_score};
+use crate::terms::scoring::{Scoring, Substitution};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,14 +2,14 @@
 
 use super::estimate;
 use super::report::{Reporter, Stage};
-use crate::alphabet::{Alphabet, Suggested};
-use crate::candidates::StoredIndex;
-use crate::database::{self, Database};
-use crate::error::{Error, Result};
-use crate::options::{Mode, Options, ReadRules};
-use crate::reader::{
+use crate::align::candidates::StoredIndex;
+use crate::input::database::{self, Database};
+use crate::input::reader::{
     Reader, References, check_reference_names, read_reference_part, read_references, suggested_alphabet,
 };
+use crate::terms::alphabet::{Alphabet, Suggested};
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{Mode, Options, ReadRules};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Codes of long references, stored in a temporary file until the sections before them are known.
 
-use crate::database::{BlockSums, StoredCodes};
-use crate::error::{Error, Result};
-use crate::reader::CodeSink;
-use crate::writer::temporary::{self, Permissions};
+use crate::input::database::{BlockSums, StoredCodes};
+use crate::input::reader::CodeSink;
+use crate::output::writer::temporary::{self, Permissions};
+use crate::terms::error::{Error, Result};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
@@ -63,10 +63,10 @@ impl Drop for Spool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::Alphabet;
-    use crate::database;
-    use crate::options::ReadRules;
-    use crate::reader::{Reader, read_references_into};
+    use crate::input::database;
+    use crate::input::reader::{Reader, read_references_into};
+    use crate::terms::alphabet::Alphabet;
+    use crate::terms::options::ReadRules;
 
     /// The database of a FASTA file, and whether its codes went through a file.
     fn database(fasta: &str, kept: usize) -> (Vec<u8>, bool) {

@@ -3,13 +3,13 @@
 
 use super::device::Hardware;
 use super::*;
-use crate::alignment::{Hit, Strands};
-use crate::batch::{Batch, Pair};
 use crate::engine::cpu::Cpu;
 use crate::engine::{Capabilities, Engine, Guarded, Paths, Window};
-use crate::groups;
-use crate::insert::InsertSize;
-use crate::options::{
+use crate::terms::alignment::{Hit, Strands};
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::groups;
+use crate::terms::insert::InsertSize;
+use crate::terms::options::{
     DeviceChoice, FilterChoice, Format, Limits, MatesChoice, Mode, OutputFormat, Rank, ScoringChoice, Share,
 };
 use std::fmt::Write as _;
@@ -97,7 +97,7 @@ fn options(folder: &Path) -> Options {
         limits: Limits::records(2),
         anchor: 19,
         evalue: None,
-        tie_rule: crate::options::TieRule::First,
+        tie_rule: crate::terms::options::TieRule::First,
         rank: Rank::Raw,
         columns: Vec::new(),
         table_header: false,

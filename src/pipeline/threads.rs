@@ -1,7 +1,7 @@
 //! The threads of this process: the pool that parallel loops share, and a thread for each stage of a run.
 
 use super::{Reporter, counted};
-use crate::error::{EngineError, Result};
+use crate::terms::error::{EngineError, Result};
 use std::error::Error as _;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 

@@ -2,12 +2,12 @@
 
 use super::Run;
 use super::report::{QUERIES, Summary, counted};
-use crate::error::Result;
-use crate::hits::Effort;
-use crate::statistics::Sums;
-use crate::writer::Output;
-use crate::writer::bgzf::RecordBytes;
-use crate::writer::sink::RecordSink;
+use crate::align::hits::Effort;
+use crate::output::statistics::Sums;
+use crate::output::writer::Output;
+use crate::output::writer::bgzf::RecordBytes;
+use crate::output::writer::sink::RecordSink;
+use crate::terms::error::Result;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::Ordering;

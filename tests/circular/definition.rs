@@ -3,14 +3,14 @@
 use super::*;
 use crate::common::definition::{MOST, oracle};
 use crate::common::golden::check_path;
-use swalign::alignment::{Alignment, Found, Op};
-use swalign::candidates::CHUNK;
-use swalign::candidates::filter::Filter;
-use swalign::circles;
+use swalign::align::candidates::CHUNK;
+use swalign::align::candidates::filter::Filter;
+use swalign::align::circles;
+use swalign::align::hits::{self, Effort, PORTION, Rules, Scope};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::terms::alignment::{Alignment, Found, Op};
 
 const RECORDS: usize = 4;
 
@@ -202,7 +202,7 @@ fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize
     assert!(pieces.next().is_none());
     let first = whole.alignments.first().filter(is_across);
     assert_eq!(cut.supplementary.len(), usize::from(first.is_some()));
-    let of_first = |found: &Found| swalign::quality::of_first(&batch.scoring, found);
+    let of_first = |found: &Found| swalign::align::quality::of_first(&batch.scoring, found);
     assert_eq!((of_first(cut), cut.second, cut.threshold), (of_first(whole), whole.second, whole.threshold));
     for other in &cut.supplementary {
         assert_eq!((other.quality, other.second), (of_first(whole), whole.second));

@@ -2,7 +2,7 @@
 
 use crate::common::sam::{Record, Sam};
 use std::collections::BTreeMap;
-use swalign::alphabet::reverse_complement;
+use swalign::terms::alphabet::reverse_complement;
 
 /// The scores of a run: match, mismatch, opening and extending a gap.
 pub type Scores = (i64, i64, i64, i64);

@@ -2,16 +2,16 @@
 
 use super::*;
 use std::cmp::Reverse;
-use swalign::alignment::{Alignment, Found};
-use swalign::batch::Pair;
-use swalign::candidates::filter::Filter;
+use swalign::align::candidates::filter::Filter;
+use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::pairing::{self, Pairing};
+use swalign::align::split::{self, Splitting};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, Rules, Scope};
-use swalign::insert::{InsertSize, Orientation};
-use swalign::pairing::{self, Pairing};
-use swalign::split::{self, Splitting};
+use swalign::terms::alignment::{Alignment, Found};
+use swalign::terms::batch::Pair;
+use swalign::terms::insert::{InsertSize, Orientation};
 
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 500_000, max_hits: 3, ..Rules::BEST };
 
@@ -200,7 +200,7 @@ fn split_reads_turn_with_the_circle() {
             split::supplement(&mut Cpu::new(), &scope, (splitting, None), &mut found, &mut Effort::default())
                 .unwrap();
             let whole = found.clone();
-            swalign::circles::cut(&batch, LAYOUT, &mut found);
+            swalign::align::circles::cut(&batch, LAYOUT, &mut found);
             let in_order = |found: &Found| {
                 let hits = found.supplementary.iter().map(|hit| Reverse(hit.alignment.score));
                 hits.is_sorted() && found.alignments.iter().all(|hit| hit.target_end <= LEN as u32)

@@ -229,8 +229,8 @@ fn targets_without_residues_are_left_out() {
 
 #[test]
 fn bgzf_without_its_end_marker_is_a_warning() {
-    let whole = swalign::writer::bgzf::pack(READ.repeat(3000).as_bytes()).unwrap();
-    let with_end = [&whole[..], &swalign::writer::bgzf::end_of_file().unwrap()].concat();
+    let whole = swalign::output::writer::bgzf::pack(READ.repeat(3000).as_bytes()).unwrap();
+    let with_end = [&whole[..], &swalign::output::writer::bgzf::end_of_file().unwrap()].concat();
     let folder = folder(&[("cut.fq.gz", &whole), ("whole.fq.gz", &with_end), ("ref.fa", REFERENCE)]);
     for (file, is_cut) in [("cut.fq.gz", true), ("whole.fq.gz", false)] {
         for part in ["1/1", "2/2"] {
@@ -279,8 +279,9 @@ fn alignments_are_no_sequences() {
 fn reads_of_bam_are_those_of_fastq() {
     let mut random = Random::new(41);
     let reference: String = (0..600).map(|_| char::from(b"ACGT"[random.below(4)])).collect();
-    let turned =
-        |bases: &str| String::from_utf8(swalign::alphabet::reverse_complement(bases.as_bytes())).unwrap();
+    let turned = |bases: &str| {
+        String::from_utf8(swalign::terms::alphabet::reverse_complement(bases.as_bytes())).unwrap()
+    };
     let mut reads = String::new();
     for at in 0..60 {
         let begin = random.below(500);

@@ -1,7 +1,7 @@
 //! `--strand minus`: the answers are those of the reverse complement of each query, on the other strand.
 
 use super::*;
-use swalign::alphabet::reverse_complement;
+use swalign::terms::alphabet::reverse_complement;
 
 /// The records of a run, with the strand that is not asked for.
 type Placed = Vec<(String, u32, Vec<String>)>;

@@ -6,13 +6,13 @@
 
 use super::golden::check_path;
 use std::cmp::Reverse;
-use swalign::alignment::{Alignment, Hit, Strand};
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair};
-use swalign::candidates::Layout;
+use swalign::align::backtrace::{self, Wanted};
+use swalign::align::candidates::Layout;
 use swalign::engine::plain::Plain;
 use swalign::engine::primitives::filled_paths;
 use swalign::engine::{Engine, Window};
+use swalign::terms::alignment::{Alignment, Hit, Strand};
+use swalign::terms::batch::{Batch, Pair};
 
 /// The oracle stops after so many hits: one more than any case asks for.
 pub const MOST: usize = 6;

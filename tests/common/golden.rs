@@ -3,12 +3,12 @@
 use super::{codes, fasta, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Hit, Op, Strand};
-use swalign::alphabet::Alphabet;
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair};
+use swalign::align::backtrace::{self, Wanted};
 use swalign::engine::Engine;
-use swalign::scoring::{AlignmentMode, Matrix, Scoring};
+use swalign::terms::alignment::{Alignment, Hit, Op, Strand};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair};
+use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// One pair under one scoring, and what others found. Ends are 1-based and inclusive, which is our
 /// exclusive end; starts are 1-based.

@@ -2,8 +2,8 @@
 
 use super::random::Random;
 use super::text as file;
-use swalign::grep::pattern::{Pattern, Reading};
-use swalign::search::Rule;
+use swalign::patterns::grep::pattern::{Pattern, Reading};
+use swalign::patterns::search::Rule;
 
 pub const LITERAL: Reading = Reading { literal: true, any_case: false };
 

@@ -20,10 +20,10 @@ use random::Random;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use swalign::alignment::Strands;
-use swalign::alphabet::Alphabet;
-use swalign::groups;
-use swalign::scoring::{Matrix, Scoring};
+use swalign::terms::alignment::Strands;
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::groups;
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// A file of `data/`.
 pub fn data(name: &str) -> PathBuf {

@@ -1,6 +1,6 @@
 //! Seeded randomness: the same seed gives the same sequences on every machine.
 
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 pub struct Random(u64);

@@ -2,8 +2,8 @@
 
 use super::random::Random;
 use super::{fasta, text};
-use swalign::search::pattern::Pattern;
-use swalign::search::{End, OTHER};
+use swalign::patterns::search::pattern::Pattern;
+use swalign::patterns::search::{End, OTHER};
 
 /// Lengths at the seams of words, of groups of addends and of vectors.
 pub const LENGTHS: [usize; 17] = [1, 2, 3, 6, 7, 8, 14, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129];

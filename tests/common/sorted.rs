@@ -5,7 +5,7 @@ use super::random::Random;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// The records of a BAM file, each with its size in front.
 pub fn records(bam: &[u8]) -> Vec<Vec<u8>> {

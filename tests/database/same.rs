@@ -3,7 +3,7 @@
 use super::*;
 use crate::common::command::Outcome;
 use crate::common::random::Random;
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 /// The run of `args`, which end in ref.fa, with FASTA and with the database.
 fn both(folder: &Folder, args: &[&str]) -> [Outcome; 2] {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::common::random::Random;
-use swalign::alphabet::Alphabet;
+use swalign::terms::alphabet::Alphabet;
 
 /// Texts of all letters of DNA, in lines and in lower case here and there, and patterns that are near stretches of them.
 fn texts() -> Folder {

@@ -1,7 +1,7 @@
 //! Mates in parts of the references, joined.
 
 use super::*;
-use swalign::alphabet::reverse_complement;
+use swalign::terms::alphabet::reverse_complement;
 
 const PAIRS: usize = 120;
 const LETTERS: usize = 40;

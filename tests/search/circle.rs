@@ -3,7 +3,7 @@
 use super::hits::{some_limits, some_pam};
 use super::*;
 use std::collections::BTreeMap;
-use swalign::search::circle::Circle;
+use swalign::patterns::search::circle::Circle;
 
 /// The hits of a circle by their definition: the edits of each position of the text that repeats without end, and of these the
 /// local minima on the circle.

@@ -1,7 +1,7 @@
 //! Hits found from their PAMs: those that the ends of a scan tell, in whatever parts a text comes.
 
 use super::*;
-use swalign::search::rates::Rate;
+use swalign::patterns::search::rates::Rate;
 
 /// A text with many sites where patterns occur with a few edits, on both strands, and with letters that are no base.
 fn planted(random: &mut Random, patterns: &[Vec<u8>], len: usize, letters: u8) -> Vec<u8> {

@@ -1,12 +1,12 @@
 //! What an engine answers, compared with the specification's answers.
 
-use swalign::alignment::{Alignment, Cigar, Hit, Strand};
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair};
+use swalign::align::backtrace::{self, Wanted};
 use swalign::engine::plain::Plain;
 use swalign::engine::primitives::{filled_paths, paths_in_groups};
 use swalign::engine::{Engine, Paths, Primitives, Window};
-use swalign::error::EngineError;
+use swalign::terms::alignment::{Alignment, Cigar, Hit, Strand};
+use swalign::terms::batch::{Batch, Pair};
+use swalign::terms::error::EngineError;
 
 /// Scores of `engine` and of `plain`, compared.
 pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<Hit> {

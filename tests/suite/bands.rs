@@ -3,15 +3,15 @@
 use super::agreement::{plain_paths, wanted};
 use super::inputs::one_pair;
 use crate::common::random::Random;
-use swalign::alignment::{Alignment, Hit, Op};
-use swalign::alphabet::Alphabet;
-use swalign::backtrace::{self, Wanted};
-use swalign::batch::Batch;
+use swalign::align::backtrace::{self, Wanted};
 use swalign::engine::plain::Plain;
 use swalign::engine::primitives::filled_paths;
 use swalign::engine::{Engine, Primitives};
-use swalign::error::EngineError;
-use swalign::scoring::{Matrix, Scoring};
+use swalign::terms::alignment::{Alignment, Hit, Op};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::Batch;
+use swalign::terms::error::EngineError;
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// Lengths of gaps: at the seams of words, lanes and tiles. In the first scoring a deletion of 10, 21, 42 or 85 makes the
 /// widest band that one kind of a GPU's lanes traces.

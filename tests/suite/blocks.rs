@@ -3,13 +3,13 @@
 use super::agreement::{along, plain_paths, wanted, windows};
 use super::inputs::{batch, one_pair, scorings};
 use crate::common::random::Random;
-use swalign::alphabet::Alphabet;
-use swalign::batch::{Batch, Pair};
-use swalign::bounds::Band;
 use swalign::engine::blockwise::{Cuts, paths_in_blocks};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Block, Edges, Engine, Primitives, Window};
-use swalign::scoring::Scoring;
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair};
+use swalign::terms::bounds::Band;
+use swalign::terms::scoring::Scoring;
 
 /// Small blocks, with room for `edges` and for directions `ahead`, in bytes.
 fn cuts(edges: u64, ahead: u64) -> Cuts {

@@ -3,10 +3,10 @@
 use super::inputs::{letters, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::batch::{Batch, Sequences};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Asked, Engine, Primitives, TargetScore};
-use swalign::scoring::Scoring;
+use swalign::terms::batch::{Batch, Sequences};
+use swalign::terms::scoring::Scoring;
 
 /// Query lengths at the seams of the tiles that do a query alone.
 pub const ROWS: [usize; 24] = [

@@ -2,9 +2,9 @@
 
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::alphabet::Alphabet;
-use swalign::batch::{Batch, Pair, Sequences};
-use swalign::scoring::{Matrix, Scoring};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
 /// mismatch that costs nothing.

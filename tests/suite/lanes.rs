@@ -5,9 +5,9 @@ use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::batch::{Batch, Pair, Sequences};
 use swalign::engine::Primitives;
-use swalign::scoring::{Scoring, Substitution};
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::scoring::{Scoring, Substitution};
 
 /// As many pairs of about one size as a vector has lanes, one less and one more.
 pub fn counts_agree(engine: &mut dyn Primitives) {

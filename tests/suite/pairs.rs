@@ -4,11 +4,11 @@ use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings, seams};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::batch::{Batch, Pair, Sequences};
-use swalign::bounds::Band;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Primitives, Window};
-use swalign::scoring::{MAX_PARAMETER, Scoring};
+use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::bounds::Band;
+use swalign::terms::scoring::{MAX_PARAMETER, Scoring};
 
 /// Scores and paths at every seam, for every scoring.
 pub fn seams_agree(engine: &mut dyn Primitives, limit: usize) {

@@ -5,10 +5,10 @@ use super::agreement::scores_agree;
 use super::inputs::{self, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::Hit;
-use swalign::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
 use swalign::engine::Primitives;
-use swalign::scoring::Scoring;
+use swalign::terms::alignment::Hit;
+use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
+use swalign::terms::scoring::Scoring;
 
 /// Query lengths at the seams of lanes and tiles.
 pub const ROWS: [usize; 14] = [1, 8, 31, 33, 64, 104, 128, 150, 200, 256, 300, 380, 400, 512];

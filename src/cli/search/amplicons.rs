@@ -1,7 +1,7 @@
 //! The arguments of `swalign search --amplicons`.
 
 use crate::cli::{usage, values};
-use crate::options::{AmpliconChoice, MateFiles, PairSource};
+use crate::terms::options::{AmpliconChoice, MateFiles, PairSource};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! The arguments of `swalign search --mates`.
 
 use crate::cli::values;
-use crate::options::MateFiles;
+use crate::terms::options::MateFiles;
 use clap::Args;
 use std::path::PathBuf;
 

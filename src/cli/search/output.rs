@@ -1,7 +1,7 @@
 //! The output options of `swalign search`.
 
 use crate::cli::{usage, values};
-use crate::options::{SearchColumn, SearchFormat};
+use crate::terms::options::{SearchColumn, SearchFormat};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The progress line: stage, progress and remaining time of a run. A timer draws it.
 
-use crate::casts::to_u64;
 use crate::pipeline::{Stage, counted};
+use crate::terms::casts::to_u64;
 use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! The output of `swalign devices`: an aligned table for terminals, tab-separated columns or JSON for programs.
 
 use crate::engine::gpu::AdapterEntry;
-use crate::json::quoted;
+use crate::terms::json::quoted;
 
 const MIB: u64 = 1 << 20;
 /// Between two columns.

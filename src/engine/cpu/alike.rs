@@ -8,13 +8,13 @@ use super::strip::{PrunedTrace, Rectangle};
 use super::striped::PrunedSweep;
 use super::sweeps::striped_window;
 use super::trace::BandShape;
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, sweeps};
-use crate::bounds::least_score;
-use crate::casts::{to_i32, to_u32};
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Paths, Window};
-use crate::error::EngineError;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair, sweeps};
+use crate::terms::bounds::least_score;
+use crate::terms::casts::{to_i32, to_u32};
+use crate::terms::error::EngineError;
 use rayon::prelude::*;
 
 /// Rows and columns from which on this is tried.

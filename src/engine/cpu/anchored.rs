@@ -9,12 +9,12 @@ use super::cell::{Penalties, cell};
 use super::lanes::{Costs, Equality, Nothing, side_by_side, tables};
 use super::score::{Columns, Letters, Profile, Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
-use crate::alignment::Hit;
-use crate::alphabet::CODES;
-use crate::batch::{Batch, Pair, swept};
-use crate::casts::{to_i32, to_i64, to_u32};
 use crate::engine::Edges;
-use crate::scoring::{AlignmentMode, Substitution};
+use crate::terms::alignment::Hit;
+use crate::terms::alphabet::CODES;
+use crate::terms::batch::{Batch, Pair, swept};
+use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::scoring::{AlignmentMode, Substitution};
 use bytemuck::cast_slice;
 use std::ops::Range;
 

@@ -7,13 +7,13 @@ use super::score::Width;
 use super::scorer::{MOST_ROWS, Trials};
 use super::simd::{Kernel, Lane, Simd, Table, Vectors};
 use super::{Cpu, InstructionSet};
-use crate::alphabet::{BASES, CODES};
-use crate::batch::{Batch, Pair};
-use crate::casts::{to_i32, to_i64, to_u32};
 use crate::engine::database::PAIRS;
 use crate::engine::{Asked, Engine, TargetScore};
-use crate::error::EngineError;
-use crate::scoring::{Scoring, Substitution};
+use crate::terms::alphabet::{BASES, CODES};
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::error::EngineError;
+use crate::terms::scoring::{Scoring, Substitution};
 use bytemuck::cast_slice;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -387,10 +387,10 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::Alphabet;
     use crate::engine::database::by_pairs;
     use crate::engine::plain::Plain;
-    use crate::scoring::Matrix;
+    use crate::terms::alphabet::Alphabet;
+    use crate::terms::scoring::Matrix;
     use std::sync::Arc;
 
     /// Scores equal those of the specification for rounds of any size, and for lanes of each width.

@@ -2,9 +2,9 @@
 
 use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
-use crate::alphabet::CODES;
-use crate::casts::{const_u8, to_i32};
-use crate::scoring::{Matrix, Scoring, Substitution};
+use crate::terms::alphabet::CODES;
+use crate::terms::casts::{const_u8, to_i32};
+use crate::terms::scoring::{Matrix, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
 

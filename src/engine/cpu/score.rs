@@ -4,11 +4,11 @@
 use super::cell::{Penalties, cell};
 use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side, tables};
 use super::simd::{Kernel, Lane, Simd, Vectors};
-use crate::alignment::Hit;
-use crate::alphabet::CODES;
-use crate::batch::{Batch, Pair, STRETCH, swept};
-use crate::casts::{to_i32, to_i64, to_u32, to_usize};
-use crate::scoring::{Scoring, Substitution};
+use crate::terms::alignment::Hit;
+use crate::terms::alphabet::CODES;
+use crate::terms::batch::{Batch, Pair, STRETCH, swept};
+use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
+use crate::terms::scoring::{Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
@@ -40,7 +40,7 @@ impl Width {
     }
 }
 
-/// The scores of a group of sweeps ([`crate::batch::sweeps`]), at most as many as there are lanes. Each of their pairs
+/// The scores of a group of sweeps ([`crate::terms::batch::sweeps`]), at most as many as there are lanes. Each of their pairs
 /// has an answer: `None` where the lanes are too narrow for its sweep's scores.
 pub struct Score<'a> {
     pub batch: &'a Batch,

@@ -40,7 +40,7 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod sse41;
 
-use crate::alphabet::CODES;
+use crate::terms::alphabet::CODES;
 use arrays::Arrays;
 use bytemuck::Pod;
 use std::fmt;

@@ -8,13 +8,13 @@ pub use pruned::PrunedTrace;
 use super::cell::{Cell, Codes, Penalties, cell};
 use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};
-use crate::alignment::Hit;
-use crate::alphabet::CODES;
-use crate::casts::{to_i32, to_u32, to_usize};
 use crate::engine::Edges;
 use crate::engine::directions::{CELLS_PER_WORD, Tile};
 use crate::engine::plain::{IMPOSSIBLE, floor};
-use crate::scoring::{Scoring, Substitution};
+use crate::terms::alignment::Hit;
+use crate::terms::alphabet::CODES;
+use crate::terms::casts::{to_i32, to_u32, to_usize};
+use crate::terms::scoring::{Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 

@@ -4,12 +4,12 @@ use super::score::Width;
 use super::simd::InstructionSet;
 use super::strip::{Rectangle, Sweep};
 use super::striped::{StripedSweep, WindowSize};
-use crate::alignment::Hit;
-use crate::batch::Batch;
 use crate::engine::frontier::{Frontier, better};
 use crate::engine::plain::{floor, recurrence};
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Edges, Window};
-use crate::scoring::Scoring;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::Batch;
+use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 
 /// Rows of a strip of any instruction set, or of several.

@@ -1,6 +1,5 @@
 //! Checkpoints of long alignments: the edges between their blocks, left by one sweep over many of them.
 
-use crate::batch::Batch;
 use crate::engine::checkpoints::{Checkpoints, block_by_block};
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::plan::checkpoint::{self, CheckpointSweep};
@@ -8,7 +7,8 @@ use crate::engine::gpu::runner::JobInputs;
 use crate::engine::gpu::variant::{Kernel, TileVariant};
 use crate::engine::gpu::{Cols, Gpu, residues_of, scores_of, window_residues};
 use crate::engine::{Block, Edges, Window};
-use crate::error::EngineError;
+use crate::terms::batch::Batch;
+use crate::terms::error::EngineError;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Gpu {

@@ -1,7 +1,5 @@
 //! Queries against a database that lies on the device: the scores that count.
 
-use crate::batch::{Batch, Sequences};
-use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::plan::database::{DatabasePlan, Meeting, TargetOrder};
 use crate::engine::gpu::resident::HeldSequences;
@@ -9,7 +7,9 @@ use crate::engine::gpu::runner::{Answer, DatabaseInputs};
 use crate::engine::gpu::variant::DatabaseTiles;
 use crate::engine::gpu::{Card, Gpu, scores_of};
 use crate::engine::{Asked, TargetScore};
-use crate::error::EngineError;
+use crate::gpu::buffers::{self, Grown};
+use crate::terms::batch::{Batch, Sequences};
+use crate::terms::error::EngineError;
 use std::sync::{Arc, Mutex};
 use wgpu::BufferUsages;
 

@@ -1,10 +1,10 @@
 //! Jobs: dispatches that share one upload of tasks and one download of output.
 
-use crate::casts::to_u32;
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT};
-use crate::engine::gpu::run::Transfer;
 use crate::engine::gpu::tasks::{Recorded, SpanTask};
 use crate::engine::gpu::variant::{TileVariant, Variant};
+use crate::gpu::run::Transfer;
+use crate::terms::casts::to_u32;
 use std::ops::Range;
 
 /// Edge values: `[H, F]` or `[H, E]`.

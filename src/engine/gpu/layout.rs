@@ -1,10 +1,10 @@
 //! Numbers that host and kernels share, and how residues are packed.
 
-use crate::alphabet::{BASES, SCORED, scored_code};
-use crate::casts::{low_u8, to_u8};
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
-use crate::engine::gpu::template::constants;
-use crate::scoring::Matrix;
+use crate::gpu::template::constants;
+use crate::terms::alphabet::{BASES, SCORED, scored_code};
+use crate::terms::casts::{low_u8, to_u8};
+use crate::terms::scoring::Matrix;
 use std::ops::Range;
 
 /// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.
@@ -26,8 +26,6 @@ pub const CHAIN_HEAD: u32 = 6;
 pub const CHAIN_APART: u32 = 8;
 /// Where a chained strip has no edge values on its left, or on its right.
 pub const NOWHERE: u32 = u32::MAX;
-/// Workgroups of one dimension of a dispatch.
-pub const MAX_GROUPS: u32 = 65_535;
 
 /// What stands for nucleotide codes that match nothing.
 const AMBIGUOUS_QUERY: u8 = 4;

@@ -1,7 +1,5 @@
 //! Directions and paths of windows, and of the blocks of long ones.
 
-use crate::batch::Batch;
-use crate::casts::to_u32;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::plan::band::BandPlan;
 use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fill_job, next_plans};
@@ -10,8 +8,10 @@ use crate::engine::gpu::runner::{Answer, JobInputs};
 use crate::engine::gpu::variant::{Kernel, TileVariant};
 use crate::engine::gpu::{Gpu, scores_of, span, window_residues};
 use crate::engine::{Block, Directions, Edges, Leg, Paths, Stand, Window};
-use crate::error::EngineError;
-use crate::scoring::Substitution;
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Substitution;
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -4,13 +4,13 @@
 //! these stretches as its targets. Scores and paths depend on nothing else, so the answers are those of the whole. What
 //! suffices the device is known by its limits, and by what it has refused so far.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, Sequences, sweeps, swept};
-use crate::casts::to_u32;
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
 use crate::engine::{Asked, Paths, TargetScore, Window};
-use crate::error::EngineError;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,12 +1,11 @@
 //! Compiled kernels.
 
-use crate::engine::gpu::device::Device;
-use crate::engine::gpu::template::TemplateError;
 use crate::engine::gpu::variant::{TileVariant, Variant};
-use crate::error::EngineError;
-use crate::scoring::{Scoring, Substitution};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use crate::gpu::device::Device;
+use crate::gpu::kernels::{self, KernelCache};
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::{Scoring, Substitution};
 
 /// The numbers that a kernel is specialised for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,15 +26,9 @@ impl Numbers {
     }
 }
 
-/// A kernel for some numbers, once it is compiled.
-type Compiled = Mutex<Option<wgpu::ComputePipeline>>;
-
-/// The kernels compiled so far. Each is compiled when it is first used, different ones side by side: a driver that
-/// has not kept them takes a fifth of a second for some.
+/// The engine's kernels compiled so far.
 #[derive(Default)]
-pub struct Pipelines {
-    known: Mutex<HashMap<(Variant, Numbers), Arc<Compiled>>>,
-}
+pub struct Pipelines(KernelCache<(Variant, Numbers)>);
 
 impl Pipelines {
     pub fn get(
@@ -45,33 +38,14 @@ impl Pipelines {
         scoring: &Scoring,
     ) -> Result<wgpu::ComputePipeline, EngineError> {
         let numbers = Numbers::new(scoring);
-        let compiled = self.place(variant, numbers)?;
-        let mut compiled = compiled.lock().map_err(|_| failed())?;
-        if let Some(pipeline) = compiled.as_ref() {
-            return Ok(pipeline.clone());
-        }
-        Ok(compiled.insert(compile(device, variant, numbers)?).clone())
+        self.0.get((variant, numbers), || compile(device, variant, numbers))
     }
 
-    /// Compiles a kernel that will be asked for soon, unless another thread does. A failure is told when the kernel is asked for.
+    /// Compiles a kernel that will be asked for soon.
     pub fn prepare(&self, device: &Device, variant: Variant, scoring: &Scoring) {
         let numbers = Numbers::new(scoring);
-        let Ok(compiled) = self.place(variant, numbers) else { return };
-        if let Ok(mut compiled) = compiled.try_lock()
-            && compiled.is_none()
-        {
-            *compiled = compile(device, variant, numbers).ok();
-        }
+        self.0.prepare((variant, numbers), || compile(device, variant, numbers));
     }
-
-    fn place(&self, variant: Variant, numbers: Numbers) -> Result<Arc<Compiled>, EngineError> {
-        let mut known = self.known.lock().map_err(|_| failed())?;
-        Ok(Arc::clone(known.entry((variant, numbers)).or_default()))
-    }
-}
-
-fn failed() -> EngineError {
-    EngineError::Lost("compiling a kernel failed".to_string())
 }
 
 fn compile(
@@ -96,43 +70,38 @@ fn compile(
         Variant::Traceback => &[],
     };
     let bindings: Vec<(u32, bool)> = bindings(variant).collect();
-    create(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
+    kernels::compile(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
 }
 
-/// Compiles the text of a kernel with these bindings, by number, and whether it writes to them.
-pub fn create(
-    device: &Device,
-    label: &str,
-    wgsl: Result<String, TemplateError>,
-    bindings: &[(u32, bool)],
-    constants: &[(&str, f64)],
-) -> Result<wgpu::ComputePipeline, EngineError> {
-    let wgsl = wgsl.map_err(|error| EngineError::Lost(format!("{label} has no text: {error}")))?;
-    let source = wgpu::ShaderSource::Wgsl(wgsl.into());
-    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
-    device.guard(label, |gpu| {
-        let module = match device.checked {
-            true => gpu.create_shader_module(descriptor),
-            // SAFETY: every index of the kernels is bounded by what the host puts into a task
-            // (tests run every variant in checked mode too), and their loops end. The checks cost
-            // up to two thirds of the speed (docs/ideas.md).
-            false => unsafe {
-                gpu.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
-            },
-        };
-        let layout = layout(gpu, bindings);
-        gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(label),
-            layout: Some(&layout),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                constants,
-                zero_initialize_workgroup_memory: device.checked,
-            },
-            cache: None,
-        })
-    })
+/// Refuses adapters on which a kernel could not run.
+pub fn check_limits(device: &Device) -> Result<(), EngineError> {
+    let variants = Variant::all();
+    let most = |of: &dyn Fn(&Variant) -> u32| variants.iter().map(of).max().unwrap_or(0);
+    for (what, has, needs) in [
+        (
+            "bytes of workgroup memory",
+            device.limits.max_compute_workgroup_storage_size,
+            most(&|it| it.workgroup_bytes()),
+        ),
+        (
+            "threads of a workgroup",
+            device.limits.max_compute_invocations_per_workgroup,
+            most(&|it| it.threads()),
+        ),
+        (
+            "storage buffers of a kernel",
+            device.limits.max_storage_buffers_per_shader_stage,
+            most(&|it| to_u32(bindings(*it).count())),
+        ),
+    ] {
+        if has < needs {
+            return Err(EngineError::Unsupported(format!(
+                "{} has {has} {what}, but the kernels need {needs}",
+                device.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Bindings of a variant, by number, and whether the kernel writes to them.
@@ -153,26 +122,4 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
     .into_iter()
     .filter(|&(_, _, used)| used)
     .map(|(number, written, _)| (number, written))
-}
-
-fn layout(device: &wgpu::Device, bindings: &[(u32, bool)]) -> wgpu::PipelineLayout {
-    let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings
-        .iter()
-        .map(|&(binding, written)| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Storage { read_only: !written },
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        })
-        .collect();
-    let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
-    let group = device.create_bind_group_layout(&descriptor);
-    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        bind_group_layouts: &[Some(&group)],
-        ..Default::default()
-    })
 }

@@ -20,15 +20,15 @@ pub mod strips;
 pub mod tile;
 pub mod traceback;
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, counting_sort_descending};
-use crate::casts::to_u32;
 use crate::engine::gpu::job::Dispatch;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::tasks::{JoinedTask, Span, SpanTask};
 use crate::engine::gpu::variant::TileVariant;
 use crate::engine::gpu::{Cols, Tuning};
 use crate::engine::{Block, Window};
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair, counting_sort_descending};
+use crate::terms::casts::to_u32;
 use grid::Grid;
 use rayon::prelude::*;
 use std::cmp::Reverse;

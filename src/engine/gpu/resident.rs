@@ -1,11 +1,11 @@
 //! Sequences that stay on the device, and what is there already.
 
-use crate::batch::Sequences;
-use crate::engine::gpu::buffers;
-use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::Letters;
-use crate::engine::gpu::run::Runtime;
-use crate::error::EngineError;
+use crate::gpu::buffers;
+use crate::gpu::device::Device;
+use crate::gpu::run::Runtime;
+use crate::terms::batch::Sequences;
+use crate::terms::error::EngineError;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

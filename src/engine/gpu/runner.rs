@@ -3,17 +3,17 @@
 //! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
 //! before.
 
-use crate::casts::to_usize;
-use crate::engine::gpu::buffers::Grown;
-use crate::engine::gpu::device::Device;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::resident::Resident;
-use crate::engine::gpu::run::{
+use crate::gpu::buffers::Grown;
+use crate::gpu::device::Device;
+use crate::gpu::run::{
     Arrival, Clock, Departure, Launch, Readback, Runtime, Stamps, Stopwatch, Submission, SubmissionLoad, bind,
 };
-use crate::error::EngineError;
-use crate::scoring::Scoring;
+use crate::terms::casts::to_usize;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,14 +1,14 @@
 //! Scores: one task a sweep where the query fits a tile, several strips where it does not.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
 use crate::engine::gpu::plan::blocks::Frontier;
 use crate::engine::gpu::plan::gave_up;
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
 use crate::engine::gpu::runner::{Answer, JobInputs};
 use crate::engine::gpu::{Gpu, scores_of, span};
-use crate::error::EngineError;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::error::EngineError;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -10,15 +10,15 @@
 //! A row also has flags: `FIRST_OF_4`, `FIRST_OF_8` and `FIRST_OF_16`, set in every 4th, 8th and 16th row.
 //! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of words.
 
-use crate::batch::STRETCH;
 use crate::engine::directions::{
     CELL_BITS, CELL_MASK, CELLS_PER_WORD, EXTEND_DELETION, EXTEND_INSERTION, SOURCE_BITS, SOURCE_MASK, Source,
 };
 use crate::engine::gpu::layout::{self, Letters, THREADS};
-use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::engine::gpu::variant::{
     Exchange, Joint, Kernel, Scores, TRACES, TileVariant, TraceLanes, Variant,
 };
+use crate::gpu::template::{Meaning, TemplateError, constants, expand};
+use crate::terms::batch::STRETCH;
 
 /// The files of `shaders/`, each as a constant.
 macro_rules! files {

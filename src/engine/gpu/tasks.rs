@@ -1,20 +1,8 @@
 //! The records of tasks, one a kernel, declared once for host and kernels.
 
-use bytemuck::Pod;
+pub use crate::gpu::record::{Recorded, TaskRecord};
 
-/// What the tests hold against the kernels' text.
-#[derive(Clone, Copy, Debug)]
-pub struct TaskRecord {
-    pub name: &'static str,
-    /// The record in WGSL.
-    pub wgsl: fn() -> String,
-    pub bytes: usize,
-}
-
-/// What kernels find in a buffer of tasks, or in the table behind them.
-pub trait Recorded: Pod + Default + Send + Sync {
-    const RECORD: TaskRecord;
-}
+use crate::gpu::record::record;
 
 /// A task over a [`Span`].
 pub trait SpanTask: Recorded {
@@ -22,53 +10,22 @@ pub trait SpanTask: Recorded {
     fn span_mut(&mut self) -> &mut Span;
 }
 
-/// Declares a record once, for both sides. The fields of the record that it is `over` come first.
-macro_rules! record {
-    ($(#[$what:meta])* $name:ident $(over $span:ident)? { $($(#[$doc:meta])* $field:ident: $kind:ident,)* }) => {
-        $(#[$what])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-        pub struct $name {
-            $(/// What it is about.
-            pub span: $span,)?
-            $($(#[$doc])* pub $field: $kind,)*
-        }
-
-        impl $name {
-            /// Its fields in WGSL.
-            fn fields() -> String {
-                let mut text = String::new();
-                $(text.push_str(&$span::fields());)?
-                $(text.push_str(concat!("    ", stringify!($field), ": ", stringify!($kind), ",\n"));)*
-                text
-            }
-
-            /// The record in WGSL.
-            pub fn wgsl() -> String {
-                format!(concat!("struct ", stringify!($name), " {{\n{}}}\n"), $name::fields())
-            }
-        }
-
-        impl $crate::engine::gpu::tasks::Recorded for $name {
-            const RECORD: $crate::engine::gpu::tasks::TaskRecord = $crate::engine::gpu::tasks::TaskRecord {
-                name: stringify!($name),
-                wgsl: $name::wgsl,
-                bytes: size_of::<$name>(),
-            };
-        }
-
-        $(impl $crate::engine::gpu::tasks::SpanTask for $name {
-            fn span(&self) -> &$span {
+/// Declares tasks over a [`Span`].
+macro_rules! span_tasks {
+    ($($name:ident)*) => {$(
+        impl SpanTask for $name {
+            fn span(&self) -> &Span {
                 &self.span
             }
 
-            fn span_mut(&mut self) -> &mut $span {
+            fn span_mut(&mut self) -> &mut Span {
                 &mut self.span
             }
-        })?
-    };
+        }
+    )*};
 }
-pub(super) use record;
+
+span_tasks!(ScoreTask DatabaseTask JoinedTask ChainTask LinedTask FillTask BandTask);
 
 record! {
 /// The residues that meet. A span without rows or columns is that of an empty task.

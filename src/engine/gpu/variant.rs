@@ -1,14 +1,14 @@
 //! Kernel variants: what there is, what holds how many rows, and what each takes of a device. Their WGSL is made in
 //! [`shader`](super::shader).
 
-use crate::casts::to_i64;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
     Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
-use crate::scoring::{Scoring, Substitution};
+use crate::terms::casts::to_i64;
+use crate::terms::scoring::{Scoring, Substitution};
 use std::collections::HashSet;
 
 mod database;

@@ -1,9 +1,9 @@
 //! The sets of the records so far: the distinct sequences, what stands for each, and with a table which record is where.
 
-use crate::dedup::{Distinct, hash, prefixes, strands};
-use crate::error::{Error, Result};
-use crate::options::{DedupBy, DedupOptions};
-use crate::reader::ReadBatch;
+use crate::align::dedup::{Distinct, hash, prefixes, strands};
+use crate::input::reader::ReadBatch;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{DedupBy, DedupOptions};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 

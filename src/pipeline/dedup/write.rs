@@ -1,12 +1,12 @@
 //! The sets as records, and the table of all records.
 
 use super::sets::FoundSets;
-use crate::error::Result;
-use crate::options::{DedupOptions, ReadFormat};
-use crate::reader::with_abundance;
-use crate::writer::Output;
-use crate::writer::distinct::{COLUMNS, MemberLine, put_record};
-use crate::writer::packed::TextOutput;
+use crate::input::reader::with_abundance;
+use crate::output::writer::Output;
+use crate::output::writer::distinct::{COLUMNS, MemberLine, put_record};
+use crate::output::writer::packed::TextOutput;
+use crate::terms::error::Result;
+use crate::terms::options::{DedupOptions, ReadFormat};
 
 /// Writes a record of each set that is large enough; gives how many.
 pub fn records(

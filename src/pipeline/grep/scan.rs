@@ -1,21 +1,21 @@
 //! What `swalign grep` finds lines with.
 
 use super::sought::{Sought, patterns};
-use crate::dictionary::numbers::Numbers;
-use crate::dictionary::words::Words;
-use crate::dictionary::{self, Dictionary, gpu::OnGpu as WordsOnGpu};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
-use crate::engine::gpu::scan::bitap::{Ends, Pending};
-use crate::error::{EngineError, Error, Result};
-use crate::grep::gpu::{self, OnGpu};
-use crate::grep::pattern::{Pattern, Reading};
-use crate::grep::plain;
-use crate::grep::select::{Finder, Span};
-use crate::grep::sliced::Sliced;
-use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
+use crate::patterns::dictionary::numbers::Numbers;
+use crate::patterns::dictionary::words::Words;
+use crate::patterns::dictionary::{self, Dictionary, gpu::OnGpu as WordsOnGpu};
+use crate::patterns::grep::gpu::{self, OnGpu};
+use crate::patterns::grep::pattern::{Pattern, Reading};
+use crate::patterns::grep::plain;
+use crate::patterns::grep::select::{Finder, Span};
+use crate::patterns::grep::sliced::Sliced;
+use crate::patterns::scan::bitap::{Ends, Pending};
+use crate::patterns::search::Rule;
 use crate::pipeline::{Reporter, device};
-use crate::search::Rule;
+use crate::terms::error::{EngineError, Error, Result};
+use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
 use std::ops::Range;
 use std::sync::Arc;
 

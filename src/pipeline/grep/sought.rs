@@ -1,13 +1,13 @@
 //! What is looked for: patterns as they were given, read and told apart.
 
 use super::PIECE;
-use crate::dictionary::words::Words;
-use crate::error::{Error, Place, Result};
-use crate::grep::NEWLINE;
-use crate::grep::pattern::{Fault, Pattern, Reading, is_literal};
-use crate::grep::select;
-use crate::options::{GrepOptions, GrepPatterns};
-use crate::reader::{LineBlock, LineReader};
+use crate::input::reader::{LineBlock, LineReader};
+use crate::patterns::dictionary::words::Words;
+use crate::patterns::grep::NEWLINE;
+use crate::patterns::grep::pattern::{Fault, Pattern, Reading, is_literal};
+use crate::patterns::grep::select;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::options::{GrepOptions, GrepPatterns};
 use std::path::PathBuf;
 
 /// What lines are searched for.

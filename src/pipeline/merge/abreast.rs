@@ -2,10 +2,10 @@
 
 use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
 use super::{Header, open_files, refused};
-use crate::error::Result;
-use crate::groups;
-use crate::writer::Output;
-use crate::writer::bgzf::{Joint, RecordBytes};
+use crate::output::writer::Output;
+use crate::output::writer::bgzf::{Joint, RecordBytes};
+use crate::terms::error::Result;
+use crate::terms::groups;
 use std::io;
 
 /// Bytes that are packed and written at once.

@@ -3,9 +3,9 @@
 
 use super::part::{MergePart, OpenPart, unread};
 use super::{BUFFER, Header};
-use crate::error::Result;
-use crate::writer::Output;
-use crate::writer::hits::demote;
+use crate::output::writer::Output;
+use crate::output::writer::hits::demote;
+use crate::terms::error::Result;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 

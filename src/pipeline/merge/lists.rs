@@ -7,19 +7,19 @@
 use super::abreast::{Abreast, GroupBytes, PartQueries};
 use super::mates;
 use super::part::{MergePart, PartBytes, unread};
-use crate::alignment::{Alignment, Found, InPart};
-use crate::error::Result;
-use crate::hits::Rules;
-use crate::options::{HitFormat, Limits, PageOptions};
-use crate::pairing::{HitInParts, MateInParts, Pairing};
-use crate::pipeline::{Reporter, ranking, remarks};
-use crate::writer::Output;
-use crate::writer::frame;
-use crate::writer::list::{
+use crate::align::hits::Rules;
+use crate::align::pairing::{HitInParts, MateInParts, Pairing};
+use crate::output::writer::Output;
+use crate::output::writer::frame;
+use crate::output::writer::list::{
     ListStyle, PartHit, PartLists, PartQuery, QueryTold, ShownHit, by_target, covered_by_targets,
 };
-use crate::writer::receipt::{Choice, ListInReceipt};
-use crate::writer::reread::damaged;
+use crate::output::writer::receipt::{Choice, ListInReceipt};
+use crate::output::writer::reread::damaged;
+use crate::pipeline::{Reporter, ranking, remarks};
+use crate::terms::alignment::{Alignment, Found, InPart};
+use crate::terms::error::Result;
+use crate::terms::options::{HitFormat, Limits, PageOptions};
 use std::io;
 
 /// How hits are chosen and written.

@@ -1,13 +1,13 @@
 //! Mates in parts of the references: their pair is chosen among the hits of all parts.
 
 use super::references::tier_of;
-use crate::alignment::InPart;
-use crate::hits::Rules;
-use crate::pairing::{HitInParts, MateInParts, Pairing};
+use crate::align::hits::Rules;
+use crate::align::pairing::{HitInParts, MateInParts, Pairing};
+use crate::align::quality::PairScores;
+use crate::output::writer::receipt::{Choice, MatesInReceipt};
+use crate::output::writer::reread::{MateRecord, PartRecord, push_mates};
 use crate::pipeline::ranking;
-use crate::quality::PairScores;
-use crate::writer::receipt::{Choice, MatesInReceipt};
-use crate::writer::reread::{MateRecord, PartRecord, push_mates};
+use crate::terms::alignment::InPart;
 
 /// How mates are paired, where the parts are of mates.
 pub fn pairing(choice: &Choice, rules: Rules) -> Option<Pairing> {

@@ -1,11 +1,11 @@
 //! A part of a run. Its bytes are held against its receipt while they are read.
 
 use super::refused;
-use crate::error::{Error, Result};
-use crate::options::{Format, PartsOf};
+use crate::output::writer::frame;
+use crate::output::writer::receipt::{self, Receipt, Unread};
 use crate::pipeline::report::{QUERIES, counted};
-use crate::writer::frame;
-use crate::writer::receipt::{self, Receipt, Unread};
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{Format, PartsOf};
 use crc32fast::Hasher;
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Take};

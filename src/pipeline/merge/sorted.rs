@@ -4,10 +4,10 @@
 use super::Header;
 use super::part::{AGAIN, MergePart, OpenPart, unread};
 use super::{open_files, refused};
-use crate::error::Result;
-use crate::writer::Output;
-use crate::writer::frame::references;
-use crate::writer::sort::{IndexFile, RecordReader, SortKey, SortedRecords, write_sorted};
+use crate::output::writer::Output;
+use crate::output::writer::frame::references;
+use crate::output::writer::sort::{IndexFile, RecordReader, SortKey, SortedRecords, write_sorted};
+use crate::terms::error::Result;
 
 /// The records of a part.
 struct PartSource<'a> {

@@ -1,9 +1,9 @@
 //! A text of the command that is being searched.
 
 use super::texts::SearchText;
-use crate::casts::to_u64;
-use crate::search::batch::TextHandle;
-use crate::search::circle::Circle;
+use crate::patterns::search::batch::TextHandle;
+use crate::patterns::search::circle::Circle;
+use crate::terms::casts::to_u64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -2,11 +2,11 @@
 
 use super::super::Reporter;
 use super::super::report::warn;
-use crate::error::{Error, Place, Result};
-use crate::options::{AmpliconChoice, PairSource, PatternSource};
-use crate::reader::{NamePair, read_name_pairs};
-use crate::search::amplicons::{NoPair, Pairs};
-use crate::search::pattern::Pattern;
+use crate::input::reader::{NamePair, read_name_pairs};
+use crate::patterns::search::amplicons::{NoPair, Pairs};
+use crate::patterns::search::pattern::Pattern;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::options::{AmpliconChoice, PairSource, PatternSource};
 use std::path::Path;
 
 /// The pairs that were asked for.

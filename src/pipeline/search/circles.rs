@@ -1,7 +1,7 @@
 //! Which texts of a search are circles.
 
-use crate::error::{Error, Place, Result};
-use crate::options::Circular;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::options::Circular;
 use std::collections::HashMap;
 use std::path::PathBuf;
 

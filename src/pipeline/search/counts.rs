@@ -1,7 +1,7 @@
 //! The summary of a search: a row for each pattern.
 
-use crate::search::hits::Hit;
-use crate::search::pattern::Pattern;
+use crate::patterns::search::hits::Hit;
+use crate::patterns::search::pattern::Pattern;
 use std::fmt::Write;
 
 /// Most edits that a summary has columns for.

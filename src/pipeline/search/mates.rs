@@ -3,12 +3,12 @@
 use super::SearchSummary;
 use super::active::ActiveText;
 use super::outputs::SearchOutputs;
-use crate::alignment::Strand;
-use crate::error::Result;
-use crate::options::SearchFormat;
-use crate::search::amplicons::{MateParts, MateSites, Pairs, parts};
-use crate::search::hits::Hit;
-use crate::writer::hits::put_text;
+use crate::output::writer::hits::put_text;
+use crate::patterns::search::amplicons::{MateParts, MateSites, Pairs, parts};
+use crate::patterns::search::hits::Hit;
+use crate::terms::alignment::Strand;
+use crate::terms::error::Result;
+use crate::terms::options::SearchFormat;
 use std::sync::Arc;
 
 /// Looks for the primers of mates, pair by pair.

@@ -1,10 +1,10 @@
 //! The files that a search writes.
 
-use crate::error::Result;
-use crate::options::SearchOptions;
-use crate::options::is_packed;
-use crate::writer::Output;
-use crate::writer::packed::TextOutput;
+use crate::output::writer::Output;
+use crate::output::writer::packed::TextOutput;
+use crate::terms::error::Result;
+use crate::terms::options::SearchOptions;
+use crate::terms::options::is_packed;
 use std::path::Path;
 
 /// The output, and files of records beside it.

@@ -1,14 +1,14 @@
 //! The patterns of a search: read, checked, and what the user should hear of them.
 
 use super::counts::MOST_EDITS;
-use crate::error::{Error, Result};
-use crate::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
-use crate::reader::{Text, read_patterns};
-use crate::search::Rule;
-use crate::search::hits::Wanted;
-use crate::search::limits::MOST_LIMITED;
-use crate::search::pam::{Pam, PamSide};
-use crate::search::pattern::Pattern;
+use crate::input::reader::{Text, read_patterns};
+use crate::patterns::search::Rule;
+use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::limits::MOST_LIMITED;
+use crate::patterns::search::pam::{Pam, PamSide};
+use crate::patterns::search::pattern::Pattern;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
 use std::collections::HashSet;
 
 /// A warning about patterns that occur at every place, whatever the text. With limits of single kinds of edits or a

@@ -4,11 +4,11 @@ use super::SearchRun;
 use super::active::ActiveText;
 use super::circles::Circles;
 use super::texts::TextSource;
-use crate::error::Result;
-use crate::options::SearchFormat;
+use crate::input::reader::{TextName, TextRules};
+use crate::patterns::search::batch::TextBatch;
 use crate::pipeline::report::warn;
-use crate::reader::{TextName, TextRules};
-use crate::search::batch::TextBatch;
+use crate::terms::error::Result;
+use crate::terms::options::SearchFormat;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError};
 

@@ -1,9 +1,9 @@
 //! Which letters are scanned, and what is written of texts in several batches.
 
 use super::*;
-use crate::alignment::Strands;
-use crate::options::{Circular, PatternSource, SearchColumn};
-use crate::search::batch::FIRST_LETTERS;
+use crate::patterns::search::batch::FIRST_LETTERS;
+use crate::terms::alignment::Strands;
+use crate::terms::options::{Circular, PatternSource, SearchColumn};
 use std::fs;
 
 struct Silence;

@@ -1,18 +1,18 @@
 //! The texts of a search: records of FASTA and FASTQ, read one after the other, or those of a database, which stay in
 //! its file and are proven when they are first scanned.
 
-use crate::alphabet::Alphabet;
-use crate::casts::to_u64;
-use crate::database::{self, Database};
-use crate::error::{Error, Place, Result};
-use crate::options::ReadRules;
-use crate::reader::{
+use crate::input::database::{self, Database};
+use crate::input::reader::{
     Extent, FileState, MateTexts, NO_QUALITIES, QUALITIES_REMEDY, References, Slice, Text, TextName,
     TextRules, Texts, check_distinct_names, check_reference_names, read_lengths,
 };
-use crate::search::circle::Circle;
-use crate::search::hits::Wanted;
-use crate::writer::hits::{LettersShown, TextShown};
+use crate::output::writer::hits::{LettersShown, TextShown};
+use crate::patterns::search::circle::Circle;
+use crate::patterns::search::hits::Wanted;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::casts::to_u64;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::options::ReadRules;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Vectors as arrays of 16 bytes: the compiler makes SSE or NEON of the loops over their lanes.
 
 use super::{Bits, Lane, Rows, Stretches, Stripes, Table, Vectors};
-use crate::alphabet::CODES;
+use crate::terms::alphabet::CODES;
 use std::array::from_fn;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

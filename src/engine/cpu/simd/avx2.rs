@@ -1,7 +1,7 @@
 //! AVX2: 32 bytes, a condition is all bits of a lane.
 
 use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
-use crate::alphabet::CODES;
+use crate::terms::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
 

@@ -1,7 +1,7 @@
 //! AVX-512 with BW: 64 bytes, conditions in mask registers.
 
 use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
-use crate::alphabet::CODES;
+use crate::terms::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
 

@@ -2,15 +2,15 @@
 //! that scores as much can pass (docs/algorithm.md, section 23).
 
 use super::{Codes, Rectangle, Strips, Unkept, Words};
-use crate::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
 use crate::engine::directions::{Directions, Layout, Source, Tile};
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::traceback::Traceback;
 use crate::engine::{Edges, Stand, Window};
-use crate::error::EngineError;
-use crate::scoring::Scoring;
+use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
 /// Finds the path that ends in the last cell of a window, in local mode. `None` if it takes too many cells.

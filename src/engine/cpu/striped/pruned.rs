@@ -5,12 +5,12 @@
 //! enough is found out first, near the cells that promise most (docs/algorithm.md, section 23).
 
 use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
-use crate::alignment::Hit;
 use crate::engine::cpu::lanes::Nothing;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::potential::PotentialBehind;
+use crate::terms::alignment::Hit;
 use std::ops::Range;
 
 /// Rows of a strip for each lane of 16 bits, at most.

@@ -1,13 +1,13 @@
 //! Striped sweeps against the specification: what they leave, and the best cell.
 
 use super::{StripedSweep, WindowSize};
-use crate::alignment::Hit;
-use crate::alphabet::Alphabet;
 use crate::engine::Edges;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::plain::recurrence;
-use crate::scoring::{AlignmentMode, Matrix, Scoring};
+use crate::terms::alignment::Hit;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// Numbers from a seed.
 pub struct Random(pub u64);

@@ -1,9 +1,9 @@
 //! How much of a matrix lanes of 16 bits hold at a time, and what scores are in them (docs/algorithm.md, section 9).
 
-use crate::casts::{to_i32, to_i64, to_usize};
 use crate::engine::cpu::lanes::Costs;
 use crate::engine::cpu::simd::Lane;
-use crate::scoring::Scoring;
+use crate::terms::casts::{to_i32, to_i64, to_usize};
+use crate::terms::scoring::Scoring;
 
 /// Rows of a strip for each lane of 16 bits, at most: what a column reads and writes should stay in the nearest cache.
 const MOST_ROWS: usize = 64;

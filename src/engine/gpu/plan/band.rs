@@ -1,7 +1,5 @@
 //! Windows with narrow bands, which one kernel fills and traces back.
 
-use crate::batch::{Batch, counting_sort_descending};
-use crate::casts::{to_i32, to_u32, to_u64};
 use crate::engine::Window;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::job::{Dispatch, Job};
@@ -10,7 +8,9 @@ use crate::engine::gpu::plan::traceback::path_words;
 use crate::engine::gpu::plan::{fitting, window_span};
 use crate::engine::gpu::tasks::{BandGroups, BandTask};
 use crate::engine::gpu::variant::{TRACES, TraceLanes, Variant};
-use crate::scoring::Scoring;
+use crate::terms::batch::{Batch, counting_sort_descending};
+use crate::terms::casts::{to_i32, to_u32, to_u64};
+use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -1,13 +1,13 @@
 //! Pairs that no job holds: their cells are cut into blocks, each of which has the edges that the ones above it and to its left
 //! leave.
 
-use crate::batch::{Batch, Pair};
-use crate::casts::{to_u32, to_usize};
 use crate::engine::Edges;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::layout::TILE_COLS;
 use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::{Whole, span_of};
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::{to_u32, to_usize};
 
 /// Some rows of a pair's query and some of its columns, counted from the pair's first.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,5 @@
 //! Sweeps that leave checkpoints: the edges between the blocks that a long alignment is cut into.
 
-use crate::batch::Batch;
-use crate::casts::to_u32;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
@@ -12,6 +10,8 @@ use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, gave_up, in_waves};
 use crate::engine::gpu::tasks::JoinedTask;
 use crate::engine::gpu::variant::{Kernel, STRIP_ROWS, Scores, TileVariant};
 use crate::engine::{Block, Edges};
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
 use std::ops::Range;
 
 /// A sweep over some rows of the parts that a block is cut into, which leaves the edges between them.

@@ -1,11 +1,11 @@
 //! Queries that meet all short targets: stretches of the targets, from the longest to the shortest.
 
-use crate::batch::{Batch, Sequences, counting_sort_descending};
-use crate::casts::to_u32;
 use crate::engine::Asked;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::tasks::{DatabaseTask, PlacedTarget, Span};
 use crate::engine::gpu::variant::{DatabaseTiles, TileVariant};
+use crate::terms::batch::{Batch, Sequences, counting_sort_descending};
+use crate::terms::casts::to_u32;
 use std::ops::Range;
 
 /// Results of a job, at most: 16 MiB.
@@ -197,9 +197,9 @@ impl<'a> DatabasePlan<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alphabet::Alphabet;
     use crate::engine::gpu::variant::Scores;
-    use crate::scoring::{Matrix, Scoring};
+    use crate::terms::alphabet::Alphabet;
+    use crate::terms::scoring::{Matrix, Scoring};
     use std::sync::Arc;
 
     fn sequences(lens: &[usize]) -> Sequences {

@@ -1,7 +1,5 @@
 //! Directions: of windows inside their bands, and of whole blocks.
 
-use crate::batch::Batch;
-use crate::casts::{to_i32, to_u32};
 use crate::engine::directions::Layout;
 use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
@@ -9,6 +7,8 @@ use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, Whole, fitting, longest_fir
 use crate::engine::gpu::tasks::FillTask;
 use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
 use crate::engine::{Block, Edges, Tile, Window};
+use crate::terms::batch::Batch;
+use crate::terms::casts::{to_i32, to_u32};
 
 /// Direction words of a job, unless one window takes more: 128 MiB, or 256 where they stay on the device.
 pub const FILL_WORDS: u64 = 1 << 25;

@@ -1,6 +1,5 @@
 //! Grids of tiles: strips of query rows by runs of target columns, for what one tile can't hold.
 
-use crate::casts::{to_i32, to_u32};
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
@@ -8,6 +7,7 @@ use crate::engine::gpu::plan::Whole;
 use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
 use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Edges};
+use crate::terms::casts::{to_i32, to_u32};
 use std::ops::Range;
 
 // The lines between blocks fall on the borders of tiles.

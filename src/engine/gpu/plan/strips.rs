@@ -1,8 +1,5 @@
 //! Pairs whose queries take several strips: grids of tiles in waves, or strips in a chain.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
-use crate::casts::{to_u32, to_usize};
 use crate::engine::Edges;
 use crate::engine::gpu::Chains;
 use crate::engine::gpu::job::{Chain, Job};
@@ -12,6 +9,9 @@ use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
 use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant};
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 

@@ -7,7 +7,6 @@ use super::strips::{PairGrids, StripTiles, is_long};
 use super::tile::Tiles;
 use super::traceback::{path_words, suits, windows_job};
 use super::*;
-use crate::bounds::Band;
 use crate::engine::Edges;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::layout::{CHAIN_APART, NOWHERE};
@@ -15,7 +14,8 @@ use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, FillTask, JoinedTask, LinedTask, ScoreTask, TracebackTask,
 };
 use crate::engine::gpu::variant::{Exchange, Kernel, STRIP_ROWS, Scores, TRACES, Variant};
-use crate::scoring::Scoring;
+use crate::terms::bounds::Band;
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 use std::sync::Arc;
 

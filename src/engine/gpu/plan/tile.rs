@@ -1,13 +1,13 @@
 //! Pairs whose queries fit one tile: one task a sweep.
 
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, sweeps, swept};
-use crate::casts::to_u32;
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::plan::{Whole, fitting, hit_at, longest_first, scoring};
 use crate::engine::gpu::tasks::ScoreTask;
 use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair, sweeps, swept};
+use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -1,7 +1,5 @@
 //! Paths back over directions that stay on the device.
 
-use crate::batch::Batch;
-use crate::casts::{low_u8, to_u32};
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
 use crate::engine::gpu::plan::DeviceLimits;
@@ -9,7 +7,9 @@ use crate::engine::gpu::plan::fill::{WindowPlan, blocks_job, kept_job};
 use crate::engine::gpu::tasks::{KeptTile, TracebackTask};
 use crate::engine::gpu::variant::{TileVariant, Variant};
 use crate::engine::{Block, Edges, Leg, Source, Stand, Tile, Window};
-use crate::scoring::Scoring;
+use crate::terms::batch::Batch;
+use crate::terms::casts::{low_u8, to_u32};
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
 /// Words in which a path says where it stands.

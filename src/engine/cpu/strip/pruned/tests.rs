@@ -1,16 +1,16 @@
 //! Paths over the cells that can be on them, against those of the specification.
 
 use super::PrunedTrace;
-use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
-use crate::bounds::{band, least_score};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::cpu::striped::Random;
 use crate::engine::plain::Plain;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Engine, Paths, Window};
-use crate::scoring::{AlignmentMode, Scoring};
+use crate::terms::alignment::Hit;
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::bounds::{band, least_score};
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::sync::Arc;
 
 #[test]

@@ -1,14 +1,14 @@
 //! Pruned sweeps against whole ones, which are tested against the specification.
 
 use super::PrunedSweep;
-use crate::alignment::Hit;
 use crate::engine::Edges;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::cpu::striped::tests::Random;
 use crate::engine::cpu::striped::{StripedSweep, WindowSize};
 use crate::engine::potential::PotentialBehind;
-use crate::scoring::Scoring;
+use crate::terms::alignment::Hit;
+use crate::terms::scoring::Scoring;
 
 /// Holds the pruned sweeps of all instruction sets against a whole one. Answers how many found the cell.
 fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, most: u64) -> usize {

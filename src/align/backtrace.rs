@@ -1,0 +1,142 @@
+//! From hits to alignments: the window of each hit, its path, and its score counted anew.
+//!
+//! A path without gaps needs no engine (`ungapped`). The engine finds the others, by whatever way suits it
+//! ([`Engine::paths`]). All ways give the same path, and each path is rescored.
+
+mod rescored;
+mod ungapped;
+
+use crate::engine::{Engine, Paths, Window};
+use crate::terms::alignment::{Alignment, Hit, Strand};
+use crate::terms::batch::Batch;
+use crate::terms::error::EngineError;
+use rayon::prelude::*;
+use rescored::rescored;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use ungapped::ungapped;
+
+/// Paths that a thread takes in one go, at least.
+const PATHS: usize = 64;
+/// Paths that tell what most are like.
+const SAMPLE: usize = 64;
+
+/// A hit whose path is wanted, with the part of the matrix that holds it.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub window: Window,
+    pub strand: Strand,
+    pub score: i32,
+}
+
+/// The alignments of `wanted`, in their order.
+pub fn align(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    wanted: &[Wanted],
+) -> Result<Vec<Alignment>, EngineError> {
+    let mut sought = Sought { found: Vec::new(), missing: !wanted.is_empty() };
+    // To look along a diagonal is worth its time unless the engine is quicker and few paths have no gap.
+    if engine.capabilities().has_quick_paths && !most_are_ungapped(batch, wanted) {
+        sought.find(wanted, |wanted| along(batch, wanted, &engine.quick_paths(batch, &windows(wanted))?))?;
+    }
+    sought.find(wanted, |wanted| each(wanted, |_, wanted| ungapped(batch, wanted)))?;
+    sought.find(wanted, |wanted| along(batch, wanted, &engine.paths(batch, &windows(wanted))?))?;
+    sought.all()
+}
+
+/// The alignments of `wanted`, in their order, whose paths these are.
+pub fn alignments(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Vec<Alignment>, EngineError> {
+    along(batch, wanted, paths)?.all()
+}
+
+fn windows(wanted: &[Wanted]) -> Vec<Window> {
+    let mut windows = Vec::new();
+    wanted.par_iter().with_min_len(PATHS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
+    windows
+}
+
+/// The alignments of those that have a path.
+fn along(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Sought, EngineError> {
+    each(wanted, |place, wanted| paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose())
+}
+
+/// Whether about half of the paths or more have no gap, by some of them.
+fn most_are_ungapped(batch: &Batch, wanted: &[Wanted]) -> bool {
+    let some = wanted.iter().step_by(wanted.len().div_ceil(SAMPLE).max(1));
+    let without_gaps = some.clone().filter(|wanted| matches!(ungapped(batch, wanted), Ok(Some(_))));
+    2 * without_gaps.count() >= some.count()
+}
+
+/// Alignments that were found, and whether some are still missing.
+struct Sought {
+    found: Vec<Option<Alignment>>,
+    missing: bool,
+}
+
+impl Sought {
+    /// Finds some of the missing ones; at first that is all of them.
+    fn find(
+        &mut self,
+        wanted: &[Wanted],
+        way: impl FnOnce(&[Wanted]) -> Result<Sought, EngineError>,
+    ) -> Result<(), EngineError> {
+        if !self.missing {
+            return Ok(());
+        }
+        if self.found.is_empty() {
+            *self = way(wanted)?;
+        } else {
+            let missing = wanted.iter().zip(&self.found).filter(|(_, found)| found.is_none());
+            let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
+            let more = way(&rest)?;
+            let missing = self.found.iter_mut().filter(|found| found.is_none());
+            missing.zip(more.found).for_each(|(found, more)| *found = more);
+            self.missing = more.missing;
+        }
+        Ok(())
+    }
+
+    fn all(self) -> Result<Vec<Alignment>, EngineError> {
+        let all: Option<Vec<Alignment>> = self.found.into_iter().collect();
+        all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+    }
+}
+
+/// What `one` finds for each, on all threads.
+fn each(
+    wanted: &[Wanted],
+    one: impl Fn(usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
+) -> Result<Sought, EngineError> {
+    let (failure, missing) = (OnceLock::new(), AtomicBool::new(false));
+    let one = |(place, wanted)| {
+        let found = one(place, wanted).unwrap_or_else(|error| {
+            // The first error is enough.
+            let _ = failure.set(error);
+            None
+        });
+        if found.is_none() {
+            missing.store(true, Ordering::Relaxed);
+        }
+        found
+    };
+    let mut found = Vec::new();
+    wanted.par_iter().enumerate().with_min_len(PATHS).map(one).collect_into_vec(&mut found);
+    failure.into_inner().map_or(Ok(Sought { found, missing: missing.into_inner() }), Err)
+}
+
+/// The window of `hit`, an alignment of `query` against target residues from `start` on, and the
+/// band that its score proves.
+pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &Hit) -> Window {
+    let codes = &batch.query(query)[..hit.query_end as usize];
+    let band = crate::terms::bounds::band(codes, hit.score, &batch.scoring);
+    let span = band.deletions.saturating_add(hit.query_end);
+    Window {
+        query,
+        target,
+        start: start.max(hit.target_end.saturating_sub(span)),
+        query_end: hit.query_end,
+        target_end: hit.target_end,
+        band,
+    }
+}

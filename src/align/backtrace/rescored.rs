@@ -1,0 +1,89 @@
+//! From the runs of a path to its alignment, whose score is counted anew.
+
+use super::Wanted;
+use crate::terms::alignment::{Alignment, Cigar, Op, push_run};
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+
+/// The alignment whose path has these runs, from its end. An error where they don't give the hit's score, which is
+/// counted anew from the sequences.
+#[inline]
+pub fn rescored(
+    runs: impl Iterator<Item = (u32, Op)>,
+    batch: &Batch,
+    wanted: &Wanted,
+) -> Result<Alignment, EngineError> {
+    let window = &wanted.window;
+    let (query, target) = (batch.query(window.query), batch.target(window.target));
+    let (mut row, mut col) = (window.query_end as usize, window.target_end as usize);
+    let mut score = 0;
+    let mut cigar = Cigar::new();
+    for (len, op) in runs {
+        let (behind_row, behind_col) = (row, col);
+        let back =
+            |end: usize, first: u32| end.checked_sub(len as usize).filter(|&start| start >= first as usize);
+        let outside = || EngineError::Wrong("a path leaves its window".to_string());
+        if op != Op::Deletion {
+            row = back(row, 0).ok_or_else(outside)?;
+        }
+        if op != Op::Insertion {
+            col = back(col, window.start).ok_or_else(outside)?;
+        }
+        score += match op {
+            Op::Match => batch.scoring.score_all(&query[row..behind_row], &target[col..behind_col]),
+            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(len as usize),
+        };
+        push_run(&mut cigar, len, op);
+    }
+    if !batch.scoring.mode.may_begin(row, col) {
+        return Err(EngineError::Wrong("a path begins where none may".to_string()));
+    }
+    if score != i64::from(wanted.score) {
+        let problem = format!("a path of score {score} was found for a hit of score {}", wanted.score);
+        return Err(EngineError::Wrong(problem));
+    }
+    cigar.reverse();
+    Ok(Alignment {
+        strand: wanted.strand,
+        target: window.target,
+        score: wanted.score,
+        query_start: to_u32(row),
+        query_end: window.query_end,
+        target_start: to_u32(col),
+        target_end: window.target_end,
+        cigar,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Window;
+    use crate::terms::alignment::Strand;
+    use crate::terms::bounds::Band;
+    use crate::terms::scoring::Scoring;
+    use std::sync::Arc;
+
+    #[test]
+    fn runs_that_can_not_be_the_path_are_errors() {
+        let batch = Batch {
+            queries: Arc::new([&[0u8, 1, 2, 3, 0][..]].into_iter().collect()),
+            targets: Arc::new([&[3u8, 0, 1, 2, 2, 3, 0][..]].into_iter().collect()),
+            scoring: Arc::new(Scoring::dna(4, 4, 2, 1)),
+        };
+        let band = Band { deletions: 9, insertions: 9 };
+        let window = Window { query: 0, target: 0, start: 1, query_end: 5, target_end: 7, band };
+        let found = |score, runs: &[(u32, Op)]| {
+            rescored(runs.iter().copied(), &batch, &Wanted { window, strand: Strand::Forward, score })
+        };
+        let runs = [(2, Op::Match), (1, Op::Deletion), (3, Op::Match)];
+        let alignment = found(17, &runs).unwrap();
+        assert_eq!((alignment.query_start, alignment.target_start), (0, 1));
+        assert_eq!(&alignment.cigar[..], [(3, Op::Match), (1, Op::Deletion), (2, Op::Match)]);
+        let wrong = |score, runs: &[(u32, Op)]| matches!(found(score, runs), Err(EngineError::Wrong(_)));
+        assert!(wrong(18, &runs) && wrong(16, &runs) && wrong(17, &runs[..2]) && wrong(17, &[]));
+        assert!(wrong(17, &[(2, Op::Match), (1, Op::Deletion), (4, Op::Match)]), "before the query");
+        assert!(wrong(17, &[(7, Op::Deletion)]) && wrong(17, &[(u32::MAX, Op::Insertion)]));
+    }
+}

@@ -1,0 +1,321 @@
+//! Which stretches of which targets a query is scored against.
+//!
+//! A long target is cut into chunks that share no end column: each owns its columns and warms up over
+//! as many before them as an alignment of the least score that counts can span. So every such
+//! alignment lies whole in the chunk that owns its end, and nothing depends on where the cuts fall.
+//! Where warm-ups are short a chunk is several pairs, one for each stretch of a sweep: once a hit is found, only
+//! the stretches that it touches are scored again.
+//!
+//! [`filter`] finds the windows that can hold alignments of a higher score, without looking at all.
+
+pub mod boxes;
+mod by_counts;
+pub mod by_index;
+pub mod by_scan;
+mod counting;
+mod estimate;
+pub mod filter;
+mod index;
+mod kmers;
+pub mod levels;
+pub mod runs;
+pub mod seed_counts;
+pub mod seed_scores;
+pub mod seeds;
+mod tally;
+pub mod windows;
+
+pub use index::Index;
+pub use kmers::StoredIndex;
+
+use crate::terms::alignment::{Locus, Strand, Strands};
+use crate::terms::batch::{Batch, CHUNK_PER_WARM_UP, Pair, STRETCH, UNCUT};
+use crate::terms::bounds::longest_span;
+use crate::terms::casts::to_u32;
+use levels::Level;
+use std::ops::Range;
+use windows::Region;
+
+/// Least number of columns that a chunk owns where a target is cut at all.
+pub const CHUNK: u32 = UNCUT;
+/// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
+const MOST_CHUNK: u32 = 1 << 14;
+/// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several
+/// tiles, which an engine may score stretch by stretch, has none.)
+const STRETCH_PER_WARM_UP: u32 = 4;
+
+/// Maximum number of target stretches that the queries of all current batches meet. Any of them may hold a hit that counts,
+/// so this bounds the memory.
+pub const MOST_STRETCHES: u64 = 6 << 20;
+
+/// Which pairs of a batch's records are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Orientations of each record, which are adjacent among the batch's queries.
+    pub strands: Strands,
+    pub meets: Meets,
+}
+
+/// Which targets a record meets. The numbers are the targets' places for the first record of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meets {
+    All,
+    /// The one at its place.
+    Paired(u32),
+    /// Those behind its place, where queries and targets are the same: so each two meet once.
+    Behind(u32),
+}
+
+impl Layout {
+    /// The targets, of so many, that a record meets.
+    pub fn targets(&self, record: u32, count: usize) -> Range<u32> {
+        let count = to_u32(count);
+        match self.meets {
+            Meets::All => 0..count,
+            Meets::Paired(first) => first + record..first + record + 1,
+            Meets::Behind(first) => first.saturating_add(record + 1).min(count)..count,
+        }
+    }
+
+    /// Number of records whose orientations make up `queries` queries.
+    pub fn records(&self, queries: usize) -> usize {
+        queries / self.strands.count() as usize
+    }
+
+    /// The query that is `record` in orientation `strand`. If a record has only one orientation, it is that one.
+    pub fn query(&self, record: u32, strand: Strand) -> u32 {
+        record * self.strands.count() + self.strands.position(strand)
+    }
+
+    /// The queries that are `record` in its orientations.
+    pub fn queries(&self, record: u32) -> Range<u32> {
+        record * self.strands.count()..(record + 1) * self.strands.count()
+    }
+
+    /// The orientation that a query is of its record.
+    pub fn strand(&self, query: u32) -> Strand {
+        self.strands.of_number(query)
+    }
+
+    /// The orientations that each record has.
+    pub fn orientations(&self) -> &'static [Strand] {
+        self.strands.orientations()
+    }
+}
+
+/// What is asked of a filter for one record.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub record: u32,
+    pub level: Level,
+    /// Least score of what the regions must hold, no less than the level's.
+    pub least: i32,
+    /// Cells that could have been scored in the time that was spent on the record so far.
+    pub spent: f64,
+    /// Whether the level holds all that counts, since a hit is known whose threshold it reaches.
+    pub is_last: bool,
+    /// The first hit, where that is known.
+    pub first: Option<Locus>,
+}
+
+impl Wanted {
+    /// Columns of these regions that need not be scored since the first hit is known, at least. Each match adds `match_` to a
+    /// score.
+    fn known_columns(&self, regions: &[Region], match_: i32) -> u32 {
+        let Some(Locus { hit, strand, target }) = self.first else { return 0 };
+        let owns = |&&(of, pair, _): &&Region| {
+            (of, pair.target) == (strand, target) && (pair.own + 1..=pair.end).contains(&hit.target_end)
+        };
+        let cols = regions.iter().find(owns).map_or(0, |(_, pair, _)| pair.cols());
+        // The hit takes as many as its score needs, and so must another one beside it.
+        let least = to_u32(self.least.div_euclid(match_.max(1)).max(0));
+        if cols / 2 < least { cols } else { least }
+    }
+}
+
+/// What a filter has for a record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Opened {
+    /// Regions, and what was spent on the record when these are found.
+    Regions { regions: Vec<Region>, spent: f64 },
+    /// There is no room for its regions now.
+    Later,
+    /// They would take too much of what a full search takes.
+    Dear,
+}
+
+/// How long the chunks are that targets are cut into.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkLength {
+    /// Columns that each owns, at least.
+    pub least: u32,
+    /// The same for each column that it warms up over.
+    pub per_warm_up: u32,
+}
+
+impl ChunkLength {
+    /// The shortest that serve any engine.
+    pub const SHORT: ChunkLength = ChunkLength { least: CHUNK, per_warm_up: CHUNK_PER_WARM_UP };
+
+    /// Where so many pairs, a stretch each, are scored at a time, and so many sweeps are enough
+    /// ([`crate::engine::Capabilities::enough_sweeps`]).
+    pub fn suited(pairs: usize, enough: u64, per_warm_up: u32) -> ChunkLength {
+        let columns = pairs as u64 * u64::from(STRETCH);
+        let least = to_u32((columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)));
+        ChunkLength { least, per_warm_up }
+    }
+
+    /// Columns that a chunk may own: where it has stretches, its warm-up and so many columns are whole ones.
+    fn owned(self, warm_up: u32) -> u32 {
+        let own = warm_up.saturating_mul(self.per_warm_up).max(self.least);
+        let in_stretches = || own.checked_add(warm_up)?.checked_next_multiple_of(STRETCH);
+        if has_stretches(warm_up) { in_stretches().map_or(own, |sweep| sweep - warm_up) } else { own }
+    }
+}
+
+/// The targets that are met pair by pair: those of at least some length.
+#[derive(Clone, Copy, Debug)]
+pub struct MetTargets {
+    least_len: usize,
+    targets: usize,
+    letters: usize,
+}
+
+impl MetTargets {
+    pub fn all(batch: &Batch) -> MetTargets {
+        MetTargets { least_len: 0, targets: batch.targets.len(), letters: batch.targets.letters() }
+    }
+
+    /// Those that are not short.
+    pub fn long(batch: &Batch) -> MetTargets {
+        let least_len = batch.targets.longest_short() + 1;
+        let long = || batch.targets.iter().map(<[u8]>::len).filter(|&len| len >= least_len);
+        MetTargets { least_len, targets: long().count(), letters: long().sum() }
+    }
+
+    /// How many of `batch`'s targets are not among them, and their letters.
+    pub fn left_out(&self, batch: &Batch) -> (usize, usize) {
+        (batch.targets.len() - self.targets, batch.targets.letters() - self.letters)
+    }
+
+    /// How many pairs `record` has, about: a warm-up is taken to be as long as the query, which it is at least.
+    pub fn expected_pairs(&self, batch: &Batch, layout: &Layout, record: u32) -> usize {
+        let (columns, targets) = match layout.meets {
+            Meets::Paired(first) => (batch.target(first + record).len(), 1),
+            Meets::All => (self.letters, self.targets),
+            Meets::Behind(_) => {
+                let met = layout.targets(record, batch.targets.len()).len();
+                (self.letters / self.targets.max(1) * met.min(self.targets), met.min(self.targets))
+            }
+        };
+        let warm_up = to_u32(batch.query(layout.query(record, Strand::Forward)).len());
+        let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
+        layout.strands.count() as usize * (columns / each as usize + targets)
+    }
+
+    /// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first
+    /// copy), in the order strand, target, place. They are cut from chunks of this length.
+    pub fn pairs(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        record: u32,
+        min_score: i32,
+        length: ChunkLength,
+    ) -> Vec<Pair> {
+        let targets = layout.targets(record, batch.targets.len());
+        let mut pairs = Vec::with_capacity(self.expected_pairs(batch, layout, record));
+        for &strand in layout.orientations() {
+            let query = layout.query(record, strand);
+            let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
+            let is_met = |&target: &u32| batch.target(target).len() >= self.least_len;
+            for target in targets.clone().filter(is_met) {
+                if batch.scoring.mode.needs_whole_targets() {
+                    let end = to_u32(batch.target(target).len());
+                    // An empty target has no alignment.
+                    pairs.extend((end > 0).then_some(Pair { query, target, start: 0, own: 0, end }));
+                    continue;
+                }
+                let lead = batch.targets.lead(target);
+                let columns = batch.targets.reach(target, warm_up) - lead;
+                for (_, own, end) in chunks(columns, warm_up, length) {
+                    let (own, end) = (own + lead, end + lead);
+                    let start = own.saturating_sub(warm_up);
+                    pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
+                }
+            }
+        }
+        pairs
+    }
+}
+
+/// Whether warm-ups are so short that a chunk is several stretches.
+fn has_stretches(warm_up: u32) -> bool {
+    warm_up <= STRETCH / STRETCH_PER_WARM_UP
+}
+
+/// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up` columns, as few as
+/// their length lets there be.
+fn chunks(len: u32, warm_up: u32, length: ChunkLength) -> impl Iterator<Item = (u32, u32, u32)> {
+    let own = length.owned(warm_up);
+    let count = u64::from(len.div_ceil(own));
+    let border = move |k: u64| to_u32(u64::from(len) * k / count.max(1));
+    (0..count).map(move |k| (border(k).saturating_sub(warm_up), border(k), border(k + 1)))
+}
+
+/// The pairs of a chunk: one for each stretch of its sweep, where these are long for its warm-up.
+fn stretches(chunk: Pair, warm_up: u32) -> impl Iterator<Item = Pair> {
+    let stretch = if has_stretches(warm_up) { STRETCH } else { u32::MAX };
+    let behind = move |own: u32| {
+        let number = (own - chunk.start) / stretch;
+        chunk.end.min(chunk.start.saturating_add(stretch.saturating_mul(number + 1)))
+    };
+    let firsts = std::iter::successors(Some(chunk.own), move |&own| Some(behind(own)));
+    firsts.take_while(move |&own| own < chunk.end).map(move |own| Pair { own, end: behind(own), ..chunk })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::batch::{sweeps, swept};
+
+    #[test]
+    fn chunks_own_every_column_once() {
+        for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1, 100_003, u32::MAX / 2] {
+            for warm_up in [1, 20, CHUNK / CHUNK_PER_WARM_UP, CHUNK / CHUNK_PER_WARM_UP + 1, 70_000, u32::MAX]
+            {
+                let least = CHUNK.max(warm_up.saturating_mul(CHUNK_PER_WARM_UP));
+                let owned = ChunkLength::SHORT.owned(warm_up);
+                assert!(owned >= least && owned - least < STRETCH);
+                if has_stretches(warm_up) {
+                    assert!((owned + warm_up).is_multiple_of(STRETCH));
+                }
+                let mut next = 0;
+                for (start, own, end) in chunks(len, warm_up, ChunkLength::SHORT) {
+                    assert_eq!(own, next, "len {len}, warm-up {warm_up}");
+                    assert_eq!(start, own.saturating_sub(warm_up));
+                    assert!(own < end && end - own <= owned);
+                    next = end;
+                }
+                assert_eq!(next, len);
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_own_every_column_of_a_chunk_once_and_are_one_sweep() {
+        for (start, own, end) in
+            [(0, 0, 1), (0, 0, STRETCH), (0, 0, STRETCH + 1), (50, 300, 9 * STRETCH), (7, 7 + STRETCH, 9000)]
+        {
+            let chunk = Pair { query: 1, target: 2, start, own, end };
+            let pairs: Vec<Pair> = stretches(chunk, STRETCH / STRETCH_PER_WARM_UP).collect();
+            assert_eq!(sweeps(&pairs).map(swept).collect::<Vec<_>>(), [chunk], "{pairs:?}");
+            let whole: Vec<Pair> = stretches(chunk, STRETCH / STRETCH_PER_WARM_UP + 1).collect();
+            assert_eq!(whole, [chunk]);
+        }
+        let none = Pair { query: 0, target: 0, start: 3, own: 3, end: 3 };
+        assert_eq!(stretches(none, 1).count(), 0);
+        let last = Pair { query: 0, target: 0, start: u32::MAX - 9, own: u32::MAX - 3, end: u32::MAX };
+        assert_eq!(stretches(last, 6).collect::<Vec<_>>(), [last]);
+    }
+}

@@ -1,0 +1,142 @@
+//! Windows along diagonals on which enough seeds of a query's segment stand.
+
+use super::by_index::{ByIndex, Work};
+use super::counting;
+use super::levels::{Known, Level};
+use super::seed_counts::SeedCounts;
+use super::tally::{Bins, Tally};
+use super::windows::{Region, Window, join, push_regions};
+use super::{Layout, Opened, Wanted};
+use crate::align::candidates::kmers::{Kmers, Places};
+use crate::terms::alignment::Strand;
+use crate::terms::batch::{Batch, Sequences};
+use crate::terms::bounds::longest_span;
+use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
+
+/// What a query is counted in.
+struct Counting<'a> {
+    targets: &'a Sequences,
+    kmers: &'a Kmers,
+    counts: &'a SeedCounts,
+    len: usize,
+    span: u32,
+}
+
+impl Counting<'_> {
+    /// Appends the windows of one orientation, whose seeds were looked up.
+    fn windows(&self, found: &Places, tally: &mut Tally, windows: &mut Vec<Window>) {
+        for seeds in self.counts.segments() {
+            let needed = self.counts.least_held(seeds.len());
+            let letters = seeds.start * self.counts.seed()..seeds.end * self.counts.seed();
+            let bins = Bins::new(self.len, self.targets.codes().len(), self.counts.band(seeds.len()));
+            let listed = self.kmers.listed(found, letters.clone());
+            // Bins side by side are one.
+            let mut run: Option<((i64, i64), usize)> = None;
+            let mut end = |((first, last), held): ((i64, i64), usize)| {
+                let most = self.counts.most_score(seeds.len(), held);
+                self.push((first, last), (letters.start, letters.end), most, windows);
+            };
+            tally.count(listed, (&bins, needed), |bin, held| {
+                let diagonals = bins.diagonals(bin);
+                match &mut run {
+                    Some(((_, last), most)) if diagonals.0 == *last + 1 => {
+                        (*last, *most) = (diagonals.1, held.max(*most));
+                    }
+                    run => run.replace((diagonals, held)).into_iter().for_each(&mut end),
+                }
+            });
+            run.into_iter().for_each(end);
+        }
+    }
+
+    /// Appends a window for each target in which letters `from..to` of the query may lie on these diagonals.
+    fn push(
+        &self,
+        (first, last): (i64, i64),
+        (from, to): (usize, usize),
+        most: i32,
+        windows: &mut Vec<Window>,
+    ) {
+        let Counting { targets, len, span, .. } = *self;
+        let behind = to_usize((last + to_i64(to)).clamp(0, to_i64(targets.codes().len())));
+        let mut place = to_usize((first + to_i64(from)).max(0));
+        while place < behind {
+            let target = targets.holding(place);
+            let start = to_i64(targets.start(target));
+            let target = (targets, to_u32(target));
+            windows.extend(Window::along(target, (first - start, last - start), len, (span, most)));
+            place = targets.start(target.1 as usize + 1);
+        }
+    }
+}
+
+impl ByIndex {
+    /// What is wanted for one record, opened by counts of seeds. Where windows take more than counting shorter seeds would, these
+    /// are counted.
+    pub fn count(&self, (batch, layout): (&Batch, &Layout), wanted: &Wanted, work: &mut Work) -> Opened {
+        let len = batch.query(layout.query(wanted.record, Strand::Forward)).len();
+        let most = self.levels.most(len, wanted);
+        let mut seeding = 0.0;
+        let mut best: Option<(f64, Vec<Region>)> = None;
+        let mut next = Some(wanted.level);
+        while let Some(level) = next {
+            let limit = best.as_ref().map_or(most, |&(cells, _)| cells.min(most));
+            let Some((cells, regions)) =
+                self.counted((batch, layout), wanted, (&level, limit), (&mut seeding, work))
+            else {
+                break;
+            };
+            if best.as_ref().is_none_or(|&(other, _)| cells < other) {
+                best = Some((cells, regions));
+            }
+            let finer = counting::level(&self.levels.field, (len, level.least), level.seed - 1);
+            next = finer.filter(|finer| finer.cells(len) < cells);
+        }
+        match best {
+            Some((cells, regions)) if cells + seeding <= most => {
+                Opened::Regions { regions, spent: wanted.spent + seeding }
+            }
+            _ => Opened::Dear,
+        }
+    }
+
+    /// The cells of the windows on a level, and their regions; `None` if finding them takes more than the limit.
+    fn counted(
+        &self,
+        (batch, layout): (&Batch, &Layout),
+        wanted: &Wanted,
+        (level, limit): (&Level, f64),
+        (seeding, work): (&mut f64, &mut Work),
+    ) -> Option<(f64, Vec<Region>)> {
+        let Known::Counted(counts) = &level.known else { return None };
+        let ByIndex { targets, kmers, levels } = self;
+        let costs = &levels.field.costs;
+        let strands = || layout.orientations().iter().copied();
+        let query = |strand: Strand| layout.query(wanted.record, strand);
+        let len = batch.query(query(Strand::Forward)).len();
+        let (mut seeds, mut looked_up) = (0, 0);
+        for (strand, found) in strands().zip(&mut work.places) {
+            looked_up += kmers.look_up(batch.query(query(strand)), level.seed, found);
+            seeds += len / level.seed;
+        }
+        let takes = seeds as f64 * costs.place + looked_up as f64 * costs.counted;
+        if *seeding + takes > limit {
+            return None;
+        }
+        *seeding += takes;
+        let (mut columns, mut regions) = (0, Vec::new());
+        for (strand, found) in strands().zip(&work.places) {
+            let span = longest_span(batch.query(query(strand)), wanted.least, &levels.field.scoring);
+            let windows = &mut work.windows;
+            windows.clear();
+            let counting = Counting { targets, kmers, counts, len, span };
+            counting.windows(found, &mut work.tally, windows);
+            columns += join(windows, u32::max);
+            let most = |most: u32| to_i32(most);
+            push_regions(&mut regions, targets, (strand, query(strand)), (span, most), windows);
+        }
+        let known = wanted.known_columns(&regions, levels.field.scoring.max_potential());
+        let columns = columns.saturating_sub(u64::from(known));
+        Some((columns as f64 * len as f64, regions))
+    }
+}

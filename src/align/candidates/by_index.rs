@@ -1,0 +1,209 @@
+//! Seeds that stand in the targets as they are, found by an index of k-mers.
+
+use super::estimate::{Estimate, LONG};
+use super::index;
+use super::kmers::{Kmers, Places};
+use super::levels::{Costs, Field, Known, Levels, SeedKind};
+use super::seeds::{Seeds, Seen};
+use super::tally::Tally;
+use super::windows::{Region, Window, join, push_regions};
+use super::{Layout, Opened, Wanted};
+use crate::terms::alignment::Strand;
+use crate::terms::batch::{Batch, Sequences};
+use crate::terms::bounds::{longest_span, potential};
+use crate::terms::casts::{to_i64, to_usize};
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Letters of all targets, at most: the places of more would take too much memory.
+pub const MOST_TARGETS: usize = 1 << 27;
+/// Letters of a seed by which a first alignment is looked for, at most; a query has so many of them if it can.
+const GLANCE_SEED: usize = 20;
+const GLANCE_SEEDS: usize = 4;
+/// Places of a seed that are looked at, at most.
+const GLANCE_PLACES: usize = 64;
+/// The share of what a query can score at most beyond which the other strand need not be looked at.
+const GLANCE_ENOUGH: f64 = 0.8;
+/// The share of a full search that looking for a first alignment may cost.
+const GLANCE_SHARE: f64 = 0.05;
+
+/// Finds seeds by an index.
+pub struct ByIndex {
+    pub targets: Arc<Sequences>,
+    pub kmers: Kmers,
+    pub levels: Levels,
+}
+
+/// What a thread works with, kept from query to query.
+#[derive(Default)]
+pub struct Work {
+    /// Where the index has the seeds of each orientation.
+    pub places: [Places; 2],
+    pub windows: Vec<Window>,
+    pub tally: Tally,
+}
+
+impl ByIndex {
+    /// For queries on so many strands; `None` where the targets are too large.
+    pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<ByIndex> {
+        if targets.codes().len() > MOST_TARGETS {
+            return None;
+        }
+        let kmers = Kmers::new(targets);
+        let field = Field {
+            kmer: kmers.letters(),
+            least_seed: kmers.least(),
+            ..Field::new(targets, scoring, strands)
+        };
+        Some(ByIndex { targets: Arc::clone(targets), kmers, levels: Levels::new(SeedKind::Index, field) })
+    }
+
+    /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
+    fn ungapped(&self, query: &[u8], offset: i64, bounds: &Range<usize>, scoring: &Scoring) -> i32 {
+        let from = to_usize((to_i64(bounds.start) - offset).max(0));
+        let to = to_usize((to_i64(bounds.end) - offset).min(to_i64(query.len())));
+        let target = &self.targets.codes()[to_usize(to_i64(from) + offset)..to_usize(to_i64(to) + offset)];
+        let (mut score, mut best) = (0, 0);
+        for (&q, &t) in query[from..to].iter().zip(target) {
+            score = (score + scoring.score(q, t)).max(0);
+            best = best.max(score);
+        }
+        best
+    }
+
+    /// The score of the best alignment without gaps that a few long seeds of a record lead to.
+    fn first_alignment(&self, batch: &Batch, layout: &Layout, record: u32, found: &mut Places) -> i32 {
+        let ByIndex { kmers, levels, .. } = self;
+        let mut best = 0;
+        for &strand in layout.orientations() {
+            let query = batch.query(layout.query(record, strand));
+            if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
+                break;
+            }
+            let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
+            let Costs { place, compared, .. } = levels.field.costs;
+            let places = kmers.look_up(query, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
+            let cells = places as f64 * (place + compared * query.len() as f64);
+            if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
+                continue;
+            }
+            let mut last = None;
+            kmers.for_each_place((query, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
+                let offset = to_i64(place) - to_i64(from);
+                if last.replace(offset) != Some(offset) {
+                    best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
+                }
+            });
+        }
+        best
+    }
+
+    /// About what the best alignment of a record scores, by counts of its seeds; 0 where nothing is seen, or too much would have
+    /// to be looked at.
+    fn estimate(&self, (batch, layout): (&Batch, &Layout), record: u32, work: &mut Work) -> i32 {
+        let ByIndex { targets, kmers, levels } = self;
+        let seed = kmers.letters() as usize;
+        let of_strand = |strand: &Strand| {
+            let query = batch.query(layout.query(record, *strand));
+            let places = kmers.look_up(query, seed, &mut work.places[0]) as f64;
+            let Costs { place, counted, .. } = levels.field.costs;
+            let cells = (query.len() / seed) as f64 * place + 2.0 * places * counted;
+            if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
+                return 0;
+            }
+            let estimate = Estimate { len: query.len(), seed, letters: targets.codes().len() };
+            let listed = kmers.listed(&work.places[0], 0..query.len());
+            estimate.score(listed, &mut work.tally, &levels.field.scoring)
+        };
+        layout.orientations().iter().map(of_strand).max().unwrap_or(0)
+    }
+
+    /// What is wanted for one record, opened by places of single seeds.
+    fn look_up(
+        &self,
+        (batch, layout): (&Batch, &Layout),
+        wanted: &Wanted,
+        Work { places, windows, .. }: &mut Work,
+    ) -> Opened {
+        let ByIndex { targets, kmers, levels } = self;
+        let &Wanted { record, level, least, spent, .. } = wanted;
+        let oriented = |strand: Strand| batch.query(layout.query(record, strand));
+        let len = oriented(Strand::Forward).len();
+        let most = levels.most(len, wanted);
+        let strands = || layout.orientations().iter().copied();
+        let looked_up = strands()
+            .zip(&mut *places)
+            .map(|(strand, found)| kmers.look_up(oriented(strand), level.seed, found));
+        let seeding = looked_up.sum::<usize>() as f64 * levels.field.costs.place;
+        let mut cells = seeding;
+        let mut regions: Vec<Region> = Vec::new();
+        for (strand, found) in strands().zip(places) {
+            if cells > most {
+                return Opened::Dear;
+            }
+            let codes = oriented(strand);
+            let span = longest_span(codes, least, &levels.field.scoring);
+            windows.clear();
+            kmers.for_each_place((codes, level.seed), found, usize::MAX, |from, place, target, bounds| {
+                let target = (&**targets, target);
+                let behind = place + level.seed - bounds.start;
+                windows.extend(Window::around(target, behind, (len, from + level.seed), span));
+            });
+            cells += join(windows, u32::saturating_add) as f64 * len as f64;
+            let query = (strand, layout.query(record, strand));
+            push_regions(&mut regions, targets, query, (span, |held| level.most_score(held)), windows);
+        }
+        if cells > most { Opened::Dear } else { Opened::Regions { regions, spent: spent + seeding } }
+    }
+}
+
+impl Seeds for ByIndex {
+    fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    fn levels_mut(&mut self) -> &mut Levels {
+        &mut self.levels
+    }
+
+    fn glance(&self, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen> {
+        let look = |work: &mut Work, &record: &u32| {
+            let query = batch.query(layout.query(record, Strand::Forward));
+            match query.len() < LONG * self.kmers.letters() as usize {
+                true => Seen::Alignment(self.first_alignment(batch, layout, record, &mut work.places[0])),
+                false => Seen::Estimate(self.estimate((batch, layout), record, work)),
+            }
+        };
+        records.par_iter().map_init(Work::default, look).collect()
+    }
+
+    fn regions(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        wanted: &[Wanted],
+        room: usize,
+    ) -> Result<Vec<Opened>, EngineError> {
+        self.kmers.prepare();
+        let taken = AtomicUsize::new(0);
+        let open = |work: &mut Work, wanted: &Wanted| {
+            if taken.load(Ordering::Relaxed) >= room.max(1) {
+                return Opened::Later;
+            }
+            let opened = match wanted.level.known {
+                _ if !self.kmers.are_ready() => Opened::Dear,
+                Known::Held(_) => self.look_up((batch, layout), wanted, work),
+                Known::Counted(_) => self.count((batch, layout), wanted, work),
+            };
+            if let Opened::Regions { regions, .. } = &opened {
+                taken.fetch_add(regions.len(), Ordering::Relaxed);
+            }
+            opened
+        };
+        Ok(wanted.par_iter().map_init(Work::default, open).collect())
+    }
+}

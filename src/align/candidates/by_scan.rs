@@ -1,0 +1,257 @@
+//! Windows around places that a scan of all targets finds, for the seeds of many records at a time.
+
+use super::levels::{Field, Levels, SeedKind};
+use super::seeds::{Seeds, Seen};
+use super::windows::{Region, Window, join, push_regions};
+use super::{Layout, Opened, Wanted};
+use crate::terms::alignment::Strand;
+use crate::terms::batch::{Batch, Sequences};
+use crate::terms::bounds::longest_span;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Windows that the records of one scan hold at a time, at most: 16 bytes each.
+const MOST_WINDOWS: usize = 1 << 22;
+/// Windows of a record that are not joined yet, at least.
+const LOOSE: usize = 1 << 10;
+
+/// How many times as many regions a scan may find at a time: each scan goes through all targets.
+const SCAN_ROOM: usize = 4;
+
+/// Searches seeds with edits in all targets.
+pub trait Scan: Sync {
+    /// Every place where one of `seeds` ends with at most `edits` edits, given to `ends` part by part of the targets.
+    /// Seeds are codes of DNA; a letter that is no base may be taken to match anything.
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError>;
+}
+
+/// Takes what a scan finds.
+pub trait Ends {
+    /// Whether ends of the seed are still asked for.
+    fn wants(&self, seed: u32) -> bool;
+
+    /// Some ends.
+    fn take(&mut self, ends: &[SeedEnd]);
+
+    /// The seed ends in so many places that not all were given.
+    fn too_many(&mut self, seed: u32);
+}
+
+/// A place where a seed ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedEnd {
+    /// Its place among those that were searched.
+    pub seed: u32,
+    pub target: u32,
+    /// Letters of the target before and with the last one.
+    pub end: u32,
+}
+
+/// A seed: whose it is, where it ends in the query, and what its windows are made by.
+struct Owner {
+    record: usize,
+    strand: usize,
+    to: usize,
+    len: usize,
+    span: u32,
+}
+
+/// What was found for a record.
+#[derive(Default)]
+struct Held {
+    /// By strand.
+    windows: [Vec<Window>; 2],
+    /// Windows at which they are joined next.
+    join_at: usize,
+    /// Cells that finding them took.
+    seeding: f64,
+    /// Cells that they have, as far as they were joined.
+    cells: f64,
+    /// Cells that may be spent on the record.
+    most: f64,
+    is_dear: bool,
+}
+
+impl Held {
+    fn len(&self) -> usize {
+        self.windows.iter().map(Vec::len).sum()
+    }
+
+    fn give_up(&mut self) {
+        self.is_dear = true;
+        self.windows = Default::default();
+    }
+
+    /// Joins windows, and gives up where they take too much.
+    fn join(&mut self, len: usize) {
+        let columns: u64 = self.windows.iter_mut().map(|windows| join(windows, u32::saturating_add)).sum();
+        self.cells = columns as f64 * len as f64;
+        self.join_at = 2 * self.len() + LOOSE;
+        if self.seeding + self.cells > self.most {
+            self.give_up();
+        }
+    }
+}
+
+/// Windows of some records while targets are scanned for their seeds.
+struct Gathering<'a> {
+    targets: &'a Sequences,
+    owners: Vec<Owner>,
+    held: Vec<Held>,
+    /// Cells that an end costs.
+    end: f64,
+}
+
+impl Ends for Gathering<'_> {
+    fn wants(&self, seed: u32) -> bool {
+        !self.held[self.owners[seed as usize].record].is_dear
+    }
+
+    fn take(&mut self, ends: &[SeedEnd]) {
+        for &SeedEnd { seed, target, end } in ends {
+            let &Owner { record, strand, to, len, span } = &self.owners[seed as usize];
+            let held = &mut self.held[record];
+            if held.is_dear {
+                continue;
+            }
+            let target = (self.targets, target);
+            held.windows[strand].extend(Window::around(target, end as usize, (len, to), span));
+            held.seeding += self.end;
+            if held.len() >= held.join_at {
+                held.join(len);
+            }
+        }
+        while self.held.iter().map(Held::len).sum::<usize>() > MOST_WINDOWS {
+            // Those of one record are as much as there are columns for, so some record is left.
+            let most = self.held.iter_mut().max_by_key(|held| held.len());
+            most.into_iter().for_each(Held::give_up);
+        }
+    }
+
+    fn too_many(&mut self, seed: u32) {
+        self.held[self.owners[seed as usize].record].give_up();
+    }
+}
+
+/// Finds seeds with edits by scans.
+pub struct ByScan {
+    targets: Arc<Sequences>,
+    scan: Box<dyn Scan + Send>,
+    levels: Levels,
+}
+
+impl ByScan {
+    /// For queries on so many strands, by `scan`, which goes through the same targets.
+    pub fn new(
+        targets: &Arc<Sequences>,
+        scoring: &Arc<Scoring>,
+        strands: u32,
+        scan: Box<dyn Scan + Send>,
+    ) -> ByScan {
+        let levels = Levels::new(SeedKind::Scan, Field::new(targets, scoring, strands));
+        ByScan { targets: Arc::clone(targets), scan, levels }
+    }
+
+    /// The windows of records on levels of one kind.
+    fn gather(
+        &self,
+        (batch, layout): (&Batch, &Layout),
+        wanted: &[&Wanted],
+        (seed, edits): (usize, usize),
+    ) -> Result<Vec<Held>, EngineError> {
+        let ByScan { targets, scan, levels } = self;
+        let (mut seeds, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        let records = wanted.len();
+        for (record, wanted) in wanted.iter().enumerate() {
+            let Wanted { record: number, least, .. } = wanted;
+            let mut len = 0;
+            for (strand, &orientation) in layout.orientations().iter().enumerate() {
+                let codes = batch.query(layout.query(*number, orientation));
+                len = codes.len();
+                let span = longest_span(codes, *least, &batch.scoring);
+                let own = codes.chunks_exact(seed);
+                owners.extend((1..=own.len()).map(|k| Owner { record, strand, to: k * seed, len, span }));
+                seeds.extend(own);
+            }
+            let letters = (len / seed * seed) as f64 * levels.field.columns();
+            let seeding = letters * levels.field.costs.scanned + levels.field.pass(records);
+            let most = levels.most(len, wanted);
+            all.push(Held { seeding, most, join_at: LOOSE, is_dear: seeding > most, ..Held::default() });
+        }
+        if all.iter().all(|held| held.is_dear) {
+            return Ok(all);
+        }
+        let mut gathering = Gathering { targets, owners, held: all, end: levels.field.costs.end };
+        scan.scan(&seeds, edits, &mut gathering)?;
+        Ok(gathering.held)
+    }
+}
+
+impl Seeds for ByScan {
+    fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    fn levels_mut(&mut self) -> &mut Levels {
+        &mut self.levels
+    }
+
+    /// A scan takes too long for a glance.
+    fn glance(&self, _: &Batch, _: &Layout, records: &[u32]) -> Vec<Seen> {
+        vec![Seen::Alignment(0); records.len()]
+    }
+
+    /// By scans, one for each kind of level: as much of it as there is `room` for regions, by what is
+    /// expected of the levels, and one record at least.
+    fn regions(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        wanted: &[Wanted],
+        room: usize,
+    ) -> Result<Vec<Opened>, EngineError> {
+        batch.targets.prove_all()?;
+        let room = room.saturating_mul(SCAN_ROOM);
+        let mut expected = 0.0;
+        let fits = |wanted: &&Wanted| {
+            expected += 1.0 + wanted.level.by_chance;
+            expected <= room as f64
+        };
+        let count = wanted.iter().take_while(fits).count().max(1).min(wanted.len());
+        let now = &wanted[..count];
+        let mut kinds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (place, Wanted { level, .. }) in now.iter().enumerate() {
+            kinds.entry((level.seed, level.edits)).or_default().push(place);
+        }
+        let mut opened: Vec<Opened> = wanted.iter().map(|_| Opened::Later).collect();
+        for ((seed, edits), places) in kinds {
+            let of_kind: Vec<&Wanted> = places.iter().map(|&place| &now[place]).collect();
+            let held = self.gather((batch, layout), &of_kind, (seed, edits))?;
+            let finish =
+                |(held, wanted): (Held, &&Wanted)| finish(held, wanted, (&self.levels, batch, layout));
+            let found: Vec<Opened> = held.into_par_iter().zip(&of_kind).map(finish).collect();
+            places.into_iter().zip(found).for_each(|(place, found)| opened[place] = found);
+        }
+        Ok(opened)
+    }
+}
+
+/// The regions of a record.
+fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &Batch, &Layout)) -> Opened {
+    let &Wanted { record, level, least, spent, .. } = wanted;
+    let codes = |strand: Strand| batch.query(layout.query(record, strand));
+    held.join(codes(Strand::Forward).len());
+    if held.is_dear {
+        return Opened::Dear;
+    }
+    let mut regions: Vec<Region> = Vec::new();
+    for (&strand, windows) in layout.orientations().iter().zip(&held.windows) {
+        let span = longest_span(codes(strand), least, &levels.field.scoring);
+        let query = (strand, layout.query(record, strand));
+        push_regions(&mut regions, &batch.targets, query, (span, |held| level.most_score(held)), windows);
+    }
+    Opened::Regions { regions, spent: spent + held.seeding }
+}

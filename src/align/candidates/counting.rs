@@ -1,0 +1,86 @@
+//! Levels on which seeds are counted: how long the seeds are and how many make a segment, by what that is expected to cost.
+
+use super::levels::{Costs, Field, Known, Level, SeedKind};
+use super::seed_counts::SeedCounts;
+use super::tally::Bins;
+use crate::terms::casts::to_i32;
+
+/// Seeds of a segment, about; the longest fit a count.
+const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 1 << 15];
+/// Places by chance are taken to be so many times as many as in random letters.
+const SKEW: f64 = 2.0;
+
+/// The level that is expected to cost least for a query of `len` letters, for all that scores `least` or more, with seeds of at
+/// most `most` letters; `None` where none pays.
+pub fn level(field: &Field, (len, least): (usize, i32), most: usize) -> Option<Level> {
+    let levels = (field.least_seed..=most.min(len)).flat_map(|seed| {
+        let seeds = len / seed;
+        let sizes = SEGMENTS.into_iter().take_while(move |&size| size < 2 * seeds);
+        sizes.filter_map(move |size| with(field, (len, least), (seed, (seeds / size).max(1))))
+    });
+    levels.min_by(|a, b| a.cells(len).total_cmp(&b.cells(len)))
+}
+
+/// The level with seeds of so many letters in so many segments.
+fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usize)) -> Option<Level> {
+    let counts = SeedCounts::new(len, (seed, segments), least, &field.scoring)?;
+    let seeds = len / seed;
+    let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
+    let bands = field.columns() / bins.width() as f64 * segments as f64;
+    let density = SKEW / 4f64.powi(to_i32(seed));
+    let needed = counts.least_held(seeds / segments);
+    let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
+    let by_chance = bands * most_likely(in_band, needed as f64);
+    // Bins side by side are one window, which is no longer than the targets.
+    let columns = (1.0 + by_chance) * field.window(len, least).min(field.letters as f64);
+    let strands = f64::from(field.strands);
+    let Costs { place, counted, bin, hot, .. } = field.costs;
+    let looked_up = seeds as f64 * strands * place;
+    let places = seeds as f64 * field.columns() * density;
+    let all_bins = (bins.count() * segments) as f64 * strands;
+    let of_hot = all_bins * most_likely(in_band / bins.side_by_side() as f64, f64::from(bins.share(needed)));
+    let seeding =
+        looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
+    let known = Known::Counted(counts);
+    let level = Level { kind: SeedKind::Index, seed, edits: 0, least, known, by_chance, columns, seeding };
+    // Counts tell of a long query whether it is there at all, so a window may be a whole strand.
+    (level.cells(len) <= field.most(len)).then_some(level)
+}
+
+/// What the probability of `needed` events or more does not exceed, where `expected` happen independently (Chernoff 1952).
+fn most_likely(expected: f64, needed: f64) -> f64 {
+    if needed <= expected { 1.0 } else { (needed - expected - needed * (needed / expected).ln()).exp() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::batch::Sequences;
+    use crate::terms::scoring::Scoring;
+    use std::sync::Arc;
+
+    #[test]
+    fn unlikely_counts_are_bounded() {
+        assert_eq!(most_likely(3.0, 2.0), 1.0);
+        // P(X >= 10) for a mean of 3 is 0.0011.
+        assert!((0.0011..0.007).contains(&most_likely(3.0, 10.0)));
+        assert!(most_likely(3.5, 36.0) < 1e-20);
+    }
+
+    #[test]
+    fn long_reads_have_levels_and_short_seeds_reach_further() {
+        let targets: Sequences = [&vec![0u8; 5_000_000][..]].into_iter().collect();
+        let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
+        let field = Field { kmer: 12, least_seed: 6, ..Field::new(&targets, &scoring, 2) };
+        let at = |share: i32| level(&field, (5000, 100 * share), 12);
+        let [quick, low] = [at(80), at(68)].map(Option::unwrap);
+        assert!(quick.seed > low.seed && quick.cells(5000) < low.cells(5000));
+        assert!(low.by_chance < 1.0 && low.cells(5000) * 50.0 < field.whole(5000), "{low:?}");
+        assert_eq!(at(40), None, "all seeds may be spoilt");
+        let whole = level(&field, (5_000_000, 9_900_000), 12).expect("a strand is half of all");
+        assert!(whole.columns <= 5_000_100.0, "{whole:?}");
+        let forward = Field { strands: 1, ..field.clone() };
+        assert_eq!(level(&forward, (5_000_000, 9_900_000), 12), None, "that is all there is");
+        assert_eq!(level(&field, (5000, 6800), low.seed - 1).unwrap().seed, low.seed - 1);
+    }
+}

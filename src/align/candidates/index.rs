@@ -1,0 +1,319 @@
+//! Where each k-mer of so many letters stands in the targets.
+
+use crate::terms::alphabet::is_base;
+use crate::terms::batch::Sequences;
+use crate::terms::casts::{to_u16, to_u32};
+use rayon::prelude::*;
+use std::any::Any;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bits of a letter, and letters that a k-mer may have: an index has a number for each k-mer.
+const LETTER_BITS: u32 = 2;
+pub const MOST_LETTERS: u32 = 12;
+/// Letters of the shortest k-mers: still shorter ones stand everywhere.
+pub const LEAST_LETTERS: u32 = 6;
+/// Letters whose k-mers are dealt out to buckets at a time, which bounds the memory beside the index.
+const CHUNK: usize = 1 << 20;
+/// Letters of a piece, whose k-mers a thread deals out: at most as many as 16 bits can count.
+const PIECE: usize = 1 << 16;
+/// Bits of a k-mer that tell its bucket: few enough that a thread deals out to all buckets from its cache, and enough
+/// that the k-mers of a bucket fit there too.
+const BUCKET_BITS: u32 = 8;
+const BUCKETS: usize = 1 << BUCKET_BITS;
+
+/// The places of all k-mers in [`Sequences::codes`], by k-mer, those of one k-mer in ascending order.
+///
+/// A k-mer that a sequence's end or a letter that is no base cuts short is listed too, as if A's followed it, if
+/// `LEAST_LETTERS` of its letters are there. So the places of a shorter k-mer are those of all k-mers that begin with
+/// it, one behind the other in the index, and one index serves k-mers of every length.
+#[derive(Debug)]
+pub struct Index {
+    letters: u32,
+    /// Behind the last place of each k-mer in `places`.
+    ends: Cow<'static, [u32]>,
+    places: Cow<'static, [u32]>,
+    /// What keeps tables that are borrowed.
+    _owner: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Index {
+    /// The letters of k-mers of which there are about as many as places, where the targets have `letters` in all.
+    pub fn suited(letters: usize) -> u32 {
+        (letters.max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS)
+    }
+
+    /// An index of tables that [`Index::are_tables`] has proven, read from a file.
+    pub fn of_tables(letters: u32, [ends, places]: [Cow<'static, [u32]>; 2]) -> Index {
+        Index { letters, ends, places, _owner: None }
+    }
+
+    /// The same index, which keeps the owner of its tables.
+    pub fn owned_by(self, owner: Arc<dyn Any + Send + Sync>) -> Index {
+        Index { _owner: Some(owner), ..self }
+    }
+
+    /// Whether tables can be those of an index of k-mers of so many letters, for targets of `all` letters.
+    pub fn are_tables(letters: u32, [ends, places]: [&[u32]; 2], all: usize) -> bool {
+        let are_long_enough = (LEAST_LETTERS..=MOST_LETTERS).contains(&letters)
+            && ends.len() == 1 << (LETTER_BITS * letters)
+            && ends.last().is_some_and(|&last| last as usize == places.len());
+        let ascend = || ends.par_windows(2).all(|two| two[0] <= two[1]);
+        let lie_within = || places.par_iter().all(|&place| (place as usize) < all);
+        are_long_enough && ascend() && lie_within()
+    }
+
+    /// The letters of its k-mers, and its tables, for a file: where the places of each k-mer end, and the places.
+    pub fn tables(&self) -> (u32, &[u32], &[u32]) {
+        (self.letters, &self.ends, &self.places)
+    }
+
+    /// An index of the k-mers of `letters` letters, `LEAST_LETTERS` at least. There are fewer than 2^32 letters in all.
+    ///
+    /// A radix sort: k-mers with their places are dealt out to buckets by the first bits of the k-mer, and each bucket is
+    /// sorted by itself, so that no step leaves the cache.
+    pub fn new(targets: &Sequences, letters: u32) -> Index {
+        Index::by_stretches(targets, letters, [CHUNK, PIECE])
+    }
+
+    /// The same with chunks and pieces of so many letters.
+    fn by_stretches(targets: &Sequences, letters: u32, [chunk, piece]: [usize; 2]) -> Index {
+        let mut ends = vec![0u32; 1 << (LETTER_BITS * letters)];
+        let of_bucket = ends.len() / BUCKETS;
+        let chunks = stretches(0..targets.codes().len(), chunk);
+        for chunk in &chunks {
+            let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            let count = |(bucket, counts): (usize, &mut [u32])| {
+                let kmers = pieces.iter().flat_map(|piece: &Piece| piece.bucket(bucket));
+                kmers.for_each(|(kmer, _)| counts[kmer] += 1);
+            };
+            ends.par_chunks_mut(of_bucket).enumerate().for_each(count);
+        }
+        let sum = |counts: &[u32]| counts.iter().map(|&count| count as usize).sum::<usize>();
+        let counts: Vec<usize> = ends.par_chunks(of_bucket).map(sum).collect();
+        let mut places = vec![0u32; counts.iter().sum()];
+        let (mut rest, mut before) = (&mut places[..], 0);
+        let mut buckets = Vec::with_capacity(BUCKETS);
+        for (count, ends) in counts.into_iter().zip(ends.chunks_mut(of_bucket)) {
+            let (own, behind) = rest.split_at_mut(count);
+            buckets.push(Bucket { before, ends, places: own });
+            (rest, before) = (behind, before + to_u32(count));
+        }
+        buckets.par_iter_mut().for_each(Bucket::begin);
+        for chunk in &chunks {
+            let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
+        }
+        buckets.par_iter_mut().for_each(Bucket::end);
+        Index { letters, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
+    }
+
+    /// The k-mer that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
+    /// are too few, or one of them is no base.
+    pub fn kmer(&self, codes: &[u8]) -> Option<(usize, u32)> {
+        let letters = self.letters.min(to_u32(codes.len()));
+        let base = |kmer, &code: &u8| is_base(code).then(|| kmer << LETTER_BITS | usize::from(code));
+        let kmer = codes[..letters as usize].iter().try_fold(0, base)?;
+        (letters >= LEAST_LETTERS).then_some((kmer, letters))
+    }
+
+    /// Which of [`Index::places`] may be those of a k-mer of so many letters: all that are, and those where a k-mer cut
+    /// short looks like it.
+    pub fn range(&self, (kmer, letters): (usize, u32)) -> Range<usize> {
+        let shift = LETTER_BITS * (self.letters - letters);
+        let (first, behind) = (kmer << shift, (kmer + 1) << shift);
+        let start = if first == 0 { 0 } else { self.ends[first - 1] };
+        start as usize..self.ends[behind - 1] as usize
+    }
+
+    /// Some of the places; none where the file that the index lies in was cut meanwhile, and the range is none.
+    pub fn places(&self, range: Range<usize>) -> &[u32] {
+        self.places.get(range).unwrap_or_default()
+    }
+}
+
+/// The k-mers of some letters of the targets with their places, bucket by bucket.
+struct Piece {
+    /// The first of the letters.
+    start: u32,
+    /// Where the k-mers of each bucket end.
+    ends: Vec<u32>,
+    /// The bits of each k-mer behind those that tell its bucket, and how far from the first letter it is.
+    kmers: Vec<(u16, u16)>,
+}
+
+// Both fit.
+const _: () = assert!(LETTER_BITS * MOST_LETTERS - BUCKET_BITS <= 16 && PIECE <= 1 << 16);
+
+impl Piece {
+    /// The k-mers of a bucket by their places in it, each with its place, in the order of these.
+    fn bucket(&self, bucket: usize) -> impl Iterator<Item = (usize, u32)> {
+        let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
+        let kmers = &self.kmers[start as usize..self.ends[bucket] as usize];
+        kmers.iter().map(|&(kmer, place)| (usize::from(kmer), self.start + u32::from(place)))
+    }
+}
+
+/// The stretches of so many letters that a range is cut into.
+fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
+    let end = range.end;
+    range.step_by(letters).map(|start| start..end.min(start + letters)).collect()
+}
+
+/// The k-mers that begin in each of these stretches of the targets' letters.
+fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<Piece> {
+    let shift = LETTER_BITS * letters - BUCKET_BITS;
+    let piece = |stretch: Range<usize>| {
+        let start = to_u32(stretch.start);
+        let mut found = Vec::with_capacity(stretch.len());
+        let mut next = vec![0u32; BUCKETS];
+        for_each_kmer(targets, letters, stretch, |kmer, place| {
+            next[kmer >> shift] += 1;
+            found.push((to_u32(kmer), place));
+        });
+        let mut sum = 0;
+        for next in &mut next {
+            let count = std::mem::replace(next, sum);
+            sum += count;
+        }
+        // Until all are dealt out, an end is where the next k-mer of its bucket goes.
+        let mut kmers = vec![(0u16, 0u16); found.len()];
+        let mask = (1u32 << shift) - 1;
+        for (kmer, place) in found {
+            let next = &mut next[kmer as usize >> shift];
+            kmers[*next as usize] = (to_u16(kmer & mask), to_u16(place - start));
+            *next += 1;
+        }
+        Piece { start, ends: next, kmers }
+    };
+    stretches.into_par_iter().map(piece).collect()
+}
+
+/// The k-mers of a bucket: how often each stands, and room for their places.
+struct Bucket<'a> {
+    /// Places of all k-mers before.
+    before: u32,
+    ends: &'a mut [u32],
+    places: &'a mut [u32],
+}
+
+impl Bucket<'_> {
+    /// Makes the numbers of places where the first one of each k-mer goes.
+    fn begin(&mut self) {
+        let mut next = 0;
+        for end in self.ends.iter_mut() {
+            let count = std::mem::replace(end, next);
+            next += count;
+        }
+    }
+
+    /// Lists places. An end is where the next place of its k-mer goes.
+    fn fill(&mut self, bucket: usize, pieces: &[Piece]) {
+        for (kmer, place) in pieces.iter().flat_map(|piece| piece.bucket(bucket)) {
+            let next = &mut self.ends[kmer];
+            self.places[*next as usize] = place;
+            *next += 1;
+        }
+    }
+
+    /// Makes the ends those in the places of all buckets.
+    fn end(&mut self) {
+        self.ends.iter_mut().for_each(|end| *end += self.before);
+    }
+}
+
+/// Calls with each k-mer that begins at one of the places `of`, and its place, in the order of places.
+fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
+    let mask = (1 << (LETTER_BITS * letters)) - 1;
+    let behind = to_u32(of.end);
+    // K-mers behind are those of another stretch, whether they are whole or seem to be cut short here.
+    let mut call = |kmer, place| {
+        if place < behind {
+            call(kmer, place);
+        }
+    };
+    let mut index = targets.holding(of.start);
+    while index < targets.len() && targets.start(index) < of.end {
+        let start = targets.start(index).max(of.start);
+        let end = targets.start(index + 1).min(of.end + letters as usize - 1);
+        // Letters of the k-mer so far, and its number.
+        let (mut kmer, mut known) = (0usize, 0);
+        for (place, &code) in (to_u32(start)..).zip(&targets.codes()[start..end]) {
+            if is_base(code) {
+                kmer = (kmer << LETTER_BITS | usize::from(code)) & mask;
+                known += 1;
+                if known >= letters {
+                    call(kmer, place + 1 - letters);
+                }
+            } else {
+                cut_short(kmer, known, place, letters, &mut call);
+                known = 0;
+            }
+        }
+        cut_short(kmer, known, to_u32(end), letters, &mut call);
+        index += 1;
+    }
+}
+
+/// The k-mers that end too early, before the place `end`, where `known` bases stand in front of it, the last of them in
+/// `kmer`.
+fn cut_short(kmer: usize, known: u32, end: u32, letters: u32, call: &mut impl FnMut(usize, u32)) {
+    for there in (LEAST_LETTERS..letters).rev().filter(|&there| there <= known) {
+        let own = kmer & ((1 << (LETTER_BITS * there)) - 1);
+        call(own << (LETTER_BITS * (letters - there)), end - there);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kmer_is_at_its_places() {
+        let mut state = 1u32;
+        let mut letter = |most: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 16) % most) as u8
+        };
+        let lengths = [0, 1, 5, 6, 7, 8, 9, 300, 40];
+        let sequences: Vec<Vec<u8>> =
+            lengths.iter().map(|&len| (0..len).map(|_| letter(40).saturating_sub(35)).collect()).collect();
+        let targets: Sequences = sequences.iter().map(Vec::as_slice).collect();
+        // Stretches of all sizes: shorter than a k-mer, and longer than all letters.
+        let sizes = [[1, 1], [20, 7], [64, 64], [100, 8], [1000, 9], [CHUNK, PIECE]];
+        for (letters, sizes) in
+            [6, 7, 9, 12].into_iter().flat_map(|letters| sizes.map(|sizes| (letters, sizes)))
+        {
+            let index = Index::by_stretches(&targets, letters, sizes);
+            for shorter in LEAST_LETTERS..=letters {
+                let whole = |codes: &[u8]| codes.iter().all(|&code| is_base(code));
+                for (own, target) in targets.iter().enumerate() {
+                    let start = targets.start(own);
+                    for (at, codes) in target.windows(shorter as usize).enumerate() {
+                        let kmer = index.kmer(codes);
+                        assert_eq!(kmer.is_some(), whole(codes), "{letters} letters, {codes:?}");
+                        let Some(kmer) = kmer else { continue };
+                        let places = index.places(index.range(kmer));
+                        let found = places.iter().filter(|&&place| place as usize == start + at).count();
+                        assert_eq!(found, 1, "{letters} letters, {codes:?} at {at} of {own}");
+                        assert!(shorter < letters || places.is_sorted());
+                    }
+                }
+            }
+            let runs = sequences.iter().flat_map(|codes| codes.split(|&code| !is_base(code)));
+            let listed: usize = runs.map(|run| (run.len() + 1).saturating_sub(LEAST_LETTERS as usize)).sum();
+            assert_eq!(index.places.len(), listed, "{letters} letters");
+        }
+    }
+
+    #[test]
+    fn kmers_that_are_none() {
+        let targets: Sequences = [&[0u8, 1, 2, 3, 0, 1, 2, 3][..]].into_iter().collect();
+        let index = Index::new(&targets, 7);
+        assert_eq!(index.kmer(&[0, 1, 2, 3, 0]), None, "too short");
+        assert_eq!(index.kmer(&[0, 1, 2, 3, 0, 9]), None);
+        assert_eq!(index.kmer(&[0, 0, 0, 0, 0, 3, 2, 9]), Some((14, 7)), "only its own letters count");
+        assert!(index.places(index.range((14, 7))).is_empty());
+    }
+}

@@ -1,0 +1,188 @@
+//! Seeds that stand in the targets as they are, by an index of their k-mers.
+
+use super::index::{Index, LEAST_LETTERS};
+use crate::terms::alphabet::is_base;
+use crate::terms::batch::{Holding, Sequences};
+use crate::terms::casts::to_u32;
+use std::ops::Range;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, OnceLock};
+
+/// An index of the targets, made or read when it is first needed.
+pub struct Kmers {
+    targets: Arc<Sequences>,
+    holding: Holding,
+    letters: u32,
+    /// `None` inside where its threads could not be started, or the file of the targets is damaged.
+    index: OnceLock<Option<Index>>,
+    stored: Option<StoredIndex>,
+}
+
+/// An index that lies in a file, with k-mers of so many letters.
+#[derive(Clone)]
+pub struct StoredIndex {
+    pub letters: u32,
+    /// Proves the index, and gives it; `None` where it is damaged.
+    pub load: Arc<dyn Fn() -> Option<Index> + Send + Sync>,
+}
+
+/// Where the index has the k-mers of a query's seeds.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// Where a seed begins in the query, and the k-mer that it begins with.
+    kmers: Vec<(usize, (usize, u32))>,
+    /// The same with where the index has the places of the k-mer.
+    places: Vec<(usize, Range<usize>)>,
+}
+
+/// What is called for each place where a seed stands: where it begins in the query and in the letters of all targets, its
+/// target, and which of the letters are the target's.
+pub trait Place: FnMut(usize, usize, u32, &Range<usize>) {}
+
+impl<F: FnMut(usize, usize, u32, &Range<usize>)> Place for F {}
+
+impl Kmers {
+    pub fn new(targets: &Arc<Sequences>) -> Kmers {
+        let letters = Index::suited(targets.codes().len());
+        let (targets, holding) = (Arc::clone(targets), Holding::new(targets));
+        Kmers { targets, holding, letters, index: OnceLock::new(), stored: None }
+    }
+
+    /// Takes an index from a file instead of making one, if its k-mers have as many letters.
+    pub fn store(&mut self, stored: StoredIndex) {
+        self.stored = Some(stored).filter(|stored| stored.letters == self.letters);
+    }
+
+    /// Whether the index comes from a file, which takes next to no time.
+    pub fn are_stored(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    /// Letters of the shortest seeds that can be looked up.
+    pub fn least(&self) -> usize {
+        LEAST_LETTERS as usize
+    }
+
+    /// Letters of the k-mers that seeds are looked up by, where they have so many.
+    pub fn letters(&self) -> u32 {
+        self.letters
+    }
+
+    /// Whether the index was made, or could not be.
+    pub fn are_tried(&self) -> bool {
+        self.index.get().is_some()
+    }
+
+    /// Whether the index is there.
+    pub fn are_ready(&self) -> bool {
+        matches!(self.index.get(), Some(Some(_)))
+    }
+
+    /// Makes or reads the index, if it is not there yet. Codes that are mapped from a file are proven first: a damaged
+    /// one would hide a seed.
+    ///
+    /// A thread that calls while it is made waits, without taking up other work of its pool. So the index is made in a pool
+    /// of its own: in the caller's, a thread could wait here for work that lies below on its own stack.
+    pub fn prepare(&self) {
+        self.index.get_or_init(|| {
+            let (done, made) = sync_channel(1);
+            let (targets, letters, stored) = (Arc::clone(&self.targets), self.letters, self.stored.clone());
+            let threads = rayon::current_num_threads();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
+            pool.spawn(move || {
+                let index = match stored {
+                    _ if targets.prove_all().is_err() => None,
+                    Some(stored) => (stored.load)(),
+                    None => Some(Index::new(&targets, letters)),
+                };
+                let _ = done.send(index);
+            });
+            made.recv().ok()?
+        });
+    }
+
+    /// Looks up the k-mers of a query's seeds, and counts the places that the index has for them: more than there are of
+    /// the seeds. 0 where the index is not ready.
+    pub fn look_up(&self, query: &[u8], seed: usize, found: &mut Places) -> usize {
+        let Places { kmers, places } = found;
+        kmers.clear();
+        places.clear();
+        let Some(Some(index)) = self.index.get() else { return 0 };
+        // One loop after the other, so that the processor waits for many places of the memory at a time.
+        let seeds = query.chunks_exact(seed).enumerate();
+        kmers.extend(seeds.filter_map(|(k, codes)| Some((k * seed, index.kmer(codes)?))));
+        places.extend(kmers.iter().map(|&(from, kmer)| (from, index.range(kmer))));
+        places.iter().map(|(_, range)| range.len()).sum()
+    }
+
+    /// Of seeds that were looked up and are no longer than the index's k-mers, those that begin at these letters of the query:
+    /// where each begins, and all its places. Some places may be others: where a sequence's end cuts it short.
+    pub fn listed<'a>(
+        &'a self,
+        found: &'a Places,
+        letters: Range<usize>,
+    ) -> impl Iterator<Item = (usize, &'a [u32])> + Clone + use<'a> {
+        let index = self.index.get().and_then(Option::as_ref);
+        let [first, behind] = [letters.start, letters.end]
+            .map(|letter| found.places.partition_point(|&(from, _)| from < letter));
+        let places = move |range: &Range<usize>| index.map_or(&[][..], |index| index.places(range.clone()));
+        found.places[first..behind.max(first)].iter().map(move |(from, range)| (*from, places(range)))
+    }
+
+    /// Calls with each place where a seed of the query that was looked up stands as it is, of the first `most` places that
+    /// the index has for each.
+    pub fn for_each_place(
+        &self,
+        (query, seed): (&[u8], usize),
+        found: &Places,
+        most: usize,
+        mut call: impl Place,
+    ) {
+        let Some(Some(index)) = self.index.get() else { return };
+        for (from, range) in &found.places {
+            let codes = &query[*from..from + seed];
+            // A letter that is no base matches nothing.
+            if !codes.iter().all(|&code| is_base(code)) {
+                continue;
+            }
+            for &place in index.places(range.start..range.end.min(range.start.saturating_add(most))) {
+                let place = place as usize;
+                if self.targets.codes().get(place..place + seed) != Some(codes) {
+                    continue;
+                }
+                let target = self.holding.of(&self.targets, place);
+                let bounds = self.targets.start(target)..self.targets.start(target + 1);
+                // A seed lies in one target.
+                if place + seed <= bounds.end {
+                    call(*from, place, to_u32(target), &bounds);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+
+    /// Every thread of the pool asks at the same time, and again from inside the loop of another.
+    #[test]
+    fn an_index_that_all_threads_of_a_pool_ask_for_is_made() {
+        let codes: Vec<u8> =
+            (0..200_000u32).map(|place| (place.wrapping_mul(2_654_435_761) >> 30) as u8).collect();
+        let targets: Arc<Sequences> = Arc::new([&codes[..]].into_iter().collect());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        for _ in 0..20 {
+            let kmers = Kmers::new(&targets);
+            let found: Vec<usize> = pool.install(|| {
+                let ask = |_| {
+                    kmers.prepare();
+                    kmers.look_up(&codes[..1000], 20, &mut Places::default())
+                };
+                (0..64).into_par_iter().map(ask).collect()
+            });
+            assert!(found.iter().all(|&count| count == found[0] && count >= 50));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How well an alignment must score so that a seed of the query is found in it without an edit. The
+//! theorem and its proof stand in docs/algorithm.md, section 15.
+//!
+//! A query is cut into consecutive seeds of `seed` letters; what is left at its end belongs to none.
+
+use crate::terms::bounds::twice_to_spoil;
+use crate::terms::casts::{to_i32, to_i64};
+use crate::terms::scoring::Scoring;
+
+/// What is known of the alignments of a query that is cut into seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedScores {
+    len: i64,
+    seed: i64,
+    match_: i64,
+    /// Twice what an alignment loses at least by each seed that it covers and that has more edits.
+    spoil: i64,
+    /// The most that an alignment scores that holds so many seeds as they are.
+    most: [i32; KEPT],
+}
+
+/// Numbers of seeds of which the most is kept.
+const KEPT: usize = 8;
+
+impl SeedScores {
+    /// For a query of `len` letters and seeds of `seed`, of which those with at most `edits` edits are found.
+    /// `None` where the proof does not hold for the
+    /// scoring, or no alignment is sure to hold a seed.
+    pub fn new(len: usize, seed: usize, edits: usize, scoring: &Scoring) -> Option<SeedScores> {
+        let spoil = twice_to_spoil(seed, edits, scoring).filter(|_| scoring.fits(len))?;
+        let a = i64::from(scoring.max_potential());
+        let (len, seed) = (i64::try_from(len).ok()?, i64::try_from(seed).ok()?);
+        let mut seeds = SeedScores { len, seed, match_: a, spoil, most: [0; KEPT] };
+        seeds.most = std::array::from_fn(|found| seeds.most_with(to_i64(found)));
+        (i64::from(seeds.least_score()) <= a * len).then_some(seeds)
+    }
+
+    /// The least score of which it is known that every alignment that has it, or a higher one, holds a
+    /// complete seed with no more edits.
+    pub fn least_score(&self) -> i32 {
+        self.most_score(0) + 1
+    }
+
+    /// What an alignment that holds at most `found` such seeds does not exceed.
+    pub fn most_score(&self, found: usize) -> i32 {
+        self.most.get(found).copied().unwrap_or(to_i32(self.match_ * self.len))
+    }
+
+    /// The most that an alignment scores which holds at most `found` such seeds.
+    fn most_with(&self, found: i64) -> i32 {
+        // With so many seeds inside, the longest is the best, and the bound is straight on both sides of
+        // `found` of them: the ends decide, and where not all letters of the last seeds are there.
+        let longest_with = |inside: i64| self.seed * (inside + 2) - 2;
+        let last = self.inside(self.len - 1);
+        let ends = [self.len, self.len - 1, longest_with(last - 1), longest_with(found)];
+        to_i32(ends.map(|l| self.spoilt(l.clamp(0, self.len), found)).into_iter().max().unwrap_or(0))
+    }
+
+    /// The most that an alignment of `l` letters scores if all but `found` of the seeds inside are spoilt.
+    fn spoilt(&self, l: i64, found: i64) -> i64 {
+        self.match_ * l - ((self.inside(l) - found).max(0) * self.spoil + 1) / 2
+    }
+
+    /// The fewest complete seeds inside any `l` letters in a row.
+    fn inside(&self, l: i64) -> i64 {
+        // The worst place begins right behind the first letter of a seed, unless there is only one place.
+        if l == self.len { l / self.seed } else { ((l + 1) / self.seed - 1).max(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the definition has it: all stretches of the query.
+    fn by_definition(len: usize, seed: usize, match_: i64, spoil_twice: i64, found: usize) -> i64 {
+        let inside = |place: usize, l: usize| {
+            (0..len / seed).filter(|k| k * seed >= place && (k + 1) * seed <= place + l).count()
+        };
+        let fewest = |l: usize| (0..=len - l).map(|place| inside(place, l)).min().unwrap();
+        (0..=len)
+            .map(|l| match_ * l as i64 - (fewest(l).saturating_sub(found) as i64 * spoil_twice + 1) / 2)
+            .max()
+            .unwrap()
+    }
+
+    #[test]
+    fn scores_are_those_of_the_definition() {
+        let schemes = [
+            ((1, 4, 6, 1), 10),
+            ((2, 4, 4, 2), 12),
+            ((2, 3, 5, 2), 10),
+            ((1, 1, 0, 2), 4),
+            ((5, 4, 9, 1), 18),
+            ((1, 19, 40, 1), 40),
+        ];
+        for ((a, b, o, e), spoil_twice) in schemes {
+            let scoring = Scoring::dna(a, b, o, e);
+            for len in [1, 2, 5, 20, 31, 64, 100, 150] {
+                for seed in [5, 8, 11, 13, 20, 22, 31, 64, 151] {
+                    let most: Vec<i64> = (0..=len / seed + 1)
+                        .map(|found| by_definition(len, seed, a.into(), spoil_twice, found))
+                        .collect();
+                    let place = format!("{len} letters, seeds of {seed}, {scoring}");
+                    let Some(seeds) = SeedScores::new(len, seed, 0, &scoring) else {
+                        let proven = 2 * (a + e) * (seed as i32 - 1) >= o;
+                        assert!(!proven || most[0] == i64::from(a) * len as i64, "{place}");
+                        continue;
+                    };
+                    let found: Vec<i64> = (0..most.len()).map(|n| seeds.most_with(n as i64).into()).collect();
+                    assert_eq!(found, most, "{place}");
+                    assert_eq!(i64::from(seeds.least_score()), most[0] + 1);
+                    assert_eq!(i64::from(seeds.most_score(1)), most[1], "{place}");
+                    assert!((0..most.len()).all(|n| i64::from(seeds.most_score(n)) >= most[n]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_with_edits_cost_more_to_spoil() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        // Three edits: 15 by letters that differ, 9 by a deletion of three, 3 + 6 by half an insertion.
+        let seeds = SeedScores::new(150, 20, 2, &scoring).unwrap();
+        assert_eq!(i64::from(seeds.least_score()), by_definition(150, 20, 1, 18, 0) + 1);
+        // 3 + 6 / 4 letters are needed for the proof.
+        assert_eq!(SeedScores::new(150, 4, 2, &scoring), None);
+        assert!(SeedScores::new(150, 5, 2, &scoring).is_some());
+    }
+
+    #[test]
+    fn seeds_too_short_for_the_proof_are_refused() {
+        // An insertion over three seeds of one letter costs 15 + 3 * 6, less than three over two.
+        assert_eq!(SeedScores::new(100, 1, 0, &Scoring::dna(5, 40, 15, 1)), None);
+        assert!(SeedScores::new(100, 3, 0, &Scoring::dna(5, 40, 15, 1)).is_some());
+    }
+}

@@ -1,0 +1,195 @@
+//! Seeds counted on diagonals.
+
+use crate::terms::casts::{to_i64, to_u16, to_u32};
+
+/// Diagonals in bins of equal width. Those of a band lie in some bins side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bins {
+    /// Letters of the query: the first diagonal begins so many letters before the first of the targets.
+    len: usize,
+    /// Binary logarithm of a bin's diagonals.
+    shift: u32,
+    /// Bins that hold a band.
+    side_by_side: usize,
+    bins: usize,
+}
+
+/// Bins of one width that a band has, about: with more of them less is counted beside the band.
+const OF_BAND: usize = 4;
+/// Binary logarithms of the least width of a bin, and of the most bins.
+const LEAST_SHIFT: u32 = 4;
+const MOST_BINS: u32 = 20;
+
+impl Bins {
+    /// For a query of `len` letters on targets of `letters` in all, and diagonals that differ by at most `band`.
+    pub fn new(len: usize, letters: usize, band: usize) -> Bins {
+        let diagonals = len + letters + 1;
+        let few_enough = (diagonals.ilog2() + 1).saturating_sub(MOST_BINS);
+        let shift = (band / OF_BAND).max(1).ilog2().max(LEAST_SHIFT).max(few_enough);
+        let side_by_side = band.div_ceil(1 << shift) + 1;
+        Bins { len, shift, side_by_side, bins: (diagonals >> shift) + 1 }
+    }
+
+    /// Number of bins.
+    pub fn count(&self) -> usize {
+        self.bins
+    }
+
+    /// Bins that hold a band.
+    pub fn side_by_side(&self) -> usize {
+        self.side_by_side
+    }
+
+    /// What one of the bins that hold a band holds at least where they hold `needed` places or more together, at most as many
+    /// as a count can be.
+    pub fn share(&self, needed: usize) -> u16 {
+        to_u16(needed.div_ceil(self.side_by_side).clamp(1, usize::from(u16::MAX)))
+    }
+
+    /// Diagonals of the bins that hold a band.
+    pub fn width(&self) -> usize {
+        self.side_by_side << self.shift
+    }
+
+    /// The first and the last of a bin's diagonals, by where they begin in the letters of all targets.
+    pub fn diagonals(&self, bin: usize) -> (i64, i64) {
+        let first = to_i64(bin << self.shift) - to_i64(self.len);
+        (first, first + (1 << self.shift) - 1)
+    }
+
+    /// The most that bins side by side hold of which `bin` is one.
+    fn most_around(&self, counts: &[u16], bin: usize) -> usize {
+        let count = |bin: usize| counts.get(bin).map_or(0, |&count| usize::from(count));
+        let first = (bin + 1).saturating_sub(self.side_by_side);
+        let mut held: usize = (first..first + self.side_by_side).map(count).sum();
+        let mut most = held;
+        for gone in first..bin {
+            held = held + count(gone + self.side_by_side) - count(gone);
+            most = most.max(held);
+        }
+        most
+    }
+
+    fn of(&self, from: usize, place: u32) -> usize {
+        (place as usize + self.len - from) >> self.shift
+    }
+}
+
+/// Counts of seeds by diagonals. All are 0 between two calls.
+#[derive(Debug, Default)]
+pub struct Tally {
+    counts: Vec<u16>,
+    /// Bins that hold their share of what is needed, or more.
+    hot: Vec<u32>,
+}
+
+/// Places are taken back one by one where there are fewer than one for so many bins.
+const SPARSE: usize = 8;
+
+impl Tally {
+    /// Counts places of seeds, given with where each seed begins in the query. Of such bins side by side as hold `needed` places
+    /// or more together, at most as many as a count can be, one holds its share of what is needed at least. Calls with all
+    /// bins that do, in ascending order, and with the most places that such bins side by side hold of which it is one.
+    pub fn count<'a>(
+        &mut self,
+        seeds: impl Iterator<Item = (usize, &'a [u32])> + Clone,
+        (bins, needed): (&Bins, usize),
+        mut call: impl FnMut(usize, usize),
+    ) {
+        let Tally { counts, hot } = self;
+        if counts.len() < bins.bins {
+            counts.resize(bins.bins, 0);
+        }
+        hot.clear();
+        let share = bins.share(needed);
+        let mut all = 0;
+        for (from, places) in seeds.clone() {
+            all += places.len();
+            for &place in places {
+                let bin = bins.of(from, place);
+                let count = &mut counts[bin];
+                *count = count.saturating_add(1);
+                if *count == share {
+                    hot.push(to_u32(bin));
+                }
+            }
+        }
+        hot.sort_unstable();
+        for &bin in &*hot {
+            let held = bins.most_around(counts, bin as usize);
+            if held >= needed {
+                call(bin as usize, held);
+            }
+        }
+        if all < bins.bins / SPARSE {
+            for (from, places) in seeds {
+                places.iter().for_each(|&place| counts[bins.of(from, place)] = 0);
+            }
+        } else {
+            counts[..bins.bins].fill(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_band_lies_in_bins_side_by_side() {
+        for (len, letters, band) in
+            [(100, 2000, 0), (100, 2000, 15), (100, 2000, 64), (500, 2000, 300), (5000, 1 << 27, 70)]
+        {
+            let bins = Bins::new(len, letters, band);
+            assert!(bins.count() <= 1 << (MOST_BINS + 1), "{bins:?}");
+            for first in [0, 1, 15, 16, 17, 63, 64, letters - band] {
+                let [low, high] = [first, first + band].map(|place| bins.of(len, place as u32));
+                assert!(high - low < bins.side_by_side, "{bins:?}: {first}");
+                let (lowest, highest) = bins.diagonals(low);
+                assert!((lowest..=highest).contains(&(first as i64 - len as i64)));
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_definition() {
+        let mut state = 1u32;
+        let mut below = |bound: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) % bound
+        };
+        let mut tally = Tally::default();
+        for round in 0..200 {
+            let (len, letters) = (200, [1000, 40_000][round % 2]);
+            let bins = Bins::new(len, letters, [0, 20, 100, 500][round % 4]);
+            let lists: Vec<(usize, Vec<u32>)> = (0..len / 10)
+                .map(|seed| {
+                    let near = |place: u32| (place * 10 + seed as u32 * 10).min(letters as u32 - 1);
+                    (seed * 10, (0..below(20)).map(|_| near(below(letters as u32 / 10))).collect())
+                })
+                .collect();
+            let needed = 1 + below(12) as usize;
+            let mut found = Vec::new();
+            let seeds = lists.iter().map(|(from, places)| (*from, &places[..]));
+            tally.count(seeds, (&bins, needed), |first, held| found.push((first, held)));
+            let held = |bin: usize| {
+                let (lowest, highest) = bins.diagonals(bin);
+                let diagonals = lists.iter().flat_map(|(from, places)| {
+                    places.iter().map(move |&place| i64::from(place) - *from as i64)
+                });
+                diagonals.filter(|diagonal| (lowest..=highest).contains(diagonal)).count()
+            };
+            let counts: Vec<usize> = (0..bins.count()).map(held).collect();
+            let sides = bins.side_by_side;
+            let most = |bin: usize| {
+                let firsts = (bin + 1).saturating_sub(sides)..=bin;
+                firsts.map(|first| counts[first..].iter().take(sides).sum::<usize>()).max().unwrap()
+            };
+            let all =
+                (0..bins.count()).filter(|&bin| counts[bin] * sides >= needed).map(|bin| (bin, most(bin)));
+            let expected: Vec<(usize, usize)> = all.filter(|&(_, held)| held >= needed).collect();
+            assert_eq!(found, expected, "{bins:?}, {needed} needed");
+            assert!(tally.counts.iter().all(|&count| count == 0));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Stretches of targets around places where seeds of a query stand.
+
+use super::{ChunkLength, chunks};
+use crate::terms::alignment::Strand;
+use crate::terms::batch::{Pair, Sequences};
+use crate::terms::casts::{to_i64, to_u32, to_usize};
+
+/// A stretch of a target to be scored, and the most that an alignment in it can score.
+pub type Region = (Strand, Pair, i32);
+
+/// Columns of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Window {
+    target: u32,
+    start: u32,
+    end: u32,
+    /// What is held in it: places of seeds that it was made for, or the most that an alignment scores.
+    held: u32,
+}
+
+impl Window {
+    /// All that an alignment can reach which covers `span` letters of the target at most, and of which a seed
+    /// that ends behind the first `to` of the query's `len` letters ends at `end`. `None` if none of those alignments
+    /// counts: on a circle if none begins in the first copy.
+    pub fn around(
+        (targets, target): (&Sequences, u32),
+        end: usize,
+        (len, to): (usize, usize),
+        span: u32,
+    ) -> Option<Window> {
+        let gaps = span as usize - len;
+        let start = end.saturating_sub(to + gaps);
+        let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
+        let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
+        let counts = !is_image && end > targets.lead(target) as usize;
+        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: 1 })
+    }
+
+    /// All that an alignment can reach which covers `span` letters of the target at most, and of which some letters of a
+    /// query of `len` lie on diagonals that begin in the target from `first` to `last`: it scores `most` at most. `None` as
+    /// above.
+    pub fn along(
+        (targets, target): (&Sequences, u32),
+        (first, last): (i64, i64),
+        len: usize,
+        (span, most): (u32, i32),
+    ) -> Option<Window> {
+        let gaps = i64::from(span) - to_i64(len);
+        let start = to_usize((first - gaps).max(0));
+        let end = to_usize((last + to_i64(len) + gaps).clamp(0, i64::from(targets.reach(target, span))));
+        let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
+        let counts = !is_image && end > start.max(targets.lead(target) as usize);
+        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: to_u32(most.max(0)) })
+    }
+}
+
+/// Sorts windows, and joins those that share columns, with what both hold; gives the number of columns.
+pub fn join(windows: &mut Vec<Window>, hold: impl Fn(u32, u32) -> u32) -> u64 {
+    windows.sort_unstable();
+    windows.dedup_by(|next, window| {
+        let is_joined = next.target == window.target && next.start < window.end;
+        if is_joined {
+            window.end = window.end.max(next.end);
+            window.held = hold(window.held, next.held);
+        }
+        is_joined
+    });
+    windows.iter().map(|window| u64::from(window.end - window.start)).sum()
+}
+
+/// Appends the regions of a query's windows, which are joined; `most` is what an alignment scores at most in a window that
+/// holds so much.
+pub fn push_regions(
+    regions: &mut Vec<Region>,
+    targets: &Sequences,
+    (strand, query): (Strand, u32),
+    (span, most): (u32, impl Fn(u32) -> i32),
+    windows: &[Window],
+) {
+    for &Window { target, start, end, held } in windows {
+        let most = most(held);
+        let lead = targets.lead(target);
+        let pairs = chunks(end - start, span, ChunkLength::SHORT).map(|(from, own, to)| {
+            let own = (start + own).max(lead);
+            Pair { query, target, start: start + from, own, end: start + to }
+        });
+        let counts = pairs.filter(|pair| pair.own < pair.end);
+        regions.extend(counts.map(|pair| (strand, pair, most)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_share_columns_are_joined() {
+        let window = |target, start, end| Window { target, start, end, held: 1 };
+        let mut windows = vec![
+            window(1, 5, 9),
+            window(0, 20, 30),
+            window(0, 5, 10),
+            window(0, 10, 12),
+            window(0, 28, 29),
+            window(0, 6, 8),
+        ];
+        assert_eq!(join(&mut windows, u32::saturating_add), 5 + 2 + 10 + 4);
+        let seeds = |window, held| Window { held, ..window };
+        let expected =
+            [seeds(window(0, 5, 10), 2), window(0, 10, 12), seeds(window(0, 20, 30), 2), window(1, 5, 9)];
+        assert_eq!(windows, expected);
+        assert_eq!(join(&mut windows, u32::saturating_add), 21, "again");
+        assert_eq!(windows, expected);
+    }
+}

@@ -1,0 +1,216 @@
+//! Hits across the origin of a circle, cut in two.
+//!
+//! Such a hit is found as one alignment, since a circle's letters stand twice ([`crate::terms::batch::Sequences::close`]). No
+//! format has a path that goes round, so it is written as its pieces before and behind the origin. docs/algorithm.md,
+//! section 18, has the definition.
+
+use crate::align::candidates::Layout;
+use crate::align::quality;
+use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand, Supplementary, push_run};
+use crate::terms::batch::Batch;
+use crate::terms::casts::to_u32;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::mem;
+
+/// Cuts the hits of all records that lie across an origin.
+pub fn cut(batch: &Batch, layout: Layout, found: &mut [Found]) {
+    if batch.targets.have_circles() {
+        let cut =
+            |(record, found): (usize, &mut Found)| Cut { batch, layout, record: to_u32(record) }.all(found);
+        found.par_iter_mut().enumerate().for_each(cut);
+    }
+}
+
+/// The part of a path on one side of the origin, from a match to a match.
+#[derive(Default)]
+struct Piece {
+    query: (u32, u32),
+    target: (u32, u32),
+    cigar: Cigar,
+}
+
+impl Piece {
+    /// Goes on with matched columns from these letters on, behind gaps. What begins with them has no gaps before it.
+    fn go_on(&mut self, (query, target): (u32, u32), len: u32, gaps: &mut Cigar) {
+        if self.cigar.is_empty() {
+            (self.query.0, self.target.0) = (query, target);
+            gaps.clear();
+        }
+        gaps.drain(..).for_each(|(len, op)| push_run(&mut self.cigar, len, op));
+        push_run(&mut self.cigar, len, Op::Match);
+        (self.query.1, self.target.1) = (query + len, target + len);
+    }
+}
+
+/// What the hits of a record are cut by.
+struct Cut<'a> {
+    batch: &'a Batch,
+    layout: Layout,
+    record: u32,
+}
+
+impl Cut<'_> {
+    fn all(&self, found: &mut Found) {
+        let supplementary = found.supplementary.iter().map(|hit| &hit.alignment);
+        if !found.alignments.iter().chain(supplementary).any(|hit| self.is_across(hit)) {
+            return;
+        }
+        let quality = quality::of_first(&self.batch.scoring, found);
+        let mut hits = mem::take(&mut found.alignments).into_iter().map(|hit| self.pieces(hit));
+        let mut first = hits.next().unwrap_or_default();
+        // The piece with the higher score of its own is the primary one, of equal ones the first.
+        first.sort_by_cached_key(|piece| Reverse(self.own_score(piece)));
+        let mut first = first.into_iter();
+        found.alignments.extend(first.next());
+        found.alignments.extend(hits.flatten());
+        found.quality = Some(quality);
+        let Found { second, tier, .. } = *found;
+        let others = first.map(|alignment| Supplementary {
+            alignment,
+            second,
+            quality,
+            tier,
+            is_piece_of_first: true,
+        });
+        let mut supplementary: Vec<Supplementary> = others.collect();
+        for hit in mem::take(&mut found.supplementary) {
+            let pieces = self.pieces(hit.alignment).into_iter();
+            supplementary.extend(pieces.map(|alignment| Supplementary { alignment, ..hit }));
+        }
+        found.supplementary = supplementary;
+        found.sort_supplementary(to_u32(
+            self.batch.query(self.layout.query(self.record, Strand::Forward)).len(),
+        ));
+    }
+
+    fn is_across(&self, hit: &Alignment) -> bool {
+        self.batch.targets.circle(hit.target).is_some_and(|circle| hit.target_end > circle)
+    }
+
+    /// The pieces of a hit before and behind the origin, or all of one that is not across it. Each piece has the score of
+    /// the whole hit, as it has the hit's second score and mapping quality.
+    fn pieces(&self, hit: Alignment) -> Vec<Alignment> {
+        let circle = self.batch.targets.circle(hit.target);
+        let hit = hit.in_first_copy(circle);
+        let Some(circle) = circle.filter(|&circle| hit.target_end > circle) else { return vec![hit] };
+        let (mut before, mut behind, mut gaps) = (Piece::default(), Piece::default(), Cigar::new());
+        let (mut query, mut target) = (hit.query_start, hit.target_start);
+        for &(len, op) in &hit.cigar {
+            if op == Op::Match {
+                let there = len.min(circle.saturating_sub(target));
+                for (len, piece) in [(there, &mut before), (len - there, &mut behind)] {
+                    if len > 0 {
+                        piece.go_on((query, target), len, &mut gaps);
+                        (query, target) = (query + len, target + len);
+                    }
+                }
+            } else {
+                gaps.push((len, op));
+                query += if op == Op::Insertion { len } else { 0 };
+                target += if op == Op::Deletion { len } else { 0 };
+            }
+        }
+        // The first copy's column is the second one's, too.
+        behind.target = (behind.target.0.saturating_sub(circle), behind.target.1.saturating_sub(circle));
+        let pieces = [before, behind].into_iter().filter(|piece| !piece.cigar.is_empty());
+        let aligned = |Piece { query, target, cigar }| Alignment {
+            query_start: query.0,
+            query_end: query.1,
+            target_start: target.0,
+            target_end: target.1,
+            cigar,
+            ..hit
+        };
+        pieces.map(aligned).collect()
+    }
+
+    /// The score of a piece by itself.
+    fn own_score(&self, piece: &Alignment) -> i64 {
+        score(self.batch, self.batch.query(self.layout.query(self.record, piece.strand)), piece)
+    }
+}
+
+/// The score of a path, counted from the letters.
+fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i64 {
+    let target = batch.target(alignment.target);
+    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    let mut score = 0;
+    for &(len, op) in &alignment.cigar {
+        let steps = len as usize;
+        score += match op {
+            Op::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
+            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(steps),
+        };
+        i += if op == Op::Deletion { 0 } else { steps };
+        j += if op == Op::Insertion { 0 } else { steps };
+    }
+    score
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::alignment::Tier;
+    use crate::terms::batch::Sequences;
+    use crate::terms::scoring::Scoring;
+    use smallvec::smallvec;
+    use std::sync::Arc;
+
+    /// A circle of 6 letters, ACGTTC, and a query with a gap on both sides at the origin:
+    ///
+    /// ```text
+    /// circle  TTCA--CGT
+    /// query   TT--GGCGT
+    /// ```
+    #[test]
+    fn gaps_at_the_origin_are_in_no_piece() {
+        let mut targets: Sequences = [&[0u8, 1, 2, 3, 3, 1][..]].into_iter().collect();
+        targets.close(&[0].into());
+        let batch = Batch {
+            queries: Arc::new([&[3u8, 3, 2, 2, 1, 2, 3][..]].into_iter().collect()),
+            targets: Arc::new(targets),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let aligned = |score, query: (u32, u32), target: (u32, u32), cigar| Alignment {
+            strand: Strand::Forward,
+            target: 0,
+            score,
+            query_start: query.0,
+            query_end: query.1,
+            target_start: target.0,
+            target_end: target.1,
+            cigar,
+        };
+        let path = smallvec![(2, Op::Match), (2, Op::Deletion), (2, Op::Insertion), (3, Op::Match)];
+        let hit = aligned(-11, (0, 7), (3, 10), path);
+        let found = Found {
+            alignments: vec![hit.clone(), hit],
+            second: Some(7),
+            quality: Some(9),
+            ..Found::default()
+        };
+        let mut cut = [found];
+        super::cut(
+            &batch,
+            Layout {
+                strands: crate::terms::alignment::Strands::Plus,
+                meets: crate::align::candidates::Meets::All,
+            },
+            &mut cut,
+        );
+        let before = aligned(-11, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
+        let behind = aligned(-11, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
+        // The piece with the higher score of its own (3, not 2) is the primary one; further hits keep the order of
+        // their pieces. All have the score of the hit.
+        assert_eq!(cut[0].alignments, [behind.clone(), before.clone(), behind]);
+        let other = Supplementary {
+            alignment: before,
+            second: Some(7),
+            quality: 9,
+            tier: Tier::Single,
+            is_piece_of_first: true,
+        };
+        assert_eq!((&cut[0].supplementary[..], cut[0].quality), (&[other][..], Some(9)));
+    }
+}

@@ -1,0 +1,41 @@
+//! Cuts of texts that lie on a GPU.
+
+use super::polynomial::CARRIED;
+use super::{Kind, Rule};
+use crate::engine::gpu::Card;
+use crate::engine::gpu::layout::Letters;
+use crate::patterns::scan::prints::{PrintRule, PrintScan, PrintText, PrintTuning};
+use crate::terms::error::EngineError;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Cuts texts on a GPU.
+pub struct OnGpu(PrintScan);
+
+impl OnGpu {
+    pub fn new(card: Arc<Card>) -> OnGpu {
+        OnGpu(PrintScan::new(card))
+    }
+
+    pub fn tuned(self, tuning: PrintTuning) -> OnGpu {
+        OnGpu(self.0.tuned(tuning))
+    }
+
+    /// Time in kernels so far by the device's clock; zero where it has none.
+    pub fn kernel_time(&self) -> Duration {
+        self.0.kernel_time()
+    }
+
+    /// Sends a text of codes, packed as an engine's targets. Nucleotides are DNA's.
+    pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
+        self.0.load(codes, letters)
+    }
+
+    /// The cuts of a text, as [`super::cuts`] gives them. The text is of the rule's alphabet.
+    pub fn cuts(&self, text: &PrintText, rule: &Rule) -> Result<Vec<usize>, EngineError> {
+        let window = (rule.kind() == Kind::Rabin).then_some(rule.window());
+        let tables = [*rule.entering(), CARRIED, *rule.leaving()];
+        let cuts = self.0.cuts(text, &PrintRule { window, mask: rule.mask(), tables })?;
+        Ok(cuts.into_iter().map(|cut| cut as usize).collect())
+    }
+}

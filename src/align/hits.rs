@@ -1,0 +1,613 @@
+//! The hits of a query: which alignments are reported, in which order.
+//!
+//! First comes the best local alignment over all targets and strands, in the order of
+//! [`crate::terms::alignment::Locus::order`]; then the best one whose target interval overlaps none of those before it on the
+//! same target and strand, and so on, as long as their scores reach the threshold. (On a circle, which stands twice, a hit
+//! takes its images one turn before and behind as well: docs/algorithm.md, section 18.) The definition
+//! knows nothing of chunks: a chunk is a region of end columns whose best hit is known or bounded,
+//! and an accepted alignment cuts the regions that it overlaps into what is left of them.
+
+mod anchored;
+mod database;
+mod effort;
+mod prefix;
+mod region;
+mod rules;
+mod search;
+mod tie_break;
+
+use crate::align::backtrace::{self, Wanted};
+use crate::align::candidates::filter::Filter;
+use crate::align::candidates::seeds::Seen;
+use crate::align::candidates::{
+    ChunkLength, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions, windows,
+};
+use crate::align::repeats::Distinct;
+use crate::engine::{Capabilities, Engine};
+use crate::terms::alignment::{Alignment, Found, Hit, Strand};
+use crate::terms::batch::{Batch, Pair, sweeps, swept};
+use crate::terms::bounds::longest_span;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+pub use anchored::{SupportingTargets, Tiers};
+use database::score_short_targets;
+pub use effort::{Effort, Remarks, TooShort};
+use rayon::prelude::*;
+use region::{Most, Region};
+use rules::Kept;
+pub use rules::{HitAt, LeastScores, Ranks, Rules};
+use search::{Ended, Need, RecordSearch, Source, query_len};
+use smallvec::SmallVec;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+pub use tie_break::TieBreak;
+
+/// Pairs that are scored at a time where all pairs are: with more, a device is hardly quicker.
+pub const PORTION: usize = 1 << 17;
+/// How many times as many regions may be held at a time behind a filter.
+const ROOM_PER_PORTION: usize = 2;
+
+/// Residues of a query whose windows are scored cell by cell, at most.
+const SHORT: usize = 1000;
+
+/// One in this many of a portion's searches, the last ones, may have shorter sweeps ([`Capabilities::last_sweeps`]).
+const LAST_OF: usize = 8;
+
+/// What hits are looked for in.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    pub batch: &'a Batch,
+    pub layout: Layout,
+    pub rules: Rules,
+    /// What scores enough, where it is not the least score of `rules`.
+    pub least: Option<&'a dyn LeastScores>,
+    /// Least scores by the lengths of queries, in the place of that of `rules`, and the second tier.
+    pub tiers: Option<&'a Tiers>,
+    /// The targets that long queries are searched on.
+    pub supporting: Option<&'a SupportingTargets>,
+    /// How hits are ranked, where their scores alone don't say it.
+    pub ranks: Option<&'a dyn Ranks>,
+    /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
+    pub filter: Option<&'a Filter>,
+    /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
+    /// counts and are forgotten then, so this bounds the memory.
+    pub portion: usize,
+    pub repeats: Repeats<'a>,
+    pub detail: Detail,
+}
+
+/// How much of a hit is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    #[default]
+    Path,
+    /// Its target, strand and score. Its intervals and its path are empty. At most one hit of a target is reported, since
+    /// nothing tells what a further one overlaps.
+    Score,
+}
+
+/// What is known of repeats among the targets.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Repeats<'a> {
+    /// They are targets like others.
+    #[default]
+    Kept,
+    /// What repeats can be taken out.
+    Known(&'a WithoutRepeats),
+    /// The batch's targets are distinct stretches of those that hits are reported on.
+    TakenOut(&'a Distinct),
+}
+
+impl<'a> Repeats<'a> {
+    /// What the batch's targets stand for, where these are distinct stretches of others.
+    fn distinct(&self) -> Option<&'a Distinct> {
+        match self {
+            Repeats::TakenOut(distinct) => Some(distinct),
+            Repeats::Kept | Repeats::Known(_) => None,
+        }
+    }
+}
+
+/// Targets without what repeats, and the filter for them where there is one.
+pub struct WithoutRepeats {
+    pub distinct: Distinct,
+    pub filter: Option<Filter>,
+}
+
+impl fmt::Debug for WithoutRepeats {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.distinct.fmt(f)
+    }
+}
+
+impl WithoutRepeats {
+    /// Whether the hits of a batch can be found by the distinct stretches.
+    fn serves(&self, scope: &Scope) -> bool {
+        scope.is_for_any_targets() && scope.span() <= self.distinct.span()
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// Hits by score, without a filter.
+    pub fn new(batch: &'a Batch, layout: Layout, rules: Rules) -> Scope<'a> {
+        let (least, ranks, filter, repeats) = (None, None, None, Repeats::Kept);
+        let detail = Detail::Path;
+        Scope {
+            batch,
+            layout,
+            rules,
+            least,
+            tiers: None,
+            supporting: None,
+            ranks,
+            filter,
+            portion: PORTION,
+            repeats,
+            detail,
+        }
+    }
+
+    /// The rules for a record's hits.
+    pub fn rules_of(&self, record: u32) -> Rules {
+        match (self.least, self.tiers) {
+            (Some(least), _) => Rules { min_score: least.lowest(record), ..self.rules },
+            (None, Some(tiers)) => {
+                Rules { min_score: tiers.least_score(query_len(self, record)), ..self.rules }
+            }
+            (None, None) => self.rules,
+        }
+    }
+
+    /// Whether scores and places alone decide which hits count, so that equal targets have equal hits.
+    pub fn is_for_any_targets(&self) -> bool {
+        let Scope { batch, layout, rules, least, ranks, .. } = self;
+        let is_local = batch.scoring.mode.is_local() && layout.meets == Meets::All;
+        is_local && least.is_none() && ranks.is_none() && !rules.counts_targets() && !rules.keeps_ties
+    }
+
+    /// Length of the longest target stretch that a hit of the batch can cover.
+    pub fn span(&self) -> u32 {
+        let records = to_u32(self.layout.records(self.batch.queries.len()));
+        (0..records)
+            .into_par_iter()
+            .map(|record| self.span_of(record, self.rules_of(record).min_score))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Length of the longest target stretch that an alignment of a record can cover on either strand if it scores at
+    /// least `score`. The strands differ under a matrix that is not symmetric under complement.
+    pub fn span_of(&self, record: u32, score: i32) -> u32 {
+        let Scope { batch, layout, .. } = self;
+        let span = |query| longest_span(batch.query(query), score, &batch.scoring);
+        layout.queries(record).map(span).max().unwrap_or(0)
+    }
+
+    /// Whether a search begins on a level that holds everything that counts. If the level has no regions, the record has no
+    /// hit.
+    fn is_least(&self, start: &Start) -> bool {
+        matches!(start.source, Source::Level(_, held) if held <= self.rules_of(start.record).min_score)
+    }
+
+    /// Whether the best alignment of a record on a target scores enough.
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        if self.supporting.is_some_and(|targets| !targets.has(record, target)) {
+            return false;
+        }
+        match self.least {
+            Some(least) => score >= least.lowest(record) && least.is_enough(record, target, score),
+            None => score >= self.rules_of(record).min_score,
+        }
+    }
+}
+
+/// A record, where its search begins, and what was spent on it before ([`WantedRegions::spent`]).
+#[derive(Clone, Debug)]
+struct Start {
+    record: u32,
+    source: Source,
+    spent: f64,
+    /// [`WantedRegions::is_last`].
+    is_last: bool,
+    /// The region of the first hit, where that is known.
+    first: Option<Box<Region>>,
+    /// What the hits score at least, as far as that is known or estimated. No answer rests on it.
+    expected: Option<i32>,
+}
+
+impl Start {
+    /// Where nothing is known.
+    fn new(record: u32, source: Source) -> Start {
+        Start { record, source, spent: 0.0, is_last: false, first: None, expected: None }
+    }
+}
+
+/// Finds the hits of every record of the batch.
+pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
+    match scope.tiers {
+        Some(tiers) => anchored::find(engine, scope, tiers, effort, find_of),
+        None => find_of(engine, scope, &all_records(scope), effort),
+    }
+}
+
+fn all_records(scope: &Scope) -> Vec<u32> {
+    (0..to_u32(scope.layout.records(scope.batch.queries.len()))).collect()
+}
+
+/// Finds the hits of some records, which are in ascending order. The others have none.
+fn find_of(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    records: &[u32],
+    effort: &mut Effort,
+) -> Result<Vec<Found>, EngineError> {
+    match scope.repeats {
+        Repeats::Known(without) if without.serves(scope) => {
+            let WithoutRepeats { distinct, filter } = without;
+            let batch = Batch { targets: Arc::clone(&distinct.stretches), ..scope.batch.clone() };
+            let repeats = Repeats::TakenOut(distinct);
+            let scope = Scope { batch: &batch, filter: filter.as_ref(), repeats, ..*scope };
+            find_once(engine, &scope, records, effort)
+        }
+        _ => find_once(engine, scope, records, effort),
+    }
+}
+
+/// Finds the hits of some records by these targets.
+fn find_once(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    records: &[u32],
+    effort: &mut Effort,
+) -> Result<Vec<Found>, EngineError> {
+    let of = |record| Found { threshold: scope.rules_of(record).min_score, ..Found::default() };
+    let mut found: Vec<Found> = all_records(scope).into_iter().map(of).collect();
+    let begun = Instant::now();
+    let mut left = first_sources(scope, records);
+    effort.filtering += begun.elapsed();
+    while !left.is_empty() {
+        let (mut opened, mut later) = open(scope, &left, room(scope), effort)?;
+        // Most reads of other organisms end here.
+        opened.retain(|(start, regions)| {
+            let goes_on = !regions.is_empty() || !scope.is_least(start);
+            if !goes_on && is_like_full(scope, start.record, start.spent) {
+                effort.said.push((start.record, Remarks::WHOLE));
+            }
+            goes_on
+        });
+        let searches = begin(scope, opened);
+        for search in finish(engine, scope, searches, effort)? {
+            let record = search.record as usize;
+            if search.is_cut() {
+                effort.said.push((search.record, Remarks::CUT));
+            }
+            if search.is_limited() {
+                effort.said.push((search.record, Remarks::LIMITED));
+            }
+            if scope.filter.is_some() && is_like_full(scope, search.record, search.spent()) {
+                effort.said.push((search.record, Remarks::WHOLE));
+            }
+            if search.is_tied() {
+                effort.tied.push(search.record);
+            }
+            match search.ended() {
+                Ended::Found(hits) => found[record] = hits,
+                Ended::Later(start) => later.push(start),
+            }
+        }
+        later.sort_unstable_by_key(|start| start.record);
+        left = later;
+    }
+    Ok(found)
+}
+
+/// Whether the windows of a search took at least half of the cells of a full search. Engines skip most cells of long windows, so
+/// this is not known of long queries.
+fn is_like_full(scope: &Scope, record: u32, spent: f64) -> bool {
+    let len = query_len(scope, record);
+    let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands.count());
+    len <= SHORT && 2.0 * spent >= len as f64 * columns
+}
+
+/// Regions behind a filter that may be held at a time.
+fn room(scope: &Scope) -> usize {
+    scope.portion.max(1).saturating_mul(ROOM_PER_PORTION)
+}
+
+/// Where the search of each record begins: on the level that a glance at the targets suggests, on the filter's
+/// first one, or with everything.
+fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
+    let Some(filter) = scope.filter else {
+        return records.iter().map(|&record| Start::new(record, Source::All)).collect();
+    };
+    let kind = filter.kind(scope.batch, &scope.layout);
+    let seen = filter.glance(kind, scope.batch, &scope.layout, records);
+    let source = |(&record, seen): (&u32, Seen)| {
+        let rules = scope.rules_of(record);
+        let len = query_len(scope, record);
+        let (score, least) = match seen {
+            // Once the first hit is known, it need not be scored again among lower ones.
+            Seen::Estimate(score) => (score, score.max(rules.min_score)),
+            Seen::Alignment(score) => (score, rules.threshold(score)),
+        };
+        let suggested = filter.at_most(kind, len, least).filter(|_| score >= rules.min_score);
+        let first = || filter.first(kind, len);
+        let level = match seen {
+            Seen::Estimate(_) => suggested.or_else(first),
+            // It may be but a part of the best, with a gap beside it: then it leads too far down.
+            Seen::Alignment(_) => {
+                let first = first();
+                suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first)
+            }
+        };
+        let source = level.map_or(Source::All, |level| Source::Level(level, least.max(level.least)));
+        let expected = (score >= rules.min_score).then(|| rules.threshold(score));
+        Start { expected, ..Start::new(record, source) }
+    };
+    records.par_iter().zip(seen).map(source).collect()
+}
+
+/// Where a search begins, and the regions of its source.
+type OpenedStart = (Start, Vec<windows::Region>);
+
+/// The searches that begin with these regions.
+fn begin(scope: &Scope, opened: Vec<OpenedStart>) -> Vec<RecordSearch> {
+    opened.into_par_iter().map(|(start, regions)| RecordSearch::new(scope, start, regions)).collect()
+}
+
+/// The regions of the sources of some starts, and the starts for which there was no room. With a
+/// filter a record may have very many regions, and a batch is too large for many of its records to be searched in full.
+fn open(
+    scope: &Scope,
+    starts: &[Start],
+    room: usize,
+    effort: &mut Effort,
+) -> Result<(Vec<OpenedStart>, Vec<Start>), EngineError> {
+    let begun = Instant::now();
+    let Scope { batch, layout, .. } = scope;
+    let on_level = |&Start { record, source, spent, is_last, ref first, .. }: &Start| match source {
+        Source::Level(level, least) => {
+            let first = first.as_ref().map(|region| region.locus());
+            Some(WantedRegions { record, level, least, spent, is_last, first })
+        }
+        Source::All => None,
+    };
+    let on_levels: Vec<WantedRegions> = starts.iter().filter_map(on_level).collect();
+    let mut filtered = match scope.filter {
+        Some(filter) => filter.regions(batch, layout, &on_levels, room)?.into_iter(),
+        None => Vec::new().into_iter(),
+    };
+    let (mut opened, mut later) = (Vec::with_capacity(starts.len()), Vec::new());
+    let mut in_full = 0;
+    for start in starts {
+        let mut start = start.clone();
+        let mut regions = Vec::new();
+        if let Source::Level(..) = start.source {
+            match filtered.next() {
+                Some(Opened::Regions { regions: found, spent }) => (regions, start.spent) = (found, spent),
+                Some(Opened::Dear) => start.source = Source::All,
+                Some(Opened::Later) | None => {
+                    later.push(start);
+                    continue;
+                }
+            }
+        }
+        if let Source::All = start.source {
+            let is_first = in_full == 0;
+            in_full += MetTargets::all(batch).expected_pairs(batch, layout, start.record);
+            if !is_first && scope.filter.is_some() && in_full > scope.portion {
+                later.push(start);
+                continue;
+            }
+        }
+        opened.push((start, regions));
+    }
+    effort.filtering += begun.elapsed();
+    Ok((opened, later))
+}
+
+/// Gives all searches what they need until every one has ended. What one search needs is gathered with what the others
+/// need, so that the engine gets much at a time; paths come last, when no search needs anything else.
+fn finish(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    mut searches: Vec<RecordSearch>,
+    effort: &mut Effort,
+) -> Result<Vec<RecordSearch>, EngineError> {
+    let mut ended = Vec::with_capacity(searches.len());
+    loop {
+        score_everything(engine, scope, &mut searches, effort)?;
+        let mut needs: Vec<Need> = searches.par_iter_mut().map(|search| search.advance(scope)).collect();
+        // A few searches may have many hits, and so many rounds.
+        if needs.iter().filter(|need| matches!(need, Need::Nothing)).count() > needs.len() / 2 {
+            let all = searches.into_iter().zip(needs);
+            let (done, going): (Vec<_>, Vec<_>) = all.partition(|(_, need)| matches!(need, Need::Nothing));
+            ended.extend(done.into_iter().map(|(search, _)| search));
+            (searches, needs) = going.into_iter().unzip();
+        }
+        let goes_on = score_regions(engine, scope, &mut searches, &needs, effort)?
+            || descend(scope, &mut searches, &needs, effort)?
+            || align(engine, scope, &mut searches, &needs, effort)?;
+        if !goes_on {
+            ended.extend(searches);
+            return Ok(ended);
+        }
+    }
+}
+
+/// Scores the regions that searches need; `false` if there are none.
+fn score_regions(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    searches: &mut [RecordSearch],
+    needs: &[Need],
+    effort: &mut Effort,
+) -> Result<bool, EngineError> {
+    let unknown = || {
+        needs.iter().enumerate().flat_map(|(search, need)| {
+            let regions: &[u32] = if let Need::Scores(regions) = need { regions } else { &[] };
+            regions.iter().map(move |&region| (search, region as usize))
+        })
+    };
+    let pairs: Vec<Pair> = unknown().map(|(search, region)| searches[search].regions[region].pair).collect();
+    if pairs.is_empty() {
+        return Ok(false);
+    }
+    let hits = score(engine, scope.batch, &pairs, effort)?;
+    for ((search, region), hit) in unknown().zip(hits) {
+        searches[search].learn(region, hit, scope)?;
+    }
+    searches.par_iter_mut().for_each(RecordSearch::prune);
+    Ok(true)
+}
+
+/// Finds the paths that searches need; `false` if there are none.
+fn align(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    searches: &mut [RecordSearch],
+    needs: &[Need],
+    effort: &mut Effort,
+) -> Result<bool, EngineError> {
+    let paths = |(index, need): (usize, &Need)| {
+        let regions: &[u32] = if let Need::Paths(regions) = need { regions } else { &[] };
+        let wanted = |&region: &u32| searches[index].regions[region as usize].wanted(scope.batch);
+        regions.iter().map(|region| (index, wanted(region))).collect::<SmallVec<[_; 1]>>()
+    };
+    let (next, wanted): (Vec<usize>, Vec<Wanted>) = needs.par_iter().enumerate().flat_map_iter(paths).unzip();
+    if next.is_empty() {
+        return Ok(false);
+    }
+    let start = Instant::now();
+    let alignments = backtrace::align(engine, scope.batch, &wanted)?;
+    effort.backtrace += start.elapsed();
+    let mut aligned: Vec<SmallVec<[Alignment; 1]>> = vec![SmallVec::new(); searches.len()];
+    for (index, alignment) in next.into_iter().zip(alignments) {
+        aligned[index].push(alignment);
+    }
+    searches.par_iter_mut().zip(needs).zip(aligned).for_each(|((search, need), alignments)| {
+        if let Need::Paths(regions) = need {
+            search.take_paths(regions, alignments.into_iter(), scope);
+        }
+    });
+    Ok(true)
+}
+
+/// Scores all that there is for the searches that have scored nothing yet, portion by portion.
+fn score_everything(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    searches: &mut [RecordSearch],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let mut unscored: Vec<&mut RecordSearch> =
+        searches.iter_mut().filter(|search| search.is_whole()).collect();
+    if scope.filter.is_some() {
+        effort.said.extend(unscored.iter().map(|search| (search.record, Remarks::WHOLE)));
+    }
+    let left = score_short_targets(engine, scope, &mut unscored, effort)?;
+    let each = in_portion(scope, &left, unscored.iter().map(|search| search.record));
+    unscored.chunks_mut(each).try_for_each(|portion| score_portion(engine, scope, (portion, &left), effort))
+}
+
+/// Scores these targets for some searches at a time.
+fn score_portion(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    (unscored, targets): (&mut [&mut RecordSearch], &MetTargets),
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let Scope { batch, layout, .. } = scope;
+    let expected = expected_pairs(scope, targets, unscored.iter().map(|search| search.record));
+    let Capabilities { enough_sweeps: enough, last_sweeps, chunk_per_warm_up, .. } = engine.capabilities();
+    let length = |enough| ChunkLength::suited(expected, enough, chunk_per_warm_up);
+    let (long, short) = (length(enough), length(enough.saturating_mul(last_sweeps)));
+    let last = unscored.len() - unscored.len() / LAST_OF;
+    let met = |(place, search): (usize, &&mut RecordSearch)| -> Vec<Pair> {
+        let most = Most::of(scope, search.record);
+        let length = if place < last { long } else { short };
+        let least = scope.rules_of(search.record).min_score;
+        let pairs = targets.pairs(batch, layout, search.record, least, length).into_iter();
+        pairs.filter(|pair| most.in_pair(pair) >= least).collect()
+    };
+    let met: Vec<Vec<Pair>> = unscored.par_iter().enumerate().map(met).collect();
+    let bounds = prefix::bounds(engine, scope, (unscored, &met), effort)?;
+    // In the order of the records, as searches are.
+    let unbounded = met.iter().zip(&bounds).filter(|(_, bounds)| bounds.is_none());
+    let pairs: Vec<Pair> = unbounded.flat_map(|(pairs, _)| pairs).copied().collect();
+    let hits = score(engine, batch, &pairs, effort)?;
+    let first = |record: u32| {
+        let query = layout.query(record, Strand::Forward);
+        pairs.partition_point(|pair| pair.query < query)
+    };
+    let answers = met.into_par_iter().zip(bounds);
+    unscored.par_iter_mut().zip(answers).try_for_each(|(search, (met, bounds))| match bounds {
+        Some(bounds) => {
+            search.take_pairs(scope, &met, &bounds);
+            Ok(())
+        }
+        None => {
+            let own = first(search.record)..first(search.record + 1);
+            search.take_everything(scope, &pairs[own.clone()], &hits[own])
+        }
+    })
+}
+
+fn score(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    pairs: &[Pair],
+    effort: &mut Effort,
+) -> Result<Vec<Hit>, EngineError> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    effort.cells += sweeps(pairs).map(|sweep| batch.cells(&swept(sweep))).sum::<u64>();
+    let start = Instant::now();
+    let hits = engine.score(batch, pairs)?;
+    effort.scoring += start.elapsed();
+    Ok(hits)
+}
+
+/// Opens the regions of other sources that searches need; `false` if there are none. What there is no room for, and what
+/// no level holds, is left for a later round.
+fn descend(
+    scope: &Scope,
+    searches: &mut [RecordSearch],
+    needs: &[Need],
+    effort: &mut Effort,
+) -> Result<bool, EngineError> {
+    let mut wanted: Vec<(usize, Start)> = Vec::new();
+    let mut is_any = false;
+    for (index, need) in needs.iter().enumerate() {
+        let Need::Regions(source) = *need else { continue };
+        is_any = true;
+        searches[index].postpone(source);
+        if let Source::Level(..) = source {
+            wanted.push((index, searches[index].start(source)));
+        }
+    }
+    let held: usize = searches.iter().map(|search| search.regions.len()).sum();
+    let starts: Vec<Start> = wanted.iter().map(|(_, start)| start.clone()).collect();
+    let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held), effort)?;
+    let mut opened = begin(scope, opened).into_iter().peekable();
+    for (index, start) in wanted {
+        if let Some(search) = opened.next_if(|search| search.record == start.record) {
+            searches[index] = search;
+        }
+    }
+    Ok(is_any)
+}
+
+/// How many pairs all these records have with these targets, about.
+fn expected_pairs(scope: &Scope, targets: &MetTargets, records: impl Iterator<Item = u32>) -> usize {
+    records.map(|record| targets.expected_pairs(scope.batch, &scope.layout, record)).sum()
+}
+
+/// How many of these records make a portion, about.
+fn in_portion(scope: &Scope, targets: &MetTargets, records: impl ExactSizeIterator<Item = u32>) -> usize {
+    let count = records.len();
+    let portions = expected_pairs(scope, targets, records).div_ceil(scope.portion.max(1)).max(1);
+    count.div_ceil(portions).max(1)
+}

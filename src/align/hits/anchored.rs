@@ -1,0 +1,593 @@
+//! The second tier: hits that score less than the proven least score, and contain an exact run.
+//!
+//! To prove that a read has no alignment of a low score takes a full search. So a read without a hit down to the proven least score
+//! ([`Tiers::proven`]) gets the best alignment that contains a run of [`Tiers::anchor`] equal bases, down to [`Tiers::least`]
+//! (docs/algorithm.md, section 24). Its regions are the windows around such runs: an anchored alignment lies within the window
+//! of each of its runs. The best anchored alignment of a region is found in three steps: the engine scores the region, which
+//! bounds it; the path of that score, if it contains a run, is the answer; if not, [`best::best`] finds it.
+
+mod best;
+mod tiers;
+
+use super::rules::Kept;
+use super::{Effort, HitAt, Rules, Scope, query_len, score};
+use crate::align::backtrace::{self, Wanted};
+use crate::align::candidates::boxes::{RunBox, covered};
+use crate::align::candidates::runs::{ExactRun, RunQuestions, exact_runs, near_runs};
+use crate::align::candidates::windows::{Window, join, push_regions};
+use crate::align::candidates::{ChunkLength, MetTargets};
+use crate::engine::Engine;
+use crate::terms::alignment::{Alignment, Found, Hit, Locus, Strand, Tier};
+use crate::terms::batch::{Batch, Pair, Sequences};
+use crate::terms::bounds::longest_span;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use best::Sides;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+pub use tiers::Tiers;
+
+/// Paths of a record that are traced in one round, at most.
+const AHEAD: usize = 4;
+/// Records whose runs are listed at a time.
+const RECORDS: usize = 1 << 12;
+
+/// Knowledge of the best anchored alignment of a region.
+#[derive(Clone, Debug)]
+enum Answer {
+    Unknown,
+    /// It scores no more than this hit, the best of all alignments in the region.
+    AtMost(Hit),
+    Known(Alignment),
+}
+
+/// Columns of a target, and the best anchored alignment that ends in those that they own.
+#[derive(Clone, Debug)]
+struct AnchoredRegion {
+    strand: Strand,
+    pair: Pair,
+    /// Rows of the record before the pair's query, which may be a part of the record.
+    row: u32,
+    answer: Answer,
+}
+
+impl AnchoredRegion {
+    /// Position of its hit in the order of hits, or an earlier one.
+    fn locus(&self) -> Option<Locus> {
+        let hit = match &self.answer {
+            Answer::Unknown => return None,
+            Answer::AtMost(hit) => Hit { query_end: hit.query_end + self.row, ..*hit },
+            Answer::Known(alignment) => alignment.locus().hit,
+        };
+        Some(Locus { hit, strand: self.strand, target: self.pair.target })
+    }
+
+    fn score(&self) -> i32 {
+        self.locus().map_or(i32::MAX, |locus| locus.hit.score)
+    }
+
+    /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the columns.
+    fn without(self, (start, end): (u32, u32)) -> Vec<AnchoredRegion> {
+        let pair = self.pair;
+        if pair.end <= start || end <= pair.start {
+            return vec![self];
+        }
+        let pieces = [
+            Pair { end: pair.end.min(start), ..pair },
+            Pair { start: pair.start.max(end), own: pair.own.max(end), ..pair },
+        ];
+        let holds = |pair: &Pair| pair.own < pair.end;
+        let region = |pair| AnchoredRegion { pair, answer: Answer::Unknown, ..self };
+        pieces.into_iter().filter(holds).map(region).collect()
+    }
+}
+
+/// The search of the second tier for one record.
+struct AnchoredSearch {
+    record: u32,
+    rules: Rules,
+    regions: Vec<AnchoredRegion>,
+    kept: Kept,
+    found: Found,
+    is_done: bool,
+}
+
+/// Finds the hits of every record in two tiers.
+pub fn find(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    tiers: &Tiers,
+    effort: &mut Effort,
+    find: impl Fn(&mut dyn Engine, &Scope, &[u32], &mut Effort) -> Result<Vec<Found>, EngineError>,
+) -> Result<Vec<Found>, EngineError> {
+    let records = 0..to_u32(scope.layout.records(scope.batch.queries.len()));
+    let (long, short): (Vec<u32>, Vec<u32>) =
+        records.partition(|&record| tiers.proven(query_len(scope, record)).is_none());
+    // A long query is searched on the targets that support it, or in its boxes if there are none.
+    let begun = Instant::now();
+    let (supporting, boxed) = supports(scope, tiers, &long);
+    effort.filtering += begun.elapsed();
+    let mut searched: Vec<u32> = supporting.0.keys().chain(&short).copied().collect();
+    searched.sort_unstable();
+    let of_supported = Scope { supporting: Some(&supporting), ..*scope };
+    let mut found = find(engine, &of_supported, &searched, effort)?;
+    let is_hit = |found: &&mut Found| !found.alignments.is_empty();
+    found.iter_mut().filter(is_hit).for_each(|found| found.tier = Tier::Proven);
+    let lacks = |&record: &u32| {
+        let len = query_len(scope, record);
+        let is_wanted = tiers.anchor > 0
+            && len >= tiers.anchor as usize
+            && tiers.proven(len).is_some_and(|proven| proven > tiers.least);
+        is_wanted && found[record as usize].alignments.is_empty()
+    };
+    let lacking: Vec<u32> = short.into_iter().filter(lacks).collect();
+    let mut searches = search(engine, scope, tiers, &lacking, effort)?;
+    searches.append(&mut search_boxes(engine, scope, tiers, boxed, effort)?);
+    for AnchoredSearch { record, found: hits, .. } in searches {
+        effort.tied.push(record);
+        if !hits.alignments.is_empty() {
+            found[record as usize] = hits;
+        }
+    }
+    Ok(found)
+}
+
+/// The targets that support long queries: half of the query, or of the target, is near exact runs on the target, one of which
+/// reaches [`Tiers::run_score`] when it is extended without gaps.
+#[derive(Debug, Default)]
+pub struct SupportingTargets(HashMap<u32, Vec<u32>>);
+
+impl SupportingTargets {
+    /// Whether a record is searched on a target.
+    pub fn has(&self, record: u32, target: u32) -> bool {
+        self.0.get(&record).is_none_or(|targets| targets.binary_search(&target).is_ok())
+    }
+}
+
+/// The boxes of a record that no target supports.
+struct Boxed {
+    record: u32,
+    boxes: Vec<(Strand, RunBox)>,
+}
+
+/// The targets that support long queries, and the boxes of the others that have any.
+fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets, Vec<Boxed>) {
+    if records.is_empty() {
+        return (SupportingTargets::default(), Vec::new());
+    }
+    let Scope { batch, layout, .. } = scope;
+    let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
+    let qualifies = |query: u32, run: &ExactRun| {
+        let (query, target) = (batch.query(query), batch.target(run.target));
+        let score = |one, other| batch.scoring.score(one, other);
+        ungapped_score(query, target, run, (tiers.run_score, score)) >= tiers.run_score
+    };
+    let enough = |query: u32, target: u32| match tiers.is_boxed {
+        true => u32::MAX,
+        false => {
+            let circle = batch.targets.circle(target).map(|len| len as usize);
+            let columns = circle.unwrap_or(batch.target(target).len());
+            to_u32(batch.query(query).len().min(columns).div_ceil(2))
+        }
+    };
+    let orientations = layout.orientations();
+    let asked = RunQuestions {
+        strands: orientations.len(),
+        least: tiers.anchor as usize,
+        qualifies: &qualifies,
+        enough: &enough,
+    };
+    let of_queries = near_runs(batch, &queries, asked);
+    let mut supporting = SupportingTargets::default();
+    let mut boxed = Vec::new();
+    for (&record, of_record) in records.iter().zip(of_queries.chunks(orientations.len())) {
+        let len = to_u32(query_len(scope, record));
+        let each = || orientations.iter().copied().zip(of_record);
+        let boxes: Vec<(Strand, RunBox)> =
+            each().flat_map(|(strand, own)| own.boxes.iter().map(move |&own| (strand, own))).collect();
+        // Rows near runs, of the query as it was read.
+        let near: Vec<(u32, (u32, u32))> = each()
+            .flat_map(|(strand, own)| own.near.iter().map(move |own| (strand, own)))
+            .map(|(strand, &RunBox { target, rows: (start, end), .. })| match strand {
+                Strand::Forward => (target, (start, end)),
+                Strand::Reverse => (target, (len - end, len - start)),
+            })
+            .collect();
+        let mut targets: Vec<u32> = boxes.iter().map(|(_, own)| own.target).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        targets.retain(|&target| {
+            let rows = near.iter().filter(|own| own.0 == target).map(|own| own.1).collect();
+            covered(rows) >= enough(layout.query(record, Strand::Forward), target)
+        });
+        if !targets.is_empty() {
+            supporting.0.insert(record, targets);
+        } else if !boxes.is_empty() {
+            boxed.push(Boxed { record, boxes });
+        }
+    }
+    (supporting, boxed)
+}
+
+/// The hits of records that no target supports: the best alignments within their boxes.
+fn search_boxes(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    tiers: &Tiers,
+    mut boxed: Vec<Boxed>,
+    effort: &mut Effort,
+) -> Result<Vec<AnchoredSearch>, EngineError> {
+    let mut found = Vec::new();
+    while !boxed.is_empty() {
+        // Some records may have very many boxes.
+        let mut regions = 0;
+        let fits = |(at, own): &(usize, &Boxed)| {
+            regions += own.boxes.len();
+            *at == 0 || (regions <= scope.portion && *at < RECORDS)
+        };
+        let rest = boxed.split_off(boxed.iter().enumerate().take_while(fits).count());
+        // Each box has a query of its own: its rows.
+        let mut queries = Sequences::default();
+        let mut searches = Vec::new();
+        for Boxed { record, boxes } in std::mem::replace(&mut boxed, rest) {
+            let mut regions = Vec::new();
+            for (strand, RunBox { target, rows, columns }) in boxes {
+                let (query, (start, end)) = (to_u32(queries.len()), columns);
+                let codes = scope.batch.query(scope.layout.query(record, strand));
+                queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
+                let pair = Pair { query, target, start, own: start, end };
+                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: Answer::Unknown });
+            }
+            searches.push(AnchoredSearch::new(record, regions, scope, tiers));
+        }
+        let batch = Batch { queries: Arc::new(queries), ..scope.batch.clone() };
+        let of_boxes = Scope { batch: &batch, ..*scope };
+        finish(engine, &of_boxes, (tiers, false), &mut searches, effort)?;
+        found.append(&mut searches);
+    }
+    Ok(found)
+}
+
+/// The score of a run that is extended to both sides without gaps. An extension ends where its sum falls by `drop` below its
+/// maximum, so that its cost does not depend on the length of the sequences.
+fn ungapped_score(
+    query: &[u8],
+    target: &[u8],
+    run: &ExactRun,
+    (drop, score): (i32, impl Fn(u8, u8) -> i32),
+) -> i32 {
+    let (row, column, len) = (run.query_start as usize, run.start as usize, run.len as usize);
+    let extended = |sides: &mut dyn Iterator<Item = (u8, u8)>| {
+        let (mut sum, mut best) = (0i32, 0i32);
+        for (one, other) in sides {
+            sum += score(one, other);
+            best = best.max(sum);
+            if best - sum >= drop || best >= drop {
+                break;
+            }
+        }
+        best
+    };
+    let own = &query[row..row + len];
+    let own = own.iter().zip(&target[column..]).map(|(&one, &other)| score(one, other)).sum::<i32>();
+    let before =
+        extended(&mut query[..row].iter().rev().copied().zip(target[..column].iter().rev().copied()));
+    let behind =
+        extended(&mut query[row + len..].iter().copied().zip(target[column + len..].iter().copied()));
+    own + before + behind
+}
+
+/// The hits of the second tier of some records.
+fn search(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    tiers: &Tiers,
+    records: &[u32],
+    effort: &mut Effort,
+) -> Result<Vec<AnchoredSearch>, EngineError> {
+    let mut found = Vec::new();
+    for some in records.chunks(RECORDS) {
+        let begun = Instant::now();
+        let mut opened = open(scope, tiers, some);
+        effort.filtering += begun.elapsed();
+        while !opened.is_empty() {
+            // Some records may have very many regions.
+            let mut regions = 0;
+            let fits = |(at, own): &(usize, &Opened)| {
+                regions += own.regions(scope);
+                *at == 0 || regions <= scope.portion
+            };
+            let count = opened.iter().enumerate().take_while(fits).count();
+            let rest = opened.split_off(count);
+            let begun = opened.into_par_iter().map(|own| own.begin(scope, tiers));
+            let mut searches: Vec<AnchoredSearch> = begun.collect();
+            finish(engine, scope, (tiers, true), &mut searches, effort)?;
+            found.extend(searches);
+            opened = rest;
+        }
+    }
+    Ok(found)
+}
+
+/// Finds the hits of some searches. They need a run each if `needs_run` is true.
+fn finish(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    (tiers, needs_run): (&Tiers, bool),
+    searches: &mut [AnchoredSearch],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    while searches.iter().any(|search| !search.is_done) {
+        score_unknown(engine, scope, tiers, searches, effort)?;
+        searches.par_iter_mut().for_each(|search| search.advance(scope));
+        trace(engine, scope, (tiers, needs_run), searches, effort)?;
+    }
+    Ok(())
+}
+
+/// A record and its runs in each orientation. `None` if there are too many to be listed: then regions are all there is.
+struct Opened {
+    record: u32,
+    runs: Option<Vec<Vec<ExactRun>>>,
+}
+
+impl Opened {
+    /// Number of its regions, about.
+    fn regions(&self, scope: &Scope) -> usize {
+        match &self.runs {
+            Some(runs) => runs.iter().map(Vec::len).sum(),
+            None => MetTargets::all(scope.batch).expected_pairs(scope.batch, &scope.layout, self.record),
+        }
+    }
+
+    fn begin(self, scope: &Scope, tiers: &Tiers) -> AnchoredSearch {
+        let (Scope { batch, layout, .. }, record) = (scope, self.record);
+        let regions: Vec<(Strand, Pair)> = match &self.runs {
+            Some(runs) => {
+                let all = layout.orientations().iter().zip(runs);
+                all.flat_map(|(&strand, runs)| windows(scope, tiers, (record, strand), runs)).collect()
+            }
+            None => {
+                let pairs =
+                    MetTargets::all(batch).pairs(batch, layout, record, tiers.least, ChunkLength::SHORT);
+                pairs.into_iter().map(|pair| (layout.strand(pair.query), pair)).collect()
+            }
+        };
+        let region = |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: Answer::Unknown };
+        AnchoredSearch::new(record, regions.into_iter().map(region).collect(), scope, tiers)
+    }
+}
+
+/// The records that have a run.
+fn open(scope: &Scope, tiers: &Tiers, records: &[u32]) -> Vec<Opened> {
+    let Scope { batch, layout, .. } = scope;
+    let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
+    let mut runs = exact_runs(batch, &queries, tiers.anchor as usize).into_iter();
+    let strands = layout.strands.count() as usize;
+    let opened = |&record: &u32| Opened {
+        record,
+        runs: runs.by_ref().take(strands).collect::<Vec<_>>().into_iter().collect(),
+    };
+    let has_runs =
+        |own: &Opened| own.runs.as_ref().is_none_or(|runs| runs.iter().any(|runs| !runs.is_empty()));
+    records.iter().map(opened).filter(has_runs).collect()
+}
+
+/// The windows around the runs of one orientation of a record, joined where they share columns.
+fn windows(
+    scope: &Scope,
+    tiers: &Tiers,
+    (record, strand): (u32, Strand),
+    runs: &[ExactRun],
+) -> Vec<(Strand, Pair)> {
+    let Scope { batch, layout, .. } = scope;
+    let query = layout.query(record, strand);
+    let codes = batch.query(query);
+    let span = longest_span(codes, tiers.least, &batch.scoring);
+    let around = |run: &ExactRun| {
+        let target = (&*batch.targets, run.target);
+        let (end, to) = (run.start + run.len, run.query_start + run.len);
+        Window::around(target, end as usize, (codes.len(), to as usize), span)
+    };
+    let mut windows: Vec<Window> = runs.iter().filter_map(around).collect();
+    join(&mut windows, u32::saturating_add);
+    let mut regions = Vec::new();
+    push_regions(&mut regions, &batch.targets, (strand, query), (span, |_| i32::MAX), &windows);
+    regions.into_iter().map(|(strand, pair, _)| (strand, pair)).collect()
+}
+
+/// Scores the regions of which nothing is known.
+fn score_unknown(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    tiers: &Tiers,
+    searches: &mut [AnchoredSearch],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let is_unknown = |region: &&mut AnchoredRegion| matches!(region.answer, Answer::Unknown);
+    let mut unknown: Vec<&mut AnchoredRegion> =
+        searches.iter_mut().flat_map(|search| search.regions.iter_mut()).filter(is_unknown).collect();
+    for some in unknown.chunks_mut(scope.portion.max(1)) {
+        let pairs: Vec<Pair> = some.iter().map(|region| region.pair).collect();
+        let hits = score(engine, scope.batch, &pairs, effort)?;
+        if hits.len() != some.len() {
+            return Err(EngineError::Wrong(format!("{} scores for {} regions", hits.len(), some.len())));
+        }
+        some.iter_mut().zip(hits).for_each(|(region, hit)| region.answer = Answer::AtMost(hit));
+    }
+    searches.par_iter_mut().for_each(|search| search.regions.retain(|region| region.score() >= tiers.least));
+    Ok(())
+}
+
+impl AnchoredSearch {
+    fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &Scope, tiers: &Tiers) -> AnchoredSearch {
+        let rules = Rules { min_score: tiers.least, ..scope.rules };
+        let found = Found { threshold: tiers.least, tier: Tier::Anchored, ..Found::default() };
+        AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
+    }
+
+    /// Takes the hits that come next, as far as they are known.
+    fn advance(&mut self, scope: &Scope) {
+        while !self.is_done {
+            let next = self.next();
+            let wants = next.is_some_and(|next| {
+                let region = &self.regions[next];
+                let hit = HitAt { target: region.pair.target, score: region.score() };
+                let is_second = self.found.alignments.len() == 1 && self.found.second.is_none();
+                hit.score >= self.found.threshold && (is_second || self.rules.wants(&self.kept, hit))
+            });
+            let Some(next) = next.filter(|_| wants) else {
+                self.end();
+                return;
+            };
+            let Answer::Known(alignment) = self.regions[next].answer.clone() else { return };
+            self.take(next, alignment, scope);
+            if self.regions.iter().any(|region| matches!(region.answer, Answer::Unknown)) {
+                return;
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.is_done = true;
+        self.regions = Vec::new();
+    }
+
+    /// The region whose hit may come first. A hit that is not known comes no earlier than the cell of its bound.
+    fn next(&self) -> Option<usize> {
+        (0..self.regions.len()).min_by(|&one, &other| self.order(one, other))
+    }
+
+    /// Which of two regions may have the first hit.
+    fn order(&self, one: usize, other: usize) -> Ordering {
+        match (self.regions[one].locus(), self.regions[other].locus()) {
+            (Some(one), Some(other)) => one.order(&other),
+            (one, other) => one.is_some().cmp(&other.is_some()),
+        }
+    }
+
+    /// Takes the hit that comes next, and cuts its columns out of the regions.
+    fn take(&mut self, next: usize, alignment: Alignment, scope: &Scope) {
+        let hit = HitAt { target: alignment.target, score: alignment.score };
+        if self.found.alignments.is_empty() {
+            self.found.threshold = self.rules.threshold(alignment.score);
+        } else if self.found.alignments.len() == 1 && self.found.second.is_none() {
+            self.found.second = Some(alignment.score);
+        }
+        let is_reported = self.rules.wants(&self.kept, hit);
+        let (strand, target) = (alignment.strand, alignment.target);
+        let circle = scope.batch.targets.circle(target);
+        let mut left = std::mem::take(&mut self.regions);
+        let pieces = left.swap_remove(next).without((alignment.target_start, alignment.target_end));
+        left.extend(pieces);
+        for columns in alignment.columns_taken(circle) {
+            left = left
+                .into_iter()
+                .flat_map(|region| match (region.strand, region.pair.target) == (strand, target) {
+                    true => region.without(columns),
+                    false => vec![region],
+                })
+                .collect();
+        }
+        self.regions = left;
+        if is_reported {
+            self.kept.add(hit, &self.rules);
+            self.found.alignments.push(alignment);
+        } else {
+            // It was wanted for its score alone.
+            self.end();
+        }
+    }
+
+    /// The regions whose paths are wanted: the first ones before all hits that are known.
+    fn wanted(&self) -> Vec<usize> {
+        // New pieces are scored first.
+        if self.is_done || self.regions.iter().any(|region| matches!(region.answer, Answer::Unknown)) {
+            return Vec::new();
+        }
+        let is_known = |&at: &usize| matches!(self.regions[at].answer, Answer::Known(_));
+        let known = (0..self.regions.len()).filter(is_known).min_by(|&one, &other| self.order(one, other));
+        let is_wanted =
+            |&at: &usize| !is_known(&at) && known.is_none_or(|known| self.order(at, known).is_lt());
+        let mut wanted: Vec<usize> = (0..self.regions.len()).filter(is_wanted).collect();
+        wanted.sort_unstable_by(|&one, &other| self.order(one, other));
+        wanted.truncate(AHEAD);
+        wanted
+    }
+}
+
+/// Finds the best anchored alignments of the regions that are wanted next.
+fn trace(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    (tiers, needs_run): (&Tiers, bool),
+    searches: &mut [AnchoredSearch],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let batch = scope.batch;
+    let wanted: Vec<(usize, usize)> = searches
+        .iter()
+        .enumerate()
+        .flat_map(|(search, of)| of.wanted().into_iter().map(move |region| (search, region)))
+        .collect();
+    let path = |&(search, region): &(usize, usize)| {
+        let AnchoredRegion { strand, pair, answer, .. } = &searches[search].regions[region];
+        let Answer::AtMost(hit) = answer else {
+            return Err(EngineError::Internal("a known path".to_string()));
+        };
+        let window = backtrace::window_of(batch, pair.query, pair.target, pair.start, hit);
+        Ok(Wanted { window, strand: *strand, score: hit.score })
+    };
+    let paths: Vec<Wanted> = wanted.iter().map(path).collect::<Result<_, _>>()?;
+    let start = Instant::now();
+    let alignments = backtrace::align(engine, batch, &paths)?;
+    let answers: Vec<Option<Alignment>> = wanted
+        .par_iter()
+        .zip(alignments)
+        .map(|(&(search, region), path)| {
+            let region = &searches[search].regions[region];
+            let found = if needs_run { anchored(scope, tiers, region, path) } else { Some(path) };
+            found.map(|found| Alignment {
+                query_start: found.query_start + region.row,
+                query_end: found.query_end + region.row,
+                ..found
+            })
+        })
+        .collect();
+    effort.backtrace += start.elapsed();
+    for (&(search, region), answer) in wanted.iter().zip(answers) {
+        let region = &mut searches[search].regions[region];
+        region.answer = match answer {
+            Some(alignment) => Answer::Known(alignment),
+            None => Answer::AtMost(Hit { score: i32::MIN, ..Hit::default() }),
+        };
+    }
+    searches.par_iter_mut().for_each(|search| search.regions.retain(|region| region.score() >= tiers.least));
+    Ok(())
+}
+
+/// The best anchored alignment of a region, by the path of the best one of all.
+fn anchored(scope: &Scope, tiers: &Tiers, region: &AnchoredRegion, path: Alignment) -> Option<Alignment> {
+    let AnchoredRegion { pair, .. } = *region;
+    let (query, target) = (scope.batch.query(pair.query), scope.batch.target(pair.target));
+    let anchor = tiers.anchor as usize;
+    let whole = Sides { query, target, scoring: &scope.batch.scoring, anchor };
+    if best::has_run(&whole, (path.query_start, path.target_start), &path.cigar) {
+        return Some(path);
+    }
+    let columns = &target[pair.start as usize..pair.end as usize];
+    let found =
+        best::best(&Sides { target: columns, ..whole }, (pair.own - pair.start) as usize, tiers.least)?;
+    Some(Alignment {
+        score: found.hit.score,
+        query_start: found.query_start,
+        query_end: found.hit.query_end,
+        target_start: found.target_start + pair.start,
+        target_end: found.hit.target_end + pair.start,
+        cigar: found.cigar,
+        ..path
+    })
+}

@@ -1,0 +1,370 @@
+//! The best local alignment that contains an exact run.
+//!
+//! An alignment is *anchored* if it contains `anchor` consecutive columns in which the query and the target have the same base.
+//! The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are those of local alignments. A, D, I are the same for
+//! anchored alignments: layer 2 is entered where a run ends.
+//!
+//! ```text
+//! R(i,j) = R(i-1,j-1) + 1 if q_i = t_j, else 0
+//! A(i,j) = max(A(i-1,j-1) + s(q_i,t_j), D(i,j), I(i,j), H(i-k,j-k) + k*match if R(i,j) >= k)
+//! D(i,j) = max(D(i,j-1), A(i,j-1) - open) - ext
+//! I(i,j) = max(I(i-1,j), A(i-1,j) - open) - ext
+//! ```
+
+use crate::align::candidates::runs::are_equal;
+use crate::terms::alignment::{Cigar, Hit, Op, push_run};
+use crate::terms::bounds::longest_span;
+use crate::terms::casts::{to_i32, to_u32};
+use crate::terms::scoring::Scoring;
+
+/// Below every score, with room for what is subtracted.
+const NONE: i32 = i32::MIN / 2;
+
+/// A local alignment within a stretch of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnchoredAlignment {
+    /// Its last cell; columns count from the stretch's beginning.
+    pub hit: Hit,
+    pub query_start: u32,
+    pub target_start: u32,
+    pub cigar: Cigar,
+}
+
+/// What is aligned: a query and a stretch of a target.
+#[derive(Clone, Copy)]
+pub struct Sides<'a> {
+    pub query: &'a [u8],
+    pub target: &'a [u8],
+    pub scoring: &'a Scoring,
+    /// Columns of an exact run, at least; above 0.
+    pub anchor: usize,
+}
+
+/// Whether an alignment that begins in these cells contains an exact run.
+pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &Cigar) -> bool {
+    let (mut i, mut j, mut run) = (query_start as usize, target_start as usize, 0);
+    for &(len, op) in cigar {
+        let len = len as usize;
+        match op {
+            Op::Match => {
+                for (&one, &other) in sides.query[i..i + len].iter().zip(&sides.target[j..j + len]) {
+                    run = if are_equal(one, other) { run + 1 } else { 0 };
+                    if run >= sides.anchor {
+                        return true;
+                    }
+                }
+                (i, j) = (i + len, j + len);
+            }
+            Op::Insertion => (i, run) = (i + len, 0),
+            Op::Deletion => (j, run) = (j + len, 0),
+        }
+    }
+    false
+}
+
+/// The best anchored alignment that scores at least `least` and ends behind column `own`: of equal ones that which ends in the
+/// smaller column, then in the smaller row.
+pub fn best(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> {
+    let hit = best_hit(sides, own).filter(|hit| hit.score >= least)?;
+    // An alignment with this score and end covers no more columns.
+    let span = longest_span(sides.query, hit.score.max(1), sides.scoring) as usize;
+    let begin = (hit.target_end as usize).saturating_sub(span);
+    let columns = &sides.target[begin..hit.target_end as usize];
+    let found =
+        Matrices::new(&Sides { target: columns, ..*sides }).path(hit.score, hit.query_end as usize)?;
+    Some(AnchoredAlignment { hit, target_start: found.target_start + to_u32(begin), ..found })
+}
+
+/// The last cell of the best anchored alignment.
+fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
+    let Sides { query, target, scoring, anchor } = *sides;
+    let rows = query.len();
+    let run_score = to_i32(anchor) * scoring.max_potential();
+    let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+    // The columns before, as many as a run has; the last one is that right before this one.
+    let mut h = vec![vec![0i32; rows + 1]; anchor + 1];
+    let (mut e, mut d) = (vec![NONE; rows + 1], vec![NONE; rows + 1]);
+    let mut a = vec![NONE; rows + 1];
+    let mut run = vec![0u32; rows + 1];
+    let mut best: Option<Hit> = None;
+    for (j, &base) in target.iter().enumerate() {
+        let (before, now) = (j % (anchor + 1), (j + 1) % (anchor + 1));
+        // Column j + 1 - anchor.
+        let entered = (j + 2) % (anchor + 1);
+        let (mut f, mut i_gap) = (NONE, NONE);
+        let (mut a_diagonal, mut run_diagonal) = (a[0], run[0]);
+        let mut h_now = std::mem::take(&mut h[now]);
+        h_now[0] = 0;
+        for i in 1..=rows {
+            let score = scoring.score(query[i - 1], base);
+            let h_before = &h[before];
+            e[i] = e[i].max(h_before[i] - open) - extend;
+            f = f.max(h_now[i - 1] - open) - extend;
+            let runs = if are_equal(query[i - 1], base) { run_diagonal + 1 } else { 0 };
+            d[i] = d[i].max(a[i] - open) - extend;
+            // A of this column's row above is in `a[i - 1]` by now.
+            i_gap = i_gap.max(a[i - 1] - open) - extend;
+            let entry = match runs as usize >= anchor {
+                true => h[entered][i - anchor] + run_score,
+                false => NONE,
+            };
+            let anchored = (a_diagonal + score).max(d[i]).max(i_gap).max(entry).max(NONE);
+            h_now[i] = (h_before[i - 1] + score).max(e[i]).max(f).max(0);
+            (a_diagonal, a[i]) = (a[i], anchored);
+            (run_diagonal, run[i]) = (run[i], runs);
+            if j + 1 > own && anchored > best.map_or(0, |best| best.score) {
+                best = Some(Hit { score: anchored, query_end: to_u32(i), target_end: to_u32(j) + 1 });
+            }
+        }
+        h[now] = h_now;
+    }
+    best
+}
+
+/// All cells of a stretch. The alignment ends in its last column.
+struct Matrices<'a> {
+    sides: Sides<'a>,
+    columns: usize,
+    h: Vec<i32>,
+    e: Vec<i32>,
+    f: Vec<i32>,
+    a: Vec<i32>,
+    d: Vec<i32>,
+    i: Vec<i32>,
+    run: Vec<u32>,
+}
+
+/// A gap that the traceback is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Cell,
+    Deletion,
+    Insertion,
+}
+
+impl<'a> Matrices<'a> {
+    fn new(sides: &Sides<'a>) -> Matrices<'a> {
+        let Sides { query, target, scoring, anchor } = *sides;
+        let columns = target.len() + 1;
+        let cells = (query.len() + 1) * columns;
+        let none = || vec![NONE; cells];
+        let (mut h, mut e, mut f, mut a, mut d, mut i) =
+            (vec![0; cells], none(), none(), none(), none(), none());
+        let mut run = vec![0u32; cells];
+        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+        let run_score = to_i32(anchor) * scoring.max_potential();
+        for row in 1..=query.len() {
+            for column in 1..columns {
+                let at = row * columns + column;
+                let (left, above, diagonal) = (at - 1, at - columns, at - columns - 1);
+                let score = scoring.score(query[row - 1], target[column - 1]);
+                e[at] = e[left].max(h[left] - open) - extend;
+                f[at] = f[above].max(h[above] - open) - extend;
+                h[at] = (h[diagonal] + score).max(e[at]).max(f[at]).max(0);
+                run[at] = if are_equal(query[row - 1], target[column - 1]) { run[diagonal] + 1 } else { 0 };
+                d[at] = d[left].max(a[left] - open) - extend;
+                i[at] = i[above].max(a[above] - open) - extend;
+                let entry = match run[at] as usize >= anchor {
+                    true => h[at - anchor * (columns + 1)] + run_score,
+                    false => NONE,
+                };
+                a[at] = (a[diagonal] + score).max(d[at]).max(i[at]).max(entry).max(NONE);
+            }
+        }
+        Matrices { sides: *sides, columns, h, e, f, a, d, i, run }
+    }
+
+    /// Whether an anchored alignment scores `score` and ends in this cell, if the last `held` columns of a run follow it.
+    fn is_possible(&self, (row, column): (usize, usize), held: usize, score: i32) -> bool {
+        let at = row * self.columns + column;
+        let missing = self.sides.anchor.saturating_sub(held);
+        let match_ = self.sides.scoring.max_potential();
+        let completes = || {
+            held > 0
+                && self.run[at] as usize >= missing
+                && self.h[at - missing * (self.columns + 1)] + to_i32(missing) * match_ == score
+        };
+        self.a[at] == score || completes()
+    }
+
+    /// The alignment of this score that ends in the last column and behind `row` rows. Of several it is that which a
+    /// traceback takes that prefers the diagonal, then a deletion, then an insertion, closes gaps as early as possible, and
+    /// stops as soon as it may.
+    fn path(&self, score: i32, row: usize) -> Option<AnchoredAlignment> {
+        let scoring = self.sides.scoring;
+        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+        let (mut row, mut column) = (row, self.columns - 1);
+        let end = Hit { score, query_end: to_u32(row), target_end: to_u32(column) };
+        let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, State::Cell);
+        let mut cigar = Cigar::new();
+        loop {
+            let at = row * self.columns + column;
+            match state {
+                State::Cell if is_anchored && left == 0 => break,
+                State::Cell => {
+                    let rest = (row > 0 && column > 0).then(|| {
+                        let (one, other) = (self.sides.query[row - 1], self.sides.target[column - 1]);
+                        let held = if are_equal(one, other) { held + 1 } else { 0 };
+                        (left - scoring.score(one, other), held)
+                    });
+                    let diagonal = rest.filter(|&(rest, held)| {
+                        let before = (row - 1, column - 1);
+                        match is_anchored || held >= self.sides.anchor {
+                            true => self.h[before.0 * self.columns + before.1] == rest,
+                            false => self.is_possible(before, held, rest),
+                        }
+                    });
+                    let (deletions, insertions) =
+                        if is_anchored { (&self.e, &self.f) } else { (&self.d, &self.i) };
+                    if let Some((rest, now)) = diagonal {
+                        is_anchored |= now >= self.sides.anchor;
+                        (left, held, row, column) = (rest, now, row - 1, column - 1);
+                        push_run(&mut cigar, 1, Op::Match);
+                    } else if deletions[at] == left {
+                        state = State::Deletion;
+                    } else if insertions[at] == left {
+                        state = State::Insertion;
+                    } else {
+                        return None;
+                    }
+                }
+                State::Deletion => {
+                    push_run(&mut cigar, 1, Op::Deletion);
+                    column = column.checked_sub(1)?;
+                    let cells = if is_anchored { &self.h } else { &self.a };
+                    let closes = cells[at - 1] - open - extend == left;
+                    left += extend + if closes { open } else { 0 };
+                    (state, held) = (if closes { State::Cell } else { State::Deletion }, 0);
+                }
+                State::Insertion => {
+                    push_run(&mut cigar, 1, Op::Insertion);
+                    row = row.checked_sub(1)?;
+                    let cells = if is_anchored { &self.h } else { &self.a };
+                    let closes = cells[at - self.columns] - open - extend == left;
+                    left += extend + if closes { open } else { 0 };
+                    (state, held) = (if closes { State::Cell } else { State::Insertion }, 0);
+                }
+            }
+        }
+        cigar.reverse();
+        Some(AnchoredAlignment { hit: end, query_start: to_u32(row), target_start: to_u32(column), cigar })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the run, and
+    /// the best alignment after it.
+    fn by_definition(sides: &Sides) -> i32 {
+        let ends = |query: &[u8], target: &[u8]| {
+            // H without its floor in the last cell only: what precedes a run may be empty.
+            let whole = Sides { query, target, ..*sides };
+            let matrices = Matrices::new(&whole);
+            matrices.h[matrices.h.len() - 1]
+        };
+        let turned = |codes: &[u8]| codes.iter().rev().copied().collect::<Vec<u8>>();
+        let (rows, columns) = (sides.query.len(), sides.target.len());
+        let mut best = 0;
+        for i in 0..=rows.saturating_sub(sides.anchor) {
+            for j in 0..=columns.saturating_sub(sides.anchor) {
+                let (to, until) = (i + sides.anchor, j + sides.anchor);
+                if to > rows || until > columns {
+                    continue;
+                }
+                let is_run = sides.query[i..to]
+                    .iter()
+                    .zip(&sides.target[j..until])
+                    .all(|(&one, &other)| are_equal(one, other));
+                if is_run {
+                    let before = ends(&sides.query[..i], &sides.target[..j]);
+                    let behind = ends(&turned(&sides.query[to..]), &turned(&sides.target[until..]));
+                    best = best.max(before + behind + sides.anchor as i32 * sides.scoring.max_potential());
+                }
+            }
+        }
+        best
+    }
+
+    fn rescored(sides: &Sides, found: &AnchoredAlignment) -> (i32, u32, u32) {
+        let (mut i, mut j, mut score) = (found.query_start as usize, found.target_start as usize, 0);
+        for &(len, op) in &found.cigar {
+            let cost = sides.scoring.gap_open + len as i32 * sides.scoring.gap_extend;
+            match op {
+                Op::Match => {
+                    for _ in 0..len {
+                        score += sides.scoring.score(sides.query[i], sides.target[j]);
+                        (i, j) = (i + 1, j + 1);
+                    }
+                }
+                Op::Insertion => (i, score) = (i + len as usize, score - cost),
+                Op::Deletion => (j, score) = (j + len as usize, score - cost),
+            }
+        }
+        (score, i as u32, j as u32)
+    }
+
+    #[test]
+    fn the_best_that_contains_a_run() {
+        let mut state = 41u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let mut unlike = 0;
+        for round in 0..400 {
+            let letters = [2, 3, 4, 5][round % 4];
+            let mut codes = |len: u64| (0..len).map(|_| below(letters) as u8).collect::<Vec<u8>>();
+            let (query, target) = (codes(1 + round as u64 % 29), codes(1 + round as u64 % 37));
+            let scoring = [
+                Scoring::dna(1, 4, 6, 1),
+                Scoring::dna(2, 4, 4, 2),
+                Scoring::dna(1, 1, 0, 2),
+                Scoring::dna(3, 1, 1, 1),
+            ][round / 4 % 4]
+                .clone();
+            for anchor in [1, 2, 4, 7] {
+                let sides = Sides { query: &query, target: &target, scoring: &scoring, anchor };
+                let found = best(&sides, 0, 1);
+                assert_eq!(
+                    found.as_ref().map_or(0, |found| found.hit.score),
+                    by_definition(&sides),
+                    "round {round}"
+                );
+                let Some(found) = found else { continue };
+                let (score, i, j) = rescored(&sides, &found);
+                assert_eq!(Hit { score, query_end: i, target_end: j }, found.hit, "round {round}, {found:?}");
+                assert!(has_run(&sides, (found.query_start, found.target_start), &found.cigar));
+                // More columns on both sides change only its position.
+                let wider = [&[4; 3][..], &target, &[4; 5]].concat();
+                let elsewhere = best(&Sides { target: &wider, ..sides }, 0, 1).unwrap();
+                assert_eq!(
+                    (&elsewhere.cigar, elsewhere.target_start),
+                    (&found.cigar, found.target_start + 3)
+                );
+                // Only ends behind a column count.
+                let own = found.hit.target_end as usize;
+                let later = best(&sides, own, 1);
+                assert!(later.is_none_or(
+                    |later| later.hit.score <= found.hit.score && later.hit.target_end as usize > own
+                ));
+                unlike += usize::from(Matrices::new(&sides).h.iter().max() != Some(&found.hit.score));
+            }
+        }
+        assert!(unlike > 5, "runs decide: {unlike}");
+    }
+
+    /// If the best local alignment contains a run, it is the best anchored one, path and all.
+    #[test]
+    fn a_long_run_changes_nothing() {
+        let query = [0u8, 1, 2, 3, 3, 1, 0, 2, 1, 1, 0, 3];
+        let target = [3u8, 3, 0, 1, 2, 3, 0, 3, 1, 0, 2, 1, 1, 0, 3, 2];
+        let scoring = Scoring::dna(2, 4, 4, 2);
+        let sides = Sides { query: &query, target: &target, scoring: &scoring, anchor: 6 };
+        let found = best(&sides, 0, 1).unwrap();
+        let cigar: Cigar = [(4, Op::Match), (1, Op::Deletion), (8, Op::Match)].into_iter().collect();
+        assert_eq!((found.hit.score, found.query_start, found.target_start), (18, 0, 2));
+        assert_eq!(found.cigar, cigar);
+    }
+}

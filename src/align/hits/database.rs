@@ -1,0 +1,90 @@
+//! Scores against all short targets, where an engine has them sooner than the cells that they end in.
+
+use super::search::RecordSearch;
+use super::{Effort, ROOM_PER_PORTION, Scope};
+use crate::align::candidates::{Meets, MetTargets};
+use crate::engine::{Asked, Engine};
+use crate::terms::batch::Batch;
+use crate::terms::bounds::potential;
+use crate::terms::error::EngineError;
+use crate::terms::scoring::{AlignmentMode, Scoring};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Bounds come first where at least so many times the targets that are wanted are there.
+const BOUNDED_PER_WANTED: usize = 128;
+
+/// Scores the short targets for searches that have scored nothing yet, if there are enough of them for the engine; the
+/// answer is the targets that are left.
+pub fn score_short_targets(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    unscored: &mut [&mut RecordSearch],
+    effort: &mut Effort,
+) -> Result<MetTargets, EngineError> {
+    let Scope { batch, layout, .. } = scope;
+    let (all, enough) = (MetTargets::all(batch), engine.capabilities().database);
+    let is_all = !matches!(layout.meets, Meets::Paired(_)) && !batch.targets.have_circles();
+    if unscored.is_empty() || !is_all || batch.targets.have_leads() || batch.targets.len() < enough {
+        return Ok(all);
+    }
+    let is_local = batch.scoring.mode.is_local();
+    let long = MetTargets::long(batch);
+    let (targets, letters) = long.left_out(batch);
+    if targets < enough || !(is_local || bounds_pay(scope, unscored.len(), targets)) {
+        return Ok(all);
+    }
+    // No alignment of any mode scores more than the best local one.
+    let scored = match is_local {
+        true => Cow::Borrowed(*batch),
+        false => Cow::Owned(in_local_mode(batch)),
+    };
+    let asked_by = |search: &&mut RecordSearch| {
+        let (record, least) = (search.record, scope.rules_of(search.record).min_score);
+        let first = layout.targets(record, batch.targets.len()).start;
+        let least = least.max(1);
+        let asked = move |&strand| Asked { query: layout.query(record, strand), least, first };
+        layout.orientations().iter().map(asked)
+    };
+    let can_score =
+        |asked: &Asked| potential(batch.query(asked.query), &batch.scoring) >= i64::from(asked.least);
+    // In other modes an alignment may count whatever its score.
+    let counts = |asked: &Asked| !is_local || can_score(asked);
+    let asked: Vec<Asked> = unscored.iter().flat_map(asked_by).filter(counts).collect();
+    effort.cells +=
+        asked.iter().map(|asked| batch.query(asked.query).len() as u64).sum::<u64>() * letters as u64;
+    let start = Instant::now();
+    let scores = engine.score_database(&scored, &asked)?;
+    effort.scoring += start.elapsed();
+    let mut scored = asked.iter().zip(scores).peekable();
+    for search in unscored {
+        let queries = layout.queries(search.record);
+        while let Some((asked, mut scores)) = scored.next_if(|(asked, _)| queries.contains(&asked.query)) {
+            if is_local {
+                search.take_scores(scope, asked.query, &scores)?;
+            } else {
+                scores.sort_unstable();
+                search.take_bounds(scope, asked.query, &scores, asked.least - 1);
+            }
+        }
+    }
+    Ok(long)
+}
+
+/// Whether bounds of all scores are worth what they cost in modes other than local: few scores are needed, so that most
+/// pairs need none, and what is held for each is not too much.
+fn bounds_pay(scope: &Scope, records: usize, targets: usize) -> bool {
+    let Scope { batch, layout, rules, ranks, .. } = scope;
+    let is_glocal = batch.scoring.mode == AlignmentMode::Glocal;
+    let wanted = ranks.map_or(rules.max_hits.min(rules.max_targets), |ranks| ranks.places());
+    let held = records.saturating_mul(layout.strands.count() as usize).saturating_mul(targets);
+    is_glocal
+        && wanted < targets / BOUNDED_PER_WANTED
+        && held <= scope.portion.saturating_mul(ROOM_PER_PORTION)
+}
+
+fn in_local_mode(batch: &Batch) -> Batch {
+    let scoring = Scoring { mode: AlignmentMode::Local, ..(*batch.scoring).clone() };
+    Batch { scoring: Arc::new(scoring), ..batch.clone() }
+}

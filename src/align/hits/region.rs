@@ -1,0 +1,287 @@
+//! A region of a search: end columns of a target, and what is known of the hits in them.
+
+use super::{HitAt, Scope};
+use crate::align::backtrace::{self, Wanted};
+use crate::align::repeats::{Distinct, Place};
+use crate::terms::alignment::{Alignment, Hit, Locus, Strand};
+use crate::terms::batch::{Batch, Pair};
+use crate::terms::bounds::potential;
+use crate::terms::casts::to_i32;
+use crate::terms::error::EngineError;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+
+/// End columns of one target whose best hit is known, or only bounded from above.
+///
+/// Where the targets of the batch are distinct stretches of others, `pair` and `best` are in columns of a stretch, and
+/// `place` says where these lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    pub strand: Strand,
+    pub pair: Pair,
+    pub place: Place,
+    /// The region stands for the copies of its columns as well, from this number on: these come behind it in the order of
+    /// hits.
+    copies: Option<u32>,
+    pub bound: i32,
+    /// Whether the best hit scores as much as the bound.
+    pub is_scored: bool,
+    /// The best hit, once its cell is known, too.
+    pub best: Option<Hit>,
+    /// The path of the best hit, once it is known.
+    pub path: Option<KnownPath>,
+}
+
+/// A path among those that a search knows.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownPath {
+    pub number: u32,
+    /// The first column of the pair's target that it takes.
+    pub start: u32,
+}
+
+/// Earliest position in the order of hits that a hit may have: score, strand, target, ends in the target and in the query.
+pub type FirstPlace = (Reverse<i32>, Strand, u32, u32, u32);
+
+/// The order of regions by what they can hold: score, strand, target. Where two are equal the cells decide.
+pub type RegionKey = (Reverse<i32>, Strand, u32);
+
+/// What is left of a region once columns are taken.
+pub enum Left {
+    /// All of it; its sweep may begin later.
+    Whole(Region),
+    /// One or two regions, or none. The copies that it stood for are in none of them.
+    Pieces(SmallVec<[Region; 2]>),
+}
+
+impl Region {
+    /// A pair of the batch of which nothing is known but a bound.
+    pub fn unscored(scope: &Scope, strand: Strand, pair: Pair, bound: i32) -> Region {
+        let (place, copies) = match scope.repeats.distinct() {
+            Some(distinct) => (distinct.place(pair.target), Some(0)),
+            None => (Place::of(pair.target), None),
+        };
+        Region { strand, pair, place, copies, bound, is_scored: false, best: None, path: None }
+    }
+
+    /// As the limits see its hit, which has this score or less.
+    pub fn hit_at(&self) -> HitAt {
+        HitAt { target: self.place.target, score: self.bound }
+    }
+
+    /// Where the region stands among scored ones.
+    pub fn key(&self) -> RegionKey {
+        (Reverse(self.bound), self.strand, self.place.target)
+    }
+
+    /// Where it stands at best.
+    pub fn first_key(&self) -> RegionKey {
+        if self.is_scored { self.key() } else { (Reverse(self.bound), Strand::Forward, 0) }
+    }
+
+    /// The first cell that its best hit may end in, for the order of regions of which no more is known.
+    pub fn first_cell(&self) -> (Reverse<i32>, Strand, u32, u32) {
+        (Reverse(self.bound), self.strand, self.place.target, self.place.there(self.pair.own))
+    }
+
+    /// Earliest position that its best hit may have in the order of hits.
+    pub fn first_place(&self) -> FirstPlace {
+        let (end, query_end) = match self.best {
+            Some(hit) => (self.place.there(hit.target_end), hit.query_end),
+            None => (self.place.there(self.pair.own) + 1, 0),
+        };
+        (Reverse(self.bound), self.strand, self.place.target, end, query_end)
+    }
+
+    /// The columns of its target that its hits can cover, if each covers at most `span` of them.
+    pub fn reach(&self, span: u32) -> (u32, u32) {
+        let Pair { start, own, end, .. } = self.pair;
+        let before = own.saturating_sub(start).min(span);
+        let there = self.place.there(own);
+        (there.saturating_sub(before), there + (end - own))
+    }
+
+    /// The columns of its target that its hits end in.
+    pub fn own_columns(&self) -> (u32, u32) {
+        (self.place.there(self.pair.own), self.place.there(self.pair.end))
+    }
+
+    /// Whether the region stands for copies of its columns as well.
+    pub fn has_copies(&self) -> bool {
+        self.copies.is_some()
+    }
+
+    /// The next copies of its columns, for which it does not stand any more.
+    pub fn take_copies(&mut self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
+        let copies = self.next_copies(distinct, batch);
+        self.copies = None;
+        copies
+    }
+
+    /// Whether all hits in it that score as much come after the hit of a region whose cell is known.
+    pub fn is_behind(&self, best: &Region) -> bool {
+        let Some(hit) = best.best else { return false };
+        let (strand, target, end) = (best.strand, best.place.target, best.place.there(hit.target_end));
+        let (_, own_strand, own_target, own) = self.first_cell();
+        (own_strand, own_target, own) >= (strand, target, end)
+    }
+
+    pub fn locus(&self) -> Locus {
+        let hit = self.best.unwrap_or_default();
+        let hit = Hit { target_end: self.place.there(hit.target_end), ..hit };
+        Locus { hit, strand: self.strand, target: self.place.target }
+    }
+
+    /// An alignment of the pair where the region lies.
+    pub fn in_place(&self, alignment: Alignment) -> Alignment {
+        Alignment {
+            target: self.place.target,
+            target_start: self.place.there(alignment.target_start),
+            target_end: self.place.there(alignment.target_end),
+            ..alignment
+        }
+    }
+
+    /// The hit of the pair without its path.
+    pub fn without_path(&self) -> Alignment {
+        Alignment {
+            strand: self.strand,
+            target: self.pair.target,
+            score: self.bound,
+            query_start: 0,
+            query_end: 0,
+            target_start: 0,
+            target_end: 0,
+            cigar: Default::default(),
+        }
+    }
+
+    pub fn wanted(&self, batch: &Batch) -> Wanted {
+        let hit = self.best.unwrap_or_default();
+        let window = backtrace::window_of(batch, self.pair.query, self.pair.target, self.pair.start, &hit);
+        Wanted { window, strand: self.strand, score: hit.score }
+    }
+
+    /// Nothing in the region scores enough.
+    pub fn forget(&mut self) {
+        self.bound = i32::MIN;
+        (self.is_scored, self.best, self.path) = (false, None, None);
+    }
+
+    /// Takes the engine's answer, once it is seen to be possible.
+    pub fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+        let pair = &self.pair;
+        let inside = hit.target_end > pair.own
+            && hit.target_end <= pair.end
+            && hit.query_end >= 1
+            && hit.query_end as usize <= batch.query(pair.query).len();
+        let is_other = self.is_scored && hit.score != self.bound;
+        let is_negative = hit.score < 0 && batch.scoring.mode.is_local();
+        if is_negative || hit.score > self.bound || (!hit.is_none() && !inside) || is_other {
+            return Err(EngineError::Wrong(format!(
+                "{hit:?} for {pair:?}, which can score {} at most",
+                self.bound
+            )));
+        }
+        self.bound = hit.score;
+        (self.is_scored, self.best) = (true, Some(hit));
+        Ok(())
+    }
+
+    /// Cuts columns of its target and strand out of the region, for hits that cover at most `span` columns.
+    pub fn without(mut self, taken: (u32, u32), batch: &Batch, span: u32) -> Left {
+        let (taken_start, taken_end) = (self.place.here(taken.0), self.place.here(taken.1));
+        if self.pair.end <= taken_start {
+            return Left::Whole(self);
+        }
+        // A sweep may begin far before the stretch.
+        self.pair.start = self.pair.start.max(self.pair.own.saturating_sub(span));
+        let Pair { start, own, end, .. } = self.pair;
+        if taken_end <= start {
+            return Left::Whole(self);
+        }
+        self.copies = None;
+        let left = self.piece(batch, (start, own, end.min(taken_start)));
+        let right = self.piece(batch, (start.max(taken_end), own.max(taken_end), end));
+        Left::Pieces(left.into_iter().chain(right).collect())
+    }
+
+    /// The part of the region that these columns (start, own, end) are, unless there are none. If the best hit of the whole
+    /// region ends in it, with the columns before it or with those of its path, it is the best of the part.
+    fn piece(&self, batch: &Batch, (start, own, end): (u32, u32, u32)) -> Option<Region> {
+        if own >= end {
+            return None;
+        }
+        let pair = Pair { start, own, end, ..self.pair };
+        let has_start = start == self.pair.start || self.path.is_some_and(|path| start <= path.start);
+        let is_inside = |hit: &Hit| has_start && own < hit.target_end && hit.target_end <= end;
+        if let Some(best) = self.best.filter(is_inside) {
+            return Some(Region { pair, bound: best.score, ..*self });
+        }
+        let is_all = pair == self.pair && self.best.is_none();
+        let is_scored = is_all && self.is_scored;
+        // What ends before the first best hit scores less.
+        let ends_before = self.best.is_some_and(|best| end < best.target_end);
+        let bound = (self.bound - i32::from(ends_before)).min(bound(batch, &pair));
+        Some(Region { pair, bound, is_scored, best: None, path: None, ..*self })
+    }
+
+    /// The next copies of the region's columns that it stands for, of which each stands for those behind it.
+    pub fn next_copies(&self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
+        let mut next = Vec::new();
+        let mut left: SmallVec<[_; 2]> =
+            self.copies.iter().map(|&from| (self.pair.own..self.pair.end, from)).collect();
+        while let Some((columns, from)) = left.pop() {
+            let Some((number, copied)) = distinct.next_copy(self.pair.target, &columns, from) else {
+                continue;
+            };
+            let (own, end) =
+                (columns.start.max(copied.columns().start), columns.end.min(copied.columns().end));
+            let there = Region { place: copied.place, copies: Some(number + 1), ..*self };
+            next.extend(there.piece(batch, (self.pair.start, own, end)));
+            let others = [columns.start..own, end..columns.end];
+            left.extend(
+                others.into_iter().filter(|columns| !columns.is_empty()).map(|columns| (columns, number + 1)),
+            );
+        }
+        next
+    }
+}
+
+/// The most that alignments of a record can score.
+pub struct Most {
+    /// Of each orientation of the record, the last twice where there is one.
+    queries: [i32; 2],
+    first_query: u32,
+    /// Of each target residue.
+    residue: i32,
+}
+
+impl Most {
+    pub fn of(scope: &Scope, record: u32) -> Most {
+        let Scope { batch, layout, .. } = scope;
+        let bound = |strand: &Strand| {
+            let query = batch.query(layout.query(record, *strand));
+            to_i32(potential(query, &batch.scoring).min(i64::from(i32::MAX)))
+        };
+        let strands = layout.orientations();
+        let queries = [bound(&strands[0]), bound(&strands[strands.len() - 1])];
+        let first_query = layout.query(record, Strand::Forward);
+        Most { queries, first_query, residue: batch.scoring.max_potential() }
+    }
+
+    pub fn in_pair(&self, pair: &Pair) -> i32 {
+        self.queries[(pair.query - self.first_query) as usize].min(by_target(pair, self.residue))
+    }
+}
+
+/// The most that any alignment of `pair` can score.
+fn bound(batch: &Batch, pair: &Pair) -> i32 {
+    let by_query = potential(batch.query(pair.query), &batch.scoring);
+    to_i32(by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))))
+}
+
+/// The most that the target residues of `pair` can score, each at most `most`.
+fn by_target(pair: &Pair, most: i32) -> i32 {
+    to_i32((i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)))
+}

@@ -1,0 +1,391 @@
+//! Hits that are certain: how they are cut out of the regions, and when they are reported.
+//!
+//! A hit is *certain* if no region whose hits may come before it in the order can cover a column of its path: whatever is
+//! found in those regions, it is a hit. Many hits of one target may be certain in one round. All of them are cut out of the
+//! regions in one pass, and each is reported in its turn (docs/algorithm.md, section 6).
+
+use super::{RecordSearch, SearchState};
+use crate::align::hits::region::{FirstPlace, Left, Region, RegionKey};
+use crate::align::hits::{HitAt, Rules, Scope};
+use crate::terms::alignment::{Alignment, Strand};
+use crate::terms::bounds::longest_span;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BinaryHeap, HashSet, VecDeque};
+
+/// A certain hit, and the region that it was found in.
+#[derive(Debug)]
+pub struct Certain {
+    pub region: Region,
+    alignment: Alignment,
+}
+
+/// By the order of hits: the greatest is the first.
+impl Ord for Certain {
+    fn cmp(&self, other: &Certain) -> Ordering {
+        other.region.first_place().cmp(&self.region.first_place())
+    }
+}
+
+impl PartialOrd for Certain {
+    fn partial_cmp(&self, other: &Certain) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Certain {
+    fn eq(&self, other: &Certain) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Certain {}
+
+/// Intervals of columns that hits take of one target on one strand, each by its start.
+#[derive(Debug, Default)]
+pub struct Taken(BTreeMap<u32, u32>);
+
+impl Taken {
+    fn insert(&mut self, (start, end): (u32, u32)) {
+        if start < end {
+            let longest = self.0.entry(start).or_insert(end);
+            *longest = end.max(*longest);
+        }
+    }
+
+    /// The last interval that has a column of `start..end`. Of two intervals, that which starts later ends later.
+    fn last_within(&self, start: u32, end: u32) -> Option<(u32, u32)> {
+        let (&first, &last) = self.0.range(..end).next_back()?;
+        (last > start).then_some((first, last))
+    }
+}
+
+/// The regions of one target on one strand, in the order of their columns.
+struct Line<'a> {
+    search: &'a RecordSearch,
+    regions: &'a [usize],
+    /// Longest stretch of the target that a hit can cover.
+    span: u32,
+    /// The first position of the regions that stand for copies which are no regions yet.
+    unopened: Option<FirstPlace>,
+    scope: &'a Scope<'a>,
+}
+
+impl Line<'_> {
+    fn region(&self, index: usize) -> &Region {
+        &self.search.regions[index]
+    }
+
+    /// Whether the path of a region's hit is known, and no region whose hits may come before it can cover a column of it.
+    fn is_certain(&self, index: usize) -> bool {
+        let region = self.region(index);
+        let (Some(path), Some(hit)) = (region.path, region.best) else { return false };
+        let place = region.first_place();
+        if self.unopened.is_some_and(|unopened| unopened < place) {
+            return false;
+        }
+        let comes_before = |&other: &usize| other != index && self.region(other).first_place() < place;
+        let batch = self.scope.batch;
+        // A hit that covers no column is a single gap, and closes its target.
+        let gap = -batch.scoring.gap_cost(batch.query(region.pair.query).len());
+        let mode = batch.scoring.mode;
+        if mode.needs_whole_targets() || (!mode.is_local() && i64::from(hit.score) <= gap) {
+            return !self.regions.iter().any(comes_before);
+        }
+        let columns = [path.start, hit.target_end].map(|column| i64::from(region.place.there(column)));
+        let turn = batch.targets.circle(region.pair.target).map_or(0, i64::from);
+        let turns: &[i64] = if turn == 0 { &[0] } else { &[-turn, 0, turn] };
+        turns.iter().all(|turn| {
+            let [start, end] = columns.map(|column| column + turn);
+            let is_before = |&other: &usize| i64::from(self.region(other).own_columns().1) <= start;
+            let first = self.regions.partition_point(is_before);
+            let own = |other: usize| i64::from(self.region(other).own_columns().0);
+            let near =
+                self.regions[first..].iter().take_while(|&&other| own(other) - i64::from(self.span) < end);
+            let reaches = |&other: &usize| i64::from(self.region(other).reach(self.span).0) < end;
+            !near.copied().filter(reaches).any(|other| comes_before(&other))
+        })
+    }
+}
+
+impl RecordSearch {
+    /// Cuts out the hit of region `next`, which is the first of all, and the other certain hits whose paths are known.
+    pub(super) fn settle(&mut self, next: usize, scope: &Scope) {
+        let batch = scope.batch;
+        let span = |&strand: &Strand| {
+            let query = batch.query(scope.layout.query(self.record, strand));
+            longest_span(query, self.found.threshold, &batch.scoring)
+        };
+        let strands = scope.layout.orientations();
+        let spans = [span(&strands[0]), span(&strands[strands.len() - 1])];
+        let certain = if self.takes_many() { self.certain_regions(next, spans, scope) } else { vec![next] };
+        let mut closed = HashSet::new();
+        for index in certain {
+            let region = self.regions[index];
+            let Some(path) = region.path.and_then(|path| self.take_path(path.number, scope)) else {
+                // It is asked for again.
+                self.regions[index].path = None;
+                continue;
+            };
+            let alignment = region.in_place(path);
+            let line = (alignment.strand, alignment.target);
+            // A hit that covers no column would be found again.
+            if batch.scoring.mode.needs_whole_targets() || alignment.target_start == alignment.target_end {
+                closed.insert(line);
+            }
+            let taken = self.taken.entry(line).or_default();
+            alignment.columns_taken(batch.targets.circle(line.1)).for_each(|columns| taken.insert(columns));
+            self.certain[region.strand as usize].push(Certain { region, alignment });
+        }
+        if !closed.is_empty() {
+            self.regions.retain(|region| !closed.contains(&(region.strand, region.place.target)));
+        }
+        self.open_copies(scope);
+        self.cut(spans, scope);
+        self.prune();
+    }
+
+    /// Whether hits may be settled before earlier hits are reported.
+    pub(super) fn takes_many(&self) -> bool {
+        self.rules.most() > 1
+    }
+
+    /// Makes regions of the copies of scored regions, in the order of hits and as many as hits are wanted, so that all of
+    /// them may be settled in one round. What earlier hits take is still to be cut out of them.
+    fn open_copies(&mut self, scope: &Scope) {
+        let Some(distinct) = scope.repeats.distinct().filter(|_| self.takes_many()) else { return };
+        let settled: usize = self.certain.iter().map(BinaryHeap::len).sum();
+        let mut wanted = self.rules.most().saturating_sub(self.kept.count + settled);
+        let opens = |region: &Region| region.is_scored && region.has_copies();
+        let mut order: Vec<usize> = (0..self.regions.len()).filter(|&at| opens(&self.regions[at])).collect();
+        order.sort_unstable_by_key(|&at| self.regions[at].first_place());
+        for first in order {
+            let mut open = VecDeque::from([first]);
+            while let Some(at) = open.pop_front().filter(|_| wanted > 0) {
+                for copy in self.regions[at].take_copies(distinct, scope.batch) {
+                    if opens(&copy) {
+                        open.push_back(self.regions.len());
+                    }
+                    self.regions.push(copy);
+                    wanted = wanted.saturating_sub(1);
+                }
+            }
+        }
+    }
+
+    /// The path of this number. Copies of a region have the same.
+    fn take_path(&mut self, number: u32, scope: &Scope) -> Option<Alignment> {
+        let path = self.paths.get_mut(number as usize)?;
+        if scope.repeats.distinct().is_some() { path.clone() } else { path.take() }
+    }
+
+    /// Regions whose paths are known and whose hits are certain, `next` among them.
+    fn certain_regions(&self, next: usize, spans: [u32; 2], scope: &Scope) -> Vec<usize> {
+        let line = |index: usize| (self.regions[index].strand, self.regions[index].place.target);
+        let mut order: Vec<usize> = (0..self.regions.len()).collect();
+        order.sort_unstable_by_key(|&index| (line(index), self.regions[index].own_columns()));
+        let unopened = self.regions.iter().filter(|region| region.has_copies());
+        let unopened = unopened.map(Region::first_place).min();
+        let mut certain = vec![next];
+        for regions in order.chunk_by(|&one, &other| line(one) == line(other)) {
+            let span = spans[line(regions[0]).0 as usize];
+            let line = Line { search: self, regions, span, unopened, scope };
+            certain.extend(regions.iter().copied().filter(|&index| index != next && line.is_certain(index)));
+        }
+        certain
+    }
+
+    /// Cuts the columns of certain hits out of the regions.
+    fn cut(&mut self, spans: [u32; 2], scope: &Scope) {
+        let mut left = Vec::with_capacity(self.regions.len());
+        // The first region is the last of this stack.
+        let mut open: Vec<Region> = Vec::new();
+        for region in std::mem::take(&mut self.regions) {
+            open.push(region);
+            while let Some(region) = open.pop() {
+                let span = spans[region.strand as usize];
+                let (start, end) = region.reach(span);
+                let taken = self.taken.get(&(region.strand, region.place.target));
+                let Some(columns) = taken.and_then(|taken| taken.last_within(start, end)) else {
+                    left.push(region);
+                    continue;
+                };
+                match region.without(columns, scope.batch, span) {
+                    Left::Whole(region) => left.push(region),
+                    Left::Pieces(pieces) => {
+                        let copies = scope.repeats.distinct().map(|all| region.next_copies(all, scope.batch));
+                        open.extend(copies.into_iter().flatten());
+                        open.extend(pieces.into_iter().rev());
+                    }
+                }
+            }
+        }
+        self.regions = left;
+    }
+
+    /// The first of the certain hits that are not reported yet.
+    pub(super) fn first_certain(&self) -> Option<&Certain> {
+        self.certain.iter().filter_map(|certain| certain.peek()).max()
+    }
+
+    /// Reports the certain hits that come before all that the regions may hold; `false` if there are none.
+    pub(super) fn report(&mut self, scope: &Scope) -> bool {
+        if self.first_certain().is_none() {
+            return false;
+        }
+        let mut places: BinaryHeap<Reverse<FirstPlace>> =
+            self.regions.iter().map(|region| Reverse(region.first_place())).collect();
+        let most_on = |strand: Strand| {
+            let on = self.regions.iter().filter(|region| region.strand == strand);
+            on.map(|region| region.bound).max()
+        };
+        let most = [Strand::Forward, Strand::Reverse].map(most_on);
+        let mut is_any = false;
+        while let Some(Certain { region, .. }) = self.first_certain() {
+            let region = *region;
+            // Targets may have closed since the regions were looked at.
+            while places.peek().is_some_and(|Reverse(place)| self.is_full(place)) {
+                places.pop();
+            }
+            let is_first = places.peek().is_none_or(|Reverse(first)| region.first_place() < *first);
+            if !is_first || self.asks_second() || !self.wants(&region) {
+                break;
+            }
+            let own = region.strand as usize;
+            let Some(Certain { alignment, .. }) = self.certain[own].pop() else { break };
+            let certain = self.certain[1 - own].peek().map(|other| other.region.bound);
+            self.is_tied |= certain.max(most[1 - own]).is_some_and(|bound| bound >= region.bound);
+            self.accept(alignment, scope);
+            is_any = true;
+        }
+        is_any
+    }
+
+    /// Reports hits of which only scores are wanted: `first`, which comes next, and those that no region of unknown score
+    /// can precede. Of each target only its first hit counts.
+    pub(super) fn report_scores(&mut self, first: RegionKey, scope: &Scope) {
+        let unknown = self.regions.iter().filter(|region| !region.is_scored).map(Region::first_key).min();
+        let is_next = |region: &&Region| {
+            let precedes = unknown.is_none_or(|unknown| region.key() < unknown);
+            region.is_scored && (precedes || region.key() == first)
+        };
+        let mut next: Vec<Region> = self.regions.iter().filter(is_next).copied().collect();
+        next.sort_by_key(Region::key);
+        // In the order of hits, the reverse strand follows.
+        let ties = |at: usize, region: &Region| {
+            let same = next[at..].iter().take_while(|other| other.bound == region.bound);
+            region.strand == Strand::Forward && same.last().is_some_and(|last| last.strand != region.strand)
+        };
+        let mut reported = HashSet::new();
+        for (at, region) in next.iter().enumerate() {
+            if reported.contains(&region.place.target) {
+                continue;
+            }
+            if !self.wants(region) || self.asks_second() {
+                break;
+            }
+            self.is_tied |= ties(at, region);
+            reported.insert(region.place.target);
+            self.accept(region.in_place(region.without_path()), scope);
+        }
+        self.regions.retain(|region| !reported.contains(&region.place.target));
+        self.prune();
+    }
+
+    /// Whether the target of a place has no room for a hit there.
+    fn is_full(&self, (Reverse(score), _, target, ..): &FirstPlace) -> bool {
+        let is_candidate = self.rules.is_candidate(&self.kept, *score);
+        self.kept.on_target(*target) >= self.rules.max_per_target && !is_candidate && !self.asks_second()
+    }
+
+    /// Reports a hit that comes next.
+    fn accept(&mut self, alignment: Alignment, scope: &Scope) {
+        let Alignment { target, score, .. } = alignment;
+        self.kept.add(HitAt { target, score }, &self.rules);
+        self.rank(&alignment, scope);
+        self.found.alignments.push(alignment);
+        if self.found.alignments.len() == 2 && !self.knows_second {
+            self.found.second = Some(score);
+        }
+        let most = self.rules.most();
+        if self.found.alignments.len() == most && most > 1 {
+            self.end(SearchState::Done);
+        }
+    }
+
+    /// Notes how a hit is ranked, and with that how far down there may be others that are reported.
+    fn rank(&mut self, hit: &Alignment, scope: &Scope) {
+        let Some(ranks) = scope.ranks else { return };
+        let Some(rank) = ranks.rank(self.record, hit) else { return };
+        // Of each target its first hit stands for all.
+        if !self.ranked_targets.insert(hit.target) {
+            return;
+        }
+        let place = self.ranks.partition_point(|other| *other >= rank);
+        if place < ranks.places() {
+            self.ranks.insert(place, rank);
+            self.ranks.truncate(ranks.places());
+        }
+        if self.ranks.len() == ranks.places() {
+            let least = ranks.least_score(self.record, self.ranks.last().copied());
+            self.least_ranked = self.least_ranked.max(least);
+        }
+    }
+
+    /// Drops the regions of targets that have no room for a hit any more.
+    pub(super) fn close_targets(&mut self) {
+        if self.is_ranked {
+            // A hit that ranks too low is not reported, and nothing else depends on its score. But a target whose first hit may
+            // still rank high enough keeps its further hits.
+            let (mut regions, mut certain) =
+                (std::mem::take(&mut self.regions), std::mem::take(&mut self.certain));
+            let settled = certain.iter().flatten().map(|hit| &hit.region);
+            let may_rank = regions.iter().chain(settled).filter(|region| region.bound >= self.least_ranked);
+            let open: HashSet<u32> = match self.has_more_on_targets {
+                true => may_rank.map(|region| region.place.target).collect(),
+                false => HashSet::new(),
+            };
+            let least = self.least.max(self.found.threshold);
+            let mut is_limited = false;
+            let mut stays = |region: &Region| {
+                let target = region.place.target;
+                let is_open = open.contains(&target) && region.bound >= self.least;
+                let stays = is_open || region.bound >= self.least_on(target);
+                is_limited |= !stays && region.bound >= least && !self.ranked_targets.contains(&target);
+                stays
+            };
+            regions.retain(&mut stays);
+            certain.iter_mut().for_each(|certain| certain.retain(|hit| stays(&hit.region)));
+            self.is_limited |= is_limited;
+            (self.regions, self.certain) = (regions, certain);
+        }
+        let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
+        if !self.rules.counts_targets() {
+            return;
+        }
+        let (kept, rules) = (&self.kept, &self.rules);
+        let is_candidate = |region: &Region| rules.is_candidate(kept, region.bound);
+        let has_room =
+            |region: &Region| kept.on_target(region.place.target) < max_per_target || is_candidate(region);
+        self.regions.retain(has_room);
+        self.certain.iter_mut().for_each(|certain| certain.retain(|hit| has_room(&hit.region)));
+        if kept.targets.len() >= max_targets {
+            // Only a tie or a candidate lets a further target in, and then the rest of it as well.
+            let tie = kept.of_last_target.filter(|_| keeps_ties);
+            let opens =
+                |region: &&Region| tie.is_some_and(|score| region.bound >= score) || is_candidate(region);
+            let certain = self.certain.iter().flatten().map(|hit| &hit.region);
+            let regions = self.regions.iter().chain(certain);
+            let open: HashSet<u32> = regions.filter(opens).map(|region| region.place.target).collect();
+            let (least, mut is_limited) = (self.found.threshold, false);
+            let mut stays = |region: &Region| {
+                let target = region.place.target;
+                let is_open = kept.on_target(target) > 0 || open.contains(&target);
+                is_limited |= !is_open && region.bound >= least;
+                is_open
+            };
+            self.regions.retain(|region| stays(region));
+            self.certain.iter_mut().for_each(|certain| certain.retain(|hit| stays(&hit.region)));
+            self.is_limited |= is_limited;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What the engine answers: scores of regions, of all pairs of the record, and of databases.
+
+use super::{RecordSearch, SearchState};
+use crate::align::hits::Scope;
+use crate::align::hits::region::{Most, Region};
+use crate::engine::TargetScore;
+use crate::terms::alignment::Hit;
+use crate::terms::batch::Pair;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use std::collections::HashSet;
+
+impl RecordSearch {
+    /// Takes the engine's answer for one of the regions.
+    pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
+        self.learned += 1;
+        let pair = self.regions[region].pair;
+        self.spent += scope.batch.cells(&pair) as f64;
+        if scope.repeats.distinct().is_some() {
+            self.answers.insert(pair, hit);
+        }
+        self.take_answer(region, hit, scope)
+    }
+
+    fn take_answer(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
+        let region = &mut self.regions[region];
+        region.learn(hit, scope.batch)?;
+        if !scope.is_enough(self.record, region.place.target, hit.score) {
+            region.forget();
+        }
+        Ok(())
+    }
+
+    /// Takes the known scores of regions that are copies of scored ones. Returns the other regions, whose scores the
+    /// engine has to find: one of each pair.
+    pub(super) fn learn_again(&mut self, regions: Vec<u32>, scope: &Scope) -> Vec<u32> {
+        if scope.repeats.distinct().is_none() {
+            return regions;
+        }
+        let mut asked = HashSet::new();
+        let is_unknown = |&region: &u32| {
+            let index = region as usize;
+            let pair = self.regions[index].pair;
+            let known = self.answers.get(&pair).copied();
+            let is_known = known.is_some_and(|hit| self.take_answer(index, hit, scope).is_ok());
+            !is_known && asked.insert(pair)
+        };
+        let unknown: Vec<u32> = regions.into_iter().filter(is_unknown).collect();
+        if unknown.is_empty() {
+            self.prune();
+        }
+        unknown
+    }
+
+    /// Keeps those of all `pairs` of the record that hold something.
+    pub fn take_everything(
+        &mut self,
+        scope: &Scope,
+        pairs: &[Pair],
+        hits: &[Hit],
+    ) -> Result<(), EngineError> {
+        let Scope { batch, layout, .. } = scope;
+        let most = Most::of(scope, self.record);
+        for (pair, hit) in pairs.iter().zip(hits) {
+            let strand = layout.strand(pair.query);
+            let mut region = Region::unscored(scope, strand, *pair, most.in_pair(pair));
+            region.learn(*hit, batch)?;
+            if scope.is_enough(self.record, pair.target, hit.score) {
+                self.regions.push(region);
+            }
+        }
+        self.state = SearchState::Known;
+        self.prune();
+        // All searches of a batch are held until the last of them is done, so spare room would be held as long.
+        self.regions.shrink_to_fit();
+        Ok(())
+    }
+
+    /// Takes bounds of all `pairs` of the record. Which scores are needed is asked for later.
+    pub fn take_pairs(&mut self, scope: &Scope, pairs: &[Pair], bounds: &[i32]) {
+        let most = Most::of(scope, self.record);
+        let regions = pairs.iter().zip(bounds).map(|(pair, bound)| {
+            let strand = scope.layout.strand(pair.query);
+            Region::unscored(scope, strand, *pair, most.in_pair(pair).min(*bound))
+        });
+        self.regions.extend(regions);
+        (self.state, self.has_pairs) = (SearchState::Known, true);
+        self.prune();
+    }
+
+    /// Keeps those short targets that score enough against one of the record's queries. Their cells are looked for when
+    /// paths are wanted.
+    pub fn take_scores(
+        &mut self,
+        scope: &Scope,
+        query: u32,
+        scores: &[TargetScore],
+    ) -> Result<(), EngineError> {
+        let most = Most::of(scope, self.record);
+        let strand = scope.layout.strand(query);
+        let region = |&TargetScore { target, score }: &TargetScore| {
+            let pair =
+                Pair { query, target, start: 0, own: 0, end: to_u32(scope.batch.target(target).len()) };
+            if score < self.rules.min_score || score > most.in_pair(&pair) {
+                let text = format!("{score} for {pair:?}, which can score {} at most", most.in_pair(&pair));
+                return Err(EngineError::Wrong(text));
+            }
+            let mut region = Region::unscored(scope, strand, pair, score);
+            region.is_scored = true;
+            Ok(region)
+        };
+        let met = scope.layout.targets(self.record, scope.batch.targets.len());
+        let scores = scores.iter().filter(|scored| met.contains(&scored.target));
+        let regions = scores.map(region).collect::<Result<Vec<Region>, EngineError>>()?;
+        let is_enough = |region: &Region| scope.is_enough(self.record, region.place.target, region.bound);
+        let first = self.regions.len();
+        self.regions.extend(regions.into_iter().filter(is_enough));
+        // Without this, what the best score rules out would be held until all targets are scored.
+        let best = self.regions[first..].iter().map(|region| region.bound).max().unwrap_or(0);
+        let threshold = self.rules.threshold(best);
+        let all = self.regions.len();
+        self.regions.retain(|region| region.bound >= threshold);
+        self.is_cut |= self.regions.len() < all;
+        Ok(())
+    }
+
+    /// Takes bounds of the scores of short targets against one of the record's queries; a target without one scores at
+    /// most `others`. Which scores are needed, and their cells, are asked for later.
+    pub fn take_bounds(&mut self, scope: &Scope, query: u32, bounds: &[TargetScore], others: i32) {
+        let most = Most::of(scope, self.record);
+        let strand = scope.layout.strand(query);
+        let longest = scope.batch.targets.longest_short();
+        let mut bounds = bounds.iter().peekable();
+        for target in scope.layout.targets(self.record, scope.batch.targets.len()) {
+            let end = scope.batch.target(target).len();
+            let bound = bounds.next_if(|bound| bound.target == target).map_or(others, |bound| bound.score);
+            let pair = Pair { query, target, start: 0, own: 0, end: to_u32(end) };
+            let bound = bound.min(most.in_pair(&pair));
+            if (1..=longest).contains(&end) && scope.is_enough(self.record, target, bound) {
+                self.regions.push(Region::unscored(scope, strand, pair, bound));
+            }
+        }
+        self.is_bounded = true;
+    }
+}

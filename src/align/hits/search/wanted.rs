@@ -1,0 +1,202 @@
+//! Which regions' scores, cells and paths are wanted next.
+
+use super::RecordSearch;
+use crate::align::hits::Scope;
+use crate::align::hits::region::{KnownPath, Region, RegionKey};
+use crate::terms::alignment::Alignment;
+use crate::terms::casts::to_u32;
+use smallvec::{SmallVec, smallvec};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// Maximum number of paths that a record's first round asks for if ranks decide how many hits are wanted.
+const AHEAD: usize = 16;
+
+/// Regions of a record whose scores are asked for at a time, at least, where bounds tell regions apart: windows, and
+/// whole targets.
+const WINDOWS: usize = 4;
+const BOUNDED: usize = 64;
+
+impl RecordSearch {
+    /// The unscored regions that could hold what comes next.
+    pub(super) fn unknown(&self, best: Option<&Region>, has_windows: bool) -> Vec<u32> {
+        let needed = match best {
+            // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
+            Some(best) => best.bound + i32::from(!self.wants(best)),
+            // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
+            // score.
+            None if has_windows => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
+            None if self.is_bounded => i32::MAX,
+            None => i32::MIN,
+        };
+        let needed = if self.is_bounded { needed.min(self.least_expected()) } else { needed };
+        // Once a hit is reported, one round scores all regions that may hold a hit before the last one that is wanted.
+        let last = match best {
+            Some(best) if self.takes_many() && self.wants(best) && !self.asks_second() => self.last_wanted(),
+            _ => None,
+        };
+        let settled = if last.is_some() { self.settled_on_targets() } else { HashMap::new() };
+        let has_room = |region: &Region| {
+            let target = region.place.target;
+            let settled = self.kept.on_target(target) + settled.get(&target).copied().unwrap_or(0);
+            settled < self.rules.max_per_target || self.rules.is_candidate(&self.kept, region.bound)
+        };
+        // A region that scores no more than the best and comes after it is not next.
+        let can_be_next =
+            |region: &Region| best.is_none_or(|best| region.bound > best.bound || !region.is_behind(best));
+        let regions = (0..).zip(&self.regions);
+        let is_needed = |region: &Region| {
+            let is_next = region.bound >= needed && can_be_next(region);
+            let is_last = || last.is_some_and(|last| region.bound >= last && has_room(region));
+            !region.is_scored && (is_next || is_last())
+        };
+        let mut unknown: Vec<u32> =
+            regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
+        // The scores of these may show that the others need no score. Each round asks for as many as all rounds before, so
+        // that many windows without a hit take few rounds.
+        let at_least = match has_windows {
+            true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
+            false => BOUNDED,
+        };
+        let most = at_least.max(self.learned);
+        if (has_windows || self.is_bounded) && unknown.len() > most {
+            unknown.sort_by_key(|&index| self.regions[index as usize].first_cell());
+            unknown.truncate(most);
+        }
+        unknown
+    }
+
+    /// The score of the last hit that will be wanted, as far as scores and bounds tell.
+    pub(super) fn least_expected(&self) -> i32 {
+        let targets = self.rules.max_targets.saturating_sub(self.kept.targets.len());
+        let wanted = self.rules.max_hits.saturating_sub(self.kept.count).min(targets);
+        let wanted = if self.is_ranked { self.wanted_by_rank() } else { wanted };
+        let is_known = self.scored().next().is_some();
+        let counts = |region: &&Region| region.is_scored || !is_known;
+        let mut bounds: Vec<i32> = self.regions.iter().filter(counts).map(|region| region.bound).collect();
+        if bounds.is_empty() {
+            return i32::MAX;
+        }
+        let place = wanted.clamp(1, bounds.len()) - 1;
+        *bounds.select_nth_unstable_by_key(place, |&bound| Reverse(bound)).1
+    }
+
+    /// The score of the last hit that will be wanted, as far as hits are known; `None` if none is reported yet or only one
+    /// more is wanted.
+    fn last_wanted(&self) -> Option<i32> {
+        if self.found.alignments.is_empty() {
+            return None;
+        }
+        let wanted = match self.is_ranked {
+            true => self.wanted_by_rank(),
+            false => {
+                let on_targets = self.rules.max_targets.saturating_mul(self.rules.max_per_target);
+                let candidates = self.rules.candidates.map_or(0, |(_, most)| most);
+                let wanted = self.rules.max_hits.min(on_targets).max(candidates);
+                wanted.saturating_sub(self.kept.count)
+            }
+        };
+        let certain = self.certain.iter().flatten().map(|certain| certain.region.bound);
+        let mut scores: Vec<i32> = self.scored().map(|region| region.bound).chain(certain).collect();
+        let place = wanted.min(scores.len()).checked_sub(1).filter(|&place| place > 0)?;
+        Some(*scores.select_nth_unstable_by_key(place, |&score| Reverse(score)).1)
+    }
+
+    /// Hits that one round asks for if ranks decide how many are wanted: as many again as were found.
+    fn wanted_by_rank(&self) -> usize {
+        AHEAD.max(self.found.alignments.len())
+    }
+
+    /// Number of certain hits on each target that are not reported yet, if the hits of targets are limited.
+    fn settled_on_targets(&self) -> HashMap<u32, usize> {
+        let mut settled = HashMap::new();
+        if self.rules.max_per_target < usize::MAX {
+            for certain in self.certain.iter().flatten() {
+                *settled.entry(certain.region.place.target).or_default() += 1;
+            }
+        }
+        settled
+    }
+
+    /// The regions without cells that paths are wanted of next; none if the first regions have cells.
+    pub(super) fn without_cells(&self, best: Option<&Region>) -> Vec<u32> {
+        let Some(best) = best.filter(|best| self.wants(best)) else { return Vec::new() };
+        let lacks_cell = |region: &Region| region.is_scored && region.best.is_none();
+        let lacking = (0..).zip(&self.regions).filter(|(_, region)| lacks_cell(region));
+        let mut lacking: Vec<(RegionKey, u32)> =
+            lacking.map(|(index, region)| (region.key(), index)).collect();
+        lacking.sort_unstable();
+        if lacking.first().is_none_or(|&(first, _)| first > best.key()) {
+            return Vec::new();
+        }
+        let targets = self.rules.max_targets.saturating_sub(self.kept.targets.len());
+        let wanted = self.rules.max_hits.saturating_sub(self.kept.count).min(targets);
+        let last = lacking[wanted.clamp(1, lacking.len()) - 1].0;
+        lacking.into_iter().take_while(|&(key, _)| key <= last).map(|(_, index)| index).collect()
+    }
+
+    /// The regions whose paths are wanted next: region `next`, and others that no unknown hit can come before. Equal pairs of
+    /// repeats have one path.
+    pub(super) fn next_paths(&self, next: usize, scope: &Scope) -> SmallVec<[u32; 1]> {
+        if !self.takes_many() {
+            return smallvec![to_u32(next)];
+        }
+        let best = &self.regions[next];
+        let unknown = self.regions.iter().filter(|region| region.best.is_none());
+        let unknown = unknown.map(Region::first_key).min();
+        let comes_first = |region: &Region| unknown.is_none_or(|unknown| region.key() < unknown);
+        let known = (0..self.regions.len()).filter(|&index| {
+            let region = &self.regions[index];
+            index != next && region.best.is_some() && comes_first(region)
+        });
+        let mut known: Vec<usize> = known.collect();
+        known.sort_unstable_by_key(|&index| self.regions[index].first_place());
+        let (mut kept, mut paths) = (self.kept.clone(), smallvec![to_u32(next)]);
+        let certain = self.certain.iter().flatten().map(|certain| &certain.region);
+        certain.chain([best]).for_each(|region| kept.add(region.hit_at(), &self.rules));
+        let mut asked = HashSet::from([best.pair]);
+        let has_copies = scope.repeats.distinct().is_some();
+        let most = if self.is_ranked { self.wanted_by_rank() } else { usize::MAX };
+        for index in known {
+            let region = &self.regions[index];
+            let is_wanted = region.bound >= self.least_on(region.place.target)
+                && self.rules.wants(&kept, region.hit_at());
+            if !is_wanted && kept.on_target(region.place.target) > 0 {
+                // The target is full, and others need not be.
+                continue;
+            }
+            if !is_wanted || paths.len() >= most {
+                break;
+            }
+            kept.add(region.hit_at(), &self.rules);
+            if region.path.is_none() && (!has_copies || asked.insert(region.pair)) {
+                paths.push(to_u32(index));
+            }
+        }
+        paths
+    }
+
+    /// Takes the paths of regions, which regions with an equal pair have as well.
+    pub fn take_paths(
+        &mut self,
+        regions: &[u32],
+        alignments: impl Iterator<Item = Alignment>,
+        scope: &Scope,
+    ) {
+        let mut paths = HashMap::new();
+        let has_copies = scope.repeats.distinct().is_some();
+        for (&region, alignment) in regions.iter().zip(alignments) {
+            let path = KnownPath { number: to_u32(self.paths.len()), start: alignment.target_start };
+            let region = &mut self.regions[region as usize];
+            region.path = Some(path);
+            if has_copies {
+                paths.insert(region.pair, path);
+            }
+            self.paths.push(Some(alignment));
+        }
+        let without = self.regions.iter_mut().filter(|region| region.best.is_some() && region.path.is_none());
+        if has_copies {
+            without.for_each(|region| region.path = paths.get(&region.pair).copied());
+        }
+    }
+}

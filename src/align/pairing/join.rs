@@ -1,0 +1,122 @@
+//! Mates in parts of the references: the pair is chosen from the hits of all parts.
+//!
+//! A part has all hits that the whole may choose from, and what the windows beside them hold. Here the hits are cut to
+//! those of the whole, and windows count where they do in a run of the whole. docs/algorithm.md, section 16, shows that
+//! nothing is missing.
+
+use super::choose::{Ties, choose};
+use super::rescue::{Beside, in_order, is_apart};
+use super::{CircleOf, Pairing};
+use crate::align::hits::HitAt;
+use crate::terms::alignment::{Alignment, Found, Tier};
+
+/// Parts of the references have no circles.
+const NO_CIRCLES: CircleOf = &|_| None;
+
+/// What the parts of the references have of one mate. Targets have their numbers among all.
+#[derive(Default)]
+pub struct MateInParts {
+    /// The hits of all parts, in any order.
+    pub hits: Vec<HitInParts>,
+    /// The greatest score of a second hit that a part tells.
+    pub second: Option<i32>,
+    /// The greatest least score of a further hit that a part tells, where queries may have their own least score.
+    pub threshold: Option<i32>,
+    pub tier: Tier,
+}
+
+/// A hit of a part.
+pub struct HitInParts {
+    pub alignment: Alignment,
+    /// The best alignment of the other mate in the window beside it, where one may count.
+    pub beside: Option<Alignment>,
+}
+
+impl Pairing {
+    /// The hits of two mates that are reported, those of the pair first.
+    pub fn join(&self, mates: [MateInParts; 2]) -> [Found; 2] {
+        let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
+        let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
+        let mut found = [one, other];
+        let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: None, record: 0 };
+        choose(self, NO_CIRCLES, &mut found, rescued, ties);
+        found
+    }
+
+    /// What a run of all references finds of a mate, and what is beside each hit.
+    fn cut(&self, mate: MateInParts) -> (Found, Vec<Option<Alignment>>) {
+        let MateInParts { mut hits, second: told, threshold: of_parts, tier } = mate;
+        hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
+        let rules = self.candidates();
+        let at = |HitInParts { alignment: Alignment { target, score, .. }, .. }: &HitInParts| HitAt {
+            target: *target,
+            score: *score,
+        };
+        let (taken, second) = rules.cut(&hits.iter().map(at).collect::<Vec<_>>(), told);
+        let mut taken = taken.into_iter().peekable();
+        let hits = hits.into_iter().enumerate().filter(|(at, _)| taken.next_if_eq(at).is_some());
+        let (alignments, beside): (Vec<_>, Vec<_>) = hits.map(|(_, hit)| (hit.alignment, hit.beside)).unzip();
+        let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
+        let threshold = of_parts.unwrap_or(threshold);
+        (Found { alignments, second, threshold, tier, ..Found::default() }, beside)
+    }
+
+    /// The alignments of the mate `other` that are found beside the hits of its mate.
+    fn rescued(&self, own: &Found, other: &Found, beside: &[Option<Alignment>]) -> Vec<Alignment> {
+        let windows = Beside::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
+        let counting = |(hit, found): (&Alignment, &Option<Alignment>)| {
+            let found = found.as_ref().filter(|found| i64::from(found.score) >= windows.least(hit));
+            found.filter(|_| windows.is_alone(hit)).cloned()
+        };
+        let mut counting: Vec<Alignment> = windows.hits.iter().zip(beside).filter_map(counting).collect();
+        in_order(&mut counting, |alignment| (0, alignment.locus()));
+        let mut rescued = Vec::new();
+        for alignment in counting {
+            if is_apart(&alignment, None, [self.among(&other.alignments), &rescued]) {
+                rescued.push(alignment);
+            }
+        }
+        rescued
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::align::hits::Rules;
+    use crate::align::quality::{PairScores, Typical};
+    use crate::terms::alignment::Strand;
+    use crate::terms::insert::{InsertSize, Orientation};
+    use smallvec::smallvec;
+
+    fn at(strand: Strand, (target_start, target_end): (u32, u32), score: i32) -> Alignment {
+        let (query_start, query_end) = (0, 25);
+        let cigar = smallvec![];
+        Alignment { strand, target: 0, score, query_start, query_end, target_start, target_end, cigar }
+    }
+
+    /// Two windows hold alignments that overlap: the better one counts, and of two with one end that beside the first hit.
+    #[test]
+    fn windows_that_overlap() {
+        let insert = InsertSize { orientation: Orientation::Fr, mean: 100, deviation: 10 };
+        let rules = Rules { min_score: 20, secondary_ppm: 800_000, ..Rules::BEST };
+        let typical = Typical { match_: 1, mismatch: 4 };
+        let pairing = Pairing::by_scores(insert, rules, PairScores { match_: 1, close: 7, typical });
+        let of_first = [((190, 210), 16), ((195, 215), 18), ((190, 210), 14)];
+        let of_second = [((188, 215), 18), ((188, 215), 18), ((188, 215), 14)];
+        let expected = [Some((188, 215)), Some((195, 215)), None];
+        for ((one, other), expected) in of_first.into_iter().zip(of_second).zip(expected) {
+            let hit = |place, score, (window, found): ((u32, u32), i32)| HitInParts {
+                alignment: at(Strand::Forward, place, score),
+                beside: Some(at(Strand::Reverse, window, found)),
+            };
+            // Of two parts, the better one comes last.
+            let hits = vec![hit((150, 200), 49, other), hit((100, 150), 50, one)];
+            let found =
+                pairing.join([MateInParts { hits, ..MateInParts::default() }, MateInParts::default()]);
+            let [first, second] = found.map(|found| found.alignments.first().cloned());
+            assert_eq!(first.map(|hit| hit.score), Some(50));
+            assert_eq!(second.map(|hit| (hit.target_start, hit.target_end)), expected);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Mapping qualities: how sure it is that an alignment is where its query comes from.
+
+use crate::terms::alignment::{Alignment, Found, Tier};
+use crate::terms::casts::{to_u8, whole_i32, whole_u8};
+use crate::terms::scoring::{Scoring, Substitution};
+
+/// No mapping quality is above this (255 would mean "not known").
+const MAX_MAPQ: f64 = 60.0;
+/// No mapping quality of a hit of the second tier is above this.
+const MAX_ANCHORED_MAPQ: u8 = 30;
+/// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
+const MAPQ_SPAN: f64 = 50.0;
+
+/// The mapping quality of a primary alignment, 0 to 60, by bwa's formula (`mem_approx_mapq_se`; Li
+/// 2013, arXiv:1303.3997):
+///
+/// ```text
+/// l        = the longer of the query's and the target's span
+/// identity = 1 - (l * a - score) / (a + b) / l
+/// t        = identity^2 * (1 if l < 50, else ln 50 / ln l)
+/// mapq     = floor(6.02 * (score - sub) / a * t^2 + .499) - floor(4.343 * ln(n + 1) + .499)
+/// ```
+///
+/// and 0 where `sub >= score`. `sub` is the second best score. It is known exactly: no hit below
+/// `threshold` exists, so where there is no second hit it can be at most `threshold - 1`. `n` is the
+/// number of hits beside the best, here 0 or 1.
+///
+/// `a` and `b` are match and mismatch. A matrix has no single match score; its mean score of a
+/// letter with itself stands for `a` (5 for EDNAFULL, 6 for BLOSUM62), and its worst score of two
+/// letters for `-b`, so that a perfect alignment has an identity of about 1.
+pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<i32>, threshold: i32) -> u8 {
+    quality_of(&Typical::of(scoring), alignment.span(), alignment.score, (second, threshold))
+}
+
+/// The mapping quality of the first hit of a query; 0 where there is none.
+pub fn of_first(scoring: &Scoring, found: &Found) -> u8 {
+    let single = |first: &Alignment| mapping_quality(scoring, first, found.second, found.threshold);
+    of_tier(found.quality.or_else(|| found.alignments.first().map(single)).unwrap_or(0), found.tier)
+}
+
+/// A mapping quality that a hit of this tier may have.
+pub fn of_tier(quality: u8, tier: Tier) -> u8 {
+    match tier {
+        Tier::Single | Tier::Proven => quality,
+        Tier::Anchored => quality.min(MAX_ANCHORED_MAPQ),
+    }
+}
+
+/// [`mapping_quality`] by what it depends on: the longer span, the score, and the second one with the threshold.
+pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold): (Option<i32>, i32)) -> u8 {
+    let sub = second.unwrap_or(threshold.saturating_sub(1)).max(0);
+    if sub >= score || span == 0 {
+        return 0;
+    }
+    let (match_, mismatch) = (f64::from(typical.match_), f64::from(typical.mismatch));
+    let (span, score) = (f64::from(span), f64::from(score));
+    let identity = (1.0 - (span * match_ - score) / (match_ + mismatch) / span).clamp(0.0, 1.0);
+    let weight = if span < MAPQ_SPAN { 1.0 } else { MAPQ_SPAN.ln() / span.ln() };
+    let t = identity * identity * weight;
+    let lead = (6.02 * (score - f64::from(sub)) / match_ * t * t + 0.499).floor();
+    let others = if second.is_some() { (4.343 * 2f64.ln() + 0.499).floor() } else { 0.0 };
+    whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
+}
+
+/// The mapping quality of a pair of mates whose score exceeds what comes next by `lead`, where `others` more pairs score
+/// about as much as the second one; bwa's `mem_sam_pe`:
+///
+/// ```text
+/// mapq = floor(6.02 * lead / a + .499) - floor(4.343 * ln(others + 1) + .499)
+/// ```
+pub fn of_pair(lead: i64, match_: i32, others: usize) -> u8 {
+    let lead = (6.02 * lead as f64 / f64::from(match_.max(1)) + 0.499).floor();
+    let others = if others > 0 { (4.343 * (others as f64 + 1.0).ln() + 0.499).floor() } else { 0.0 };
+    whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
+}
+
+/// The score of a match and the penalty of a mismatch, as [`mapping_quality`] wants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typical {
+    /// At least 1.
+    pub match_: i32,
+    /// At least 0.
+    pub mismatch: i32,
+}
+
+impl Typical {
+    pub fn of(scoring: &Scoring) -> Typical {
+        let letters = scoring.alphabet.required_letters();
+        let codes = 0..to_u8(letters.len());
+        match &scoring.substitution {
+            Substitution::Equal { match_, mismatch } => Typical { match_: *match_, mismatch: *mismatch },
+            Substitution::Matrix(_) => {
+                let own: i32 = codes.clone().map(|code| scoring.score(code, code)).sum();
+                let worst = codes.clone().flat_map(|q| codes.clone().map(move |t| scoring.score(q, t))).min();
+                let mean = (f64::from(own) / letters.len() as f64).round();
+                Typical { match_: whole_i32(mean).max(1), mismatch: -worst.unwrap_or(0).min(0) }
+            }
+        }
+    }
+}
+
+/// What the choice of a pair of mates knows of the scoring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairScores {
+    /// The most that a letter scores.
+    pub match_: i32,
+    /// Pairs whose scores differ by no more than this are about as good.
+    pub close: i64,
+    pub typical: Typical,
+}
+
+impl PairScores {
+    pub fn of(scoring: &Scoring) -> PairScores {
+        let (match_, typical) = (scoring.max_potential(), Typical::of(scoring));
+        let replaced = i64::from(match_) + i64::from(typical.mismatch);
+        let close = replaced.max(i64::from(scoring.gap_open) + i64::from(scoring.gap_extend));
+        PairScores { match_, close, typical }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::alignment::{Cigar, Op, Strand};
+    use crate::terms::alphabet::Alphabet;
+    use crate::terms::scoring::Matrix;
+    use smallvec::smallvec;
+
+    fn spanning(score: i32, cigar: Cigar) -> Alignment {
+        let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
+        let (query_end, target_end) = (span(Op::Deletion), span(Op::Insertion));
+        let strand = Strand::Forward;
+        Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar }
+    }
+
+    #[test]
+    fn mapping_quality_by_hand() {
+        let short = Scoring::dna(1, 4, 6, 1);
+        let perfect = |len: u32, score| spanning(score, smallvec![(len, Op::Match)]);
+        // 40 below the span of 50, identity 1: 6.02 * 8 + .499 = 48.66.
+        assert_eq!(mapping_quality(&short, &perfect(40, 40), None, 33), 48);
+        // The same with a real second of 32: 3 less.
+        assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(32), 32), 45);
+        assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(40), 32), 0, "two equal places");
+        assert_eq!(
+            mapping_quality(&short, &perfect(20, 20), None, 20),
+            6,
+            "nothing from 20 up, so 19 may be"
+        );
+        assert_eq!(mapping_quality(&short, &perfect(150, 150), None, 120), 60, "clamped");
+        // l = 100, score 90 (2 mismatches): identity = 1 - 10/5/100 = .98, t = .9604 * .8495 = .8159,
+        // 6.02 * (90 - 80) * .6656 + .499 = 40.57; the second takes 3.
+        assert_eq!(mapping_quality(&short, &perfect(100, 90), Some(80), 72), 37);
+        // A lead of 1 is worth 4, minus 3 for the second.
+        assert_eq!(mapping_quality(&short, &perfect(100, 90), Some(89), 72), 1);
+        let long = Scoring::dna(2, 4, 4, 2);
+        // 6.02 * (80 - 70) / 2 + .499 = 30.6.
+        assert_eq!(mapping_quality(&long, &perfect(40, 80), Some(70), 64), 27);
+    }
+
+    #[test]
+    fn mapping_quality_of_odd_scores_stays_in_range() {
+        let matrix = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+        assert_eq!(Typical::of(&matrix), Typical { match_: 6, mismatch: 4 });
+        for scoring in [matrix, Scoring::dna(1, 0, 0, 1), Scoring::dna(1 << 20, 1, 0, 1)] {
+            for len in [1, 2, 49, 50, 51, 1_000_000] {
+                for score in [1, 60, 1 << 29] {
+                    for second in [None, Some(1), Some(score)] {
+                        let alignment = spanning(score, smallvec![(len, Op::Match)]);
+                        assert!(mapping_quality(&scoring, &alignment, second, i32::MIN) <= 60);
+                    }
+                }
+            }
+        }
+    }
+}

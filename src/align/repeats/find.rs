@@ -1,0 +1,432 @@
+//! Finds the copies among targets.
+
+use super::{Copied, Distinct, Place};
+use crate::align::fingerprints::{self, Kind, Rule};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::batch::Sequences;
+use crate::terms::casts::{to_i64, to_u32};
+use crate::terms::error::Result;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+/// Letters of the windows that say where a chunk ends, and of chunks in the mean: so short that a copy as long as a read
+/// holds whole ones.
+const WINDOW: usize = 24;
+const MEAN: usize = 64;
+/// A copy that saves fewer columns than this many times a lead is none: the next stretch needs a lead of its own.
+const WORTH: u32 = 1;
+/// One in this many chunks tells how much is distinct.
+const SAMPLED: u64 = 8;
+/// Bases whose chunks are sampled in one run.
+const RUN: usize = 1 << 20;
+/// Letters compared at a time.
+const COMPARED: usize = 64;
+
+/// The copies among targets of DNA, for alignments that cover `span` letters at most.
+pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
+    let cuts = cuts(targets)?;
+    let mut finder = Finder::new(targets, span);
+    let mut matches = Vec::new();
+    for (target, cuts) in cuts.iter().enumerate() {
+        matches.clear();
+        finder.match_target(target, cuts, &mut matches);
+        finder.take(to_u32(target), &matches);
+    }
+    Ok(finder.done())
+}
+
+/// The bases of distinct chunks as a share of all bases, by some of the chunks. Chunks end at the end of a run.
+pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
+    let rule = rule()?;
+    // Very many cuts would take much memory, so they are kept for one run only.
+    let of_run = |run: Range<usize>| {
+        let codes = &targets.codes()[run.clone()];
+        let cuts = fingerprints::cuts(codes, &rule);
+        let mut sums: Vec<Sample> = Vec::new();
+        let first = targets.holding(run.start);
+        for target in (first..targets.len()).take_while(|&target| targets.start(target) < run.end) {
+            let place = |place: usize| place.clamp(run.start, run.end) - run.start;
+            let (start, end) = (place(targets.start(target)), place(targets.start(target + 1)));
+            // A window that ends earlier begins in the previous target.
+            let first = cuts.partition_point(|&cut| cut < start + rule.window());
+            let own: Vec<usize> =
+                cuts[first..].iter().take_while(|&&cut| cut <= end).map(|cut| cut - start).collect();
+            let chunks = fingerprints::chunks(end - start, &own);
+            let of_chunk =
+                |chunk: Range<usize>| Sample::of(checksum(&codes[start..end][chunk.clone()]), chunk.len());
+            sums.extend(chunks.filter_map(of_chunk));
+        }
+        sums
+    };
+    let mut sums: Vec<Sample> = runs(targets).into_par_iter().flat_map_iter(of_run).collect();
+    let letters = |sums: &[Sample]| sums.iter().map(Sample::letters).sum::<u64>();
+    let all = letters(&sums);
+    sums.par_sort_unstable();
+    sums.dedup();
+    Ok(if all == 0 { 1.0 } else { letters(&sums) as f64 / all as f64 })
+}
+
+/// A sampled chunk in 8 bytes: the high bits of its checksum, and its length in bases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Sample(u64);
+
+impl Sample {
+    /// `None` for most chunks.
+    fn of(sum: u64, len: usize) -> Option<Sample> {
+        let letters = len.min(usize::from(u16::MAX)) as u64;
+        sum.is_multiple_of(SAMPLED).then_some(Sample(sum >> u16::BITS << u16::BITS | letters))
+    }
+
+    /// Its length, at most 65,535.
+    fn letters(&self) -> u64 {
+        self.0 & u64::from(u16::MAX)
+    }
+}
+
+/// The bases of all targets in runs of [`RUN`] at most.
+fn runs(targets: &Sequences) -> Vec<Range<usize>> {
+    let all = targets.codes().len();
+    (0..all).step_by(RUN).map(|start| start..all.min(start + RUN)).collect()
+}
+
+fn rule() -> Result<Rule> {
+    Rule::new(Kind::Rabin, Alphabet::Dna, WINDOW, MEAN)
+}
+
+fn cuts(targets: &Sequences) -> Result<Vec<Vec<usize>>> {
+    Ok(fingerprints::cuts_of_all(targets, &rule()?))
+}
+
+/// A number that equal letters have in common.
+fn checksum(codes: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut sum = codes.len() as u64;
+    let mut take = |word: [u8; 8]| {
+        sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(ODD);
+        sum ^= sum >> 29;
+    };
+    let mut words = codes.chunks_exact(8);
+    for word in &mut words {
+        take(word.try_into().unwrap_or_default());
+    }
+    let mut last = [0; 8];
+    last[..words.remainder().len()].copy_from_slice(words.remainder());
+    take(last);
+    sum
+}
+
+/// Sums are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = checksum(bytes);
+    }
+
+    fn write_u64(&mut self, sum: u64) {
+        self.0 = sum;
+    }
+}
+
+/// Equal letters: `len` of a target from column `column` on, and of all targets from place `from` on.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    column: usize,
+    len: usize,
+    from: usize,
+    /// Whether both begin with a target.
+    is_start: bool,
+}
+
+/// Columns of targets that a stretch holds for them, by their places among the letters of all targets.
+struct Owned {
+    start: usize,
+    end: usize,
+    stretch: u32,
+    /// The column of the stretch for the first of them.
+    column: u32,
+}
+
+struct Finder<'a> {
+    targets: &'a Sequences,
+    span: u32,
+    /// Where the letters of the chunks lie that were met first, by their sums.
+    chunks: HashMap<u64, Range<usize>, BuildHasherDefault<AsItIs>>,
+    /// In ascending order, without a gap.
+    owned: Vec<Owned>,
+    stretches: Sequences,
+    places: Vec<Place>,
+    copies: Vec<Copied>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(targets: &'a Sequences, span: u32) -> Finder<'a> {
+        Finder {
+            targets,
+            span,
+            chunks: HashMap::default(),
+            owned: Vec::new(),
+            stretches: Sequences::default(),
+            places: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+
+    /// Stretches of a target that stand before, each as long as it can be, from left to right. Chunks that are in none are
+    /// learned.
+    fn match_target(&mut self, target: usize, cuts: &[usize], matches: &mut Vec<Match>) {
+        let (codes, first) = (self.targets.get(target), self.targets.start(target));
+        // Where the last match ends. One that reaches back a span before that goes on from it.
+        let mut end = 0;
+        for chunk in fingerprints::chunks(codes.len(), cuts) {
+            if chunk.end <= end {
+                continue;
+            }
+            let letters = &codes[chunk.clone()];
+            let own = first + chunk.start..first + chunk.end;
+            let found = match self.chunks.get(&checksum(letters)) {
+                Some(place) if self.targets.codes()[place.clone()] == *letters => place.start,
+                Some(_) => continue,
+                None => {
+                    self.chunks.insert(checksum(letters), own);
+                    continue;
+                }
+            };
+            let least = end.saturating_sub(self.span as usize).min(chunk.start);
+            let found = self.extended((first, codes), &chunk, found, least);
+            if found.column + found.len > end {
+                end = found.column + found.len;
+                matches.push(found);
+            }
+        }
+    }
+
+    /// The longest match around that of a chunk, which begins in no column before `least`. It ends before what it was
+    /// found in reaches itself.
+    fn extended(
+        &self,
+        (first, codes): (usize, &[u8]),
+        chunk: &Range<usize>,
+        found: usize,
+        least: usize,
+    ) -> Match {
+        let all = self.targets.codes();
+        let source = self.targets.holding(found);
+        let bounds = self.targets.start(source)..self.targets.start(source + 1);
+        let before = common_end(&codes[least..chunk.start], &all[bounds.start..found]);
+        let (column, from) = (chunk.start - before, found - before);
+        let apart = first + column - from;
+        // What lies further apart than this is not compared: in tandem repeats that would be all of them for each.
+        let most = codes.len().min(column + apart).max(chunk.end);
+        let behind = common_start(&codes[chunk.end..most], &all[found + chunk.len()..bounds.end]);
+        let len = (chunk.end + behind - column).min(apart);
+        Match { column, len, from, is_start: column == 0 && from == bounds.start }
+    }
+
+    /// Takes the columns of a target, which has these matches, as stretches and copies.
+    fn take(&mut self, target: u32, matches: &[Match]) {
+        let len = self.targets.get(target as usize).len();
+        let mut done = 0;
+        for found in matches {
+            let lead = if found.is_start { 0 } else { self.span as usize };
+            let (start, end) = ((found.column + lead).max(done), found.column + found.len);
+            let is_whole = start == 0 && end == len;
+            if !is_whole && end < start + (WORTH * self.span) as usize {
+                continue;
+            }
+            self.take_stretch(target, done..start);
+            self.take_copies(target, start..end, found.from + (start - found.column));
+            done = end;
+        }
+        self.take_stretch(target, done..len);
+    }
+
+    /// Columns of a target that are no copies.
+    fn take_stretch(&mut self, target: u32, columns: Range<usize>) {
+        if columns.is_empty() {
+            return;
+        }
+        let start = columns.start.saturating_sub(self.span as usize);
+        let lead = to_u32(columns.start - start);
+        let stretch = to_u32(self.places.len());
+        self.stretches.push_with_lead(&self.targets.get(target as usize)[start..columns.end], lead);
+        self.places.push(Place { target, offset: to_i64(start) });
+        let first = self.targets.start(target as usize);
+        let (start, end) = (first + columns.start, first + columns.end);
+        self.owned.push(Owned { start, end, stretch, column: lead });
+    }
+
+    /// Columns of a target that are copies of those from place `from` on, which all are owned as soon as those before them
+    /// are.
+    fn take_copies(&mut self, target: u32, columns: Range<usize>, mut from: usize) {
+        let first = self.targets.start(target as usize);
+        let mut start = columns.start;
+        while start < columns.end {
+            let own = self.owned.partition_point(|owned| owned.end <= from);
+            let Owned { start: here, end, stretch, column } = self.owned[own];
+            let len = (columns.end - start).min(end - from);
+            let column = column + to_u32(from - here);
+            let place = Place { target, offset: to_i64(start) - i64::from(column) };
+            self.copies.push(Copied { stretch, start: column, end: column + to_u32(len), place });
+            self.owned.push(Owned { start: first + start, end: first + start + len, stretch, column });
+            (start, from) = (start + len, from + len);
+        }
+    }
+
+    fn done(self) -> Distinct {
+        Distinct::new(self.stretches, self.places, self.copies, self.span)
+    }
+}
+
+/// Letters that two sequences have in common from their starts.
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.chunks_exact(COMPARED).zip(other.chunks_exact(COMPARED));
+    let whole = blocks.take_while(|(one, other)| one == other).count() * COMPARED;
+    let letters = one[whole..].iter().zip(&other[whole..]);
+    whole + letters.take_while(|(one, other)| one == other).count()
+}
+
+/// Letters that two sequences have in common before their ends.
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers below `most`, by a linear congruential generator.
+    fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
+        let mut state = seed;
+        move |most| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % most
+        }
+    }
+
+    /// Targets of many copies of few letters: whole, cut at any place, changed, in tandem.
+    fn collection(seed: u64) -> Sequences {
+        let mut number = numbers(seed);
+        let founders: Vec<Vec<u8>> =
+            [2000, 500, 90].map(|len| (0..len).map(|_| number(4) as u8).collect()).into();
+        let mut targets = Sequences::default();
+        for _ in 0..30 {
+            let founder = &founders[number(3)];
+            let (start, end) = (number(founder.len()), number(founder.len() + 1));
+            let mut codes = founder.clone();
+            match number(6) {
+                0 => codes.truncate(end),
+                1 => drop(codes.drain(..start)),
+                2 => codes[start] ^= 1,
+                3 => codes.insert(start, 14),
+                4 => codes = founder[..end.min(founder.len() / 9)].repeat(12),
+                _ => {}
+            }
+            targets.push(codes);
+        }
+        targets
+    }
+
+    #[test]
+    fn each_column_stands_once_with_the_letters_before_it() {
+        let mut copied = 0;
+        for (seed, span) in (0..12).flat_map(|seed| [1, 20, 64, 300].map(|span| (seed, span))) {
+            let targets = collection(seed);
+            let distinct = find(&targets, span).unwrap();
+            let mut met: Vec<Vec<u32>> = targets.iter().map(|codes| vec![0; codes.len()]).collect();
+            let mut meet = |stretch: u32, columns: Range<u32>, place: Place| {
+                let codes = distinct.stretches.get(stretch as usize);
+                let target = targets.get(place.target as usize);
+                for column in columns {
+                    let there = place.there(column) as usize;
+                    assert_eq!(place.here(there as u32), column);
+                    met[place.target as usize][there] += 1;
+                    // The letters up to the column, and with them, where there are fewer, the start.
+                    let own = &codes[(column as usize + 1).saturating_sub(span as usize)..=column as usize];
+                    let other = &target[(there + 1).saturating_sub(span as usize)..=there];
+                    assert_eq!(own, other, "seed {seed}, span {span}, {place:?}");
+                }
+            };
+            for (stretch, codes) in (0..).zip(distinct.stretches.iter()) {
+                let own = distinct.stretches.lead(stretch)..codes.len() as u32;
+                meet(stretch, own.clone(), distinct.place(stretch));
+                let (mut from, mut last) = (0, distinct.place(stretch).target);
+                while let Some((number, copy)) = distinct.next_copy(stretch, &own, from) {
+                    assert!(number >= from && copy.place.target >= last, "in the order of places");
+                    meet(stretch, copy.columns(), copy.place);
+                    (from, last) = (number + 1, copy.place.target);
+                    copied += 1;
+                }
+            }
+            assert!(met.iter().flatten().all(|&times| times == 1), "seed {seed}, span {span}");
+        }
+        assert!(copied > 500, "{copied}");
+    }
+
+    #[test]
+    fn equal_sums_of_other_letters_are_no_copies() {
+        let mut number = numbers(1);
+        let codes: Vec<u8> = (0..4000).map(|_| number(4) as u8).collect();
+        let targets: Sequences = [&codes[..2000], &codes[2000..]].into_iter().collect();
+        let cuts = cuts(&targets).unwrap();
+        let mut finder = Finder::new(&targets, 30);
+        let mut matches = Vec::new();
+        // Each chunk of the second target has the sum of one of the first.
+        for (target, cuts) in cuts.iter().enumerate() {
+            for chunk in fingerprints::chunks(2000, cuts) {
+                let letters = &targets.get(target)[chunk];
+                finder.chunks.entry(checksum(letters)).or_insert(0..letters.len());
+            }
+            finder.match_target(target, cuts, &mut matches);
+            matches.retain(|found| {
+                targets.codes()[found.from..][..found.len] != targets.get(target)[found.column..][..found.len]
+            });
+            assert!(matches.is_empty());
+        }
+    }
+
+    /// A cut behind each letter would take many times the memory of the letters.
+    #[test]
+    fn letters_all_equal_have_few_cuts() {
+        for code in [0, 1, 2, 3, 14] {
+            let targets: Sequences = [&[code; 10_000][..]].into_iter().collect();
+            assert!(cuts(&targets).unwrap()[0].is_empty(), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_distinct_is_measured() {
+        let mut number = numbers(2);
+        let codes: Vec<u8> = (0..100_000).map(|_| number(4) as u8).collect();
+        let once: Sequences = [&codes[..]].into_iter().collect();
+        let often: Sequences = [&codes[..]; 8].into_iter().collect();
+        assert!(share_of_distinct(&once).unwrap() > 0.99);
+        let share = share_of_distinct(&often).unwrap();
+        assert!((0.12..0.14).contains(&share), "{share}");
+        // A sequence of several runs.
+        let long: Sequences = [&codes.repeat(24)[..]].into_iter().collect();
+        assert!(long.letters() > 2 * RUN);
+        let share = share_of_distinct(&long).unwrap();
+        assert!((0.04..0.045).contains(&share), "{share}");
+        assert_eq!(share_of_distinct(&Sequences::default()).unwrap(), 1.0);
+    }
+
+    #[test]
+    fn letters_in_common() {
+        let one: Vec<u8> = (0..200).map(|k| k % 7).collect();
+        for differs in [0, 1, COMPARED - 1, COMPARED, COMPARED + 1, 2 * COMPARED, 199, 200] {
+            let mut other = one.clone();
+            other.iter_mut().skip(differs).take(1).for_each(|code| *code = 9);
+            assert_eq!(common_start(&one, &other), differs);
+            assert_eq!(common_end(&one, &other), if differs == 200 { 200 } else { 199 - differs });
+        }
+        assert_eq!((common_start(&one, &one[..70]), common_end(&one[..0], &one)), (70, 0));
+    }
+}

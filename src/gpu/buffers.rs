@@ -1,0 +1,79 @@
+//! Device buffers that grow and are used again.
+
+use crate::gpu::device::Device;
+use crate::terms::error::EngineError;
+
+/// Bytes that a buffer has at least, so that no binding is empty.
+const LEAST: u64 = 256;
+
+/// A buffer that is replaced by a larger one when it is too small.
+pub struct Grown {
+    label: &'static str,
+    usage: wgpu::BufferUsages,
+    buffer: Option<wgpu::Buffer>,
+}
+
+impl Grown {
+    pub fn new(label: &'static str, usage: wgpu::BufferUsages) -> Grown {
+        Grown { label, usage, buffer: None }
+    }
+
+    /// The buffer, with room for `bytes` at least. Its contents are whatever was there.
+    pub fn with_room(&mut self, device: &Device, bytes: u64) -> Result<&wgpu::Buffer, EngineError> {
+        let bytes = bytes.max(LEAST).next_multiple_of(4);
+        if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
+            // The old one is given back first: both may not fit.
+            self.buffer = None;
+            let room = (bytes + bytes / 4).next_multiple_of(256).min(largest(device, self.usage)).max(bytes);
+            self.buffer = Some(create(device, self.label, self.usage, room)?);
+        }
+        self.buffer.as_ref().ok_or_else(|| EngineError::OutOfMemory(self.label.to_string()))
+    }
+}
+
+/// The largest buffer of this use, in bytes.
+pub fn largest(device: &Device, usage: wgpu::BufferUsages) -> u64 {
+    let limits = &device.limits;
+    match usage.contains(wgpu::BufferUsages::STORAGE) {
+        true => limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !255,
+        false => limits.max_buffer_size & !255,
+    }
+}
+
+/// Creates a buffer, or says that memory is short.
+pub fn create(
+    device: &Device,
+    label: &'static str,
+    usage: wgpu::BufferUsages,
+    bytes: u64,
+) -> Result<wgpu::Buffer, EngineError> {
+    made(device, label, usage, bytes, false)
+}
+
+/// Creates a buffer that is mapped at once.
+pub fn create_mapped(
+    device: &Device,
+    label: &'static str,
+    usage: wgpu::BufferUsages,
+    bytes: u64,
+) -> Result<wgpu::Buffer, EngineError> {
+    made(device, label, usage, bytes, true)
+}
+
+fn made(
+    device: &Device,
+    label: &'static str,
+    usage: wgpu::BufferUsages,
+    bytes: u64,
+    mapped_at_creation: bool,
+) -> Result<wgpu::Buffer, EngineError> {
+    let bytes = bytes.max(LEAST).next_multiple_of(4);
+    let most = largest(device, usage);
+    if bytes > most {
+        return Err(EngineError::OutOfMemory(format!(
+            "{label} takes {bytes} bytes, and a buffer at most {most}"
+        )));
+    }
+    let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation };
+    device.guard(label, |device| device.create_buffer(&descriptor))
+}

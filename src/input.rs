@@ -1,0 +1,5 @@
+//! What a run reads: sequences from files and streams, and databases.
+
+#[cfg(feature = "database")]
+pub mod database;
+pub mod reader;

@@ -1,0 +1,187 @@
+//! What the bytes of a database say. What each run needs is proven at once, letters and k-mers when they are first used.
+
+use super::blocks::Blocks;
+use super::format::{BLOCK, Fault, Header, SECTIONS, Section};
+use crate::align::candidates::Index;
+use crate::input::reader::MAX_REFERENCES;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::casts::{to_u8, to_usize};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Letters of a reference at most, as SAM has it.
+const MOST_LETTERS: usize = i32::MAX as usize;
+
+/// Where the places of each k-mer end, and the places.
+type Tables<'a> = [Cow<'a, [u32]>; 2];
+
+/// A database in memory.
+#[derive(Debug)]
+pub struct Contents<'a> {
+    header: Header,
+    /// By the numbers of [`Section`].
+    sections: [Blocks<'a>; SECTIONS.len()],
+    letter_ends: Vec<usize>,
+}
+
+impl<'a> Contents<'a> {
+    /// Reads all but letters, k-mers, names and titles.
+    pub fn read(bytes: &'a [u8]) -> Result<Contents<'a>, Fault> {
+        let header = Header::read(bytes)?;
+        let sections = SECTIONS.map(|section| {
+            let entry = header.entry(section);
+            // The header says that they lie in the file.
+            let own = &bytes[to_usize(entry.offset)..to_usize(entry.offset + entry.len)];
+            Blocks::new(own, &entry.sums)
+        });
+        let mut contents = Contents { header, sections, letter_ends: Vec::new() };
+        contents.letter_ends = contents.ends(Section::Ends, contents.header.letters)?;
+        let starts = [0].iter().chain(&contents.letter_ends);
+        let has_length = |(start, end): (&usize, &usize)| (1..=MOST_LETTERS).contains(&(end - start));
+        match starts.zip(&contents.letter_ends).all(has_length) {
+            true if contents.letter_ends.len() <= MAX_REFERENCES => Ok(contents),
+            true => Err(Fault {
+                problem: format!("the database has more than {MAX_REFERENCES} references"),
+                remedy: "split the references",
+            }),
+            false => Err(Fault::damage("a reference is empty or too long")),
+        }
+    }
+
+    pub fn alphabet(&self) -> Alphabet {
+        self.header.alphabet
+    }
+
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Where each reference ends among the letters.
+    pub fn letter_ends(&self) -> &[usize] {
+        &self.letter_ends
+    }
+
+    /// The first word of each header line.
+    pub fn names(&self) -> Result<Vec<String>, Fault> {
+        let is_name = |byte: &u8| !byte.is_ascii_whitespace();
+        let names = self.texts(Section::NameEnds, Section::Names, is_name)?;
+        match names.par_iter().all(|name| !name.is_empty()) {
+            true => Ok(names),
+            false => Err(Fault::damage("a reference has no name")),
+        }
+    }
+
+    /// Whole header lines.
+    pub fn titles(&self) -> Result<Vec<String>, Fault> {
+        self.texts(Section::TitleEnds, Section::Titles, |byte| !b"\n\r\t".contains(byte))
+    }
+
+    /// The codes of all letters. Those that were not proven may be anything.
+    pub fn codes(&self) -> &'a [u8] {
+        self.section(Section::Codes).bytes()
+    }
+
+    /// Proves codes: their blocks are as they were written, and have codes of the alphabet alone.
+    pub fn prove_codes(&self, places: Range<usize>) -> Result<(), Fault> {
+        let letters = to_u8(self.header.alphabet.letters().len());
+        // Without a way out before the end: that is many at a time.
+        let are_codes = |codes: &[u8]| codes.iter().fold(0, |most, &code| most.max(code)) < letters;
+        let damaged = |block| Fault::damage(format!("block {block} of the sequences is damaged"));
+        self.section(Section::Codes).prove(places, are_codes).map_err(damaged)
+    }
+
+    /// Letters of the k-mers of the index; `None` where there is none.
+    pub fn kmer(&self) -> Option<u32> {
+        (self.header.kmer > 0).then_some(self.header.kmer.into())
+    }
+
+    /// Letters of k-mers, and the two tables of their index, proven; `None` where there is none.
+    fn tables(&self) -> Result<Option<(u32, Tables<'a>)>, Fault> {
+        let Some(kmer) = self.kmer() else { return Ok(None) };
+        let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
+        match Index::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
+            true => Ok(Some((kmer, tables))),
+            false => Err(Fault::damage("the k-mer index is inconsistent")),
+        }
+    }
+
+    /// Proves all that a run may ask for.
+    pub fn prove_all(&self) -> Result<(), Fault> {
+        self.prove_codes(0..self.codes().len())?;
+        self.tables()?;
+        self.titles()?;
+        self.names().map(drop)
+    }
+
+    /// Proves all of a section.
+    fn prove(&self, section: Section) -> Result<&'a [u8], Fault> {
+        let blocks = self.section(section);
+        let damaged =
+            |block| Fault::damage(format!("block {block} of section {} is damaged", section as usize + 1));
+        blocks.prove(0..blocks.bytes().len(), |_| true).map_err(damaged)?;
+        Ok(blocks.bytes())
+    }
+
+    fn section(&self, section: Section) -> &Blocks<'a> {
+        &self.sections[section as usize]
+    }
+
+    /// Where things end that have `total` bytes together.
+    fn ends(&self, section: Section, total: u64) -> Result<Vec<usize>, Fault> {
+        let bytes = self.prove(section)?;
+        let wrong = || Fault::damage(format!("section {} does not match the header", section as usize + 1));
+        let end = |bytes: &[u8]| usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok();
+        let ends: Option<Vec<usize>> = bytes.par_chunks(size_of::<u64>()).map(end).collect();
+        let ends = ends.ok_or_else(wrong)?;
+        let ascend = ends.par_windows(2).all(|two| two[0] <= two[1]);
+        let last = ends.last().map_or(0, |&last| last as u64);
+        if ascend && last == total { Ok(ends) } else { Err(wrong()) }
+    }
+
+    /// Texts of which `takes` allows all bytes.
+    fn texts(
+        &self,
+        ends: Section,
+        texts: Section,
+        takes: impl Fn(&u8) -> bool + Sync,
+    ) -> Result<Vec<String>, Fault> {
+        let ends = self.ends(ends, self.header.entry(texts).len)?;
+        let bytes = self.prove(texts)?;
+        let wrong = || Fault::damage("a name or header line is not a line of UTF-8");
+        // Without a way out before the end: that is many at a time.
+        let are_taken = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & takes(byte));
+        let all = str::from_utf8(bytes)
+            .ok()
+            .filter(|_| bytes.par_chunks(BLOCK).all(are_taken))
+            .ok_or_else(wrong)?;
+        let text = |place: usize| {
+            let start = if place == 0 { 0 } else { ends[place - 1] };
+            all.get(start..ends[place]).map(str::to_string)
+        };
+        let texts: Option<Vec<String>> = (0..ends.len()).into_par_iter().map(text).collect();
+        texts.ok_or_else(wrong)
+    }
+}
+
+impl Contents<'static> {
+    /// The index of k-mers, proven; `None` where there is none.
+    pub fn index(&self) -> Result<Option<Index>, Fault> {
+        Ok(self.tables()?.map(|(kmer, tables)| Index::of_tables(kmer, tables)))
+    }
+}
+
+/// Numbers of four bytes, as they lie where this machine has them so, else as a copy.
+fn numbers(bytes: &[u8]) -> Cow<'_, [u32]> {
+    match bytemuck::try_cast_slice(bytes) {
+        Ok(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(numbers),
+        _ => {
+            let number = |four: &[u8]| four.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte));
+            Cow::Owned(bytes.par_chunks_exact(size_of::<u32>()).map(number).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,314 @@
+//! The header of a database file: what is in the file, where, and with which checksums. All numbers are little-endian.
+
+use crate::input::reader::DATABASE;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::casts::{to_i64, to_u32};
+use std::mem::size_of;
+use std::time::{Duration, SystemTime};
+
+/// The version of the format that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+/// Written as a number: a file with its bytes the other way round is no little-endian one.
+const ORDER: u32 = 0x0102_0304;
+/// Bytes that have a checksum of their own.
+pub const BLOCK: usize = 1 << 20;
+/// Sections begin at multiples of this.
+const ALIGNMENT: u64 = 64;
+/// Bytes of the header's fields, and of an entry of its table.
+const FIXED: usize = 92;
+const ENTRY: usize = 16;
+/// Bytes of the checksum of the header, at its end.
+const SUM: usize = size_of::<u32>();
+/// What an alphabet is called in the header.
+const ALPHABETS: [(u8, Alphabet); 2] = [(0, Alphabet::Dna), (1, Alphabet::Protein)];
+
+/// The sections, in the order in which they stand in the table and in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// Where each name ends among the bytes of all names; the same of titles, and of sequences among all letters.
+    NameEnds,
+    Names,
+    TitleEnds,
+    /// Whole header lines.
+    Titles,
+    Ends,
+    /// A byte a letter.
+    Codes,
+    /// Where the places of each k-mer end, and the places.
+    KmerEnds,
+    KmerPlaces,
+}
+
+pub const SECTIONS: [Section; 8] = [
+    Section::NameEnds,
+    Section::Names,
+    Section::TitleEnds,
+    Section::Titles,
+    Section::Ends,
+    Section::Codes,
+    Section::KmerEnds,
+    Section::KmerPlaces,
+];
+
+/// Why bytes are no database that this program reads, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub problem: String,
+    pub remedy: &'static str,
+}
+
+/// The remedy for damage.
+pub const MAKE_AGAIN: &str = "copy it again, or rebuild it with `swalign index`";
+
+impl Fault {
+    pub fn damage(problem: impl Into<String>) -> Fault {
+        Fault { problem: problem.into(), remedy: MAKE_AGAIN }
+    }
+}
+
+/// The file that a database was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its name if it lay beside the database, else its path.
+    pub path: String,
+    pub len: u64,
+    /// When it was last written to: seconds since 1970, and nanoseconds.
+    pub time: (i64, u32),
+    /// CRC-32 of its bytes.
+    pub sum: u32,
+}
+
+impl SourceFile {
+    /// A time as it is written.
+    pub fn time_of(time: SystemTime) -> (i64, u32) {
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => (to_i64(since.as_secs()), since.subsec_nanos()),
+            Err(before) => {
+                let before: Duration = before.duration();
+                (-to_i64(before.as_secs()), before.subsec_nanos())
+            }
+        }
+    }
+}
+
+/// A section's place in the file, in bytes, and the CRC-32 of each of its blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    pub offset: u64,
+    pub len: u64,
+    pub sums: Vec<u32>,
+}
+
+/// What the header says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub alphabet: Alphabet,
+    pub masks_lower_case: bool,
+    /// Letters of the k-mers of the index; 0 where there is none.
+    pub kmer: u8,
+    pub targets: u64,
+    pub letters: u64,
+    /// `None` where the references came from a stream.
+    pub source: Option<SourceFile>,
+    /// By the numbers of [`Section`].
+    pub entries: [Entry; SECTIONS.len()],
+    /// Of the whole file.
+    pub bytes: u64,
+}
+
+impl Header {
+    /// Bytes that [`Header::glance`] wants.
+    pub const GLANCE: usize = 56;
+
+    /// Alphabet and letters of a file that begins with these bytes, unchecked; `None` where it is none of this version.
+    pub fn glance(bytes: &[u8]) -> Option<(Alphabet, u64)> {
+        let mut fields = Fields(bytes.strip_prefix(&DATABASE)?);
+        let is_known = fields.u32()? == ORDER && fields.u32()? == VERSION;
+        let rest = Fields(bytes.get(36..Header::GLANCE)?);
+        let (_, alphabet) = ALPHABETS.into_iter().find(|(number, _)| *number == rest.0[0])?;
+        let letters = Fields(&rest.0[12..]).u64()?;
+        is_known.then_some((alphabet, letters))
+    }
+
+    /// A header with sections of these checksums and lengths in bytes. It gives them their places.
+    pub fn place(mut self, lengths: [u64; SECTIONS.len()]) -> Header {
+        let mut end = self.len() as u64;
+        for (entry, len) in self.entries.iter_mut().zip(lengths) {
+            let offset = end.next_multiple_of(ALIGNMENT);
+            (entry.offset, entry.len, end) = (offset, len, offset + len);
+        }
+        self.bytes = end;
+        self
+    }
+
+    pub fn entry(&self, section: Section) -> &Entry {
+        &self.entries[section as usize]
+    }
+
+    /// Bytes of the header.
+    fn len(&self) -> usize {
+        let sums: usize = self.entries.iter().map(|entry| entry.sums.len()).sum();
+        FIXED + self.path().len() + SECTIONS.len() * ENTRY + sums * SUM + SUM
+    }
+
+    fn path(&self) -> &str {
+        self.source.as_ref().map_or("", |source| &source.path)
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.len());
+        let alphabet = ALPHABETS.iter().find(|(_, alphabet)| *alphabet == self.alphabet);
+        let nothing = SourceFile { path: String::new(), len: 0, time: (0, 0), sum: 0 };
+        let source = self.source.as_ref().unwrap_or(&nothing);
+        out.extend(DATABASE);
+        out.extend(ORDER.to_le_bytes());
+        out.extend(VERSION.to_le_bytes());
+        out.extend((self.len() as u64).to_le_bytes());
+        out.extend(self.bytes.to_le_bytes());
+        out.extend(to_u32(BLOCK).to_le_bytes());
+        out.extend([alphabet.map_or(0, |(number, _)| *number), self.masks_lower_case.into(), self.kmer, 0]);
+        out.extend(self.targets.to_le_bytes());
+        out.extend(self.letters.to_le_bytes());
+        out.extend(source.len.to_le_bytes());
+        out.extend(source.time.0.to_le_bytes());
+        out.extend(source.time.1.to_le_bytes());
+        out.extend(source.sum.to_le_bytes());
+        out.extend(to_u32(source.path.len()).to_le_bytes());
+        out.extend((SECTIONS.len() as u64).to_le_bytes());
+        out.extend(source.path.as_bytes());
+        for entry in &self.entries {
+            out.extend(entry.offset.to_le_bytes());
+            out.extend(entry.len.to_le_bytes());
+        }
+        let sums = self.entries.iter().flat_map(|entry| &entry.sums);
+        sums.for_each(|sum| out.extend(sum.to_le_bytes()));
+        let sum = crc32fast::hash(&out);
+        out.extend(sum.to_le_bytes());
+        out
+    }
+
+    /// Reads the header of a file with these bytes.
+    pub fn read(bytes: &[u8]) -> Result<Header, Fault> {
+        let all = bytes;
+        let mut fields = Fields(bytes);
+        let cut = || Fault::damage(format!("the file is truncated: it has {} bytes", all.len()));
+        if fields.take(DATABASE.len()).ok_or_else(cut)? != DATABASE {
+            return Err(Fault {
+                problem: "this is not a database of swalign, or its first bytes are damaged".to_string(),
+                remedy: "give a database of `swalign index`, or FASTA",
+            });
+        }
+        let (order, version) = (fields.u32().ok_or_else(cut)?, fields.u32().ok_or_else(cut)?);
+        check_version(order, version)?;
+        let len = fields.u64().ok_or_else(cut)?;
+        let header = usize::try_from(len).ok().filter(|&len| len >= FIXED + SUM);
+        let header = header.ok_or_else(|| Fault::damage("the header is damaged: its length is invalid"))?;
+        let header = all.get(..header).ok_or_else(cut)?;
+        let (sound, sum) = header.split_at(header.len() - SUM);
+        if crc32fast::hash(sound).to_le_bytes() != sum {
+            return Err(Fault::damage("the header is damaged: its checksum does not match"));
+        }
+        let wrong = || Fault::damage("the header is damaged: it is inconsistent");
+        let header = Header::of_fields(Fields(&sound[DATABASE.len() + 16..])).ok_or_else(wrong)?;
+        match header.bytes.cmp(&(all.len() as u64)) {
+            std::cmp::Ordering::Equal if header.is_sound(len) => Ok(header),
+            std::cmp::Ordering::Equal => Err(wrong()),
+            std::cmp::Ordering::Greater => {
+                let problem =
+                    format!("the file is truncated: it has {} of {} bytes", all.len(), header.bytes);
+                Err(Fault::damage(problem))
+            }
+            std::cmp::Ordering::Less => Err(Fault::damage(format!(
+                "the file has {} extra bytes at its end",
+                all.len() as u64 - header.bytes
+            ))),
+        }
+    }
+
+    /// The header of the fields behind its length.
+    fn of_fields(mut fields: Fields) -> Option<Header> {
+        let bytes = fields.u64()?;
+        let has_blocks = fields.u32()? == to_u32(BLOCK);
+        let &[alphabet, masks, kmer, 0] = fields.take(4)? else { return None };
+        let (_, alphabet) = ALPHABETS.into_iter().find(|(number, _)| *number == alphabet)?;
+        let (targets, letters) = (fields.u64()?, fields.u64()?);
+        let (len, time, nanos, sum) =
+            (fields.u64()?, fields.u64()?.cast_signed(), fields.u32()?, fields.u32()?);
+        let path = fields.u32()? as usize;
+        let has_sections = fields.u64()? == SECTIONS.len() as u64;
+        let path = String::from_utf8(fields.take(path)?.to_vec()).ok()?;
+        if !has_blocks || !has_sections || masks > 1 {
+            return None;
+        }
+        let mut entries: [Entry; SECTIONS.len()] = Default::default();
+        for entry in &mut entries {
+            (entry.offset, entry.len) = (fields.u64()?, fields.u64()?);
+        }
+        for entry in &mut entries {
+            let blocks = usize::try_from(entry.len.div_ceil(BLOCK as u64)).ok()?;
+            let sums = fields.take(blocks.checked_mul(SUM)?)?.chunks_exact(SUM);
+            entry.sums = sums.filter_map(|sum| Some(u32::from_le_bytes(sum.try_into().ok()?))).collect();
+        }
+        let source = (!path.is_empty()).then_some(SourceFile { path, len, time: (time, nanos), sum });
+        let masks_lower_case = masks == 1;
+        let header = Header { alphabet, masks_lower_case, kmer, targets, letters, source, entries, bytes };
+        fields.0.is_empty().then_some(header)
+    }
+
+    /// Whether sections lie one behind the other between a header of `len` bytes and the file's end, with lengths that go
+    /// together.
+    fn is_sound(&self, len: u64) -> bool {
+        let mut end = len;
+        let in_order = self.entries.iter().all(|entry| {
+            let begins = entry.offset.is_multiple_of(ALIGNMENT) && entry.offset >= end;
+            let next = entry.offset.checked_add(entry.len).filter(|&next| begins && next <= self.bytes);
+            end = next.unwrap_or(end);
+            next.is_some()
+        });
+        let len = |section| self.entry(section).len;
+        let of_targets = self.targets.checked_mul(size_of::<u64>() as u64);
+        let per_target = [Section::NameEnds, Section::TitleEnds, Section::Ends];
+        let kmers = if self.kmer == 0 { 0 } else { 4u64.checked_pow(self.kmer.into()).unwrap_or(u64::MAX) };
+        in_order
+            && per_target.into_iter().all(|section| Some(len(section)) == of_targets)
+            && len(Section::Codes) == self.letters
+            && Some(len(Section::KmerEnds)) == kmers.checked_mul(size_of::<u32>() as u64)
+            && len(Section::KmerPlaces).is_multiple_of(size_of::<u32>() as u64)
+            && (self.kmer > 0 || len(Section::KmerPlaces) == 0)
+    }
+}
+
+/// Refuses files of another version, or of a program that wrote its numbers the other way round.
+fn check_version(order: u32, version: u32) -> Result<(), Fault> {
+    if order == ORDER.swap_bytes() {
+        return Err(Fault::damage("the file is big-endian, but databases are little-endian"));
+    }
+    if order != ORDER {
+        return Err(Fault::damage("the header is damaged: its byte order mark is invalid"));
+    }
+    if version != VERSION {
+        let problem = format!("the database has version {version}, but this swalign reads version {VERSION}");
+        let remedy = "rebuild it with this version of `swalign index`, or use the version that built it";
+        return Err(Fault { problem, remedy });
+    }
+    Ok(())
+}
+
+/// Numbers one behind the other.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(size_of::<u32>())?.try_into().ok()?))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(size_of::<u64>())?.try_into().ok()?))
+    }
+}

@@ -1,0 +1,234 @@
+//! Databases read again as they were written; what is not a database, or a damaged one, is noticed or harmless.
+
+use super::*;
+use crate::align::candidates::filter;
+use crate::input::database::SourceFile;
+use crate::input::database::format::{BLOCK, Entry, VERSION};
+use crate::input::database::write::write;
+use crate::input::reader::References;
+use crate::terms::batch::Sequences;
+
+fn source() -> Option<SourceFile> {
+    Some(SourceFile { path: "ref.fa".to_string(), len: 1234, time: (-5, 7), sum: 99 })
+}
+
+/// References of these lengths, with letters that follow no rule.
+fn references(lengths: &[usize], alphabet: Alphabet) -> References {
+    let mut state = 1u32;
+    let mut code = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % alphabet.letters().len()
+    };
+    let mut sequences = Sequences::default();
+    lengths.iter().for_each(|&len| sequences.push((0..len).map(|_| (code() % 5) as u8)));
+    References {
+        names: (0..lengths.len()).map(|number| format!("r{}", number * number)).collect(),
+        titles: (0..lengths.len()).map(|number| format!("r{} é {number}", number * number)).collect(),
+        lengths: lengths.iter().map(|&len| len as u32).collect(),
+        sequences,
+        first: 0,
+        alphabet,
+        masks_lower_case: alphabet == Alphabet::Protein,
+        left_out: Vec::new(),
+    }
+}
+
+fn bytes(references: &References, index: Option<&Index>, source: Option<SourceFile>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut put = |more: &[u8]| {
+        bytes.extend(more);
+        Ok(())
+    };
+    write(&mut put, references, None, index, source).unwrap();
+    bytes
+}
+
+/// All that a run gets of a database; the error is that of one that is damaged.
+#[derive(Debug, PartialEq)]
+struct All {
+    alphabet: Alphabet,
+    masks: bool,
+    source: Option<SourceFile>,
+    names: Vec<String>,
+    titles: Vec<String>,
+    ends: Vec<usize>,
+    codes: Vec<u8>,
+    index: Option<(u32, [Vec<u32>; 2])>,
+}
+
+fn all(bytes: &[u8]) -> Result<All, Fault> {
+    let contents = Contents::read(bytes)?;
+    contents.prove_all()?;
+    let Header { alphabet, masks_lower_case, source, .. } = contents.header().clone();
+    Ok(All {
+        alphabet,
+        masks: masks_lower_case,
+        source,
+        names: contents.names()?,
+        titles: contents.titles()?,
+        ends: contents.letter_ends().to_vec(),
+        codes: contents.codes().to_vec(),
+        index: contents.tables()?.map(|(kmer, tables)| (kmer, tables.map(Cow::into_owned))),
+    })
+}
+
+#[test]
+fn what_is_written_is_read() {
+    for lengths in [&[1][..], &[3, 1, 4, 1, 5], &[2047], &[2048], &[700; 5], &[BLOCK - 1, 1, 1, BLOCK + 7]] {
+        for (alphabet, source) in [(Alphabet::Dna, source()), (Alphabet::Protein, None)] {
+            let references = references(lengths, alphabet);
+            let index = match alphabet {
+                Alphabet::Dna => filter::index(&references.sequences),
+                Alphabet::Protein => None,
+            };
+            let letters = lengths.iter().sum::<usize>();
+            assert_eq!(index.is_some(), alphabet == Alphabet::Dna && letters >= 2048, "{lengths:?}");
+            let written = bytes(&references, index.as_ref(), source.clone());
+            assert_eq!(written, bytes(&references, index.as_ref(), source.clone()), "the same bytes again");
+            let index = index.as_ref().map(Index::tables);
+            let expected = All {
+                alphabet,
+                masks: references.masks_lower_case,
+                source,
+                ends: (1..=lengths.len()).map(|end| references.sequences.start(end)).collect(),
+                codes: references.sequences.codes().to_vec(),
+                index: index.map(|(kmer, ends, places)| (kmer, [ends.to_vec(), places.to_vec()])),
+                names: references.names,
+                titles: references.titles,
+            };
+            assert!(all(&written).unwrap() == expected, "{lengths:?}, {alphabet}");
+            // Where numbers of four bytes do not lie as the machine wants them.
+            let shifted = [&[0], &written[..]].concat();
+            assert!(all(&shifted[1..]).unwrap() == expected, "{lengths:?}, {alphabet}");
+        }
+    }
+}
+
+fn small() -> Vec<u8> {
+    let references = references(&[40, 1, 30], Alphabet::Dna);
+    let index = Index::new(&references.sequences, 6);
+    bytes(&references, Some(&index), source())
+}
+
+#[test]
+fn flipped_bits_are_noticed_or_harmless() {
+    let sound = small();
+    let expected = all(&sound).unwrap();
+    let header = u64::from_le_bytes(sound[16..24].try_into().unwrap()) as usize;
+    let mut noticed = 0;
+    for at in 0..sound.len() {
+        // All bits of the header, and of the rest, which is longer, some.
+        for bit in (0..8).filter(|bit| at < header || (at + bit).is_multiple_of(5)) {
+            let mut flipped = sound.clone();
+            flipped[at] ^= 1 << bit;
+            match all(&flipped) {
+                Ok(read) => assert!(at >= header && read == expected, "bit {bit} of byte {at}"),
+                Err(fault) => noticed += usize::from(!fault.problem.is_empty()),
+            }
+        }
+    }
+    assert!(noticed > 8 * header);
+}
+
+#[test]
+fn files_that_are_cut_or_longer_are_refused() {
+    let sound = small();
+    for len in 0..sound.len() {
+        let problem = all(&sound[..len]).unwrap_err().problem;
+        assert!(problem.contains("truncated"), "{len}: {problem}");
+    }
+    let longer = [&sound[..], &[0]].concat();
+    assert!(all(&longer).unwrap_err().problem.contains("1 extra bytes"));
+}
+
+#[test]
+fn other_versions_orders_and_files_are_told() {
+    let told = |at: usize, with: &[u8]| {
+        let mut bytes = small();
+        bytes[at..at + with.len()].copy_from_slice(with);
+        let Fault { problem, remedy } = all(&bytes).unwrap_err();
+        format!("{problem}; {remedy}")
+    };
+    let newer = told(12, &(VERSION + 1).to_le_bytes());
+    assert!(newer.contains("version 2") && newer.contains("rebuild it"), "{newer}");
+    assert!(told(8, &[1, 2, 3, 4]).contains("big-endian"));
+    assert!(told(0, b">r1\nACGT").contains("not a database"));
+    assert!(told(16, &[3, 0]).contains("length"));
+}
+
+/// The file with other bytes at some place, and all checksums right.
+fn forged(references: &References, index: Option<&Index>, change: impl Fn(Section, &mut [u8])) -> Vec<u8> {
+    let written = bytes(references, index, None);
+    let mut header = Header::read(&written).unwrap();
+    let mut forged = written.clone();
+    for section in SECTIONS {
+        let Entry { offset, len, .. } = *header.entry(section);
+        let own = &mut forged[offset as usize..(offset + len) as usize];
+        change(section, own);
+        header.entries[section as usize].sums = crate::input::database::blocks::sums(own);
+    }
+    let fields = header.to_bytes();
+    forged[..fields.len()].copy_from_slice(&fields);
+    forged
+}
+
+#[test]
+fn what_contradicts_itself_is_refused_for_all_its_checksums() {
+    let references = references(&[40, 1, 30], Alphabet::Dna);
+    let index = Index::new(&references.sequences, 6);
+    let forge = |of: Section, with: fn(&mut [u8])| {
+        let change = |section, bytes: &mut [u8]| {
+            if section == of {
+                with(bytes)
+            }
+        };
+        all(&forged(&references, Some(&index), change))
+    };
+    assert!(forge(Section::Codes, |_| ()).is_ok());
+    assert!(forge(Section::Codes, |codes| codes[70] = 14).is_ok(), "the last code");
+    for (section, with) in [
+        (Section::Codes, (|codes| codes[70] = 15) as fn(&mut [u8])),
+        (Section::Codes, |codes| codes[0] = 255),
+        (Section::Ends, |ends| ends[0] = 71),
+        (Section::Ends, |ends| ends[0] = 41),
+        (Section::Ends, |ends| ends[16] = 72),
+        (Section::NameEnds, |ends| ends[7] = 1),
+        (Section::NameEnds, |ends| ends[0] = 0),
+        (Section::Names, |names| names[1] = b'\n'),
+        (Section::Names, |names| names[0] = 0xff),
+        (Section::Titles, |titles| titles[0] = b'\n'),
+        (Section::KmerEnds, |ends| ends[3] = 1),
+        (Section::KmerEnds, |ends| ends[4 * 4095] += 1),
+        (Section::KmerPlaces, |places| places[0] = 71),
+    ] {
+        assert!(forge(section, with).is_err(), "{section:?}");
+    }
+}
+
+/// Bytes that follow no rule, with right checksums: an error, or what engines may index tables by.
+#[test]
+fn forged_files_are_refused_or_sound() {
+    let references = references(&[40, 1, 30], Alphabet::Dna);
+    let index = Index::new(&references.sequences, 6);
+    let mut state = 5u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut sound = 0;
+    for _ in 0..2000 {
+        let (of, place, value) = (SECTIONS[random(SECTIONS.len())], random(1 << 16), random(256) as u8);
+        let change = |section, bytes: &mut [u8]| {
+            if section == of {
+                bytes[place % bytes.len()] = value;
+            }
+        };
+        let Ok(read) = all(&forged(&references, Some(&index), change)) else { continue };
+        sound += 1;
+        assert!(read.ends.is_sorted() && read.ends.last() == Some(&read.codes.len()));
+        assert!(read.codes.iter().all(|&code| code < 15));
+        let (_, [ends, places]) = read.index.expect("it says that it has an index");
+        assert!(ends.is_sorted() && places.iter().all(|&place| (place as usize) < read.codes.len()));
+    }
+    assert!((100..1900).contains(&sound), "{sound}");
+}

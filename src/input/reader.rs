@@ -1,0 +1,583 @@
+//! FASTA and FASTQ, plain or compressed by gzip (bgzf included), and reads of BAM, from a file or from stdin.
+//!
+//! The bytes come in blocks of whole records (`blocks`); a block's pieces are parsed side by side on
+//! all threads (`parse`), and what is made of the records comes in the order of the file: plain
+//! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
+//! Memory holds two blocks, one being parsed and one read ahead, however long the input is. A block is as long as the
+//! longest record, except that references come in parts.
+
+mod abundance;
+mod bam;
+mod bgzf;
+mod blocks;
+mod checks;
+mod cut;
+mod faults;
+mod file_state;
+mod gunzip;
+mod lines;
+mod mate_texts;
+mod mates;
+mod meter;
+mod name_pairs;
+mod names;
+mod parse;
+mod queries;
+mod reads;
+mod references;
+mod remarks;
+mod sam_tags;
+#[cfg(test)]
+mod seams;
+mod share;
+mod source;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+pub use abundance::with_abundance;
+pub use checks::{
+    HAS_GAPS, MAX_QUERY, MAX_QUERY_NAME, MAX_REFERENCES, MAYBE_PROTEIN, check_reference, sam_name,
+};
+pub use file_state::FileState;
+pub use lines::{LineBlock, LineReader};
+pub use mate_texts::MateTexts;
+pub use mates::{Mates, QuerySource};
+pub use meter::Meter;
+pub use name_pairs::{NamePair, read_name_pairs};
+pub use names::first_repeated;
+pub use queries::Queries;
+pub use reads::{ReadBatch, Reads};
+pub use references::{
+    CodeSink, References, check_reference_names, read_reference_part, read_references, read_references_into,
+    stretch_of_part, suggested_alphabet,
+};
+pub use sam_tags::{READ_GROUP, WRITTEN_TAGS};
+pub use share::{Extent, Slice};
+pub use source::DATABASE;
+pub use texts::{
+    NO_QUALITIES, QUALITIES_REMEDY, Text, TextName, TextRules, Texts, check_distinct_names, read_lengths,
+    read_patterns, slices,
+};
+
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::ReadRules;
+use blocks::{Block, Blocks, Sizes};
+use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
+use parse::{Before, Raw, is_gap};
+use rayon::prelude::*;
+use remarks::Remarks;
+use share::Stretch;
+use source::{Packing, Source};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// So many times the bytes of the letters wanted should hold them, line ends and names included.
+const LETTERS_WITHIN: usize = 4;
+
+/// One sequence of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// 1-based place among the records of the file, or of the part of it that is read.
+    pub number: u64,
+    /// The header up to its first white space.
+    pub name: String,
+    /// Letters in upper case, without line ends.
+    pub sequence: Vec<u8>,
+    /// Phred+33 characters, as many as letters; `None` for FASTA.
+    pub qualities: Option<Vec<u8>>,
+    /// SAM tags of the header's comment, each after a tab, where they are kept.
+    pub tags: Vec<u8>,
+}
+
+/// The records of one file, in order. After an error there are no more.
+pub struct Reader {
+    origin: Arc<Origin>,
+    blocks: Blocks,
+    /// Reading waits for nobody, so that a thread of the pool may do it.
+    steady: bool,
+    rules: ReadRules,
+    /// The whole input has no records.
+    is_empty: bool,
+    is_bgzf: bool,
+    /// Whether the records are reads of a BAM file.
+    is_bam: bool,
+    /// The @RG lines of a BAM file.
+    read_groups: Vec<String>,
+    /// What was tolerated in the records that were parsed.
+    remarks: Remarks,
+    /// Blocks read and not yet parsed.
+    ahead: VecDeque<Block>,
+    /// What the input, or the part of it, holds before them.
+    before: Before,
+    /// Where that part is.
+    extent: Arc<Extent>,
+    /// The file as it was when it was opened.
+    state: FileState,
+    /// Bytes read of the file, and up to the end of the block that was parsed last.
+    meter: Meter,
+    parsed: u64,
+    finished: bool,
+    peeked: Option<Record>,
+    /// Parsed records that are taken one by one, and the error behind them.
+    ready: VecDeque<Record>,
+    fault: Option<Error>,
+}
+
+/// What was made of a block up to its first error.
+struct Harvest<T> {
+    /// Piece by piece, with what the input holds before it.
+    pieces: Vec<(Before, T)>,
+    fault: Option<Error>,
+}
+
+/// What of a file a reader has.
+#[derive(Clone, Copy)]
+struct Part {
+    /// A part of a file with records may have none.
+    may_be_empty: bool,
+    /// Whether the file begins with it: that tells its encoding.
+    is_first: bool,
+}
+
+impl Reader {
+    /// Opens `path`, or stdin for `-`. What is neither FASTA nor FASTQ is an error here already.
+    pub fn open(path: &Path) -> Result<Reader> {
+        if path == Path::new("-") {
+            let meter = Meter::default();
+            let stdin = Box::new(meter.watch(io::stdin()));
+            return Ok(Reader { meter, ..Reader::new(PathBuf::from("<stdin>"), stdin)? });
+        }
+        let file = File::open(path).map_err(|source| unopened(path, source))?;
+        let kind = file.metadata().map(|metadata| metadata.file_type());
+        if kind.as_ref().is_ok_and(|kind| kind.is_dir()) {
+            let remedy = "give a FASTA or FASTQ file";
+            return Err(Error::input(whole(path), "this is a directory", remedy));
+        }
+        let steady = kind.is_ok_and(|kind| kind.is_file());
+        let (meter, state) = (Meter::default(), FileState::of(path, &file));
+        let file = Box::new(meter.watch(file));
+        Ok(Reader { steady, meter, state, ..Reader::new(path.to_path_buf(), file)? })
+    }
+
+    /// Opens what of a file belongs to a part; without one, all of it.
+    pub fn open_part(path: &Path, slice: Option<Slice>, rules: ReadRules) -> Result<Reader> {
+        let reader = match slice {
+            None => Reader::open(path)?,
+            Some(slice) => Reader::open_slice(path, slice)?,
+        };
+        Ok(reader.with_rules(rules))
+    }
+
+    /// Opens a file that can be read twice, as a part of the references is.
+    pub fn open_twice(path: &Path) -> Result<Reader> {
+        size(path, "--ref-part")?;
+        Reader::open(path)
+    }
+
+    /// The same reader with these rules.
+    pub fn with_rules(self, rules: ReadRules) -> Reader {
+        Reader { rules, ..self }
+    }
+
+    fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
+        let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
+        // What is no FASTA is refused as a whole.
+        let part = Part { may_be_empty: stretch.has_records(), is_first: extent.is_first() };
+        let meter = stretch.meter();
+        let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), part)?;
+        if reader.is_bam {
+            let remedy = "convert it to FASTQ with `samtools fastq -T '*'`, and use --copy-comments";
+            return Err(Error::input(whole(path), "BAM cannot be read in parts", remedy));
+        }
+        let state = extent.state().clone();
+        Ok(Reader { steady: true, extent: Arc::new(extent), state, meter, ..reader })
+    }
+
+    fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
+        Reader::sized(path, input, Sizes::default())
+    }
+
+    fn sized(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes) -> Result<Reader> {
+        Reader::placed(path, input, sizes, Part { may_be_empty: false, is_first: true })
+    }
+
+    /// A reader of all of a file, or of a part.
+    fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
+        let source = Source::new(input, part.is_first).map_err(|source| unread(&path, source))?;
+        let (packing, tail, lead, is_bam) = (source.packing(), source.tail(), source.lead(), source.is_bam());
+        if let Some(encoding) = source.utf16().filter(|_| part.is_first) {
+            return Err(encoded(&path, encoding));
+        }
+        match packing {
+            Packing::Foreign(name, command) => {
+                let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
+                return Err(Error::input(
+                    whole(&path),
+                    format!("{name} compression is not supported"),
+                    remedy,
+                ));
+            }
+            Packing::Database => {
+                let problem = "this is a database of `swalign index`, which can be used only as REFERENCE";
+                return Err(Error::input(
+                    whole(&path),
+                    problem,
+                    "give the FASTA file that it was built from",
+                ));
+            }
+            Packing::Empty | Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
+        }
+        if let Some(format) = lead.alignments {
+            return Err(alignments(&path, format));
+        }
+        let has_none = lead.first.is_none();
+        let read_groups = source.read_groups().to_vec();
+        let origin = Arc::new(Origin { path, tail });
+        let blocks = match has_none {
+            true => Blocks::none(Arc::clone(&origin), source, sizes),
+            false => Blocks::new(Arc::clone(&origin), source, sizes)?,
+        };
+        Ok(Reader {
+            origin,
+            blocks,
+            steady: false,
+            rules: ReadRules::default(),
+            is_empty: has_none && !part.may_be_empty,
+            is_bgzf: packing == Packing::Bgzf,
+            is_bam,
+            read_groups,
+            remarks: Remarks::default(),
+            ahead: VecDeque::new(),
+            before: Before { records: 0, lines: lead.lines },
+            extent: Arc::default(),
+            state: FileState::default(),
+            meter: Meter::default(),
+            parsed: 0,
+            finished: has_none,
+            peeked: None,
+            ready: VecDeque::new(),
+            fault: None,
+        })
+    }
+
+    /// The path as errors show it.
+    pub fn path(&self) -> &Path {
+        &self.origin.path
+    }
+
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        &self.read_groups
+    }
+
+    /// Where in the file the part is that is read.
+    pub fn extent(&self) -> Arc<Extent> {
+        Arc::clone(&self.extent)
+    }
+
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        &self.state
+    }
+
+    /// Counts the bytes that are read.
+    pub fn meter(&self) -> Meter {
+        self.meter.clone()
+    }
+
+    /// An error behind so much of the part, in its true place.
+    fn shift(&self, before: Before, error: Error) -> Error {
+        let error = self.extent.shift(before.shift(error));
+        // The lines are those of the text that was made of a BAM file.
+        if self.is_bam { error.without_line() } else { error }
+    }
+
+    /// The record that comes next, which stays the next one.
+    pub fn peek(&mut self) -> Result<Option<&Record>> {
+        if self.ready.is_empty()
+            && let Some(fault) = self.fault.take()
+        {
+            return Err(fault);
+        }
+        if self.ready.is_empty() && self.peeked.is_none() {
+            let (mut first, number) = (None, self.before.records + 1);
+            self.look_ahead(|raw| {
+                first = Some(Record { number, ..Record::new(&raw) });
+                Ok(false)
+            })?;
+            self.peeked = first;
+        }
+        Ok(self.ready.front().or(self.peeked.as_ref()))
+    }
+
+    /// Whether the input is FASTQ. Its records stay the next ones.
+    pub fn is_fastq(&self) -> bool {
+        self.blocks.is_fastq()
+    }
+
+    /// How many of the next records there are within so many letters, at most `most`. They stay the next ones.
+    pub fn count_ahead(&mut self, most: usize, letters: usize) -> Result<usize> {
+        let (mut count, mut taken) = (0, 0);
+        self.look_ahead(|raw| {
+            count += 1;
+            taken += raw.written().len();
+            Ok(count < most && taken < letters)
+        })?;
+        Ok(count)
+    }
+
+    /// Has a block ahead, if there is one.
+    fn begin(&mut self) {
+        if self.ahead.is_empty() {
+            let next = self.next_block();
+            self.ahead.extend(next);
+        }
+    }
+
+    /// What the user should hear once all is read, though it is no error: no records, bytes behind gzip data, which are no
+    /// part of them, a bgzf file without the empty block at its end, which may have been cut short between two blocks, and
+    /// what was tolerated in records.
+    pub fn warnings(&self) -> Vec<String> {
+        let Origin { path, tail } = &*self.origin;
+        let parts = self.extent.tail();
+        let is_cut = self.is_bgzf && !tail.has_empty_member() || parts.is_cut();
+        let text = match self.finished {
+            true if tail.is_garbage() || parts.is_garbage() => {
+                Some("data after the end of the gzip stream is ignored; check the file with `gzip -t`")
+            }
+            true if is_cut => Some(
+                "the bgzf end marker is missing, so the file may be truncated; compare it with its source",
+            ),
+            _ => None,
+        };
+        let of_file = self.is_empty.then_some(EMPTY).into_iter().chain(text);
+        let of_file = of_file.map(|text| format!("{}: {text}", path.display()));
+        of_file.chain(self.remarks.sentences(&self.extent)).collect()
+    }
+
+    /// Gives `take` the next records until it returns `false`. They stay the next ones.
+    fn look_ahead(&mut self, mut take: impl FnMut(Raw) -> Result<bool>) -> Result<()> {
+        let mut before = self.before;
+        for index in 0.. {
+            if index == self.ahead.len() {
+                let Some(block) = self.next_block() else { break };
+                self.ahead.push_back(block);
+            }
+            let block = &mut self.ahead[index];
+            for piece in 0..block.len() {
+                let reading = (&*self.origin, self.rules);
+                let (read, outcome) = block.piece(piece).records(reading, &RefCell::default(), &mut take);
+                match outcome {
+                    Ok(true) => before.add(read),
+                    Ok(false) => return Ok(()),
+                    Err(error) => {
+                        self.finished = true;
+                        return Err(self.shift(before, error));
+                    }
+                }
+            }
+            if let Some(fault) = block.take_fault() {
+                self.finished = true;
+                return Err(self.shift(before, fault));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first letters as they are written, so many where the input has them. They stay the next ones.
+    fn letters_ahead(&mut self, wanted: usize) -> Result<Vec<u8>> {
+        // Gaps belong to no alphabet, and are told as what they are.
+        let take = |letters: &mut Vec<u8>, raw: Raw| {
+            let own = raw.written();
+            letters.extend(own.iter().filter(|letter| !is_gap(**letter)).take(wanted - letters.len()));
+            Ok(letters.len() < wanted)
+        };
+        self.begin();
+        let mut letters = Vec::new();
+        // The start of a long record has the same first letters, and is parsed in no time.
+        let start = self.ahead.front().and_then(|block| block.start(LETTERS_WITHIN * wanted));
+        let reading = (&*self.origin, self.rules);
+        if let Some(Ok(false)) =
+            start.map(|start| start.records(reading, &RefCell::default(), |raw| take(&mut letters, raw)).1)
+        {
+            return Ok(letters);
+        }
+        letters.clear();
+        self.look_ahead(|raw| take(&mut letters, raw))?;
+        Ok(letters)
+    }
+
+    /// From now on FASTA records that are longer than a piece come in parts.
+    fn split_records(&mut self) {
+        self.blocks.split_records();
+    }
+
+    /// The error where some of the records were taken one by one, and the others are wanted otherwise.
+    fn begun(&self) -> Error {
+        let problem = "some of its records have been read already";
+        Error::input(whole(self.path()), problem, "open the file again to read all of them")
+    }
+
+    /// Ends the reading at an error that stands before what was read.
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn next_block(&mut self) -> Option<Block> {
+        if self.finished { None } else { self.blocks.next() }
+    }
+
+    /// What `take` makes of the next block's records, piece by piece. Meanwhile the block after it is
+    /// read.
+    fn harvest<T: Default + Send>(
+        &mut self,
+        take: impl Fn(&mut T, Raw) -> Result<()> + Sync,
+    ) -> Option<Harvest<T>> {
+        if !self.ready.is_empty() || self.fault.is_some() {
+            // They were parsed to be plain records, and nothing else can be made of them.
+            let fault = self.fault.take().unwrap_or_else(|| self.begun());
+            self.ready.clear();
+            self.finish();
+            return Some(Harvest { pieces: Vec::new(), fault: Some(fault) });
+        }
+        if self.finished {
+            return None;
+        }
+        let Some(mut block) = self.ahead.pop_front().or_else(|| self.blocks.next()) else {
+            self.finished = true;
+            return None;
+        };
+        // Before the next block is read.
+        self.parsed = self.meter.bytes();
+        let (reading, blocks) = ((&*self.origin, self.rules), &mut self.blocks);
+        let parsed = if self.steady && self.ahead.is_empty() && !blocks.ended() {
+            let (parsed, next) = rayon::join(|| parse_pieces(&block, reading, &take), || blocks.next());
+            self.ahead.extend(next);
+            parsed
+        } else {
+            parse_pieces(&block, reading, &take)
+        };
+        let mut harvest = Harvest { pieces: Vec::with_capacity(parsed.len()), fault: None };
+        for (made, read, remarks, outcome) in parsed {
+            harvest.pieces.push((self.before, made));
+            self.remarks.add(remarks, self.before);
+            if let Err(error) = outcome {
+                harvest.fault = Some(self.shift(self.before, error));
+                break;
+            }
+            self.before.add(read);
+        }
+        harvest.fault = harvest.fault.or_else(|| Some(self.shift(self.before, block.take_fault()?)));
+        self.finished = harvest.fault.is_some();
+        self.blocks.recycle(block);
+        Some(harvest)
+    }
+}
+
+/// Letters of the first record of a file; `None` if it can't be read. A long record is held in parts.
+pub fn first_length(path: &Path) -> Option<u64> {
+    let mut reader = Reader::open(path).ok()?;
+    reader.split_records();
+    let (mut first, mut letters) = (None, 0);
+    while let Some(harvest) = reader.harvest(|lengths: &mut Vec<(bool, u64)>, raw| {
+        lengths.push((raw.continues, raw.written().len() as u64));
+        Ok(())
+    }) {
+        for (continues, len) in harvest.pieces.into_iter().flat_map(|(_, lengths)| lengths) {
+            if first.is_some() && !continues {
+                return first;
+            }
+            letters += len;
+            first = Some(letters);
+        }
+        if harvest.fault.is_some() {
+            break;
+        }
+    }
+    first
+}
+
+/// Bytes of a file that can be read in parts, as the option `flag` wants it.
+fn size(path: &Path, flag: &str) -> Result<u64> {
+    let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
+    match (path == Path::new("-"), metadata) {
+        (false, Ok(metadata)) if metadata.is_file() => Ok(metadata.len()),
+        (false, Err(error)) => Err(error),
+        (stdin, _) => {
+            let name = if stdin { "stdin".into() } else { path.display().to_string() };
+            let text = format!("{flag}: {name} cannot be read in parts; give a regular file");
+            Err(Error::Usage(text))
+        }
+    }
+}
+
+/// What `take` makes of each piece, how much it holds, what was tolerated, and how its reading ended.
+fn parse_pieces<T: Default + Send>(
+    block: &Block,
+    reading: (&Origin, ReadRules),
+    take: &(impl Fn(&mut T, Raw) -> Result<()> + Sync),
+) -> Vec<(T, Before, Remarks, Result<bool>)> {
+    let parse = |index| {
+        let (mut made, remarks) = (T::default(), RefCell::default());
+        let take = |raw: Raw| take(&mut made, raw).map(|()| true);
+        let (read, outcome) = block.piece(index).records(reading, &remarks, take);
+        (made, read, remarks.into_inner(), outcome)
+    };
+    match block.len() {
+        // A small file should not wait for the pool.
+        0 | 1 => (0..block.len()).map(parse).collect(),
+        pieces => (0..pieces).into_par_iter().map(parse).collect(),
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Record>;
+
+    fn next(&mut self) -> Option<Result<Record>> {
+        self.peeked = None;
+        loop {
+            if let Some(record) = self.ready.pop_front() {
+                return Some(Ok(record));
+            }
+            if let Some(fault) = self.fault.take() {
+                return Some(Err(fault));
+            }
+            let harvest = self.harvest(|records: &mut Vec<Record>, raw| {
+                records.push(Record::new(&raw));
+                Ok(())
+            })?;
+            for (before, records) in harvest.pieces {
+                let placed = |record: Record| Record { number: before.records + record.number, ..record };
+                self.ready.extend(records.into_iter().map(placed));
+            }
+            self.fault = harvest.fault;
+        }
+    }
+}
+
+impl Record {
+    fn new(raw: &Raw) -> Record {
+        Record {
+            number: raw.number,
+            name: raw.name.to_string(),
+            sequence: raw.letters(),
+            qualities: raw.qualities(),
+            tags: raw.tags(),
+        }
+    }
+
+    /// Writes the letters as `alphabet` does: U becomes T in DNA.
+    pub fn normalise(&mut self, alphabet: Alphabet) {
+        if alphabet == Alphabet::Dna {
+            for letter in &mut self.sequence {
+                *letter = if *letter == b'U' { b'T' } else { *letter };
+            }
+        }
+    }
+}

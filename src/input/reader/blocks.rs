@@ -1,0 +1,262 @@
+//! A file's bytes in blocks of whole records, cut into pieces that can be parsed side by side.
+
+use super::cut::{begins_record, cuts, cuts_inside, without_empty_end};
+use super::faults::{Origin, lengthen, unread};
+use super::source::Source;
+use crate::terms::error::{Error, Result};
+use crate::terms::memory::may_fail;
+use needletail::errors::ParseError;
+use needletail::parser::Format;
+use std::io::{ErrorKind, Read};
+use std::mem;
+use std::sync::Arc;
+
+/// A piece should take a thread far longer than handing it over, and fit into its cache.
+const PIECE: usize = 1 << 18;
+/// Pieces of a block for each thread: enough to even out what each of them takes.
+const PIECES_PER_THREAD: usize = 8;
+/// Bytes of a block at most, but for a record that is larger.
+const MAX_BLOCK: usize = 1 << 25;
+
+/// Bytes that blocks and pieces should have, at least.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub block: usize,
+    pub piece: usize,
+}
+
+/// Records in the order of the file: whole ones, or also parts of long ones ([`Blocks::split_records`]).
+pub struct Block {
+    format: Format,
+    /// Whether the first piece continues a record of the block before.
+    continues: bool,
+    /// Behind the last cut they mean nothing.
+    bytes: Vec<u8>,
+    /// 0, and the ends of the pieces.
+    cuts: Vec<usize>,
+    end: End,
+}
+
+/// What follows a block.
+enum End {
+    /// More records.
+    Record,
+    /// Nothing, and whether the last record is complete the parser must see.
+    Open,
+    /// Nothing, and a fault was told.
+    Closed,
+    Fault(Error),
+}
+
+/// Some of a block's records.
+#[derive(Clone, Copy)]
+pub struct Piece<'a> {
+    pub format: Format,
+    pub bytes: &'a [u8],
+    /// Whether the first record is the continuation of one that began in an earlier piece, and so has no header.
+    pub continues: bool,
+    /// Another record follows, or could: the last one is complete as it is.
+    pub closed: bool,
+}
+
+/// Blocks of one file, in order.
+pub struct Blocks {
+    origin: Arc<Origin>,
+    feed: Feed,
+    sizes: Sizes,
+    /// Bytes of the next block, at least.
+    wanted: usize,
+    /// Buffers to use again: fresh memory costs more than what is read into it.
+    spare: Vec<Vec<u8>>,
+    ended: bool,
+}
+
+/// Unpacked bytes.
+struct Feed {
+    source: Source,
+    format: Format,
+    /// Whether records of FASTA that are longer than a piece are cut.
+    splits: bool,
+    /// What is read of the next block.
+    rest: Vec<u8>,
+    /// Whether that continues a record of the block before.
+    continues: bool,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        let block = PIECE * PIECES_PER_THREAD * rayon::current_num_threads();
+        Sizes { block: block.min(MAX_BLOCK), piece: PIECE }
+    }
+}
+
+impl Blocks {
+    /// An error where `source` does not begin as FASTA or FASTQ.
+    pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
+        let format = match source.lead().first {
+            Some(b'>') => Format::Fasta,
+            Some(b'@') => Format::Fastq,
+            other => {
+                let error = ParseError::new_unknown_format(other.unwrap_or(b'\n'));
+                return Err(origin.fault(None, error));
+            }
+        };
+        let feed = Feed::new(source, format);
+        // The first one is small: a fault at the start should show at once.
+        let wanted = sizes.piece.min(sizes.block);
+        Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
+    }
+
+    /// None at all.
+    pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
+        let feed = Feed::new(source, Format::Fasta);
+        Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
+    }
+
+    /// From now on FASTA records that are longer than a piece come in parts, so that no buffer grows to their length.
+    pub fn split_records(&mut self) {
+        self.feed.splits = self.feed.format == Format::Fasta;
+    }
+
+    pub fn is_fastq(&self) -> bool {
+        self.feed.format == Format::Fastq
+    }
+
+    /// Whether there are no more.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The next block.
+    pub fn next(&mut self) -> Option<Block> {
+        if self.ended {
+            return None;
+        }
+        let bytes = self.spare.pop().unwrap_or_default();
+        let block = self.feed.read(&self.origin, self.wanted, self.sizes.piece, bytes);
+        self.ended = !matches!(block.end, End::Record);
+        self.wanted = self.sizes.block;
+        Some(block)
+    }
+
+    /// Takes back a block's buffer, unless a long record has made it large.
+    pub fn recycle(&mut self, block: Block) {
+        if block.bytes.capacity() <= 4 * self.sizes.block {
+            self.spare.push(block.bytes);
+        }
+    }
+}
+
+impl Feed {
+    fn new(source: Source, format: Format) -> Feed {
+        Feed { source, format, splits: false, rest: Vec::new(), continues: false }
+    }
+
+    /// Reads until a record's end is there, or so much of it as can be cut off.
+    fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
+        let (mut len, mut known) = (self.rest.len(), 0);
+        wanted = wanted.max(2 * len);
+        if !lengthen(&mut bytes, wanted) {
+            return Block::too_long(origin, self.format, &self.rest);
+        }
+        bytes[..len].copy_from_slice(&self.rest);
+        loop {
+            let end = self.fill(origin, &mut bytes[..wanted], &mut len);
+            let at_end = matches!(end, End::Open);
+            let own = match self.format {
+                Format::Fasta => len,
+                Format::Fastq => without_empty_end(&bytes[..len], at_end),
+            };
+            let cuts = match self.splits {
+                true => cuts_inside(&bytes[..own], piece, at_end, self.continues),
+                false => cuts(self.format, &bytes[..own], piece, at_end, known),
+            };
+            if own == 0 && len > MAX_BLOCK && matches!(end, End::Record) {
+                let end = End::Fault(origin.only_empty_lines());
+                return Block { format: self.format, continues: false, bytes, cuts, end };
+            }
+            if cuts.len() > 1 || !matches!(end, End::Record) {
+                let last = cuts.last().copied().unwrap_or(0);
+                let continues = self.continues;
+                if last > 0 {
+                    self.continues = self.splits && last < len && !begins_record(&bytes, last);
+                }
+                let rest = &bytes[last..len];
+                self.rest.clear();
+                let end = match may_fail(|| self.rest.try_reserve(rest.len())) {
+                    Ok(()) => end,
+                    Err(_) => End::Fault(origin.too_long(rest)),
+                };
+                if !matches!(end, End::Fault(_)) {
+                    self.rest.extend_from_slice(rest);
+                }
+                return Block { format: self.format, continues, bytes, cuts, end };
+            }
+            known = len;
+            wanted *= 2;
+            if !lengthen(&mut bytes, wanted) {
+                return Block::too_long(origin, self.format, &bytes[..len]);
+            }
+        }
+    }
+
+    /// Fills `bytes`, of which there are `len`, unless the input ends.
+    fn fill(&mut self, origin: &Origin, bytes: &mut [u8], len: &mut usize) -> End {
+        while *len < bytes.len() {
+            match self.source.read(&mut bytes[*len..]) {
+                Ok(0) => return End::Open,
+                Ok(read) => *len += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return End::Fault(unread(&origin.path, error)),
+            }
+        }
+        End::Record
+    }
+}
+
+impl Block {
+    /// No records, and the error that there is no memory for the next one, of which these are the bytes so far.
+    fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> Block {
+        let end = End::Fault(origin.too_long(bytes));
+        Block { format, continues: false, bytes: Vec::new(), cuts: vec![0], end }
+    }
+
+    /// Number of pieces.
+    pub fn len(&self) -> usize {
+        self.cuts.len() - 1
+    }
+
+    /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
+    pub fn start(&self, len: usize) -> Option<Piece<'_>> {
+        let last = self.cuts.last().copied().unwrap_or(0);
+        let long = self.format == Format::Fasta && last > len;
+        let continues = self.continues;
+        long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], continues, closed: false })
+    }
+
+    /// The error that ended the input behind the block, once.
+    pub fn take_fault(&mut self) -> Option<Error> {
+        match mem::replace(&mut self.end, End::Closed) {
+            End::Fault(error) => Some(error),
+            end => {
+                self.end = end;
+                None
+            }
+        }
+    }
+
+    pub fn piece(&self, index: usize) -> Piece<'_> {
+        let (start, end) = (self.cuts[index], self.cuts[index + 1]);
+        let continues = match self.format {
+            Format::Fasta if start > 0 => !begins_record(&self.bytes, start),
+            Format::Fasta => self.continues,
+            Format::Fastq => false,
+        };
+        Piece {
+            format: self.format,
+            bytes: &self.bytes[start..end],
+            continues,
+            closed: index + 1 < self.len() || !matches!(self.end, End::Open),
+        }
+    }
+}

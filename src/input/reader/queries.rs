@@ -1,0 +1,250 @@
+//! The queries of a run: checked, in the letters of the run's alphabet, and encoded.
+
+use super::checks::{check_named_query, check_query_name, is_protein};
+use super::meter::Position;
+use super::parse::{Before, Raw};
+use super::{Extent, FileState, Reader, Record};
+use crate::terms::alignment::{Strand, Strands};
+use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
+use crate::terms::batch::Sequences;
+use crate::terms::casts::to_usize;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::ReadRules;
+use std::path::Path;
+use std::sync::Arc;
+use std::vec;
+
+/// The queries of one file, in order. After an error there are no more.
+pub struct Queries {
+    reader: Reader,
+    rules: Rules,
+    /// Pieces that wait, and the error behind them.
+    pieces: vec::IntoIter<(Before, Piece)>,
+    fault: Option<Error>,
+    /// What is left of the piece in hand, and all of its codes.
+    records: Vec<Record>,
+    codes: Sequences,
+    position: Position,
+}
+
+/// What a query is held against.
+struct Rules {
+    alphabet: Alphabet,
+    /// No query so far was long enough to tell that it is not DNA among proteins.
+    suspect: bool,
+    strands: Strands,
+    read: ReadRules,
+    /// Queries without residues are passed, as they are among the references.
+    skips_empty: bool,
+}
+
+#[derive(Default)]
+struct Piece {
+    records: Vec<Record>,
+    /// The codes of each record in its orientations.
+    codes: Sequences,
+    /// The codes of the record in hand.
+    code: Vec<u8>,
+    /// The place of the first query long enough to tell, and the error where it tells DNA among
+    /// proteins: one only if no query of the pieces before was long enough.
+    told: Option<(usize, Option<Error>)>,
+}
+
+impl Queries {
+    /// Queries to align to references of `alphabet`, with their codes on `strands`; `given` says that the user named the alphabet, and then queries that look
+    /// otherwise are taken at the user's word.
+    pub fn new(reader: Reader, alphabet: Alphabet, given: bool, strands: Strands) -> Queries {
+        // What the whole is, its first part tells.
+        let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
+        let read = reader.rules;
+        Queries {
+            reader,
+            rules: Rules { alphabet, suspect, strands, read, skips_empty: false },
+            pieces: Vec::new().into_iter(),
+            fault: None,
+            records: Vec::new(),
+            codes: Sequences::default(),
+            position: Position::default(),
+        }
+    }
+
+    /// The same queries but those without residues, which are no references either where both are of one file.
+    pub fn without_empty(mut self) -> Queries {
+        self.rules.skips_empty = true;
+        self
+    }
+
+    /// Where in the file the queries are.
+    pub fn extent(&self) -> Arc<Extent> {
+        self.reader.extent()
+    }
+
+    /// The queries at hand, which are the next ones; none when there are no more. One without letters
+    /// is no error.
+    pub fn at_hand(&mut self) -> Result<&[Record]> {
+        while self.records.is_empty() && self.next_piece()? {}
+        Ok(&self.records)
+    }
+
+    /// Appends the first `count` queries at hand to `records`, and to `codes` the codes of each in its
+    /// orientations.
+    pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
+        let strands = self.rules.strands();
+        let first = self.codes.len() - self.records.len() * strands;
+        codes.append(&self.codes, first..first + count * strands);
+        let rest = self.records.split_off(count);
+        self.position.give(letters(&self.records));
+        records.append(&mut self.records);
+        self.records = rest;
+    }
+
+    /// The next `count` queries, or all that there are, and their codes.
+    pub fn some(&mut self, count: usize) -> Result<(Vec<Record>, Sequences)> {
+        let (mut records, mut codes) = (Vec::new(), Sequences::default());
+        while records.len() < count {
+            let at_hand = self.at_hand()?.len();
+            if at_hand == 0 {
+                break;
+            }
+            self.take(at_hand.min(count - records.len()), &mut records, &mut codes);
+        }
+        Ok((records, codes))
+    }
+
+    /// Whether reading waits for nobody, so that a thread of the pool may do it.
+    pub fn is_steady(&self) -> bool {
+        self.reader.steady
+    }
+
+    /// Leaves the next `count` queries out, or all that there are.
+    pub fn skip(&mut self, mut count: u64) -> Result<()> {
+        while count > 0 {
+            let at_hand = self.at_hand()?.len();
+            if at_hand == 0 {
+                return Ok(());
+            }
+            let skipped = to_usize(count.min(at_hand as u64));
+            self.take(skipped, &mut Vec::new(), &mut Sequences::default());
+            count -= skipped as u64;
+        }
+        Ok(())
+    }
+
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        self.reader.state()
+    }
+
+    /// The @RG lines of a BAM file.
+    pub fn read_groups(&self) -> &[String] {
+        self.reader.read_groups()
+    }
+
+    /// The path as errors show it.
+    pub fn path(&self) -> &Path {
+        self.reader.path()
+    }
+
+    /// Bytes of the file, packed as they are, that the queries taken so far stand for, about.
+    pub fn bytes_taken(&self) -> u64 {
+        self.position.bytes()
+    }
+
+    /// Bytes of the file, packed as they are, that were read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.reader.meter.bytes()
+    }
+
+    /// See [`Reader::warnings`].
+    pub fn warnings(&self) -> Vec<String> {
+        self.reader.warnings()
+    }
+
+    /// Takes the next piece in hand, or gets more pieces; `false` when there are no more.
+    fn next_piece(&mut self) -> Result<bool> {
+        let Some((before, mut piece)) = self.pieces.next() else {
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
+            let rules = &self.rules;
+            let harvest = self.reader.harvest(|piece, raw| rules.take(piece, raw));
+            let more = harvest.is_some();
+            if let Some(harvest) = harvest {
+                let all = harvest.pieces.iter().map(|(_, piece)| letters(&piece.records)).sum();
+                self.position.go_on(self.reader.parsed, all);
+                (self.pieces, self.fault) = (harvest.pieces.into_iter(), harvest.fault);
+            }
+            return Ok(more);
+        };
+        if let (true, Some((at, told))) = (self.rules.suspect, piece.told) {
+            self.rules.suspect = false;
+            if let Some(error) = told {
+                // The end, since all that follows was parsed in vain.
+                piece.records.truncate(at);
+                piece.codes = piece.codes.iter().take(at * self.rules.strands()).collect();
+                self.pieces = Vec::new().into_iter();
+                self.fault = Some(self.reader.shift(before, error));
+                self.reader.finish();
+            }
+        }
+        (self.records, self.codes) = (piece.records, piece.codes);
+        self.records.iter_mut().for_each(|record| record.number += before.records);
+        Ok(true)
+    }
+}
+
+fn letters(records: &[Record]) -> u64 {
+    records.iter().map(|record| record.sequence.len() as u64).sum()
+}
+
+impl Rules {
+    fn strands(&self) -> usize {
+        self.strands.count() as usize
+    }
+
+    fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
+        let check = if self.read.any_names { check_named_query } else { check_query_name };
+        check(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        let mut record = Record::new(&raw);
+        if record.sequence.is_empty() && self.skips_empty {
+            return Ok(());
+        }
+        if self.read.masks_lower_case {
+            record.sequence = raw.written().into_owned();
+            self.alphabet.mask_lower_case(&mut record.sequence);
+        }
+        let letters = &record.sequence;
+        if self.suspect
+            && piece.told.is_none()
+            && let Some(own) = Alphabet::detect_certain(letters)
+        {
+            let dna = own == Alphabet::Dna;
+            let remedy = "translate the query, or set --alphabet dna or --alphabet protein";
+            let error = dna.then(|| raw.fault("the query is DNA, but the references are protein", remedy));
+            piece.told = Some((piece.records.len(), error));
+        }
+        piece.code.clear();
+        if let Err(at) = self.alphabet.encode(letters, &mut piece.code) {
+            return Err(self.refuse(&raw, letters, at));
+        }
+        if self.strands.has(Strand::Forward) {
+            piece.codes.push(piece.code.iter().copied());
+        }
+        if self.strands.has(Strand::Reverse) {
+            piece.codes.push(reverse_complement_codes(&piece.code));
+        }
+        record.normalise(self.alphabet);
+        piece.records.push(record);
+        Ok(())
+    }
+
+    /// Why `letters` are refused, whose first one outside the alphabet is the one at `at`.
+    fn refuse(&self, raw: &Raw, letters: &[u8], at: usize) -> Error {
+        if self.alphabet == Alphabet::Dna && is_protein(letters) {
+            let remedy = "give protein references or DNA queries; if the references are protein but look like DNA, \
+                          use --alphabet protein";
+            return raw.fault("the query is protein, but the references are DNA", remedy);
+        }
+        raw.foreign_letter(letters[at], at, self.alphabet)
+    }
+}

@@ -1,0 +1,69 @@
+//! What a reader tolerates, to be said once for each kind: how often, and where first.
+
+use super::parse::Before;
+use super::share::Extent;
+use crate::terms::error::Place;
+
+/// A kind of remark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// Reads of FASTQ have `.` for a base that was not called.
+    Dots,
+    /// A reference has no residues.
+    EmptyReference,
+    /// A comment, whose tags are copied, holds something else.
+    NoTag,
+}
+
+/// Kinds of remarks, each at its place in [`Remarks`].
+const KINDS: [Remark; 3] = [Remark::Dots, Remark::EmptyReference, Remark::NoTag];
+
+/// Number of records with a remark, and the first of them.
+#[derive(Clone, Debug, Default)]
+pub struct Remarks([Noted; KINDS.len()]);
+
+#[derive(Clone, Debug, Default)]
+struct Noted {
+    records: u64,
+    first: Option<Place>,
+}
+
+impl Remarks {
+    /// Notes a record. Its place is made only for the first one of its kind.
+    pub fn note(&mut self, remark: Remark, place: impl FnOnce() -> Place) {
+        let noted = &mut self.0[remark as usize];
+        noted.records += 1;
+        noted.first.get_or_insert_with(place);
+    }
+
+    /// Adds those of the next piece of an input, which has `before` before it.
+    pub fn add(&mut self, next: Remarks, before: Before) {
+        for (all, next) in self.0.iter_mut().zip(next.0) {
+            all.records += next.records;
+            all.first = all.first.take().or_else(|| next.first.map(|place| before.place(place)));
+        }
+    }
+
+    /// A sentence for each kind, with places as they are in the file.
+    pub fn sentences(&self, extent: &Extent) -> Vec<String> {
+        let sentence = |(kind, noted): (&Remark, &Noted)| {
+            let place = extent.place(noted.first.clone()?);
+            Some(format!("{place}: {}", kind.sentence(noted.records)))
+        };
+        KINDS.iter().zip(&self.0).filter_map(sentence).collect()
+    }
+}
+
+impl Remark {
+    fn sentence(self, records: u64) -> String {
+        let more = match records {
+            1 => String::new(),
+            _ => format!(" (the first of {records} such records)"),
+        };
+        match self {
+            Remark::Dots => format!("'.' in FASTQ is read as N{more}"),
+            Remark::NoTag => format!("the comment has a field that is not a SAM tag and is not copied{more}"),
+            Remark::EmptyReference => format!("the record is empty and is skipped{more}"),
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! One part of a file's records, found without reading what stands before it.
+//!
+//! Part `i` of `n` of a file of `B` bytes on its disk has what stands from one cut to the next: those of the bytes
+//! `ceil((i - 1) * B / n)` and `ceil(i * B / n)`. The cut of byte 0 is the file's beginning, that of byte `B` its end.
+//! That of another byte is found from the next byte at which reading can begin: in a plain file that byte itself, in
+//! bgzf the first one of the next block, in gzip the first one that is known by the next [step](feed) of the file.
+//! Of the records that begin behind it (not at it) the first one is passed, since nobody who begins here knows the name
+//! of the one before it. The first of the others that begins a group ([`crate::terms::groups`]) is the cut; or the end of the
+//! file, if there is none. Where records make no groups, the first record is the cut itself.
+//!
+//! So a cut is told by the file and the byte alone. The parts before and behind it find it on their own, and are
+//! stretches of the file, one behind the other. A plain or bgzf file is read from near the part's beginning; a gzip file,
+//! into which there is no way but from its beginning, is unpacked up to there. No part is read further than a group
+//! behind its end.
+
+use crate::terms::casts::{to_u64, to_usize};
+
+mod feed;
+mod starts;
+#[cfg(test)]
+mod tests;
+
+use super::cut::newlines;
+use super::faults::{unread, whole};
+use super::file_state::FileState;
+use super::gunzip::Tail;
+use super::meter::Meter;
+use super::parse::Before;
+use super::source::is_blank;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::groups;
+use crate::terms::options::Share;
+use feed::Feed;
+use memchr::memmem;
+use needletail::parser::Format;
+use starts::{Start, next_start};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// Lines of a FASTQ record.
+const FASTQ_LINES: u64 = 4;
+
+/// Which part of a file, or of one file of several that count as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    pub(super) share: Share,
+    /// Groups of records stay together.
+    pub(super) groups: bool,
+    /// Gap characters of FASTA are no letters.
+    pub(super) removes_gaps: bool,
+    /// Bytes of the files before this one, and of all.
+    pub(super) before: u64,
+    pub(super) total: u64,
+}
+
+impl Slice {
+    /// The same, cut between groups of records.
+    pub fn of_groups(self, removes_gaps: bool) -> Slice {
+        Slice { groups: true, removes_gaps, ..self }
+    }
+
+    /// Where in this file, of so many bytes, the cuts are looked for at which the part begins and ends.
+    pub fn borders(&self, size: u64) -> [u64; 2] {
+        let Share { number, of } = self.share;
+        [number - 1, number].map(|parts| {
+            let byte = to_u64((u128::from(parts) * u128::from(self.total)).div_ceil(u128::from(of)));
+            byte.saturating_sub(self.before).min(size)
+        })
+    }
+}
+
+/// The bytes of a part's records, unpacked.
+pub struct Stretch {
+    feed: Feed,
+    format: Option<Format>,
+    groups: bool,
+    removes_gaps: bool,
+    /// Where in the file the cuts are looked for, and its size.
+    borders: [u64; 2],
+    size: u64,
+    /// The file as it was when it was opened.
+    state: FileState,
+    /// The searches for the cuts at which the part begins and ends, once bytes have come in which reading can begin.
+    begin: Option<Search>,
+    end: Option<Search>,
+    /// Unpacked bytes, and the place of the first one among all that the feed gave.
+    bytes: Vec<u8>,
+    at: u64,
+    /// What stands before it was read, or is before the part.
+    from: u64,
+    /// The feed is at its end, or nothing is wanted of it.
+    ended: bool,
+    /// Where the part ends, for its [`Extent`].
+    end_place: Arc<OnceLock<u64>>,
+    meter: Meter,
+}
+
+impl Stretch {
+    /// Finds the part's first record.
+    pub fn open(path: &Path, slice: Slice) -> io::Result<(Stretch, Extent)> {
+        let mut stretch = Stretch::from_the_start(path, slice)?;
+        let [begin, _] = stretch.borders;
+        if begin > 0 && !stretch.ended {
+            stretch.feed.jump(begin)?;
+        }
+        stretch.find_begin(path)
+    }
+
+    /// A stretch of a file of which nothing was read yet.
+    fn from_the_start(path: &Path, slice: Slice) -> io::Result<Stretch> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        let state = FileState::of(path, &file);
+        let mut borders = slice.borders(size);
+        let (feed, lead) = Feed::open(file, borders)?;
+        let format = match lead.first {
+            _ if lead.alignments.is_some() => None,
+            Some(b'>') => Some(Format::Fasta),
+            Some(b'@') => Some(Format::Fastq),
+            _ => None,
+        };
+        if format.is_none() {
+            // All of it is each part's, whose reader will say what is wrong.
+            borders = [0, size];
+        }
+        Ok(Stretch {
+            feed,
+            format,
+            groups: slice.groups,
+            removes_gaps: slice.removes_gaps,
+            borders,
+            size,
+            state,
+            begin: None,
+            end: None,
+            bytes: Vec::new(),
+            at: 0,
+            from: 0,
+            ended: borders[0] == size || borders[1] == 0,
+            end_place: Arc::default(),
+            meter: Meter::default(),
+        })
+    }
+
+    fn find_begin(mut self, path: &Path) -> io::Result<(Stretch, Extent)> {
+        while !self.begin.as_ref().is_some_and(|begin| begin.found) && self.more()? {}
+        let [border, _] = self.borders;
+        let extent = Extent {
+            path: path.to_path_buf(),
+            state: self.state.clone(),
+            format: self.format,
+            border,
+            behind: self.begin.as_ref().map_or(0, |begin| begin.at - begin.from),
+            begin: self.place(&self.begin, border),
+            end: Arc::clone(&self.end_place),
+            tail: self.feed.tail(),
+            counted: OnceLock::new(),
+        };
+        Ok((self, extent))
+    }
+
+    /// Whether it is a part of FASTA or FASTQ.
+    pub fn has_records(&self) -> bool {
+        self.format.is_some()
+    }
+
+    /// Counts the bytes that are read of the part, packed as they lie in the file.
+    pub fn meter(&self) -> Meter {
+        self.meter.clone()
+    }
+
+    /// What tells a cut from others: in a plain file its byte, else the packed byte from which it was looked for and
+    /// the unpacked ones from there, in one number.
+    fn place(&self, search: &Option<Search>, border: u64) -> u64 {
+        match search {
+            // Empty blocks may precede the first bytes.
+            _ if border == 0 => 0,
+            Some(search) => search.place + (search.at - search.from),
+            None => self.size,
+        }
+    }
+
+    /// The place behind the bytes at hand.
+    fn there(&self) -> u64 {
+        self.at + self.bytes.len() as u64
+    }
+
+    /// Gets more bytes, and goes on looking for the cuts; `false` at the end.
+    fn more(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        let needed = self.end.as_ref().map_or(self.from, |end| end.at.min(self.from));
+        self.bytes.drain(..to_usize(needed - self.at));
+        self.at = needed;
+        // A record that was not there to its end is looked at again when there is twice as much.
+        let enough = 2 * self.bytes.len();
+        while !self.ended && self.bytes.len() <= enough {
+            let from = self.there();
+            self.ended = !self.feed.next(&mut self.bytes)?;
+            self.meter.set(self.feed.at().saturating_sub(self.borders[0]));
+            for (border, search) in self.borders.into_iter().zip([&mut self.begin, &mut self.end]) {
+                if search.is_none() && !self.ended && self.feed.at() >= border {
+                    *search = Some(Search::new(from, self.feed.at(), border));
+                }
+            }
+        }
+        if let Some(format) = self.format {
+            for search in
+                [&mut self.begin, &mut self.end].into_iter().flatten().filter(|search| !search.found)
+            {
+                let bytes = &self.bytes[to_usize(search.at - self.at)..];
+                search.look(bytes, (format, self.removes_gaps), self.groups, self.ended);
+            }
+        }
+        self.from = self.begin.as_ref().map_or(self.there(), |begin| begin.at.max(self.from));
+        Ok(true)
+    }
+}
+
+impl Read for Stretch {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let to = self.end.as_ref().map_or(self.there(), |end| end.at);
+            if self.from < to {
+                let own = to_usize(self.from - self.at)..to_usize(to - self.at);
+                let read = (&self.bytes[own]).read(buffer)?;
+                self.from += read as u64;
+                return Ok(read);
+            }
+            if self.end.as_ref().is_some_and(|end| end.found) || !self.more()? {
+                let place = self.place(&self.end, self.borders[1]);
+                self.end_place.get_or_init(|| place);
+                self.meter.set(self.borders[1] - self.borders[0]);
+                return Ok(0);
+            }
+        }
+    }
+}
+
+/// The search for a cut.
+struct Search {
+    /// Where it began: place among the unpacked bytes, and place in the file.
+    from: u64,
+    place: u64,
+    /// What stands before it is before the cut; the cut itself, once that is found.
+    at: u64,
+    found: bool,
+    /// Name of the last record that was passed.
+    last: Option<Vec<u8>>,
+}
+
+impl Search {
+    fn new(from: u64, place: u64, border: u64) -> Search {
+        Search { from, place, at: from, found: border == 0, last: None }
+    }
+
+    /// Looks through `bytes`, which begin where it stands, and which are all there are if `at_end`.
+    fn look(&mut self, mut bytes: &[u8], (format, removes_gaps): (Format, bool), groups: bool, at_end: bool) {
+        loop {
+            let Start { at, name, letters, open } = match next_start(format, bytes, at_end, removes_gaps) {
+                Ok(start) => start,
+                Err(passed) => {
+                    self.at += if at_end { bytes.len() } else { passed } as u64;
+                    self.found = at_end;
+                    return;
+                }
+            };
+            let begins = |last: &Vec<u8>| groups::begins(last, name, letters);
+            let undecided = |last: &Vec<u8>| open && !groups::are_mates(last, name);
+            if !groups || self.last.as_ref().is_some_and(begins) {
+                self.at += at as u64;
+                self.found = true;
+                return;
+            }
+            if self.last.as_ref().is_some_and(undecided) {
+                // From the line's end before it.
+                self.at += at as u64 - 1;
+                return;
+            }
+            self.last = Some(name.to_vec());
+            self.at += at as u64;
+            bytes = &bytes[at..];
+        }
+    }
+}
+
+/// Where a part stands in its file; of a whole file, which is the default, nothing stands before it.
+#[derive(Default)]
+pub struct Extent {
+    path: PathBuf,
+    /// The file as it was when it was opened.
+    state: FileState,
+    format: Option<Format>,
+    /// Where its beginning was looked for, and how many unpacked bytes behind that it was found.
+    border: u64,
+    behind: u64,
+    /// What tells the cuts from others; of the end, once all is read.
+    begin: u64,
+    end: Arc<OnceLock<u64>>,
+    tail: Tail,
+    counted: OnceLock<Option<Before>>,
+}
+
+impl Extent {
+    /// Whether the file begins with it.
+    pub fn is_first(&self) -> bool {
+        self.border == 0
+    }
+
+    /// Whether it begins after the first `bytes` packed bytes of the file.
+    pub fn begins_behind(&self, bytes: u64) -> bool {
+        self.border > bytes
+    }
+
+    /// What tells the cuts where it begins and ends from others.
+    pub fn places(&self) -> (u64, u64) {
+        (self.begin, self.end.get().copied().unwrap_or(self.begin))
+    }
+
+    /// What was seen of the end of gzip data.
+    pub(super) fn tail(&self) -> &Tail {
+        &self.tail
+    }
+
+    /// An error of the part, in its true place.
+    pub fn shift(&self, error: Error) -> Error {
+        match error {
+            Error::Input { place, problem, remedy } => Error::input(self.place(place), problem, remedy),
+            other => other,
+        }
+    }
+
+    /// A place that was counted from the part's beginning, as it truly is. Where that can't be counted, it is the file.
+    pub fn place(&self, place: Place) -> Place {
+        let is_elsewhere = place.file != self.path || place.record.is_none() && place.line.is_none();
+        if self.is_first() || is_elsewhere {
+            return place;
+        }
+        match self.counted.get_or_init(|| self.count().ok()) {
+            Some(before) => before.place(place),
+            None => whole(&place.file),
+        }
+    }
+
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        &self.state
+    }
+
+    /// Reads what stands before the part, and counts its records and lines. A file that has changed is refused.
+    pub fn count(&self) -> Result<Before> {
+        if self.is_first() {
+            return Ok(Before::default());
+        }
+        let file = File::open(&self.path).map_err(|source| unread(&self.path, source))?;
+        self.state.check_same(&FileState::of(&self.path, &file))?;
+        self.count_in(file).map_err(|source| unread(&self.path, source))
+    }
+
+    fn count_in(&self, file: File) -> io::Result<Before> {
+        let mut before = Before::default();
+        let (mut feed, lead) = Feed::open(file, [self.border; 2])?;
+        // The first record, which no line end stands before. All cuts are behind it.
+        before.records = u64::from(lead.lines == 0);
+        let (mut piece, mut line_begins, mut left) = (Vec::new(), false, None);
+        // Lines up to the last one with text. Empty lines may follow the last record of FASTQ.
+        let mut lines = 0;
+        while left != Some(0) && feed.next(&mut piece)? {
+            if feed.at() >= self.border {
+                let left = left.get_or_insert(self.behind);
+                piece.truncate(to_usize((*left).min(piece.len() as u64)));
+                *left -= piece.len() as u64;
+            }
+            if let Some(last) = piece.iter().rposition(|&byte| !is_blank(byte)) {
+                lines = before.lines + newlines(&piece[..last]) as u64 + 1;
+            }
+            before.lines += newlines(&piece) as u64;
+            before.records += memmem::find_iter(&piece, b"\n>").count() as u64;
+            before.records += u64::from(line_begins && piece.first() == Some(&b'>'));
+            line_begins = piece.last().map_or(line_begins, |&last| last == b'\n');
+            piece.clear();
+        }
+        if self.format == Some(Format::Fastq) {
+            before.records = u64::saturating_sub(lines, lead.lines).div_ceil(FASTQ_LINES);
+        }
+        Ok(before)
+    }
+}

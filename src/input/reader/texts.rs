@@ -1,0 +1,243 @@
+//! What is searched: patterns, all of them at once, and texts, one after the other.
+
+use super::checks::{check_query_name, check_reference};
+use super::faults::{UNKNOWN_FORMAT, whole};
+use super::meter::Position;
+use super::names::first_repeated;
+use super::parse::{Raw, is_gap};
+use super::{Extent, FileState, Reader, Slice, size};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::{Error, Result};
+use crate::terms::options::{ReadRules, Share};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The problem of a text whose qualities are missing, and its remedy.
+pub const NO_QUALITIES: &str = "it has no qualities, which FASTQ needs";
+pub const QUALITIES_REMEDY: &str = "give reads as FASTQ, or --format fasta";
+
+/// A DNA sequence with its codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The header, up to its first white space or all of it.
+    pub name: String,
+    /// Letters in upper case, without line ends.
+    pub letters: Vec<u8>,
+    /// Codes of DNA, as many.
+    pub codes: Vec<u8>,
+    /// Phred+33 characters, as many, if they are kept; otherwise none.
+    pub qualities: Vec<u8>,
+}
+
+/// What texts keep of their records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextRules {
+    pub name: TextName,
+    /// Qualities are kept, and a record of FASTA is refused.
+    pub has_qualities: bool,
+    pub reading: ReadRules,
+}
+
+/// The name of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextName {
+    /// The header up to its first white space.
+    #[default]
+    Id,
+    /// The header, with spaces for tabs.
+    Full,
+    /// The header as it is written.
+    Written,
+}
+
+/// The texts of one file, in order. After an error there are no more.
+pub struct Texts {
+    reader: Reader,
+    rules: TextRules,
+    ready: VecDeque<Text>,
+    fault: Option<Error>,
+    position: Position,
+}
+
+impl Texts {
+    /// Opens `path`, or stdin for `-`; or a slice of it.
+    pub fn open(path: &Path, slice: Option<Slice>, rules: TextRules) -> Result<Texts> {
+        let reader = match slice {
+            Some(slice) => Reader::open_slice(path, slice)?,
+            None => Reader::open(path)?,
+        };
+        let reader = reader.with_rules(rules.reading);
+        Ok(Texts { reader, rules, ready: VecDeque::new(), fault: None, position: Position::default() })
+    }
+
+    /// Where in the file they are.
+    pub fn extent(&self) -> Arc<Extent> {
+        self.reader.extent()
+    }
+
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        self.reader.state()
+    }
+
+    /// Bytes of the file, packed as they are, that the texts given so far stand for, about.
+    pub fn bytes_given(&self) -> u64 {
+        self.position.bytes()
+    }
+
+    /// See [`Reader::warnings`].
+    pub fn warnings(&self) -> Vec<String> {
+        self.reader.warnings()
+    }
+}
+
+/// One without letters is no error.
+impl Iterator for Texts {
+    type Item = Result<Text>;
+
+    fn next(&mut self) -> Option<Result<Text>> {
+        while self.ready.is_empty() {
+            if let Some(fault) = self.fault.take() {
+                return Some(Err(fault));
+            }
+            let rules = self.rules;
+            let harvest =
+                self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, rules, "text"))?;
+            self.ready.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
+            let letters = self.ready.iter().map(|text| text.letters.len() as u64).sum();
+            self.position.go_on(self.reader.parsed, letters);
+            self.fault = harvest.fault;
+        }
+        let text = self.ready.pop_front()?;
+        self.position.give(text.letters.len() as u64);
+        Some(Ok(text))
+    }
+}
+
+/// What of each file belongs to the part `share` of all of them, for which they count as one file; and the file's bytes.
+pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<(Slice, u64)>> {
+    let sizes = paths.iter().map(|path| size(path, "--part")).collect::<Result<Vec<u64>>>()?;
+    let (total, mut before) = (sizes.iter().sum(), 0);
+    let mut slice = |size| {
+        let slice = Slice { share, groups: false, removes_gaps: false, before, total };
+        before += size;
+        (slice, size)
+    };
+    Ok(sizes.into_iter().map(&mut slice).collect())
+}
+
+/// Names and lengths of the texts of a file, as SAM's header has them: what it can't hold is refused. Gives also the state
+/// of the file, by which a second pass knows it.
+pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize)>, FileState)> {
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let remedy = "give a file, or another --format";
+        return Err(Error::input(
+            whole(path),
+            "it cannot be read twice, but --format sam reads texts once for the \
+                                              header and once for the hits",
+            remedy,
+        ));
+    }
+    let mut lengths = Vec::new();
+    let mut reader = Reader::open(path)?.with_rules(rules);
+    while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
+        let len = raw.written().len();
+        // One without letters is no error, and is left out of the header.
+        check_reference(raw.name, len.max(1)).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        texts.push((raw.name.to_string(), len));
+        Ok(())
+    }) {
+        lengths.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
+        if let Some(fault) = harvest.fault {
+            return Err(fault);
+        }
+    }
+    Ok((lengths, reader.state().clone()))
+}
+
+/// Refuses texts of one name, of which the later one is in this file.
+pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()> {
+    let names: Vec<String> = texts.iter().map(|(name, _)| name.clone()).collect();
+    let Some((_, later)) = first_repeated(&names) else { return Ok(()) };
+    let problem = format!("two texts are named '{}'", names[later].escape_debug());
+    Err(Error::input(
+        whole(path),
+        problem,
+        "rename one of them, because SAM needs unique names, or use another --format",
+    ))
+}
+
+/// Reads all patterns of a file, none of them empty, and what is to be said of the file. As reads of SAM their names are
+/// checked.
+pub fn read_patterns(
+    path: &Path,
+    rules: ReadRules,
+    full_names: bool,
+    sam: bool,
+) -> Result<(Vec<Text>, Vec<String>)> {
+    let mut reader = Reader::open(path).map_err(of_patterns)?.with_rules(rules);
+    let mut patterns = Vec::new();
+    while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
+        if sam {
+            check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        }
+        let name = if full_names { TextName::Full } else { TextName::Id };
+        take(patterns, &raw, TextRules { name, ..TextRules::default() }, "pattern")?;
+        if patterns.last().is_some_and(|pattern| pattern.letters.is_empty()) {
+            return Err(raw.fault("the pattern is empty", "add its sequence, or remove the record"));
+        }
+        Ok(())
+    }) {
+        patterns.extend(harvest.pieces.into_iter().flat_map(|(_, patterns)| patterns));
+        if let Some(fault) = harvest.fault {
+            return Err(fault);
+        }
+    }
+    Ok((patterns, reader.warnings()))
+}
+
+/// An error of a file of patterns. Users of other programs may give a list or a table.
+fn of_patterns(error: Error) -> Error {
+    match error {
+        Error::Input { place, problem, .. } if problem == UNKNOWN_FORMAT => Error::input(
+            place,
+            UNKNOWN_FORMAT,
+            "-f takes FASTA or FASTQ, plain or gzip; to convert a list of sequences, use \
+             `awk '{print \">\" NR \"\\n\" $1}' LIST`, and for a table of names and sequences \
+             `awk '{print \">\" $1 \"\\n\" $2}' TABLE`",
+        ),
+        other => other,
+    }
+}
+
+fn take(texts: &mut Vec<Text>, raw: &Raw, rules: TextRules, what: &str) -> Result<()> {
+    if raw.name.is_empty() {
+        return Err(raw.fault(format!("the {what} has no name"), "put a name right after '>' or '@'"));
+    }
+    if rules.has_qualities && !raw.has_qualities() {
+        return Err(raw.fault(NO_QUALITIES, QUALITIES_REMEDY));
+    }
+    let letters = raw.letters();
+    let mut codes = Vec::with_capacity(letters.len());
+    if let Err(at) = Alphabet::Dna.encode(&letters, &mut codes) {
+        if let Some(mixed) = raw.mixed(letters[at]) {
+            return Err(mixed);
+        }
+        if is_gap(letters[at]) {
+            return Err(raw.foreign_letter(letters[at], at, Alphabet::Dna));
+        }
+        let letter = letters[at].escape_ascii();
+        let problem = format!("'{letter}' at position {} is not a base of DNA or RNA", at + 1);
+        let remedy = "replace it with N, or remove it; search accepts nucleotides and their IUPAC codes";
+        return Err(raw.fault(problem, remedy));
+    }
+    let name = match rules.name {
+        TextName::Id => raw.name.to_string(),
+        TextName::Full => raw.header(),
+        TextName::Written => raw.written_header(),
+    };
+    let qualities = if rules.has_qualities { raw.quality_line().to_vec() } else { Vec::new() };
+    texts.push(Text { name, letters, codes, qualities });
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! What a user looks at after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
+
+mod multiqc;
+mod page;
+mod stats;
+#[cfg(test)]
+mod tests;
+
+pub use page::page;
+pub use stats::stats;
+
+use crate::output::statistics::{ReferenceDepth, Statistics};
+use crate::terms::insert::InsertSize;
+use crate::terms::options::{Mode, Options};
+use crate::terms::scoring::Scoring;
+use std::path::Path;
+use std::time::Duration;
+
+/// A run, and what it found. It is the same on every device.
+pub struct Account<'a> {
+    pub options: &'a Options,
+    pub scoring: &'a Scoring,
+    /// `None` where any score will do.
+    pub min_score: Option<i32>,
+    /// Of mates.
+    pub insert: Option<InsertSize>,
+    /// Queries that are too short to reach the least score or the greatest E-value.
+    pub too_short: u64,
+    /// Hits that masking leaves out.
+    pub masked_hits: u64,
+    /// Names of the references that the queries met, as the output has them.
+    pub names: &'a [String],
+    pub statistics: &'a Statistics,
+}
+
+/// What differs between runs of one command.
+pub struct Facts {
+    /// In words.
+    pub device: String,
+    pub elapsed: Duration,
+    /// Cells of the recurrence that were scored.
+    pub cells: u64,
+    /// Queries that were searched in full; `None` without a filter.
+    pub whole: Option<u64>,
+}
+
+/// References summed up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Coverage {
+    references: u64,
+    letters: u64,
+    unique: u64,
+    tied: u64,
+    aligned: u64,
+    covered: u64,
+    /// References with an alignment.
+    hit: u64,
+}
+
+impl Coverage {
+    fn of<'a>(references: impl IntoIterator<Item = ReferenceDepth<'a>>) -> Coverage {
+        references.into_iter().fold(Coverage::default(), |all, reference| Coverage {
+            references: all.references + 1,
+            letters: all.letters + reference.letters,
+            unique: all.unique + reference.unique,
+            tied: all.tied + reference.tied,
+            aligned: all.aligned + reference.aligned,
+            covered: all.covered + reference.covered,
+            hit: all.hit + u64::from(reference.alignments() > 0),
+        })
+    }
+}
+
+impl Account<'_> {
+    /// The references and their names.
+    fn references(&self) -> impl Iterator<Item = (&str, ReferenceDepth<'_>)> {
+        self.names.iter().map(String::as_str).zip(self.statistics.depth.references())
+    }
+
+    fn name_of(&self, target: u32) -> &str {
+        self.names.get(target as usize).map_or("", String::as_str)
+    }
+
+    fn mode(&self) -> &'static str {
+        match self.options.mode {
+            Mode::All => "all",
+            Mode::Pairs => "pairs",
+            Mode::Triangle => "all against all",
+        }
+    }
+
+    /// The part of the run that was done, such as "queries 2/8".
+    fn part(&self) -> Option<String> {
+        let queries = self.options.part.map(|part| format!("queries {}/{}", part.number, part.of));
+        queries
+            .or_else(|| self.options.ref_part.map(|part| format!("references {}/{}", part.number, part.of)))
+    }
+}
+
+/// `part / whole` with `digits` digits behind the point, the last one rounded; `None` where `whole` is 0.
+fn ratio(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> Option<String> {
+    let (part, whole, scale) = (part.into(), whole.into(), 10u128.pow(digits));
+    let doubled = part.checked_mul(2 * scale)?.checked_add(whole)?;
+    let scaled = doubled.checked_div(whole.checked_mul(2)?)?;
+    Some(format!("{}.{:0width$}", scaled / scale, scaled % scale, width = digits as usize))
+}
+
+/// As a percentage of two digits.
+fn percent(part: u64, whole: u64) -> Option<String> {
+    ratio(u128::from(part) * 100, whole, 2)
+}
+
+/// A file's name for people.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

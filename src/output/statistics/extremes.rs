@@ -1,0 +1,156 @@
+//! The best and the worst alignments, drawn.
+
+use super::paths::{Path, is_equal};
+use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alphabet::Alphabet;
+use std::cmp::Ordering;
+use std::ops::AddAssign;
+
+/// Alignments of each kind.
+const KEPT: usize = 5;
+/// Columns of an alignment that are drawn, its first ones.
+const COLUMNS: usize = 600;
+/// Characters of a query's name that are kept.
+const NAME: usize = 200;
+
+/// The worst and the best primary alignments by identity. Of equal ones the earlier queries are taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extremes {
+    /// The worst one first.
+    pub worst: Vec<Extreme>,
+    /// The best one first.
+    pub best: Vec<Extreme>,
+}
+
+/// An alignment of [`Extremes`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extreme {
+    pub matches: u64,
+    pub columns: u64,
+    /// The query's place among all, from 0.
+    pub place: u64,
+    pub drawing: Drawing,
+}
+
+/// An alignment as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawing {
+    pub name: String,
+    /// The place of its target among those of the run.
+    pub target: u32,
+    pub strand: Strand,
+    pub score: i32,
+    /// The query's letters, and where the alignment begins and ends in it, as it was read (0-based, half-open).
+    pub query_letters: u64,
+    pub query: (u64, u64),
+    pub reference: (u64, u64),
+    /// The letters of each side in the reference's orientation, `-` in gaps; only the first columns.
+    pub query_row: String,
+    pub reference_row: String,
+    /// `|` between equal letters, `.` between others.
+    pub marks: String,
+}
+
+impl Extremes {
+    /// Keeps an alignment if it is one of the worst or the best.
+    pub fn add(&mut self, path: &Path, place: u64, draw: impl Fn() -> Drawing) {
+        let (matches, columns) = (path.matches, path.columns());
+        let belongs = |kept: &[Extreme], order: Order| {
+            kept.len() < KEPT
+                || kept.last().is_some_and(|last| order((matches, columns, place), last.key()).is_lt())
+        };
+        for (kept, order) in self.both() {
+            if belongs(kept, order) {
+                insert(kept, order, Extreme { matches, columns, place, drawing: draw() });
+            }
+        }
+    }
+
+    fn both(&mut self) -> [(&mut Vec<Extreme>, Order); 2] {
+        [(&mut self.worst, worse), (&mut self.best, better)]
+    }
+}
+
+impl AddAssign for Extremes {
+    fn add_assign(&mut self, other: Extremes) {
+        for ((kept, order), more) in self.both().into_iter().zip([other.worst, other.best]) {
+            more.into_iter().for_each(|extreme| insert(kept, order, extreme));
+        }
+    }
+}
+
+impl Extreme {
+    fn key(&self) -> Key {
+        (self.matches, self.columns, self.place)
+    }
+}
+
+/// Matches, columns and place.
+type Key = (u64, u64, u64);
+type Order = fn(Key, Key) -> Ordering;
+
+fn worse(one: Key, other: Key) -> Ordering {
+    by_identity(one, other).then(one.2.cmp(&other.2))
+}
+
+fn better(one: Key, other: Key) -> Ordering {
+    by_identity(other, one).then(one.2.cmp(&other.2))
+}
+
+fn by_identity(one: Key, other: Key) -> Ordering {
+    (u128::from(one.0) * u128::from(other.1)).cmp(&(u128::from(other.0) * u128::from(one.1)))
+}
+
+fn insert(kept: &mut Vec<Extreme>, order: Order, extreme: Extreme) {
+    let at = kept.partition_point(|other| order(other.key(), extreme.key()).is_lt());
+    kept.insert(at, extreme);
+    kept.truncate(KEPT);
+}
+
+impl Drawing {
+    /// Draws an alignment. `letters` are the query's in the aligned orientation, `target` are codes.
+    pub fn of(
+        alphabet: Alphabet,
+        (name, letters): (&str, &[u8]),
+        target: &[u8],
+        alignment: &Alignment,
+    ) -> Drawing {
+        let len = letters.len() as u64;
+        let (start, end) = (u64::from(alignment.query_start), u64::from(alignment.query_end));
+        let query = match alignment.strand {
+            Strand::Forward => (start, end),
+            Strand::Reverse => (len - end, len - start),
+        };
+        let mut drawing = Drawing {
+            name: name.chars().take(NAME).collect(),
+            target: alignment.target,
+            strand: alignment.strand,
+            score: alignment.score,
+            query_letters: len,
+            query,
+            reference: (u64::from(alignment.target_start), u64::from(alignment.target_end)),
+            query_row: String::new(),
+            reference_row: String::new(),
+            marks: String::new(),
+        };
+        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        let columns = alignment.cigar.iter().flat_map(|&(count, op)| (0..count).map(move |_| op));
+        for op in columns.take(COLUMNS) {
+            let (own, code) = (letters[i.min(letters.len() - 1)], target[j.min(target.len() - 1)]);
+            let letter = alphabet.letters().get(usize::from(code)).copied().unwrap_or(b'?');
+            let equal = alphabet.code(own).is_some_and(|own| is_equal(alphabet, own, code));
+            let (own, mark, letter) = match op {
+                Op::Match if equal => (own, '|', letter),
+                Op::Match => (own, '.', letter),
+                Op::Insertion => (own, ' ', b'-'),
+                Op::Deletion => (b'-', ' ', letter),
+            };
+            drawing.query_row.push(char::from(own));
+            drawing.marks.push(mark);
+            drawing.reference_row.push(char::from(letter));
+            i += usize::from(op != Op::Deletion);
+            j += usize::from(op != Op::Insertion);
+        }
+        drawing
+    }
+}

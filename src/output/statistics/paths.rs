@@ -1,0 +1,155 @@
+//! What the path of an alignment consists of, and where in the read it differs from the reference.
+
+use super::histogram::Bins;
+use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alphabet::{Alphabet, CODES};
+use crate::terms::casts::to_usize;
+use std::ops::{AddAssign, Range};
+
+/// Sums of the columns of paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// Equal residues, as the output's NM counts them.
+    pub matches: u64,
+    pub mismatches: u64,
+    /// Gaps in the reference, and the letters of the query in them.
+    pub insertions: u64,
+    pub inserted: u64,
+    /// Gaps in the query, and the letters of the reference in them.
+    pub deletions: u64,
+    pub deleted: u64,
+    /// Letters of the query before and behind the alignment.
+    pub clipped: u64,
+}
+
+impl Path {
+    /// Columns of the alignment, which identities are shares of.
+    pub fn columns(&self) -> u64 {
+        self.matches + self.mismatches + self.inserted + self.deleted
+    }
+}
+
+impl AddAssign for Path {
+    fn add_assign(&mut self, other: Path) {
+        self.matches += other.matches;
+        self.mismatches += other.mismatches;
+        self.insertions += other.insertions;
+        self.inserted += other.inserted;
+        self.deletions += other.deletions;
+        self.deleted += other.deleted;
+        self.clipped += other.clipped;
+    }
+}
+
+/// Differences by their place in the read as it was sequenced, from its first letter on. All have bins of one width.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Positions {
+    /// Letters of the reads.
+    pub letters: Bins,
+    pub mismatches: Bins,
+    /// Inserted letters.
+    pub inserted: Bins,
+    /// Gaps in the read, whatever their length, at the letter before them.
+    pub deletions: Bins,
+    /// Letters outside the alignment.
+    pub clipped: Bins,
+    /// Mismatches by the code of the reference and the code of the read, both on the reference's strand.
+    changes: Vec<u64>,
+}
+
+impl Positions {
+    fn all(&mut self) -> [&mut Bins; 5] {
+        let Positions { letters, mismatches, inserted, deletions, clipped, .. } = self;
+        [letters, mismatches, inserted, deletions, clipped]
+    }
+
+    /// How often code `from` of a reference is `to` in a read.
+    pub fn changes(&self, from: usize, to: usize) -> u64 {
+        self.changes.get(from * CODES + to).copied().unwrap_or(0)
+    }
+
+    fn count_change(&mut self, from: u8, to: u8) {
+        if self.changes.is_empty() {
+            self.changes.resize(CODES * CODES, 0);
+        }
+        if let Some(count) = self.changes.get_mut(usize::from(from) * CODES + usize::from(to)) {
+            *count += 1;
+        }
+    }
+}
+
+impl AddAssign for Positions {
+    fn add_assign(&mut self, mut other: Positions) {
+        if self.changes.is_empty() {
+            self.changes = std::mem::take(&mut other.changes);
+        }
+        self.changes.iter_mut().zip(&other.changes).for_each(|(count, more)| *count += more);
+        self.letters.widen_to(&other.letters);
+        let shared = self.letters.clone();
+        self.all().into_iter().zip(other.all()).for_each(|(bins, more)| {
+            bins.widen_to(&shared);
+            *bins += std::mem::take(more);
+        });
+    }
+}
+
+/// Follows the path of an alignment, and counts its differences by their place in the read. `letters` are the read's in
+/// the aligned orientation, `target` are codes.
+pub fn walk(
+    alphabet: Alphabet,
+    (letters, target): (&[u8], &[u8]),
+    alignment: &Alignment,
+    positions: &mut Positions,
+) -> Path {
+    let len = letters.len() as u64;
+    let forward = alignment.strand == Strand::Forward;
+    // Places in the aligned orientation, as the read was sequenced.
+    let place = |at: u64| if forward { at } else { len - 1 - at };
+    let places = |range: Range<u64>| if forward { range } else { len - range.end..len - range.start };
+    positions.all().into_iter().for_each(|bins| bins.hold(len.saturating_sub(1)));
+    positions.letters.add_range(0..len);
+    let (start, end) = (u64::from(alignment.query_start), u64::from(alignment.query_end));
+    positions.clipped.add_range(places(0..start));
+    positions.clipped.add_range(places(end..len));
+    let mut path = Path { clipped: start + (len - end), ..Path::default() };
+    let (mut i, mut j) = (start, alignment.target_start as usize);
+    for &(count, op) in &alignment.cigar {
+        let steps = u64::from(count);
+        match op {
+            Op::Match => {
+                let run = letters[to_usize(i)..].iter().zip(&target[j..j + count as usize]);
+                let mut mismatches = 0;
+                for (at, (&letter, &code)) in (i..i + steps).zip(run) {
+                    let own = alphabet.code(letter).unwrap_or(u8::MAX);
+                    if !is_equal(alphabet, own, code) {
+                        positions.mismatches.add(place(at), 1);
+                        positions.count_change(code, own);
+                        mismatches += 1;
+                    }
+                }
+                path.mismatches += mismatches;
+                path.matches += steps - mismatches;
+            }
+            Op::Insertion => {
+                positions.inserted.add_range(places(i..i + steps));
+                path.insertions += 1;
+                path.inserted += steps;
+            }
+            Op::Deletion => {
+                // The letter before the gap, as the read was sequenced.
+                let before = if forward { i.saturating_sub(1) } else { i };
+                positions.deletions.add(place(before), 1);
+                path.deletions += 1;
+                path.deleted += steps;
+            }
+        }
+        i += if op == Op::Deletion { 0 } else { steps };
+        j += if op == Op::Insertion { 0 } else { count as usize };
+    }
+    path
+}
+
+/// Whether two codes count as equal in NM: in DNA only A, C, G and T do.
+pub fn is_equal(alphabet: Alphabet, own: u8, code: u8) -> bool {
+    own == code && (alphabet == Alphabet::Protein || code < 4)
+}

@@ -1,0 +1,367 @@
+//! Output: alignments as SAM, BAM or PAF, and where it goes.
+
+use crate::terms::casts::to_u32;
+
+mod bam;
+pub mod bgzf;
+pub mod distinct;
+pub mod frame;
+mod header;
+pub mod hits;
+mod in_part;
+mod line;
+pub mod list;
+pub mod matrix;
+#[cfg(test)]
+mod oracle;
+pub mod output;
+pub mod packed;
+mod paf;
+pub mod place;
+pub mod receipt;
+mod rename;
+pub mod reread;
+mod sam;
+pub mod sink;
+pub mod sort;
+pub mod tags;
+pub mod temporary;
+#[cfg(test)]
+mod tests;
+
+pub use output::Output;
+
+use crate::align::quality::PairScores;
+use crate::input::reader::Record;
+use crate::terms::alignment::Found;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::batch::Sequences;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::groups;
+use crate::terms::insert::{InsertSize, PairScoring};
+use crate::terms::options::{Format, HitFormat, Lane, Options, OutputFormat};
+use crate::terms::scoring::{AlignmentMode, Scoring};
+use bgzf::{Joint, RecordBytes};
+use line::LineMaker;
+use list::{ListMaker, RankedBy};
+use rayon::prelude::*;
+use sink::RecordSink;
+use sort::{IndexFile, Sorter};
+use std::sync::Arc;
+use tags::Residues;
+
+/// Bytes of a record beside SEQ and QUAL, usually at most; a longer record makes its buffer grow.
+const RECORD_BYTES: usize = 192;
+/// Queries whose records a thread makes in one go: about a group of short reads. Even, so that mates stay together.
+const QUERIES: usize = 512;
+
+/// Makes the output's bytes, in the format that was asked for. A run has one writer. It holds no state between calls,
+/// so several threads may each write a part into a buffer of their own.
+pub struct Writer {
+    /// Records come packed in blocks. Those that are to be sorted come unpacked.
+    in_blocks: bool,
+    /// Bytes of memory to sort records in, where they are sorted.
+    sort: Option<usize>,
+    header: Vec<Vec<u8>>,
+    /// The header of an output without hits, if it is another one.
+    header_without_hits: Option<Vec<Vec<u8>>>,
+    maker: Maker,
+}
+
+/// What makes the bytes of queries.
+enum Maker {
+    Records(RecordMaker),
+    Lists(ListMaker),
+}
+
+/// Makes records of SAM, BAM or PAF.
+struct RecordMaker {
+    format: Format,
+    lines: LineMaker,
+    /// ID of the read group.
+    read_group: Option<String>,
+}
+
+/// What options leave open, as a run has chosen it.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    /// Least score of a hit.
+    pub min_score: i32,
+    /// What there is of a second tier.
+    pub tiers: Option<TiersTold>,
+    /// The most that a hit's E-value is, where it counts.
+    pub evalue: Option<f64>,
+    /// The insert size of mates.
+    pub insert: Option<InsertSize>,
+    /// Least score of a supplementary hit.
+    pub split: Option<i32>,
+    /// Bit scores and E-values, where scores have them, and what hits of lists are ranked by.
+    pub ranked: RankedBy,
+    /// @RG lines of the queries' file, whose records keep their read groups.
+    pub read_groups: Vec<String>,
+}
+
+/// Two tiers of hits, as headers tell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TiersTold {
+    /// The highest of the least scores of the first tier. The lowest is that of [`Chosen`].
+    pub highest: i32,
+    /// Bases of an exact run; 0 without a second tier.
+    pub anchor: u32,
+    /// Least score of the second tier.
+    pub least: i32,
+}
+
+/// The references of a run, as its output names them.
+#[derive(Clone, Debug)]
+pub struct NamedTargets {
+    /// Names and letters of all references.
+    pub names: Vec<String>,
+    /// Whole header lines, where the output shows them; else empty.
+    pub titles: Vec<String>,
+    pub lengths: Vec<u32>,
+    /// The codes of the references that the queries meet: all, or those of a part, from `first` on.
+    pub sequences: Arc<Sequences>,
+    pub first: usize,
+}
+
+impl Writer {
+    /// A writer for a run of `options` with what they were resolved to, against `targets`.
+    /// Everything that can't stand in a header is refused here, before anything is written.
+    pub fn new(
+        options: &Options,
+        chosen: Chosen,
+        scoring: Arc<Scoring>,
+        mut targets: NamedTargets,
+    ) -> Result<Writer> {
+        let format = match options.format {
+            OutputFormat::Records(format) => format,
+            OutputFormat::Hits(format) => {
+                let lists = ListMaker::new(format, options, (scoring, chosen.ranked), targets);
+                let header =
+                    lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
+                let header = if options.packed { bgzf::pack(&header)? } else { header };
+                // All parts have one header.
+                let is_part = options.part.or(options.ref_part).is_some();
+                let without_hits = match format == HitFormat::Tab && options.table_header && !is_part {
+                    true => Some(vec![frame::header_without_hits(format.name(options.packed), &header)?]),
+                    false => None,
+                };
+                return Ok(Writer {
+                    in_blocks: options.packed,
+                    sort: None,
+                    header: vec![header],
+                    header_without_hits: without_hits,
+                    maker: Maker::Lists(lists),
+                });
+            }
+        };
+        let any_names = format == Format::Paf;
+        let renamed = match options.rename_references && !any_names {
+            true => rename::rename(&mut targets.names, &options.reference)?,
+            false => None,
+        };
+        let text = match format {
+            Format::Sam | Format::Bam => header::text(options, &chosen, &scoring, renamed, &targets)?,
+            Format::Paf => Vec::new(),
+        };
+        let header = match format {
+            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &targets)?)?],
+            Format::Sam | Format::Paf if options.packed => vec![bgzf::pack(&text.concat())?],
+            Format::Sam | Format::Paf => text,
+        };
+        let residues = Residues::new(scoring.alphabet);
+        let (eqx, cs) = (options.eqx, options.cs);
+        let hard_clips = options.hard_clips && format != Format::Paf;
+        let shows_end_gaps = scoring.mode == AlignmentMode::Local || format == Format::Paf;
+        let of_part = options.ref_part.is_some();
+        let lines = LineMaker {
+            targets,
+            scoring,
+            residues,
+            eqx,
+            cs,
+            hard_clips,
+            queries: Default::default(),
+            any_names,
+            shows_end_gaps,
+            of_part,
+            pairs: None,
+        };
+        let sort = options.sort;
+        let in_blocks = options.in_blocks() && sort.is_none();
+        let maker = Maker::Records(RecordMaker { format, lines, read_group: None });
+        let mut writer = Writer { in_blocks, sort, header, header_without_hits: None, maker };
+        options.lanes().first().into_iter().for_each(|lane| writer.begin_lane(lane, chosen.insert));
+        Ok(writer)
+    }
+
+    /// From now on records are those of this lane, whose mates have this insert size.
+    pub fn begin_lane(&mut self, lane: &Lane, insert: Option<InsertSize>) {
+        let Maker::Records(RecordMaker { lines, read_group, .. }) = &mut self.maker else { return };
+        *read_group = lane.read_group.as_ref().map(|group| group.id().to_string());
+        let mates = lane.mate_file().unwrap_or(&lane.reads);
+        lines.queries = [lane.reads.clone(), mates.to_path_buf()];
+        let match_ = PairScores::of(&lines.scoring).match_;
+        lines.pairs = insert.filter(|_| !lines.of_part).map(|insert| PairScoring { insert, match_ });
+    }
+
+    /// The header, in parts.
+    pub fn header(&self) -> &[Vec<u8>] {
+        &self.header
+    }
+
+    /// The header of an output without hits, if it differs.
+    pub fn header_without_hits(&self) -> Option<&[Vec<u8>]> {
+        self.header_without_hits.as_deref()
+    }
+
+    /// The names of the references that the queries meet, as the output has them.
+    pub fn names(&self) -> &[String] {
+        let NamedTargets { names, sequences, first, .. } = self.targets();
+        &names[*first..*first + sequences.len()]
+    }
+
+    fn targets(&self) -> &NamedTargets {
+        match &self.maker {
+            Maker::Records(records) => &records.lines.targets,
+            Maker::Lists(lists) => &lists.targets,
+        }
+    }
+
+    /// Joins the parts of a run.
+    pub fn joint(&self) -> Result<Joint> {
+        if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
+    }
+
+    /// What takes the records of a run that are for `output`.
+    pub fn sink(&self, output: &Output) -> Result<RecordSink> {
+        let Some(memory) = self.sort else { return self.joint().map(RecordSink::InOrder) };
+        let lengths = &self.targets().lengths;
+        let longest = lengths.iter().max().map_or(0, |&longest| u64::from(longest));
+        let index = IndexFile::beside(output, lengths.len(), longest)?;
+        Ok(RecordSink::Sorted(Box::new(Sorter::new(memory, output, index))))
+    }
+
+    /// Number of bytes that follow the last record.
+    pub fn end(&self) -> Result<u64> {
+        let in_blocks = self.in_blocks || self.sort.is_some();
+        Ok(if in_blocks { bgzf::end_of_file()?.len() as u64 } else { 0 })
+    }
+
+    /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
+    /// is one.
+    pub fn parts(
+        &self,
+        before: Option<&str>,
+        queries: &[Record],
+        found: &[Found],
+    ) -> Result<Vec<RecordBytes>> {
+        match self.in_blocks {
+            true => self.packed(before, queries, found),
+            false => Ok(self.pieces(queries, found)?.into_iter().map(RecordBytes::Ready).collect()),
+        }
+    }
+
+    /// Parts in blocks, group by group. Other batches may have more of the first group and of the last, so these two are
+    /// not packed yet.
+    fn packed(
+        &self,
+        before: Option<&str>,
+        queries: &[Record],
+        mut found: &[Found],
+    ) -> Result<Vec<RecordBytes>> {
+        let begins = |before: &str, query: &Record| {
+            groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
+        };
+        let mut groups = Vec::new();
+        for queries in queries.chunk_by(|before, query| !begins(&before.name, query)) {
+            let (own, rest) = found.split_at(queries.len());
+            groups.push((queries, own));
+            found = rest;
+        }
+        let last = groups.len().saturating_sub(1);
+        let part = |(number, (queries, found)): (usize, (&[Record], &[Found]))| {
+            let bytes = self.pieces(queries, found)?.concat();
+            let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
+            match begins && number < last {
+                true => Ok(RecordBytes::Ready(bgzf::pack(&bytes)?)),
+                false => Ok(RecordBytes::Piece { begins, bytes }),
+            }
+        };
+        groups.into_par_iter().enumerate().map(part).collect()
+    }
+
+    /// The bytes of all records, in pieces of [`QUERIES`] queries.
+    fn pieces(&self, queries: &[Record], found: &[Found]) -> Result<Vec<Vec<u8>>> {
+        let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
+        pieces.map(|(queries, found)| self.records(queries, found)).collect()
+    }
+
+    /// The bytes, not yet packed, of all records of the given queries and what was found for them,
+    /// in their order.
+    pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
+        let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
+        let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
+        let mut out = Vec::with_capacity(bytes);
+        match &self.maker {
+            Maker::Records(records) => records.push(&mut out, queries, found)?,
+            Maker::Lists(lists) => lists.push(&mut out, queries, found),
+        }
+        Ok(out)
+    }
+}
+
+impl RecordMaker {
+    /// Appends the records of all these queries.
+    fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) -> Result<()> {
+        let group = self.read_group.as_deref();
+        self.lines.for_each(queries, found, |line| {
+            match self.format {
+                Format::Sam => sam::push(out, line, group),
+                Format::Bam => return bam::push(out, line, group),
+                Format::Paf => paf::push(out, line, &self.lines.residues),
+            }
+            Ok(())
+        })
+    }
+}
+
+impl NamedTargets {
+    /// References that the queries all meet.
+    pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
+        let lengths =
+            (0..sequences.len()).map(|target| to_u32(sequences.once(to_u32(target)).len())).collect();
+        NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
+    }
+
+    /// Whether the reference at a place among all is a circle. Those of other parts are none.
+    fn is_circle(&self, place: usize) -> bool {
+        let own = place.checked_sub(self.first).and_then(|own| u32::try_from(own).ok());
+        own.is_some_and(|own| self.sequences.circle(own).is_some())
+    }
+}
+
+/// The header of BAM, not yet packed.
+fn bam_header(
+    options: &Options,
+    scoring: &Scoring,
+    text: &[Vec<u8>],
+    targets: &NamedTargets,
+) -> Result<Vec<u8>> {
+    if scoring.alphabet == Alphabet::Protein {
+        let problem = match options.sort {
+            None => "BAM can store only nucleotides; write proteins as SAM or PAF (--format)",
+            Some(_) => {
+                "--sort writes BAM, which can store only nucleotides; leave it out, and write proteins as SAM or \
+                 PAF"
+            }
+        };
+        return Err(Error::Usage(problem.to_string()));
+    }
+    bam::header(text, targets).ok_or_else(|| {
+        let place = Place { file: options.reference.clone(), ..Place::default() };
+        let problem = "BAM cannot store these references: their header exceeds 2 GiB";
+        Error::input(place, problem, "write SAM or PAF (--format), which have no such limit")
+    })
+}

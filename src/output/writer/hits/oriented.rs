@@ -1,0 +1,76 @@
+//! A hit's alignment, column by column, and what a table says of it.
+
+use crate::output::writer::list::shown::{ColumnKind, ColumnShown, GAP};
+use crate::terms::options::SearchColumn;
+
+/// The columns of a hit's alignment, in the pattern's orientation or in the text's.
+pub struct Oriented {
+    pub columns: Vec<ColumnShown>,
+    /// Whether they begin with the pattern's first letter.
+    pub forward: bool,
+}
+
+impl Oriented {
+    /// The letters of the text, in lower case where they are replaced or the pattern lacks them.
+    pub fn matched(&self) -> Vec<u8> {
+        let letters = self.columns.iter().filter(|column| column.target != GAP);
+        letters
+            .map(|column| match column.kind {
+                ColumnKind::Equal => column.target,
+                _ => column.target.to_ascii_lowercase(),
+            })
+            .collect()
+    }
+
+    fn count(&self, kind: ColumnKind) -> usize {
+        self.columns.iter().filter(|column| column.kind == kind).count()
+    }
+
+    /// The columns from the pattern's last letter to its first.
+    fn backwards(&self) -> Box<dyn Iterator<Item = &ColumnShown> + '_> {
+        if self.forward { Box::new(self.columns.iter().rev()) } else { Box::new(self.columns.iter()) }
+    }
+
+    /// Edits in the last letters of the pattern. A letter of the text that the pattern lacks counts with the letter of the
+    /// pattern that follows it, behind the last one with that.
+    fn last_edits(&self, letters: usize) -> usize {
+        let (mut taken, mut edits) = (0, 0);
+        for column in self.backwards() {
+            taken += usize::from(column.query != GAP);
+            if taken > letters {
+                break;
+            }
+            edits += usize::from(column.kind != ColumnKind::Equal);
+        }
+        edits
+    }
+
+    /// Letters of the pattern behind its last edit.
+    fn last_run(&self) -> usize {
+        self.backwards().take_while(|column| column.kind == ColumnKind::Equal).count()
+    }
+
+    /// What a column of the table holds; `None` where it is not of the alignment.
+    pub fn cell(&self, column: SearchColumn) -> Option<String> {
+        let text = |letter: &dyn Fn(&ColumnShown) -> u8| -> String {
+            self.columns.iter().map(|column| char::from(letter(column))).collect()
+        };
+        let (insertions, deletions) = (self.count(ColumnKind::Insertion), self.count(ColumnKind::Deletion));
+        Some(match column {
+            SearchColumn::Line => text(&|column| match column.kind {
+                ColumnKind::Equal => b'|',
+                ColumnKind::Insertion | ColumnKind::Deletion => b'-',
+                _ => b'.',
+            }),
+            SearchColumn::PatternAligned => text(&|column| column.query),
+            SearchColumn::TextAligned => text(&|column| column.target),
+            SearchColumn::Mismatches => self.count(ColumnKind::Unequal).to_string(),
+            SearchColumn::Insertions => insertions.to_string(),
+            SearchColumn::Deletions => deletions.to_string(),
+            SearchColumn::Gaps => (insertions + deletions).to_string(),
+            SearchColumn::LastEdits(letters) => self.last_edits(letters.into()).to_string(),
+            SearchColumn::LastRun => self.last_run().to_string(),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! A record of the output before it has a format.
+//!
+//! Mates stand side by side, and each line says where the other mate is. A query has one primary line, further hits as
+//! secondary lines, or an unmapped line where nothing was found.
+//! What SAM can't hold is refused in all formats, except that PAF takes any name. BAM's own module names what BAM
+//! refuses besides.
+
+mod maker;
+
+use super::tags::EditTags;
+use crate::terms::alignment::{Alignment, Strand};
+use crate::terms::insert::five_prime;
+
+pub use maker::LineMaker;
+
+/// Bits of SAM's FLAG (SAMv1 specification, 1.4).
+const PAIRED: u16 = 1;
+const PROPER: u16 = 2;
+pub(super) const UNMAPPED: u16 = 4;
+const MATE_UNMAPPED: u16 = 8;
+pub(super) const REVERSE: u16 = 16;
+const MATE_REVERSE: u16 = 32;
+const FIRST: u16 = 64;
+const LAST: u16 = 128;
+pub(super) const SECONDARY: u16 = 256;
+pub(super) const SUPPLEMENTARY: u16 = 2048;
+
+/// A line, checked.
+pub struct OutputLine<'a> {
+    /// `*` for a nameless query.
+    pub name: &'a str,
+    /// The query's letters in the orientation of the alignment.
+    pub letters: &'a [u8],
+    /// As they were read; empty where there are none.
+    pub qualities: &'a [u8],
+    /// `None` for an unmapped query.
+    pub aligned: Option<AlignedLine<'a>>,
+    /// What the line tells of the query's mate; `None` for single reads.
+    pub mate: Option<MateOf<'a>>,
+    /// YQ: what a merge needs of the query; empty but for the first line of a query in a part of the references.
+    pub of_query: &'a [u8],
+    /// Tags that are copied from the query's header line.
+    pub copied: CopiedTags<'a>,
+}
+
+/// Tags that are copied.
+#[derive(Clone, Copy)]
+pub enum CopiedTags<'a> {
+    /// As SAM has them, each after a tab.
+    Text(&'a [u8]),
+    /// As BAM has them.
+    Binary(&'a [u8]),
+}
+
+/// What a line tells of the other read of its pair.
+#[derive(Clone, Copy)]
+pub struct MateOf<'a> {
+    /// Whether the line's own read is the first of the pair.
+    pub is_first: bool,
+    /// Whether the line and the mate's line that it points to are a proper pair.
+    pub is_proper: bool,
+    /// `None` if the mate is unmapped.
+    pub place: Option<&'a MatePlace<'a>>,
+    /// Where the primary line of the read itself is, and so an unmapped mate; `None` if the read is unmapped.
+    pub own: Option<&'a MatePlace<'a>>,
+    /// Sum of the mate's base qualities that are not too low, which `samtools markdup` compares; `None` where it has no
+    /// qualities.
+    pub base_qualities: Option<i64>,
+}
+
+/// Where a line of a mate has it: the primary one, or of further hits of a pair the further one.
+pub struct MatePlace<'a> {
+    pub target_number: usize,
+    pub target_name: &'a str,
+    pub alignment: &'a Alignment,
+    pub quality: u8,
+    pub cigar: Vec<(u32, Kind)>,
+}
+
+/// Where and how the query of a line is aligned.
+pub struct AlignedLine<'a> {
+    pub alignment: &'a Alignment,
+    pub rank: Rank,
+    pub quality: u8,
+    /// Score of the second hit of the query, or of its part; not of secondary lines.
+    pub second: Option<i32>,
+    /// Whether the hit is of the second tier.
+    pub is_anchored: bool,
+    /// The target's place among all references, its name and its codes.
+    pub target_number: usize,
+    pub target_name: &'a str,
+    pub target: &'a [u8],
+    /// The path with soft clips at its ends, which consumes the whole query. Neighbours are of different kinds, and
+    /// none is empty.
+    pub cigar: &'a [(u32, Kind)],
+    pub differences: &'a EditTags,
+    /// SA: the other lines of a split query; empty where there are none.
+    pub others: &'a [u8],
+    /// YM: what a merge needs of the alignment; empty but in a part of the references.
+    pub in_part: &'a [u8],
+}
+
+/// What a line is among the lines of its query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    Primary,
+    /// Of what an earlier hit leaves of the query.
+    Supplementary,
+    /// A further hit of the query.
+    Secondary,
+}
+
+/// The operations of a CIGAR, numbered as BAM has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Match = 0,
+    Insertion = 1,
+    Deletion = 2,
+    Clip = 4,
+    HardClip = 5,
+    Equal = 7,
+    Unequal = 8,
+}
+
+/// Why a record can't stand in a format, and what to do.
+pub struct Refused {
+    pub format: &'static str,
+    pub problem: String,
+    pub remedy: &'static str,
+}
+
+impl<'a> CopiedTags<'a> {
+    /// The tags as text; none of those in binary, which BAM alone takes.
+    pub fn text(self) -> &'a [u8] {
+        match self {
+            CopiedTags::Text(text) => text,
+            CopiedTags::Binary(_) => &[],
+        }
+    }
+}
+
+impl OutputLine<'_> {
+    pub fn flags(&self) -> u16 {
+        let own = match &self.aligned {
+            None => UNMAPPED,
+            Some(AlignedLine { alignment, rank, .. }) => {
+                let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
+                let rank = match rank {
+                    Rank::Primary => 0,
+                    Rank::Supplementary => SUPPLEMENTARY,
+                    Rank::Secondary => SECONDARY,
+                };
+                strand | rank
+            }
+        };
+        own | self.mate.as_ref().map_or(0, |mate| mate.flags())
+    }
+
+    /// Where RNAME and POS have it: of an unmapped read its mate's place.
+    pub fn place(&self) -> Option<(usize, &str, u32)> {
+        match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
+            (Some(aligned), _) => {
+                Some((aligned.target_number, aligned.target_name, aligned.alignment.target_start))
+            }
+            (None, Some(mate)) => Some((mate.target_number, mate.target_name, mate.alignment.target_start)),
+            (None, None) => None,
+        }
+    }
+
+    /// Where RNEXT and PNEXT have the mate: of an unmapped mate the read's own primary place.
+    pub fn mate_place(&self) -> Option<(usize, &str, u32)> {
+        let mate = self.mate.as_ref()?;
+        let place = mate.place.or(mate.own)?;
+        Some((place.target_number, place.target_name, place.alignment.target_start))
+    }
+
+    /// TLEN: from this read's 5' end to its mate's, 0 where they are not on one target.
+    pub fn template_length(&self) -> i64 {
+        match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
+            (Some(own), Some(mate)) if own.target_number == mate.target_number => {
+                five_prime(mate.alignment) - five_prime(own.alignment)
+            }
+            _ => 0,
+        }
+    }
+
+    pub fn is_secondary(&self) -> bool {
+        self.aligned.as_ref().is_some_and(|aligned| aligned.rank == Rank::Secondary)
+    }
+
+    /// Whether it is the line of its query that others are further ones beside.
+    pub fn is_primary(&self) -> bool {
+        self.aligned.as_ref().is_none_or(|aligned| aligned.rank == Rank::Primary)
+    }
+
+    /// The line with hard clips instead of soft ones, and the letters between them.
+    fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
+        let OutputLine { name, letters, qualities, ref aligned, mate, of_query, copied } = *self;
+        let Some(aligned) = aligned else {
+            return OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied };
+        };
+        let hard = |&(len, kind): &(u32, Kind)| (len, if kind == Kind::Clip { Kind::HardClip } else { kind });
+        *buffer = aligned.cigar.iter().map(hard).collect();
+        let (start, end) = (aligned.alignment.query_start as usize, aligned.alignment.query_end as usize);
+        let len = letters.len();
+        let as_read = if self.is_reverse() { len - end..len - start } else { start..end };
+        OutputLine {
+            name,
+            letters: &letters[start..end],
+            qualities: qualities.get(as_read).unwrap_or_default(),
+            aligned: Some(AlignedLine { cigar: buffer, ..*aligned }),
+            mate,
+            of_query,
+            copied,
+        }
+    }
+
+    pub fn is_reverse(&self) -> bool {
+        self.aligned.as_ref().is_some_and(|aligned| aligned.alignment.strand == Strand::Reverse)
+    }
+}
+
+impl<'a> MateOf<'a> {
+    /// What a line of this rank tells: the primary one of the mate's primary line, and a further hit of its partner, if it has
+    /// one. If not, it tells of the mate's primary line, and is no proper pair with it.
+    pub fn of_line<'b>(self, rank: Rank, partner: Option<&'b MatePlace<'b>>) -> MateOf<'b>
+    where
+        'a: 'b,
+    {
+        match partner {
+            Some(_) => MateOf { place: partner, is_proper: true, ..self },
+            None => MateOf { is_proper: self.is_proper && rank == Rank::Primary, ..self },
+        }
+    }
+
+    /// The bits of FLAG that it sets.
+    fn flags(&self) -> u16 {
+        let mate = match self.place {
+            None => MATE_UNMAPPED,
+            Some(place) if place.alignment.strand == Strand::Reverse => MATE_REVERSE,
+            Some(_) => 0,
+        };
+        let proper = if self.is_proper { PROPER } else { 0 };
+        PAIRED | proper | mate | if self.is_first { FIRST } else { LAST }
+    }
+}
+
+impl Kind {
+    /// The operation of this letter; `None` for one that no record has.
+    pub fn of(letter: u8) -> Option<Kind> {
+        let all = [
+            Kind::Match,
+            Kind::Insertion,
+            Kind::Deletion,
+            Kind::Clip,
+            Kind::HardClip,
+            Kind::Equal,
+            Kind::Unequal,
+        ];
+        all.into_iter().find(|kind| kind.letter() == letter)
+    }
+
+    pub fn letter(self) -> u8 {
+        b"MIDNSHP=X"[self as usize]
+    }
+}

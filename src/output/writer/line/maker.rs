@@ -1,0 +1,365 @@
+//! What makes lines of queries and of what was found for them.
+
+use super::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank, Refused};
+use crate::align::quality;
+use crate::input::reader::{MAX_QUERY_NAME, Record};
+use crate::output::writer::NamedTargets;
+use crate::output::writer::in_part::{self, QueryInPart};
+use crate::output::writer::tags::{EditTags, Residues, push_number, sam_letter};
+use crate::terms::alignment::{Alignment, Found, InPart, Mated, Op, Strand, Tier};
+use crate::terms::alphabet::reverse_complement;
+use crate::terms::casts::to_u32;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::insert::PairScoring;
+use crate::terms::options::CsForm;
+use crate::terms::scoring::Scoring;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const REMEDY: &str =
+    "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
+
+/// Makes the lines of a run. It holds no state between calls, so several threads may each make a part.
+pub struct LineMaker {
+    pub targets: NamedTargets,
+    pub scoring: Arc<Scoring>,
+    pub residues: Residues,
+    /// `=` and `X` instead of `M`.
+    pub eqx: bool,
+    /// The tag cs.
+    pub cs: Option<CsForm>,
+    /// Supplementary lines have only the letters that are aligned.
+    pub hard_clips: bool,
+    /// Names of queries may be names that SAM forbids.
+    pub any_names: bool,
+    /// Lines may begin and end with deletions, which SAM has no place for.
+    pub shows_end_gaps: bool,
+    /// Lines are of a part of the references, and tell what a merge needs.
+    pub of_part: bool,
+    /// What pairs of further hits are found by; `None` but for mates whose pairs are chosen.
+    pub pairs: Option<PairScoring>,
+    /// Where the queries come from, for error messages; of mates the first and the second ones.
+    pub queries: [PathBuf; 2],
+}
+
+/// Buffers that are used again from line to line.
+#[derive(Default)]
+struct Buffers {
+    cigar: Vec<(u32, Kind)>,
+    differences: EditTags,
+    others: Vec<u8>,
+    in_part: Vec<u8>,
+    of_query: Vec<u8>,
+}
+
+impl LineMaker {
+    /// Calls `push` with all lines of the given queries and what was found for them, in their order.
+    pub fn for_each(
+        &self,
+        queries: &[Record],
+        found: &[Found],
+        mut push: impl FnMut(&OutputLine) -> Result<(), Refused>,
+    ) -> Result<()> {
+        let within: Vec<Found>;
+        let found = match self.shows_end_gaps {
+            true => found,
+            false => {
+                within = found.iter().map(without_end_gaps).collect();
+                &within
+            }
+        };
+        let mut buffers = Buffers::default();
+        let mut of_query =
+            |record: &Record, found: &Found, mate: Option<MateOf>, further: &[Option<MatePlace>]| {
+                self.of_query(&mut buffers, (record, found), (mate, further), &mut push)
+                    .map_err(|refused| self.refused(record, found, refused))
+            };
+        let mut records = queries.iter().zip(found);
+        while let Some((record, found)) = records.next() {
+            if found.mated.is_none() {
+                of_query(record, found, None, &[])?;
+                continue;
+            }
+            let Some((other, found_of_other)) = records.next() else { break };
+            let pair = [(record, found), (other, found_of_other)];
+            let places = pair.map(|(record, found)| {
+                let first = found.alignments.first();
+                first.map(|hit| self.place_of(record, hit, quality::of_first(&self.scoring, found)))
+            });
+            let hits = pair.map(|(_, found)| &found.alignments[..]);
+            let circle_of = |target| self.targets.sequences.circle(target);
+            let partners = self.pairs.map(|pairs| pairs.partners(hits, circle_of)).unwrap_or_default();
+            for (number, mate) in [(0, 1), (1, 0)] {
+                let (record, found) = pair[number];
+                let mated = found.mated.unwrap_or(Mated { is_first: number == 0, insert: None });
+                let (is_first, is_proper) = (mated.is_first, mated.is_proper());
+                let base_qualities = base_qualities(pair[mate].0);
+                let [place, own] = [mate, number].map(|read| places[read].as_ref());
+                let of_mate = MateOf { is_first, is_proper, place, own, base_qualities };
+                let partner = |hit: usize| self.place_of(pair[mate].0, &hits[mate][hit], 0);
+                let further: Vec<Option<MatePlace>> =
+                    partners[number].iter().map(|hit| hit.map(partner)).collect();
+                of_query(record, found, Some(of_mate), &further)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the line of a hit has a mate.
+    fn place_of<'a>(&'a self, record: &Record, alignment: &'a Alignment, quality: u8) -> MatePlace<'a> {
+        let target_number = self.targets.first + alignment.target as usize;
+        let mut cigar = Vec::new();
+        let target = self.targets.sequences.once(alignment.target);
+        self.find_cigar(&mut cigar, &oriented(record, alignment.strand), target, alignment);
+        let target_name = &self.targets.names[target_number];
+        MatePlace { target_number, target_name, alignment, quality, cigar }
+    }
+
+    /// The error of a record that can't be held.
+    fn refused(&self, record: &Record, found: &Found, refused: Refused) -> Error {
+        let is_second = found.mated.is_some_and(|mated| !mated.is_first);
+        let place = Place {
+            file: self.queries[usize::from(is_second)].clone(),
+            record: Some((record.number, record.name.clone())),
+            line: None,
+        };
+        let Refused { format, problem, remedy } = refused;
+        Error::input(place, format!("{format} cannot store this record ({problem})"), remedy)
+    }
+
+    fn of_query(
+        &self,
+        buffers: &mut Buffers,
+        (record, found): (&Record, &Found),
+        (mate, partners): (Option<MateOf>, &[Option<MatePlace>]),
+        push: &mut impl FnMut(&OutputLine) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
+        let qualities = checked_qualities(record)?;
+        let copied = CopiedTags::Text(&record.tags);
+        let Buffers { cigar, differences, others, in_part: tag, of_query } = buffers;
+        of_query.clear();
+        if self.of_part {
+            let &Found { threshold, second, tier, .. } = found;
+            QueryInPart { threshold, second, tier }.push(of_query);
+        }
+        if found.alignments.is_empty() {
+            let letters = &record.sequence;
+            return push(&OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied });
+        }
+        let split = self.split(record, found);
+        let (primary, further) = found.alignments.split_at(1);
+        let supplementary =
+            found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second, hit.tier));
+        let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second, found.tier));
+        let further = further.iter().map(|hit| (hit, Rank::Secondary, None, found.tier));
+        let before_further = found.supplementary.len();
+        for (at, (alignment, rank, second, tier)) in primary.chain(supplementary).chain(further).enumerate() {
+            let letters = oriented(record, alignment.strand);
+            let target = self.targets.sequences.once(alignment.target);
+            let target_number = self.targets.first + alignment.target as usize;
+            self.find_cigar(cigar, &letters, target, alignment);
+            differences.find(&self.residues, &letters, target, alignment);
+            if let Some(form) = self.cs {
+                differences.find_cs(form, &self.residues, &letters, target, alignment);
+            }
+            others.clear();
+            let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
+            elements.for_each(|(_, element)| others.extend_from_slice(element));
+            tag.clear();
+            if self.of_part {
+                // Only hits of mates are more than hits.
+                let own = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
+                in_part::push(tag, target_number, &own);
+            }
+            let of_query = if rank == Rank::Primary { &of_query[..] } else { &[] };
+            let partner = (rank == Rank::Secondary).then(|| partners.get(at - before_further)).flatten();
+            let mate = mate.map(|mate| mate.of_line(rank, partner.and_then(Option::as_ref)));
+            let aligned = AlignedLine {
+                alignment,
+                rank,
+                quality: self.quality(found, at, rank),
+                second,
+                is_anchored: tier == Tier::Anchored,
+                target_number,
+                target_name: &self.targets.names[target_number],
+                target,
+                cigar,
+                differences,
+                others,
+                in_part: tag,
+            };
+            let aligned = Some(aligned);
+            let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, of_query, copied };
+            match rank == Rank::Supplementary && self.hard_clips {
+                true => push(&whole.hard_clipped(&mut Vec::new()))?,
+                false => push(&whole)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What SA has of the primary line and of each supplementary one; nothing where there is no such line.
+    fn split(&self, record: &Record, found: &Found) -> Vec<Vec<u8>> {
+        if found.supplementary.is_empty() {
+            return Vec::new();
+        }
+        let (mut cigar, mut differences) = (Vec::new(), EditTags::default());
+        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary));
+        let all = found.alignments.iter().take(1).map(|hit| (hit, Rank::Primary)).chain(supplementary);
+        let element = |(at, (alignment, rank)): (usize, (&Alignment, Rank))| {
+            let letters = oriented(record, alignment.strand);
+            let target = self.targets.sequences.once(alignment.target);
+            self.find_cigar(&mut cigar, &letters, target, alignment);
+            differences.find(&self.residues, &letters, target, alignment);
+            let mut text =
+                self.targets.names[self.targets.first + alignment.target as usize].clone().into_bytes();
+            text.push(b',');
+            push_number(&mut text, alignment.target_start + 1);
+            text.extend_from_slice(if alignment.strand == Strand::Forward { b",+," } else { b",-," });
+            for &(len, kind) in &cigar {
+                push_number(&mut text, len);
+                text.push(kind.letter());
+            }
+            text.push(b',');
+            push_number(&mut text, self.quality(found, at, rank));
+            text.push(b',');
+            push_number(&mut text, differences.edits);
+            text.push(b';');
+            text
+        };
+        all.enumerate().map(element).collect()
+    }
+
+    /// MAPQ of the line at a place among those of its query.
+    fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
+        match rank {
+            Rank::Primary => quality::of_first(&self.scoring, found),
+            Rank::Supplementary => found.supplementary[at - 1].quality,
+            Rank::Secondary => 0,
+        }
+    }
+
+    /// The path with soft clips, and where asked for with `=` and `X`. `query` is in the aligned
+    /// orientation.
+    fn find_cigar(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8], alignment: &Alignment) {
+        cigar.clear();
+        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        push_op(cigar, alignment.query_start, Kind::Clip);
+        for &(len, op) in &alignment.cigar {
+            let steps = len as usize;
+            match op {
+                Op::Match if self.eqx => self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps]),
+                Op::Match => push_op(cigar, len, Kind::Match),
+                Op::Insertion => push_op(cigar, len, Kind::Insertion),
+                Op::Deletion => push_op(cigar, len, Kind::Deletion),
+            }
+            i += if op == Op::Deletion { 0 } else { steps };
+            j += if op == Op::Insertion { 0 } else { steps };
+        }
+        push_op(cigar, to_u32(query.len() - i), Kind::Clip);
+    }
+
+    /// A run of `M` as `=` and `X`.
+    fn push_eqx(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8]) {
+        // A run of X is open from `start` to `end`; what lies between `end` and the next is equal.
+        let (mut start, mut end) = (0, 0);
+        self.residues.for_each_unequal(query, target, |at| {
+            if at > end {
+                push_op(cigar, to_u32(end - start), Kind::Unequal);
+                push_op(cigar, to_u32(at - end), Kind::Equal);
+                start = at;
+            }
+            end = at + 1;
+        });
+        push_op(cigar, to_u32(end - start), Kind::Unequal);
+        push_op(cigar, to_u32(query.len() - end), Kind::Equal);
+    }
+}
+
+/// One operation of a CIGAR; nothing for length 0.
+fn push_op(cigar: &mut Vec<(u32, Kind)>, len: u32, kind: Kind) {
+    if len > 0 {
+        cigar.push((len, kind));
+    }
+}
+
+/// QNAME; a nameless record is `*`.
+fn checked_name(name: &str) -> Result<&str, Refused> {
+    let letters = name.bytes().all(|letter| letter.is_ascii_graphic() && letter != b'@');
+    match name {
+        "" => Ok("*"),
+        _ if !letters || name.len() > MAX_QUERY_NAME || name == "*" => Err(invalid()),
+        _ => Ok(name),
+    }
+}
+
+/// The qualities of a record whose letters can stand in SEQ and whose qualities can stand in QUAL.
+fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
+    let query = &record.sequence;
+    let qualities = record.qualities.as_deref().unwrap_or_default();
+    // Folds, since `all` stops early and is then not done with vectors.
+    let lettered = query.iter().fold(true, |all, &letter| all & is_letter(sam_letter(letter)));
+    let graphic = qualities.iter().fold(true, |all, quality| all & quality.is_ascii_graphic());
+    if !lettered {
+        return Err(invalid());
+    }
+    if !qualities.is_empty() && qualities.len() != query.len() {
+        let (expected, got) = (query.len(), qualities.len());
+        let problem = format!("sequence-quality scores length mismatch: expected {expected}, got {got}");
+        return Err(Refused { problem, ..invalid() });
+    }
+    match graphic {
+        true => Ok(qualities),
+        false => Err(invalid()),
+    }
+}
+
+/// What SAM allows in SEQ.
+fn is_letter(letter: u8) -> bool {
+    letter.is_ascii_alphabetic() | (letter == b'=') | (letter == b'.')
+}
+
+fn invalid() -> Refused {
+    Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
+}
+
+/// Hits without deletions at their ends. A hit that takes no letter of its target has the position of the letter before it.
+/// The mapping quality is the same with and without them ([`Alignment::span`]).
+fn without_end_gaps(found: &Found) -> Found {
+    let mut found = found.clone();
+    for hit in &mut found.alignments {
+        if let Some(&(len, Op::Deletion)) = hit.cigar.first() {
+            hit.cigar.remove(0);
+            hit.target_start += len;
+        }
+        if let Some(&(len, Op::Deletion)) = hit.cigar.last() {
+            hit.cigar.pop();
+            hit.target_end -= len;
+        }
+        if hit.target_start == hit.target_end {
+            hit.target_start = hit.target_start.saturating_sub(1);
+            hit.target_end = hit.target_start;
+        }
+    }
+    found
+}
+
+/// Base qualities from this on count in [`MateOf::base_qualities`]; samtools' `MD_MIN_QUALITY`.
+const LEAST_QUALITY: u8 = 15;
+/// The character that stands for a base quality of 0.
+const OFFSET: u8 = b'!';
+
+fn base_qualities(record: &Record) -> Option<i64> {
+    let qualities = record.qualities.as_ref()?.iter().map(|quality| quality.saturating_sub(OFFSET));
+    Some(qualities.filter(|&quality| quality >= LEAST_QUALITY).map(i64::from).sum())
+}
+
+/// The query's letters in the orientation of an alignment.
+fn oriented(record: &Record, strand: Strand) -> Cow<'_, [u8]> {
+    match strand {
+        Strand::Forward => Cow::Borrowed(&record.sequence),
+        Strand::Reverse => Cow::Owned(reverse_complement(&record.sequence)),
+    }
+}

@@ -1,0 +1,198 @@
+//! Lists of hits: BLAST's table, JSON, and alignments to read.
+//!
+//! A hit shows as BLAST shows it: the query forward, and of a hit on the reverse strand the target's reverse complement.
+//! Lists hold any name.
+
+mod json;
+mod numbers;
+mod part;
+pub(super) mod shown;
+mod tab;
+pub(super) mod text;
+
+pub use numbers::{bits_text, evalue_text};
+pub use part::{PartHit, PartLists, PartQuery};
+pub use shown::{QueryTold, ShownHit};
+pub use tab::header_without_hits;
+
+use super::NamedTargets;
+use crate::align::significance::Significance;
+use crate::input::reader::Record;
+use crate::terms::alignment::{Alignment, Found, InPart};
+use crate::terms::casts::to_u32;
+use crate::terms::options::PageOptions;
+use crate::terms::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
+use crate::terms::scoring::Scoring;
+use shown::QueryShown;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Makes the lists of a run. It holds no state between calls, so several threads may each make a part.
+pub struct ListMaker {
+    pub targets: NamedTargets,
+    pub scoring: Arc<Scoring>,
+    pub ranked: RankedBy,
+    style: ListStyle,
+    has_header: bool,
+    identity: IdentityDefinition,
+    /// The lists are of a part of the references, and hold what joining the parts needs.
+    of_part: bool,
+    /// Hits tell how many of their letters are masked.
+    tells_masked: bool,
+}
+
+/// How a list shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListStyle {
+    pub format: HitFormat,
+    /// Of a table.
+    pub columns: Vec<Column>,
+    /// Of text.
+    pub page: PageOptions,
+}
+
+/// What hits are ranked by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RankedBy {
+    pub rank: Rank,
+    /// `None` where scores have no E-values.
+    pub significance: Option<Significance>,
+}
+
+impl RankedBy {
+    /// Resolves the rank that was asked for. Ranks that have the order of scores are [`Rank::Raw`], which is faster.
+    pub fn new(rank: Rank, significance: Option<Significance>) -> RankedBy {
+        let is_by_score = match rank {
+            Rank::Score | Rank::Evalue => significance.is_none_or(|known| known.has_order_of_scores()),
+            Rank::Raw | Rank::Identity => false,
+        };
+        RankedBy { rank: if is_by_score { Rank::Raw } else { rank }, significance }
+    }
+
+    /// The number of a hit of this score and identity, of a query and a target of these lengths; the highest first.
+    pub fn number(&self, score: i32, identity: f64, (query, target): (usize, usize)) -> f64 {
+        match (self.rank, self.significance) {
+            (Rank::Identity, _) => identity,
+            (Rank::Score | Rank::Evalue, Some(significance)) => {
+                -significance.log_evalue(score, query, target)
+            }
+            (Rank::Score | Rank::Evalue, None) | (Rank::Raw, _) => f64::from(score),
+        }
+    }
+}
+
+impl ListStyle {
+    /// Appends the list of a query.
+    pub fn push(&self, out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
+        match self.format {
+            HitFormat::Tab => hits.iter().for_each(|hit| tab::push(out, &self.columns, query, hit)),
+            HitFormat::Json => json::push(out, query, hits),
+            HitFormat::Text => text::push(out, &self.page, query, hits),
+        }
+    }
+}
+
+impl ListMaker {
+    pub fn new(
+        format: HitFormat,
+        options: &Options,
+        (scoring, ranked): (Arc<Scoring>, RankedBy),
+        targets: NamedTargets,
+    ) -> ListMaker {
+        let style = ListStyle { format, columns: options.columns.clone(), page: options.page };
+        let (identity, has_header) = (options.identity, options.table_header);
+        let of_part = options.ref_part.is_some();
+        let shows_masked = format == HitFormat::Tab && options.columns.contains(&Column::Masked);
+        let tells_masked = shows_masked && options.mask != Mask::None;
+        ListMaker { targets, scoring, ranked, style, has_header, identity, of_part, tells_masked }
+    }
+
+    /// The comments in front of a table, where they are asked for.
+    pub fn header(&self, command_line: &str, comments: &[String]) -> Vec<u8> {
+        match self.style.format {
+            HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.style.columns),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Appends the lists of all these queries.
+    pub fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) {
+        for (record, found) in queries.iter().zip(found) {
+            let mut query =
+                QueryShown::new(record, found.mated.map(|mated| mated.is_first), self.scoring.alphabet);
+            if self.of_part {
+                self.push_part(out, &mut query, found);
+                continue;
+            }
+            let all = found.alignments.iter().chain(found.supplementary.iter().map(|hit| &hit.alignment));
+            let all = by_target(all.collect(), |alignment| alignment.target);
+            let mut hits = Vec::with_capacity(all.len());
+            let covered = covered_by_targets(&all, query.told.len);
+            for (alignment, covered_by_target) in all.iter().zip(covered) {
+                hits.push(ShownHit { covered_by_target, ..self.shown(&mut query, alignment) });
+            }
+            self.style.push(out, &query.told, &hits);
+        }
+    }
+
+    /// Appends what a part has of a query.
+    fn push_part(&self, out: &mut Vec<u8>, query: &mut QueryShown, found: &Found) {
+        part::push_query(out, &query.told, found.threshold);
+        for (at, alignment) in found.alignments.iter().enumerate() {
+            let shown = self.shown(query, alignment);
+            let lengths = (query.told.len, shown.target_len);
+            let rank = self.ranked.number(alignment.score, shown.identity.percent(), lengths);
+            // Only hits of mates are more than hits.
+            let in_part = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
+            let target = self.targets.first + alignment.target as usize;
+            part::push_hit(out, (rank, target, in_part), alignment, &shown);
+        }
+    }
+
+    /// A hit without what hits of its target take together.
+    fn shown(&self, query: &mut QueryShown, alignment: &Alignment) -> ShownHit<'_> {
+        let at = self.targets.first + alignment.target as usize;
+        let target = self.targets.sequences.once(alignment.target);
+        let title = self.targets.titles.get(at).map_or("", String::as_str);
+        let name = &self.targets.names[at];
+        let shown = ShownHit::new(&self.scoring, query, alignment, (name, title, target));
+        let (len, target_len) = (query.told.len, target.len());
+        let significance = self.ranked.significance.map(|significance| {
+            let evalue = significance.evalue(alignment.score, len, target_len);
+            (significance.bits(alignment.score), evalue)
+        });
+        let identity = shown.kinds.identity(self.identity, len, target_len);
+        let masked = self.tells_masked.then(|| query.masked(shown.query));
+        ShownHit { significance, identity, masked, ..shown }
+    }
+}
+
+/// Hits in their order, but with all hits of a target next to its first one, as in BLAST's lists.
+pub fn by_target<T>(mut hits: Vec<T>, target: impl Fn(&T) -> u32) -> Vec<T> {
+    let mut firsts = HashMap::new();
+    for hit in &hits {
+        let next = firsts.len();
+        firsts.entry(target(hit)).or_insert(next);
+    }
+    // The sort is stable.
+    hits.sort_by_key(|hit| firsts.get(&target(hit)).copied());
+    hits
+}
+
+/// For each hit the share of the query that all hits of its target take, in percent. Hits of a target are adjacent.
+pub fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
+    let of_targets = hits.chunk_by(|one, other| one.target == other.target);
+    of_targets.flat_map(|hits| vec![covered(hits, len); hits.len()]).collect()
+}
+
+/// The share of a query that these hits take together, in percent.
+fn covered(hits: &[&Alignment], len: usize) -> f64 {
+    let mut taken: Vec<(u32, u32)> = hits.iter().map(|hit| hit.letters_taken(to_u32(len))).collect();
+    taken.sort_unstable();
+    let (mut letters, mut end) = (0, 0);
+    for (from, to) in taken {
+        letters += to.saturating_sub(from.max(end));
+        end = end.max(to);
+    }
+    100.0 * f64::from(letters) / len.max(1) as f64
+}

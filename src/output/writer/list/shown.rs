@@ -1,0 +1,235 @@
+//! A query and a hit as lists show them.
+
+use crate::align::complexity::low_complexity;
+use crate::align::identity::{ColumnKinds, Identity, is_equal};
+use crate::input::reader::Record;
+use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alphabet::{Alphabet, reverse_complement};
+use crate::terms::casts::to_u32;
+use crate::terms::scoring::Scoring;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A gap in aligned letters.
+pub const GAP: u8 = b'-';
+
+/// What lists show of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryTold<'a> {
+    pub name: &'a str,
+    /// Of mates, whether it is the first.
+    pub is_first: Option<bool>,
+    pub len: usize,
+}
+
+/// A query with its letters.
+pub struct QueryShown<'a> {
+    pub told: QueryTold<'a>,
+    alphabet: Alphabet,
+    /// Letters and codes, and those of the reverse complement once they are needed.
+    forward: (Vec<u8>, Vec<u8>),
+    reverse: Option<(Vec<u8>, Vec<u8>)>,
+    /// Low-complexity stretches of the query as it was read, once they are needed.
+    stretches: Option<Vec<Range<usize>>>,
+}
+
+/// A hit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownHit<'a> {
+    pub name: Cow<'a, str>,
+    /// The target's header line.
+    pub title: Cow<'a, str>,
+    pub target_len: usize,
+    pub strand: Strand,
+    pub alphabet: Alphabet,
+    pub score: i32,
+    /// 0-based and half-open, of the query as it was read and of the target forward.
+    pub query: (u32, u32),
+    pub target: (u32, u32),
+    pub kinds: ColumnKinds,
+    /// Bit score and E-value.
+    pub significance: Option<(f64, f64)>,
+    pub identity: Identity,
+    /// Share of the query in hits of this target, in percent.
+    pub covered_by_target: f64,
+    /// Letters of the query in the hit that are masked; `None` if nothing is.
+    pub masked: Option<u32>,
+    pub columns: Vec<ColumnShown>,
+}
+
+/// A column of an alignment, in the query's direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColumnShown {
+    /// Letters, or [`GAP`].
+    pub query: u8,
+    pub target: u8,
+    pub kind: ColumnKind,
+}
+
+/// How a column shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    Equal,
+    /// Unequal letters with a positive score.
+    Positive,
+    Unequal,
+    /// A letter of the query alone, or of the target alone.
+    Insertion,
+    Deletion,
+}
+
+impl QueryTold<'_> {
+    /// The name, of mates with `/1` or `/2`.
+    pub fn shown_name(&self) -> String {
+        let mate = match self.is_first {
+            None => "",
+            Some(true) => "/1",
+            Some(false) => "/2",
+        };
+        format!("{}{mate}", self.name)
+    }
+}
+
+impl<'a> QueryShown<'a> {
+    pub fn new(record: &'a Record, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
+        let letters = record.sequence.clone();
+        let forward = (codes(&letters, alphabet), letters);
+        let told = QueryTold { name: &record.name, is_first, len: record.sequence.len() };
+        QueryShown { told, alphabet, forward: (forward.1, forward.0), reverse: None, stretches: None }
+    }
+
+    /// Number of the letters from `start` to `end`, of the query as it was read, that are in low-complexity stretches.
+    pub fn masked(&mut self, (start, end): (u32, u32)) -> u32 {
+        let stretches = self.stretches.get_or_insert_with(|| low_complexity(self.alphabet, &self.forward.1));
+        let within = |stretch: &Range<usize>| {
+            to_u32(stretch.end.min(end as usize).saturating_sub(stretch.start.max(start as usize)))
+        };
+        stretches.iter().map(within).sum()
+    }
+
+    /// Letters and codes in an orientation.
+    fn oriented(&mut self, strand: Strand) -> &(Vec<u8>, Vec<u8>) {
+        match strand {
+            Strand::Forward => &self.forward,
+            Strand::Reverse => self.reverse.get_or_insert_with(|| {
+                let letters = reverse_complement(&self.forward.0);
+                let codes = codes(&letters, self.alphabet);
+                (letters, codes)
+            }),
+        }
+    }
+}
+
+fn codes(letters: &[u8], alphabet: Alphabet) -> Vec<u8> {
+    letters.iter().map(|&letter| alphabet.code(letter).unwrap_or_default()).collect()
+}
+
+impl<'a> ShownHit<'a> {
+    /// Without what its number among others decides: significance, identity and what the target's hits take.
+    pub fn new(
+        scoring: &Scoring,
+        query: &mut QueryShown,
+        alignment: &Alignment,
+        (name, title, target): (&'a str, &'a str, &[u8]),
+    ) -> ShownHit<'a> {
+        let taken = alignment.letters_taken(to_u32(query.told.len));
+        let (letters, codes) = query.oriented(alignment.strand);
+        let kinds = ColumnKinds::count(scoring, codes, target, alignment);
+        let mut columns = columns(scoring, (letters, codes), target, alignment);
+        if alignment.strand == Strand::Reverse {
+            columns.reverse();
+            columns.iter_mut().for_each(ColumnShown::complement);
+        }
+        ShownHit {
+            name: name.into(),
+            title: title.into(),
+            target_len: target.len(),
+            strand: alignment.strand,
+            alphabet: scoring.alphabet,
+            score: alignment.score,
+            query: taken,
+            target: (alignment.target_start, alignment.target_end),
+            kinds,
+            significance: None,
+            identity: Identity::default(),
+            covered_by_target: 0.0,
+            masked: None,
+            columns,
+        }
+    }
+
+    /// The path with `=` and `X`, in the target's direction as SAM has it.
+    pub fn cigar(&self) -> String {
+        let letter = |column: &ColumnShown| match column.kind {
+            ColumnKind::Equal => '=',
+            ColumnKind::Positive | ColumnKind::Unequal => 'X',
+            ColumnKind::Insertion => 'I',
+            ColumnKind::Deletion => 'D',
+        };
+        let mut letters: Vec<char> = self.columns.iter().map(letter).collect();
+        if self.strand == Strand::Reverse {
+            letters.reverse();
+        }
+        letters.chunk_by(|a, b| a == b).map(|run| format!("{}{}", run.len(), run[0])).collect()
+    }
+
+    /// Share of the query in this hit, in percent.
+    pub fn covered(&self, query_len: usize) -> f64 {
+        100.0 * f64::from(self.query.1 - self.query.0) / query_len.max(1) as f64
+    }
+
+    /// First and last aligned letter of the target in the direction of the query, from 1.
+    pub fn target_ends(&self) -> (u32, u32) {
+        match self.strand {
+            Strand::Forward => (self.target.0 + 1, self.target.1),
+            Strand::Reverse => (self.target.1, self.target.0 + 1),
+        }
+    }
+}
+
+impl ColumnShown {
+    /// Both letters in the other direction.
+    pub fn complement(&mut self) {
+        for letter in [&mut self.query, &mut self.target] {
+            if *letter != GAP {
+                *letter = reverse_complement(&[*letter])[0];
+            }
+        }
+    }
+}
+
+/// The columns in the target's direction.
+fn columns(
+    scoring: &Scoring,
+    (letters, codes): (&[u8], &[u8]),
+    target: &[u8],
+    alignment: &Alignment,
+) -> Vec<ColumnShown> {
+    let alphabet = scoring.alphabet;
+    let letter = |code: u8| alphabet.letters()[usize::from(code)];
+    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    let mut columns = Vec::with_capacity(alignment.span() as usize);
+    for &(len, op) in &alignment.cigar {
+        for _ in 0..len {
+            let column = match op {
+                Op::Match => {
+                    let kind =
+                        match (is_equal(alphabet, codes[i], target[j]), scoring.score(codes[i], target[j])) {
+                            (true, _) => ColumnKind::Equal,
+                            (false, score) if score > 0 => ColumnKind::Positive,
+                            _ => ColumnKind::Unequal,
+                        };
+                    ColumnShown { query: letters[i], target: letter(target[j]), kind }
+                }
+                Op::Insertion => ColumnShown { query: letters[i], target: GAP, kind: ColumnKind::Insertion },
+                Op::Deletion => {
+                    ColumnShown { query: GAP, target: letter(target[j]), kind: ColumnKind::Deletion }
+                }
+            };
+            columns.push(column);
+            i += usize::from(op != Op::Deletion);
+            j += usize::from(op != Op::Insertion);
+        }
+    }
+    columns
+}

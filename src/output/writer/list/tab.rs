@@ -1,0 +1,161 @@
+//! A table of hits: BLAST's `-outfmt 6`, with any of its columns and ours.
+
+use super::numbers::{bits_text, evalue_text};
+use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
+use crate::terms::alignment::Strand;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::casts::whole_u32;
+use crate::terms::options::{Column, IdentityDefinition};
+use std::io::Write;
+
+/// E-value and bit score if scores have none, and masked residues if nothing is masked. No number, since every number passes some filter.
+const NOT_AVAILABLE: &str = "NA";
+
+/// The last comment before the hits.
+const HITS_FOLLOW: &str = "# The hits found, a line each:\n";
+
+/// Comments: the program, the command, what is said of the run, and the columns, by BLAST's longer names as in its own
+/// comments, and by those that `--columns` takes. Biopython takes the last line for the end of the comments.
+pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Vec<u8> {
+    let named =
+        |name: fn(Column) -> &'static str| columns.iter().map(|&column| name(column)).collect::<Vec<_>>();
+    let mut text = format!("# swalign {}\n# Command: {command_line}\n", env!("CARGO_PKG_VERSION"));
+    comments.iter().for_each(|comment| text += &format!("# {comment}\n"));
+    text += &format!("# Fields: {}\n", named(Column::long_name).join(", "));
+    text += &format!("# Columns: {}\n", named(Column::name).join("\t"));
+    text += HITS_FOLLOW;
+    text.into_bytes()
+}
+
+/// The header of a table without hits, made of that of one with hits. It has no line of fields, and so Biopython does not
+/// wait for hits.
+pub fn header_without_hits(header: &[u8]) -> Vec<u8> {
+    let lines = header.split_inclusive(|&byte| byte == b'\n');
+    let shown = lines.filter(|line| !line.starts_with(b"# Fields: "));
+    let shown = shown.map(|line| if line == HITS_FOLLOW.as_bytes() { b"# 0 hits found\n" } else { line });
+    shown.collect::<Vec<_>>().concat()
+}
+
+/// Appends a line.
+pub fn push(out: &mut Vec<u8>, columns: &[Column], query: &QueryTold, hit: &ShownHit) {
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            out.push(b'\t');
+        }
+        push_column(out, *column, query, hit);
+    }
+    out.push(b'\n');
+}
+
+fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &ShownHit) {
+    let kinds = &hit.kinds;
+    let identity = |number| {
+        let definition = IdentityDefinition::numbered(number).unwrap_or_default();
+        kinds.identity(definition, query.len, hit.target_len).percent()
+    };
+    let is_reverse = hit.strand == Strand::Reverse;
+    match column {
+        Column::Qseqid | Column::Qaccver | Column::Qacc => {
+            out.extend_from_slice(query.shown_name().as_bytes())
+        }
+        Column::Sseqid | Column::Saccver | Column::Sacc => out.extend_from_slice(hit.name.as_bytes()),
+        Column::Stitle | Column::Salltitles => out.extend_from_slice(hit.title.as_bytes()),
+        Column::Qlen => put(out, query.len),
+        Column::Slen => put(out, hit.target_len),
+        Column::Qstart => put(out, hit.query.0 + 1),
+        Column::Qend => put(out, hit.query.1),
+        Column::Sstart => put(out, hit.target_ends().0),
+        Column::Send => put(out, hit.target_ends().1),
+        Column::Qseq => out.extend(hit.columns.iter().map(|column| column.query)),
+        Column::Sseq => out.extend(hit.columns.iter().map(|column| column.target)),
+        Column::Evalue => {
+            put(out, hit.significance.map_or(NOT_AVAILABLE.to_string(), |(_, evalue)| evalue_text(evalue)))
+        }
+        Column::Bitscore => {
+            put(out, hit.significance.map_or(NOT_AVAILABLE.to_string(), |(bits, _)| bits_text(bits)))
+        }
+        Column::Score => put(out, hit.score),
+        Column::Length => put(out, kinds.columns()),
+        Column::Pident => put(out, format_args!("{:.3}", hit.identity.percent())),
+        Column::Nident => put(out, kinds.matches),
+        Column::Mismatch => put(out, kinds.mismatches),
+        Column::Positive => put(out, kinds.positives),
+        Column::Gapopen => put(out, kinds.gaps),
+        Column::Gaps => put(out, kinds.gapped),
+        Column::Ppos => {
+            let share = 100.0 * f64::from(kinds.positives) / f64::from(kinds.columns().max(1));
+            put(out, format_args!("{share:.2}"));
+        }
+        // BLAST shows the target's reverse complement beside the query; of proteins it has no frames.
+        Column::Qframe => put(out, frame(hit, false)),
+        Column::Sframe => put(out, frame(hit, is_reverse)),
+        Column::Btop => push_btop(out, &hit.columns),
+        Column::Sstrand => put(
+            out,
+            match (hit.alphabet, is_reverse) {
+                (Alphabet::Protein, _) => "N/A",
+                (Alphabet::Dna, false) => "plus",
+                (Alphabet::Dna, true) => "minus",
+            },
+        ),
+        Column::Strand => put(out, if is_reverse { '-' } else { '+' }),
+        Column::Qcovs => put(out, whole_percent(hit.covered_by_target)),
+        Column::Qcovhsp => put(out, whole_percent(hit.covered(query.len))),
+        Column::Cigar => put(out, hit.cigar()),
+        Column::Id0 => put(out, format_args!("{:.1}", identity(0))),
+        Column::Id1 => put(out, format_args!("{:.1}", identity(1))),
+        Column::Id2 => put(out, format_args!("{:.1}", identity(2))),
+        Column::Id3 => put(out, format_args!("{:.1}", identity(3))),
+        Column::Id4 => put(out, format_args!("{:.1}", identity(4))),
+        Column::Mate => put(
+            out,
+            match query.is_first {
+                None => 0,
+                Some(true) => 1,
+                Some(false) => 2,
+            },
+        ),
+        Column::Masked => match hit.masked {
+            Some(masked) => put(out, masked),
+            None => put(out, NOT_AVAILABLE),
+        },
+    }
+}
+
+/// Rounded, but 100 only where nothing is missing.
+fn whole_percent(share: f64) -> u32 {
+    let rounded = whole_u32(share + 0.5);
+    if share < 100.0 { rounded.min(99) } else { rounded }
+}
+
+fn frame(hit: &ShownHit, is_reverse: bool) -> i32 {
+    match (hit.alphabet, is_reverse) {
+        (Alphabet::Protein, _) => 0,
+        (Alphabet::Dna, false) => 1,
+        (Alphabet::Dna, true) => -1,
+    }
+}
+
+/// BLAST's trace-back operations: numbers of equal columns, and the two letters of each other column.
+fn push_btop(out: &mut Vec<u8>, columns: &[ColumnShown]) {
+    let mut equal = 0;
+    for column in columns {
+        if column.kind == ColumnKind::Equal {
+            equal += 1;
+            continue;
+        }
+        if equal > 0 {
+            put(out, equal);
+        }
+        equal = 0;
+        out.extend([column.query, column.target]);
+    }
+    if equal > 0 {
+        put(out, equal);
+    }
+}
+
+fn put(out: &mut Vec<u8>, value: impl std::fmt::Display) {
+    // A vector takes all.
+    let _ = write!(out, "{value}");
+}

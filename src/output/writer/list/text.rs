@@ -1,0 +1,277 @@
+//! Alignments to read: blocks of three lines, as wide as the terminal.
+
+use super::numbers::{bits_text, evalue_text};
+use super::shown::{ColumnKind, ColumnShown, GAP, QueryTold, ShownHit};
+use crate::align::identity::Identity;
+use crate::terms::alignment::Strand;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::options::PageOptions;
+use std::fmt::Write;
+
+/// Columns of letters at least, however narrow the terminal is.
+const LEAST: usize = 20;
+const RED: &str = "\x1b[31m";
+const YELLOW: &str = "\x1b[33m";
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+/// An alignment in blocks.
+pub struct Blocks<'a> {
+    /// What the two sequences are called, equally long.
+    pub labels: [&'static str; 2],
+    pub alphabet: Alphabet,
+    /// First and last letter of each, from 1, in the direction of the columns.
+    pub query: (u64, u64),
+    pub target: (u64, u64),
+    pub columns: &'a [ColumnShown],
+    /// Whether letters of each are numbered downwards.
+    pub descends: [bool; 2],
+}
+
+/// One of the two sequences of a block: its label, and the number of its next letter.
+struct Side {
+    label: &'static str,
+    next: u64,
+    descends: bool,
+}
+
+/// Appends a query and its hits.
+pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryTold, hits: &[ShownHit]) {
+    let mut text = String::new();
+    let name = painted(page, BOLD, &query.shown_name());
+    line(&mut text, format_args!("Query: {name} ({} letters)\n", query.len));
+    if hits.is_empty() {
+        line(&mut text, format_args!("No hits.\n"));
+    }
+    for hit in hits {
+        push_hit(&mut text, page, query, hit);
+    }
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &ShownHit) {
+    let kinds = &hit.kinds;
+    let title = if hit.title.is_empty() { &hit.name } else { &hit.title };
+    let told = folded(&format!("{title} ({} letters)", hit.target_len), (2, page.width));
+    let (title, letters) = told.split_at(title.len());
+    line(text, format_args!("> {}{letters}", painted(page, BOLD, title)));
+    let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
+        format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
+    });
+    let strand = match (hit.alphabet, hit.strand) {
+        (Alphabet::Protein, _) => "",
+        (Alphabet::Dna, Strand::Forward) => ", strand +",
+        (Alphabet::Dna, Strand::Reverse) => ", strand -",
+    };
+    line(text, format_args!("Score {}{significance}{strand}", hit.score));
+    let columns = kinds.columns();
+    let share = |part: u32| {
+        format!("{part}/{columns} ({:.1} %)", 100.0 * f64::from(part) / f64::from(columns.max(1)))
+    };
+    let positives = match hit.alphabet {
+        Alphabet::Protein => format!(", positives {}", share(kinds.positives)),
+        Alphabet::Dna => String::new(),
+    };
+    let gaps = if kinds.gapped > 0 { format!(", gaps {}", share(kinds.gapped)) } else { String::new() };
+    let coverage = hit.covered(query.len);
+    let Identity { equal, of } = hit.identity;
+    let equal = format!("{equal}/{of} ({:.1} %)", hit.identity.percent());
+    let counts = format!("Identities {equal}{positives}{gaps}, query {coverage:.1} % covered");
+    line(text, format_args!("{}\n", folded(&counts, (0, page.width))));
+    let (first, last) = hit.target_ends();
+    let blocks = Blocks {
+        labels: ["Query ", "Target"],
+        alphabet: hit.alphabet,
+        query: (u64::from(hit.query.0) + 1, hit.query.1.into()),
+        target: (first.into(), last.into()),
+        columns: &hit.columns,
+        descends: [false, hit.strand == Strand::Reverse],
+    };
+    push_blocks(text, page, &blocks);
+}
+
+/// Text with its spaces turned into ends of lines where these would have more than `width` letters, unless a word has. The
+/// first line begins behind so many letters. The text is as long as it was.
+fn folded(text: &str, (mut column, width): (usize, usize)) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for (at, word) in text.split(' ').enumerate() {
+        let letters = word.chars().count();
+        let fits = column + 1 + letters <= width;
+        if at > 0 {
+            folded.push(if fits { ' ' } else { '\n' });
+        }
+        column = match (at, fits) {
+            (0, _) => column + letters,
+            (_, true) => column + 1 + letters,
+            (_, false) => letters,
+        };
+        folded.push_str(word);
+    }
+    folded
+}
+
+/// Appends an alignment in blocks.
+pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &Blocks) {
+    let Blocks { labels, alphabet, query, target, columns, descends } = *blocks;
+    let digits = [query.0, query.1, target.0, target.1].map(|end| end.to_string().len());
+    let digits = digits.into_iter().max().unwrap_or(1);
+    let label = labels[0].len();
+    // The label, a space, the number, a space, letters, a space, the number.
+    let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
+    let mut query = Side { label: labels[0], next: query.0, descends: descends[0] };
+    let mut target = Side { label: labels[1], next: target.0, descends: descends[1] };
+    for block in columns.chunks(letters) {
+        query.push(text, page, digits, block, |column| column.query);
+        let signs: String = block.iter().map(|column| sign(alphabet, column)).collect();
+        line(text, format_args!("{:width$}{}", "", signs.trim_end(), width = digits + label + 2));
+        target.push(text, page, digits, block, |column| column.target);
+        text.push('\n');
+    }
+}
+
+/// What stands between two letters: of proteins the letter where they are equal, and + for a positive score.
+fn sign(alphabet: Alphabet, column: &ColumnShown) -> char {
+    match (column.kind, alphabet) {
+        (ColumnKind::Equal, Alphabet::Protein) => char::from(column.query),
+        (ColumnKind::Equal, Alphabet::Dna) => '|',
+        (ColumnKind::Positive, _) => '+',
+        _ => ' ',
+    }
+}
+
+impl Side {
+    /// A line of a block. A line without letters, where all is a gap, has the number of the letter before it twice.
+    fn push(
+        &mut self,
+        text: &mut String,
+        page: &PageOptions,
+        digits: usize,
+        block: &[ColumnShown],
+        letter: impl Fn(&ColumnShown) -> u8,
+    ) {
+        let taken = block.iter().filter(|column| letter(column) != GAP).count() as u64;
+        let step = |number: u64, by: u64| if self.descends { number.saturating_sub(by) } else { number + by };
+        let next = step(self.next, taken);
+        let first = if taken > 0 { self.next } else { self.before() };
+        let shown = shown_letters(page, block, letter);
+        self.next = next;
+        line(text, format_args!("{} {first:>digits$} {shown} {}", self.label, self.before()));
+    }
+
+    /// The number of the last letter.
+    fn before(&self) -> u64 {
+        if self.descends { self.next + 1 } else { self.next.saturating_sub(1) }
+    }
+}
+
+/// Text in a colour, where there are any.
+fn painted(page: &PageOptions, colour: &str, text: &str) -> String {
+    if page.colour { format!("{colour}{text}{PLAIN}") } else { text.to_string() }
+}
+
+/// The letters of a line. Those side by side of one colour are painted at once.
+fn shown_letters(page: &PageOptions, block: &[ColumnShown], letter: impl Fn(&ColumnShown) -> u8) -> String {
+    let runs = block.chunk_by(|one, other| colour_of(one.kind) == colour_of(other.kind));
+    let shown = runs.map(|run| {
+        let letters: String = run.iter().map(|column| char::from(letter(column))).collect();
+        match colour_of(run[0].kind) {
+            Some(colour) => painted(page, colour, &letters),
+            None => letters,
+        }
+    });
+    shown.collect()
+}
+
+fn colour_of(kind: ColumnKind) -> Option<&'static str> {
+    match kind {
+        ColumnKind::Unequal => Some(RED),
+        ColumnKind::Insertion | ColumnKind::Deletion => Some(YELLOW),
+        ColumnKind::Equal | ColumnKind::Positive => None,
+    }
+}
+
+/// Appends a line.
+pub fn line(text: &mut String, content: std::fmt::Arguments) {
+    // A string takes all.
+    let _ = text.write_fmt(content);
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns of two aligned texts; `+` is a positive score.
+    fn columns(query: &str, kinds: &str, target: &str) -> Vec<ColumnShown> {
+        let kind = |letter| match letter {
+            '=' => ColumnKind::Equal,
+            '+' => ColumnKind::Positive,
+            'X' => ColumnKind::Unequal,
+            'I' => ColumnKind::Insertion,
+            _ => ColumnKind::Deletion,
+        };
+        let both = query.bytes().zip(target.bytes()).zip(kinds.chars());
+        both.map(|((query, target), letter)| ColumnShown { query, target, kind: kind(letter) }).collect()
+    }
+
+    fn shown(page: PageOptions, alphabet: Alphabet, columns: &[ColumnShown]) -> String {
+        let mut text = String::new();
+        let blocks = Blocks {
+            labels: ["Query ", "Target"],
+            alphabet,
+            query: (9, 31),
+            target: (1_000, 978),
+            columns,
+            descends: [false, true],
+        };
+        push_blocks(&mut text, &page, &blocks);
+        text
+    }
+
+    /// Lines are as wide as the page, and letters stand below each other; a narrow page has 20 letters still.
+    #[test]
+    fn blocks_are_as_wide_as_the_page() {
+        let aligned =
+            columns("ACGTACGTACGTACGTACGT--ACG", "====X===============DD===", "ACGTTCGTACGTACGTACGTGGACG");
+        for (width, letters) in [(0, 20), (37, 20), (38, 21), (40, 23), (80, 25)] {
+            let page = PageOptions { width, colour: false };
+            let text = shown(page, Alphabet::Dna, &aligned);
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines.len(), 4 * 25usize.div_ceil(letters), "{width}");
+            assert!(lines.iter().all(|line| line.len() <= width.max(37)), "{width}: {text}");
+            assert!(
+                lines[0].starts_with("Query     9 ACGT") && lines[2].starts_with("Target 1000 ACGT"),
+                "{text}"
+            );
+            assert!(lines[1].starts_with("            |||| ||||"), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_are_folded_between_words() {
+        let text = "sp|P12345 a protein  of étoiles, andalongwordthatfitsnowhere (12 letters)";
+        assert_eq!(
+            folded(text, (2, 20)),
+            "sp|P12345 a\nprotein  of étoiles,\nandalongwordthatfitsnowhere\n(12 letters)"
+        );
+        assert_eq!(folded(text, (2, 200)), text);
+        assert_eq!(folded("x", (2, 0)), "x");
+        assert_eq!(folded("", (0, 80)), "");
+    }
+
+    /// Each run of one colour is painted once, on a terminal alone.
+    #[test]
+    fn colours_are_those_of_runs() {
+        let aligned = columns("AC--GTTKA", "=XDDIIX+=", "AGTT--CRA");
+        let lines = |colour| {
+            let text = shown(PageOptions { width: 80, colour }, Alphabet::Protein, &aligned);
+            text.lines().map(str::to_string).collect::<Vec<_>>()
+        };
+        let plain = ["Query     9 AC--GTTKA 15", "            A      +A", "Target 1000 AGTT--CRA 994", ""];
+        assert_eq!(lines(false), plain);
+        let (red, yellow, plain) = (RED, YELLOW, PLAIN);
+        let query = format!("Query     9 A{red}C{plain}{yellow}--GT{plain}{red}T{plain}KA 15");
+        let target = format!("Target 1000 A{red}G{plain}{yellow}TT--{plain}{red}C{plain}RA 994");
+        assert_eq!(lines(true), [&query, "            A      +A", &target, ""]);
+    }
+}

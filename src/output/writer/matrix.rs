@@ -1,0 +1,87 @@
+//! A symmetric matrix, as text or as a NumPy array.
+
+use super::output::Output;
+use crate::terms::casts::{to_u16, whole_i32};
+use crate::terms::error::Result;
+use crate::terms::options::MatrixValues;
+use std::io::Write;
+
+/// What a matrix looks like.
+pub struct MatrixShape<'a> {
+    /// Of rows and columns.
+    pub names: &'a [String],
+    pub values: MatrixValues,
+    /// NumPy's format 1.0 instead of tab-separated text.
+    pub is_numpy: bool,
+}
+
+/// Writes the rows of a matrix as those of its triangle come. Text is written row by row; both hold the rows before, of
+/// which each row has a column.
+pub struct MatrixWriter<'a> {
+    shape: MatrixShape<'a>,
+    /// The values of each row from its diagonal on: scores, or millionths of a percent.
+    rows: Vec<Vec<i32>>,
+}
+
+/// Identities are kept in these parts of a percent.
+const PARTS: f64 = 1e6;
+/// NumPy's header is a multiple of so many bytes.
+const ALIGNED: usize = 64;
+const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
+
+impl<'a> MatrixWriter<'a> {
+    /// Writes what comes before the first row.
+    pub fn new(shape: MatrixShape<'a>, output: &mut Output) -> Result<MatrixWriter<'a>> {
+        if shape.is_numpy {
+            output.put(&numpy_header(shape.names.len(), shape.values))?;
+        } else {
+            output.put(format!("\t{}\n", shape.names.join("\t")).as_bytes())?;
+        }
+        Ok(MatrixWriter { shape, rows: Vec::new() })
+    }
+
+    /// Takes the next row, from its diagonal on.
+    pub fn put(&mut self, row: &[f64], output: &mut Output) -> Result<()> {
+        let kept = |&value: &f64| match self.shape.values {
+            MatrixValues::Score => whole_i32(value),
+            MatrixValues::Identity => whole_i32((value * PARTS).round()),
+        };
+        self.rows.push(row.iter().map(kept).collect());
+        let at = self.rows.len() - 1;
+        let above = self.rows[..at].iter().enumerate().map(|(above, row)| row[at - above]);
+        let all = above.chain(self.rows[at].iter().copied());
+        let mut bytes = Vec::new();
+        if !self.shape.is_numpy {
+            bytes.extend_from_slice(self.shape.names[at].as_bytes());
+        }
+        for value in all {
+            let share = f64::from(value) / PARTS;
+            // A vector takes all.
+            let _ = match (self.shape.is_numpy, self.shape.values) {
+                (true, MatrixValues::Score) => bytes.write_all(&value.to_le_bytes()),
+                (true, MatrixValues::Identity) => bytes.write_all(&share.to_le_bytes()),
+                (false, MatrixValues::Score) => write!(bytes, "\t{value}"),
+                (false, MatrixValues::Identity) => write!(bytes, "\t{share:.3}"),
+            };
+        }
+        if !self.shape.is_numpy {
+            bytes.push(b'\n');
+        }
+        output.put(&bytes)
+    }
+}
+
+/// The header of an array of so many rows and columns, in NumPy's format 1.0.
+fn numpy_header(count: usize, values: MatrixValues) -> Vec<u8> {
+    let kind = match values {
+        MatrixValues::Score => "<i4",
+        MatrixValues::Identity => "<f8",
+    };
+    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({count}, {count}), }}");
+    let before = MAGIC.len() + 2;
+    // A line feed ends it.
+    let len = (before + text.len() + 1).next_multiple_of(ALIGNED) - before;
+    text.extend(std::iter::repeat_n(' ', len - text.len() - 1));
+    text.push('\n');
+    [MAGIC, &to_u16(len).to_le_bytes(), text.as_bytes()].concat()
+}

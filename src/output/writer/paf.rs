@@ -1,0 +1,161 @@
+//! PAF, minimap2's format: twelve columns and tags, no header.
+//!
+//! Coordinates are 0-based and half-open, those of the query on its original strand, those of the target
+//! on the forward strand. The columns of matches and of the block's length, NM, de and tp are counted as
+//! minimap2 (Li 2018) counts them: an ambiguous column (N and the other IUPAC codes on either side) is
+//! an edit, and belongs neither to the matches nor to the block.
+
+use super::line::{AlignedLine, Kind, OutputLine, Rank};
+use super::sam::push_cs;
+use super::tags::{Residues, push_number};
+use crate::terms::casts::to_i64;
+use std::io::Write;
+
+/// The tag of a supplementary line, which PAF has none for.
+pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
+
+/// What a line has behind name and length where nothing was found.
+pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0";
+
+/// Appends a line with its end.
+pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
+    push_columns(text, line, residues);
+    if !line.of_query.is_empty() {
+        text.extend_from_slice(b"\tYQ:Z:");
+        text.extend_from_slice(line.of_query);
+    }
+    text.extend_from_slice(line.copied.text());
+    text.push(b'\n');
+}
+
+/// The columns, and the tags of the alignment.
+fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
+    let len = to_i64(line.letters.len());
+    text.extend_from_slice(line.name.as_bytes());
+    if let Some(mate) = &line.mate {
+        text.extend_from_slice(if mate.is_first { b"/1" } else { b"/2" });
+    }
+    push_column(text, len);
+    let Some(aligned) = &line.aligned else {
+        text.extend_from_slice(UNALIGNED);
+        return;
+    };
+    let alignment = aligned.alignment;
+    let (start, end) = (i64::from(alignment.query_start), i64::from(alignment.query_end));
+    let (start, end, strand) = match line.is_reverse() {
+        false => (start, end, b"\t+\t"),
+        true => (len - end, len - start, b"\t-\t"),
+    };
+    push_column(text, start);
+    push_column(text, end);
+    text.extend_from_slice(strand);
+    text.extend_from_slice(aligned.target_name.as_bytes());
+    push_column(text, to_i64(aligned.target.len()));
+    push_column(text, alignment.target_start);
+    push_column(text, alignment.target_end);
+    let columns = ColumnCounts::count(residues, line.letters, aligned);
+    push_column(text, columns.matches);
+    push_column(text, columns.block());
+    push_column(text, aligned.quality);
+    push_tags(text, aligned, &columns);
+    if aligned.is_anchored {
+        text.extend_from_slice(b"\tya:i:1");
+    }
+    if !aligned.in_part.is_empty() {
+        text.extend_from_slice(b"\tYM:Z:");
+        text.extend_from_slice(aligned.in_part);
+    }
+    if aligned.rank == Rank::Supplementary {
+        text.extend_from_slice(SUPPLEMENTARY_LINE);
+    }
+}
+
+/// NM to cg, and where asked for cs, in minimap2's order.
+fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) {
+    text.extend_from_slice(b"\tNM:i:");
+    push_number(text, aligned.differences.edits);
+    text.extend_from_slice(b"\tAS:i:");
+    push_number(text, aligned.alignment.score);
+    text.extend_from_slice(if aligned.rank == Rank::Secondary { b"\ttp:A:S" } else { b"\ttp:A:P" });
+    text.extend_from_slice(b"\tde:f:");
+    push_divergence(text, columns);
+    text.extend_from_slice(b"\tcg:Z:");
+    for &(len, kind) in aligned.cigar.iter().filter(|(_, kind)| *kind != Kind::Clip) {
+        push_number(text, len);
+        text.push(kind.letter());
+    }
+    push_cs(text, aligned);
+}
+
+/// The columns of an alignment by their kind.
+#[derive(Default)]
+struct ColumnCounts {
+    matches: i64,
+    /// Those with two residues, ambiguous ones too.
+    paired: i64,
+    gapped: i64,
+    gaps: i64,
+    ambiguous: i64,
+}
+
+impl ColumnCounts {
+    fn count(residues: &Residues, query: &[u8], aligned: &AlignedLine) -> ColumnCounts {
+        let letter = |letter: &u8| residues.is_ambiguous(*letter);
+        let code = |code: &u8| residues.is_ambiguous_code(*code);
+        let count = |places: usize| to_i64(places);
+        let mut columns = ColumnCounts::default();
+        let (mut i, mut j) =
+            (aligned.alignment.query_start as usize, aligned.alignment.target_start as usize);
+        for &(len, kind) in aligned.cigar {
+            let steps = len as usize;
+            match kind {
+                Kind::Clip | Kind::HardClip => {}
+                Kind::Insertion => {
+                    columns.ambiguous += count(query[i..i + steps].iter().filter(|l| letter(l)).count());
+                    columns.gapped += i64::from(len);
+                    columns.gaps += 1;
+                    i += steps;
+                }
+                Kind::Deletion => {
+                    let target = &aligned.target[j..j + steps];
+                    columns.ambiguous += count(target.iter().filter(|c| code(c)).count());
+                    columns.gapped += i64::from(len);
+                    columns.gaps += 1;
+                    j += steps;
+                }
+                Kind::Match | Kind::Equal | Kind::Unequal => {
+                    let sides = query[i..i + steps].iter().zip(&aligned.target[j..j + steps]);
+                    columns.ambiguous += count(sides.filter(|(l, c)| letter(l) || code(c)).count());
+                    columns.paired += i64::from(len);
+                    i += steps;
+                    j += steps;
+                }
+            }
+        }
+        // An edit is an unequal pair or a residue of a gap.
+        columns.matches = columns.paired + columns.gapped - i64::from(aligned.differences.edits);
+        columns
+    }
+
+    fn block(&self) -> i64 {
+        self.paired + self.gapped - self.ambiguous
+    }
+}
+
+/// Appends de, the gap-compressed divergence: of all columns, each gap being one, the share that do not
+/// match. As minimap2 rounds it, so that its lines and ours can be compared as text.
+fn push_divergence(text: &mut Vec<u8>, columns: &ColumnCounts) {
+    let divergence = 1.0 - columns.matches as f64 / (columns.paired + columns.gaps) as f64;
+    if divergence == 0.0 {
+        text.push(b'0');
+    } else {
+        // Writing to memory can't fail.
+        let _ = write!(text, "{divergence:.4}");
+    }
+}
+
+/// A tab and a number.
+fn push_column(text: &mut Vec<u8>, number: impl Into<i64>) {
+    text.push(b'\t');
+    push_number(text, number);
+}

@@ -1,0 +1,162 @@
+//! The lines of a receipt that tell how a merge of parts of the references chooses hits.
+
+use crate::align::quality::Typical;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
+use crate::terms::options::{Column, Limits, Rank};
+use std::iter::Peekable;
+
+const HITS: &str = "hits\t";
+const LIMITS: &str = "limits\t";
+const MATES: &str = "mates\t";
+const LIST: &str = "list\t";
+
+/// How hits are chosen, and what their mapping quality depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    pub min_score: i32,
+    pub secondary_ppm: i64,
+    pub limits: Limits,
+    pub typical: Typical,
+    pub mates: Option<MatesInReceipt>,
+    pub list: Option<ListInReceipt>,
+}
+
+/// How hits of lists are chosen, and how they show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListInReceipt {
+    pub rank: Rank,
+    pub alphabet: Alphabet,
+    pub columns: Vec<Column>,
+}
+
+/// How pairs of mates are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatesInReceipt {
+    pub insert: InsertSize,
+    /// As [`crate::align::quality::PairScores`] has them.
+    pub match_: i32,
+    pub close: i64,
+}
+
+impl Choice {
+    /// All lines.
+    pub fn lines(&self) -> String {
+        let Choice { min_score, secondary_ppm, limits, typical: Typical { match_, mismatch }, mates, list } =
+            self;
+        let hits = format!("{HITS}{min_score}\t{secondary_ppm}\t{match_}\t{mismatch}\n");
+        let mates = mates.as_ref().map_or(String::new(), MatesInReceipt::line);
+        let list = list.as_ref().map_or(String::new(), ListInReceipt::line);
+        hits + &line_of(limits) + &mates + &list
+    }
+
+    /// Takes the lines that begin here.
+    pub fn parse<'a>(lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<Choice> {
+        let fields: Vec<&str> = lines.next()?.strip_prefix(HITS)?.split('\t').collect();
+        let &[min_score, secondary_ppm, match_, mismatch] = &fields[..] else { return None };
+        let limits = limits_of(lines.next()?)?;
+        let mates = match lines.next_if(|line| line.starts_with(MATES)) {
+            Some(line) => Some(MatesInReceipt::parse(line)?),
+            None => None,
+        };
+        let list = match lines.next_if(|line| line.starts_with(LIST)) {
+            Some(line) => Some(ListInReceipt::parse(line)?),
+            None => None,
+        };
+        Some(Choice {
+            min_score: min_score.parse().ok()?,
+            secondary_ppm: secondary_ppm.parse().ok()?,
+            limits,
+            typical: Typical { match_: match_.parse().ok()?, mismatch: mismatch.parse().ok()? },
+            mates,
+            list,
+        })
+    }
+
+    /// Whether its numbers can be those of a run.
+    pub fn makes_sense(&self) -> bool {
+        is_sound(&self.limits)
+            && self.typical.match_ > 0
+            && (0..=1_000_000).contains(&self.secondary_ppm)
+            && self.mates.is_none_or(|mates| mates.makes_sense())
+    }
+}
+
+impl MatesInReceipt {
+    fn line(&self) -> String {
+        let MatesInReceipt { insert: InsertSize { orientation, mean, deviation }, match_, close } = self;
+        let orientation = orientation.name();
+        format!("{MATES}{orientation}\t{mean}\t{deviation}\t{match_}\t{close}\n")
+    }
+
+    fn parse(line: &str) -> Option<MatesInReceipt> {
+        let fields: Vec<&str> = line.strip_prefix(MATES)?.split('\t').collect();
+        let &[orientation, mean, deviation, match_, close] = &fields[..] else { return None };
+        let insert = InsertSize {
+            orientation: Orientation::named(orientation)?,
+            mean: mean.parse().ok()?,
+            deviation: deviation.parse().ok()?,
+        };
+        Some(MatesInReceipt { insert, match_: match_.parse().ok()?, close: close.parse().ok()? })
+    }
+
+    fn makes_sense(&self) -> bool {
+        let InsertSize { mean, deviation, .. } = self.insert;
+        let is_size = |size| (1..=MOST_INSERT).contains(&size);
+        is_size(mean) && is_size(deviation) && self.match_ > 0 && self.close >= 0
+    }
+}
+
+impl ListInReceipt {
+    fn line(&self) -> String {
+        let (rank, alphabet) = (name_of(self.rank), self.alphabet);
+        let columns = self.columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(",");
+        format!("{LIST}{rank}\t{alphabet}\t{columns}\n")
+    }
+
+    fn parse(line: &str) -> Option<ListInReceipt> {
+        let fields: Vec<&str> = line.strip_prefix(LIST)?.split('\t').collect();
+        let &[rank, alphabet, columns] = &fields[..] else { return None };
+        let ranks = [Rank::Score, Rank::Raw, Rank::Evalue, Rank::Identity];
+        let rank = ranks.into_iter().find(|known| name_of(*known) == rank)?;
+        let known = [Alphabet::Dna, Alphabet::Protein];
+        let alphabet = known.into_iter().find(|known| known.to_string() == alphabet)?;
+        Some(ListInReceipt { rank, alphabet, columns: Column::parse(columns).ok()? })
+    }
+}
+
+fn line_of(limits: &Limits) -> String {
+    let Limits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
+    let ties = u8::from(*keeps_ties);
+    format!("{LIMITS}{max_hits}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\n")
+}
+
+/// The limits of a line.
+fn limits_of(line: &str) -> Option<Limits> {
+    let fields: Vec<&str> = line.strip_prefix(LIMITS)?.split('\t').collect();
+    let &[max_hits, max_targets, max_per_target, ties, identity, coverage] = &fields[..] else { return None };
+    Some(Limits {
+        max_hits: max_hits.parse().ok()?,
+        max_targets: max_targets.parse().ok()?,
+        max_per_target: max_per_target.parse().ok()?,
+        keeps_ties: ["0", "1"].iter().position(|known| *known == ties)? == 1,
+        identity: identity.parse().ok()?,
+        coverage: coverage.parse().ok()?,
+    })
+}
+
+/// Whether limits let anything in.
+fn is_sound(limits: &Limits) -> bool {
+    let Limits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
+    let is_percent = |share| (0.0..=100.0).contains(&share);
+    max_hits > 0 && max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
+}
+
+fn name_of(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Score => "score",
+        Rank::Raw => "raw",
+        Rank::Evalue => "evalue",
+        Rank::Identity => "identity",
+    }
+}

@@ -1,0 +1,486 @@
+//! Records of mates in parts of the references: taken apart, and written as those of a run of all references.
+//!
+//! What a record tells of its own alignment stays (CIGAR, NM, MD, cs, AS). What it tells of its mate comes of the hits that
+//! are reported. SEQ and QUAL stand in the first record that a part has of a mate.
+
+use super::{PartRecord, QueryInPart, Standing, bam, text};
+use crate::align::quality::of_tier;
+use crate::input::reader::{READ_GROUP, WRITTEN_TAGS};
+use crate::output::writer::line::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank};
+use crate::output::writer::tags::EditTags;
+use crate::output::writer::{bam as bam_lines, sam as sam_lines};
+use crate::terms::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, Tier, push_run};
+use crate::terms::alphabet::reverse_complement;
+use crate::terms::insert::PairScoring;
+use crate::terms::options::Format;
+
+/// A record of a mate, and what it tells.
+pub struct MateRecord {
+    record: PartRecord,
+    told: MateTold,
+}
+
+/// What a record tells of a mate.
+#[derive(Default)]
+pub struct MateTold {
+    /// SEQ and QUAL as they stand in the record; empty where there is none.
+    pub letters: Vec<u8>,
+    pub qualities: Vec<u8>,
+    /// ms.
+    pub base_qualities: Option<i64>,
+    pub read_group: Option<Vec<u8>>,
+    /// Other tags that are copied from the query, as the record has them.
+    pub copied: Vec<u8>,
+    /// `None` for an unmapped mate.
+    pub hit: Option<MateHit>,
+}
+
+/// An alignment of a mate.
+pub struct MateHit {
+    /// With the number of its target among all.
+    pub alignment: Alignment,
+    pub in_part: InPart,
+    /// Of SAM, since BAM has the target's number and PAF's columns stay.
+    pub target_name: String,
+    pub cigar: Vec<(u32, Kind)>,
+    pub differences: EditTags,
+}
+
+/// The path that a CIGAR tells.
+pub struct PathTold {
+    pub cigar: Vec<(u32, Kind)>,
+    /// Letters of the query before it.
+    query_start: u32,
+    runs: Cigar,
+    /// Letters of the query and of the target in it.
+    lens: (u32, u32),
+}
+
+impl MateHit {
+    pub fn of(alignment: Alignment, in_part: InPart) -> MateHit {
+        let (target_name, cigar, differences) = Default::default();
+        MateHit { alignment, in_part, target_name, cigar, differences }
+    }
+}
+
+impl PathTold {
+    /// `None` for a path that is none of a mate.
+    pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
+        let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
+        for &(len, letter) in operations {
+            let kind = Kind::of(letter)?;
+            let (op, of_query, of_target) = match kind {
+                Kind::Clip => (None, 0, 0),
+                Kind::Match | Kind::Equal | Kind::Unequal => (Some(Op::Match), len, len),
+                Kind::Insertion => (Some(Op::Insertion), len, 0),
+                Kind::Deletion => (Some(Op::Deletion), 0, len),
+                Kind::HardClip => return None,
+            };
+            path.lens = (path.lens.0.checked_add(of_query)?, path.lens.1.checked_add(of_target)?);
+            match op {
+                Some(op) => push_run(&mut path.runs, len, op),
+                None if path.runs.is_empty() => path.query_start = path.query_start.checked_add(len)?,
+                None => {}
+            }
+            path.cigar.push((len, kind));
+        }
+        Some(path)
+    }
+
+    /// The alignment along the path, from a place of a target on.
+    pub fn alignment(
+        &self,
+        strand: Strand,
+        (target, target_start): (u32, u32),
+        score: i32,
+    ) -> Option<Alignment> {
+        let PathTold { query_start, lens, .. } = *self;
+        let (query_end, target_end) = (query_start.checked_add(lens.0)?, target_start.checked_add(lens.1)?);
+        let cigar = self.runs.clone();
+        Some(Alignment { strand, target, score, query_start, query_end, target_start, target_end, cigar })
+    }
+}
+
+impl PartRecord {
+    /// Takes the record of a mate apart; `None` if it is none that a run writes.
+    pub fn into_mate(self) -> Option<MateRecord> {
+        let told = match self.format {
+            Format::Bam => bam::mate(&self.bytes),
+            Format::Sam => text::mate_sam(&self.bytes),
+            Format::Paf => text::mate_paf(&self.bytes),
+        };
+        told.map(|told| MateRecord { record: self, told })
+    }
+}
+
+impl MateRecord {
+    /// The alignment, and what it is in its part.
+    pub fn hit(&self) -> Option<(&Alignment, InPart)> {
+        let hit = self.told.hit.as_ref()?;
+        Some((&hit.alignment, hit.in_part))
+    }
+
+    /// What it tells of its mate, if it is the first record of it.
+    pub fn of_query(&self) -> Option<QueryInPart> {
+        self.record.of_query
+    }
+
+    /// SEQ as it was read.
+    fn letters_as_read(&self) -> Vec<u8> {
+        oriented(&self.told.letters, self.strand())
+    }
+
+    fn qualities_as_read(&self) -> Vec<u8> {
+        let mut qualities = self.told.qualities.clone();
+        if self.strand() == Strand::Reverse {
+            qualities.reverse();
+        }
+        qualities
+    }
+
+    fn strand(&self) -> Strand {
+        self.told.hit.as_ref().map_or(Strand::Forward, |hit| hit.alignment.strand)
+    }
+}
+
+/// A mate with the alignments of it that are reported, in their order.
+struct Mate<'a> {
+    /// Of all parts, the first one's first record first.
+    first: &'a MateRecord,
+    hits: Vec<(&'a MateRecord, &'a MateHit)>,
+    second: Option<i32>,
+    quality: u8,
+    tier: Tier,
+    mated: Mated,
+}
+
+impl<'a> Mate<'a> {
+    /// `None` where an alignment is of no record.
+    fn new(records: &'a [MateRecord], found: &Found) -> Option<Mate<'a>> {
+        // Equal alignments have equal records.
+        let record_of = |alignment: &Alignment| {
+            let with_hit = records.iter().filter_map(|record| Some((record, record.told.hit.as_ref()?)));
+            with_hit.into_iter().find(|(_, hit)| hit.alignment == *alignment)
+        };
+        let hits = found.alignments.iter().map(record_of).collect::<Option<_>>()?;
+        let (second, tier) = (found.second, found.tier);
+        let quality = of_tier(found.quality.unwrap_or(0), tier);
+        Some(Mate { first: records.first()?, hits, second, quality, tier, mated: found.mated? })
+    }
+
+    fn place(&self) -> Option<MatePlace<'a>> {
+        self.place_of(0)
+    }
+
+    /// Where the record of a hit has it.
+    fn place_of(&self, number: usize) -> Option<MatePlace<'a>> {
+        let (_, hit) = self.hits.get(number)?;
+        Some(MatePlace {
+            target_number: hit.alignment.target as usize,
+            target_name: &hit.target_name,
+            alignment: &hit.alignment,
+            quality: if number == 0 { self.quality } else { 0 },
+            cigar: hit.cigar.clone(),
+        })
+    }
+
+    /// Appends the lines of PAF, whose columns stay.
+    fn push_paf(&self, out: &mut Vec<u8>) {
+        let Mate { first, hits, second, quality, .. } = self;
+        for (rank, (record, _)) in hits.iter().enumerate() {
+            let standing = match rank {
+                0 => Standing::Primary { second: *second, quality: *quality },
+                _ => Standing::Secondary,
+            };
+            record.record.push(out, standing);
+        }
+        if hits.is_empty() {
+            text::push_unaligned_paf(&first.record.bytes, out);
+        }
+    }
+
+    /// Appends the records of SAM or BAM, whose further hits have the given partners among the hits of the other mate. `None`
+    /// where one can't be.
+    fn push(&self, out: &mut Vec<u8>, other: &Mate, partners: &[Option<usize>]) -> Option<()> {
+        let (is_first, is_proper) = (self.mated.is_first, self.mated.is_proper());
+        let MateTold { base_qualities, read_group, copied, .. } = &self.first.told;
+        let copied = match self.first.record.format {
+            Format::Bam => CopiedTags::Binary(copied),
+            Format::Sam | Format::Paf => CopiedTags::Text(copied),
+        };
+        let name = str::from_utf8(self.first.record.name()).ok()?;
+        let read_group = read_group.as_deref().map(str::from_utf8).transpose().ok()?;
+        let [own, place] = [self.place(), other.place()];
+        let [own, place] = [own.as_ref(), place.as_ref()];
+        let mate = MateOf { is_first, is_proper, place, own, base_qualities: *base_qualities };
+        let (letters, qualities) = (self.first.letters_as_read(), self.first.qualities_as_read());
+        let mut push = |letters: &[u8], aligned, mate: MateOf| {
+            let (qualities, mate) = (&qualities[..], Some(mate));
+            let line = OutputLine { name, letters, qualities, aligned, mate, of_query: &[], copied };
+            match self.first.record.format {
+                Format::Bam => return bam_lines::push(out, &line, read_group).ok(),
+                Format::Sam | Format::Paf => sam_lines::push(out, &line, read_group),
+            }
+            Some(())
+        };
+        if self.hits.is_empty() {
+            return push(&letters, None, mate);
+        }
+        for (number, (_, hit)) in self.hits.iter().enumerate() {
+            let (rank, quality, second) = match number {
+                0 => (Rank::Primary, self.quality, self.second),
+                _ => (Rank::Secondary, 0, None),
+            };
+            let MateHit { alignment, target_name, cigar, differences, .. } = hit;
+            let aligned = AlignedLine {
+                alignment,
+                rank,
+                quality,
+                second,
+                is_anchored: self.tier == Tier::Anchored,
+                target_number: alignment.target as usize,
+                target_name,
+                target: &[],
+                cigar,
+                differences,
+                others: &[],
+                in_part: &[],
+            };
+            let partner = partners.get(number).copied().flatten().and_then(|partner| other.place_of(partner));
+            let mate = mate.of_line(rank, partner.as_ref());
+            match rank {
+                Rank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned), mate)?,
+                _ => push(&[], Some(aligned), mate)?,
+            }
+        }
+        Some(())
+    }
+}
+
+/// Whether a tag is one that a run writes itself.
+pub fn is_written(name: &[u8]) -> bool {
+    WRITTEN_TAGS.iter().any(|written| name == *written)
+}
+
+/// Whether a tag is copied from the query and is no read group.
+pub fn is_copied(name: &[u8]) -> bool {
+    !is_written(name) && name != READ_GROUP
+}
+
+/// The letters of a query in the orientation of a strand, or back.
+fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
+    match strand {
+        Strand::Forward => letters.to_vec(),
+        Strand::Reverse => reverse_complement(letters),
+    }
+}
+
+/// Appends the records of two mates, from those that all parts have of each, with the hits that are reported. `None`
+/// where these are not of such records.
+pub fn push_mates(
+    pairs: &PairScoring,
+    records: [&[MateRecord]; 2],
+    found: &[Found; 2],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let [one, other] = [Mate::new(records[0], &found[0])?, Mate::new(records[1], &found[1])?];
+    // Parts of the references have no circles.
+    let partners = pairs.partners([&found[0].alignments, &found[1].alignments], |_| None);
+    for ((own, mate), partners) in [(&one, &other), (&other, &one)].into_iter().zip(&partners) {
+        match own.first.record.format {
+            Format::Paf => own.push_paf(out),
+            Format::Sam | Format::Bam => own.push(out, mate, partners)?,
+        }
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::reader::Record;
+    use crate::output::writer::reread::PartRecords;
+    use crate::output::writer::tests::{at, group, options, read, writer_of_mates};
+    use crate::output::writer::{Writer, bgzf};
+    use crate::terms::insert::{InsertSize, Orientation};
+    use crate::terms::options::{CsForm, Options, Share};
+    use crate::terms::scoring::Scoring;
+    use smallvec::smallvec;
+    use std::io::Cursor;
+
+    const MATED: [Mated; 2] =
+        [Mated { is_first: true, insert: Some(300) }, Mated { is_first: false, insert: Some(300) }];
+    const PAIRS: PairScoring = PairScoring {
+        insert: InsertSize { orientation: Orientation::Fr, mean: 40, deviation: 100 },
+        match_: 2,
+    };
+    const QUALITIES: [Option<u8>; 2] = [Some(37), Some(9)];
+
+    fn writers(format: Format, eqx: bool, read_group: bool) -> [Writer; 2] {
+        let target = "ACGTTGCAAC".repeat(7000);
+        let cs = if eqx { Some(CsForm::Long) } else { None };
+        let read_group = read_group.then(|| group("@RG\tID:g 1"));
+        let whole = Options {
+            format: crate::terms::options::OutputFormat::Records(format),
+            eqx,
+            cs,
+            read_group,
+            ..options()
+        };
+        let part = Options { ref_part: Some(Share { number: 1, of: 2 }), ..whole.clone() };
+        let scoring = || Scoring::dna(2, 4, 4, 2);
+        let insert = Some(PAIRS.insert);
+        [whole, part].map(|options| writer_of_mates(&options, scoring(), &[("t", &target)], insert).unwrap())
+    }
+
+    /// Alignments on both strands with gaps, one of 65,537 operations, and an equal place with another path.
+    fn alignments() -> Vec<Alignment> {
+        let gaps: Cigar = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
+        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
+        long.push((1, Op::Match));
+        vec![
+            at(Strand::Forward, 2, 5, smallvec![(4, Op::Match)]),
+            at(Strand::Reverse, 1, 40, gaps.clone()),
+            at(Strand::Reverse, 0, 300, long),
+            at(Strand::Reverse, 0, 5, smallvec![(5, Op::Match)]),
+        ]
+    }
+
+    fn reads(with_qualities: bool) -> [Record; 2] {
+        [("ACGTN", "I!*~0"), ("RACGA", "*0AB~")].map(|(letters, qualities)| {
+            let (letters, qualities) = (letters.repeat(7000), qualities.repeat(7000));
+            read("q", &letters, with_qualities.then_some(&*qualities))
+        })
+    }
+
+    /// The records of a part with these alignments of each mate, taken apart.
+    fn apart(
+        format: Format,
+        part: &Writer,
+        reads: &[Record],
+        mates: [&[Alignment]; 2],
+    ) -> [Vec<MateRecord>; 2] {
+        let found = mates.map(|alignments| Found {
+            in_part: alignments.iter().map(|_| InPart::Hit { beside: Some(1) }).collect(),
+            alignments: alignments.to_vec(),
+            second: Some(26),
+            quality: Some(0),
+            mated: Some(Mated { is_first: true, insert: None }),
+            ..Found::default()
+        });
+        let [one, mut other] = found;
+        other.mated = Some(Mated { is_first: false, insert: None });
+        let bytes = part.records(reads, &[one, other]).unwrap();
+        let in_blocks = format == Format::Bam;
+        let bytes = if in_blocks { bgzf::pack(&bytes).unwrap() } else { bytes };
+        let mut records = PartRecords::new(format, in_blocks, Cursor::new(bytes));
+        [(); 2].map(|()| {
+            let query = records.next_query().unwrap();
+            query.into_iter().map(|record| record.into_mate().unwrap()).collect()
+        })
+    }
+
+    /// Whatever is reported of what a part has is what the writer makes of it.
+    #[test]
+    fn joined_mates_are_those_of_the_writer() {
+        let all = alignments();
+        for format in [Format::Sam, Format::Bam, Format::Paf] {
+            for (eqx, with_qualities) in [(true, true), (false, true), (true, false)] {
+                let [whole, part] = writers(format, eqx, !with_qualities);
+                let reads = reads(with_qualities);
+                for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
+                    let of_part = order.map(|place| all[place].clone());
+                    let records = apart(format, &part, &reads, [&of_part, &all]);
+                    for (record, alignment) in records[0].iter().zip(&of_part) {
+                        assert_eq!(record.hit(), Some((alignment, InPart::Hit { beside: Some(1) })));
+                        let second = (*alignment == of_part[0]).then_some(Some(26));
+                        assert_eq!(record.of_query().map(|told| told.second), second);
+                    }
+                    for (kept, others) in
+                        [(&all[..1], &all[1..2]), (&all[2..], &all[..]), (&[], &all[1..]), (&[], &[])]
+                    {
+                        let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| Found {
+                            alignments: alignments.to_vec(),
+                            second: if alignments.is_empty() { None } else { Some(20 + mate as i32) },
+                            quality: QUALITIES[mate],
+                            mated: Some(MATED[mate]),
+                            ..Found::default()
+                        });
+                        let mut out = Vec::new();
+                        push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
+                        let expected = whole.records(&reads, &found).unwrap();
+                        assert!(
+                            out == expected,
+                            "{format:?} {eqx} {order:?} {} {}",
+                            kept.len(),
+                            others.len()
+                        );
+                    }
+                }
+                // Mates that the part has nothing of.
+                let records = apart(format, &part, &reads, [&[], &[]]);
+                assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
+                let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
+                let mut out = Vec::new();
+                push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
+                assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
+                // Nor is anything made of what no part has.
+                let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
+                assert!(
+                    push_mates(&PAIRS, [&records[0], &records[1]], &[other, found[1].clone()], &mut out)
+                        .is_none()
+                );
+            }
+        }
+    }
+
+    /// No byte of a record leads out of it, or to a panic.
+    #[test]
+    fn damaged_records_are_refused_or_read() {
+        let all = [alignments()[0].clone(), alignments()[1].clone()];
+        for format in [Format::Sam, Format::Bam, Format::Paf] {
+            let [_, part] = writers(format, false, true);
+            let reads = [read("q", "ACGTACGTA", Some("IIIIIIIII")), read("q", "ACG", None)];
+            let mated = |is_first| Some(Mated { is_first, insert: None });
+            let in_part = vec![InPart::Hit { beside: None }, InPart::Rescued];
+            let found = [
+                Found { alignments: all.to_vec(), in_part, mated: mated(true), ..Found::default() },
+                Found { mated: mated(false), ..Found::default() },
+            ];
+            let whole = part.records(&reads, &found).unwrap();
+            let mut refused = 0;
+            for place in 0..whole.len() {
+                for value in [0, 1, b'\t', b'-', b'9', 0x7f, 0xff] {
+                    let mut changed = whole.clone();
+                    changed[place] = value;
+                    let in_blocks = format == Format::Bam;
+                    let bytes = if in_blocks { bgzf::pack(&changed).unwrap() } else { changed };
+                    let mut records = PartRecords::new(format, in_blocks, Cursor::new(bytes));
+                    let (Ok(one), Ok(other)) = (records.next_query(), records.next_query()) else {
+                        refused += 1;
+                        continue;
+                    };
+                    let apart = [one, other].map(|query| {
+                        let query = query.into_iter().map(PartRecord::into_mate);
+                        query.collect::<Option<Vec<MateRecord>>>()
+                    });
+                    let [Some(one), Some(other)] = apart else {
+                        refused += 1;
+                        continue;
+                    };
+                    let reported = |records: &[MateRecord], mated| Found {
+                        alignments: records
+                            .iter()
+                            .filter_map(|record| Some(record.hit()?.0.clone()))
+                            .collect(),
+                        mated: Some(mated),
+                        ..Found::default()
+                    };
+                    let found = [reported(&one, MATED[0]), reported(&other, MATED[1])];
+                    push_mates(&PAIRS, [&one, &other], &found, &mut Vec::new());
+                }
+            }
+            assert!(refused > 100, "{format:?}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Records of BAM by coordinate, as `samtools sort` orders them, with their index.
+//!
+//! ```text
+//! records ──> Gathered ──sorted──> SortedRun, a file, each time that memory is full
+//!                │                     │
+//!                └─────────> Merge <───┘
+//!                              │
+//!                              └──> blocks ──> Output
+//!                                     └──────> IndexFile
+//! ```
+//!
+//! Memory holds [`Options::sort`](crate::terms::options::Options::sort) bytes of records, and of each run that is merged a
+//! block. The bytes of the output follow from the records alone.
+
+mod blocks;
+mod index;
+mod merge;
+mod record;
+mod runs;
+
+pub use index::IndexShape;
+pub use merge::{RecordReader, SortedRecords};
+pub use record::SortKey;
+
+use super::Output;
+use super::bgzf;
+use crate::terms::error::{EngineError, Error, Result};
+use blocks::{BlockBatch, pack_all};
+use index::IndexBuilder;
+use merge::Merge;
+use record::RecordPlace;
+use runs::{Gathered, Scratch, SortedRun};
+use std::mem;
+use std::path::{Path, PathBuf};
+
+/// Runs that are merged at once; about as many files are open.
+const FAN_IN: usize = 64;
+
+/// Sorts the records of a run.
+pub struct Sorter {
+    /// Bytes that records in memory may take.
+    memory: usize,
+    scratch: Scratch,
+    gathered: Gathered,
+    /// In the order of their records. Of equal levels there are fewer than [`FAN_IN`], which are merged to one of the
+    /// next level.
+    runs: Vec<(u32, SortedRun)>,
+    index: Option<IndexFile>,
+}
+
+impl Sorter {
+    /// For the records of `output`, in `memory` bytes.
+    pub fn new(memory: usize, output: &Output, index: Option<IndexFile>) -> Sorter {
+        let (folder, name) = output.scratch();
+        let scratch = Scratch { folder, name };
+        Sorter { memory, scratch, gathered: Gathered::default(), runs: Vec::new(), index }
+    }
+
+    /// Adds records, one behind the other.
+    pub fn add(&mut self, records: Vec<u8>) -> Result<()> {
+        self.gathered.add(records).ok_or_else(no_record)?;
+        if !self.gathered.is_full(self.memory) {
+            return Ok(());
+        }
+        let gathered = mem::take(&mut self.gathered).sorted();
+        let run = SortedRun::write(&mut Merge::new(vec![Box::new(gathered)])?, &self.scratch)?;
+        self.runs.push((0, run));
+        while let Some(&(level, _)) = self.runs.last() {
+            let count = self.runs.iter().rev().take_while(|run| run.0 == level).count();
+            if count < FAN_IN {
+                break;
+            }
+            self.join_last(count, level + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Merges the last runs to one of this level.
+    fn join_last(&mut self, count: usize, level: u32) -> Result<()> {
+        let joined = self.runs.split_off(self.runs.len().saturating_sub(count));
+        let run = SortedRun::write(&mut Merge::new(readers(joined)?)?, &self.scratch)?;
+        self.runs.push((level, run));
+        Ok(())
+    }
+
+    /// Writes all records behind the header, and the end of the file. Gives the index, which is to be finished with the
+    /// output.
+    pub fn finish(mut self, output: &mut Output) -> Result<Option<Output>> {
+        // Those in memory are one source more.
+        while self.runs.len() >= FAN_IN {
+            let count = (self.runs.len() + 2 - FAN_IN).clamp(2, FAN_IN);
+            let level = self.runs.last().map_or(0, |run| run.0);
+            self.join_last(count, level)?;
+        }
+        let mut sources = readers(mem::take(&mut self.runs))?;
+        if !self.gathered.is_empty() {
+            sources.push(Box::new(mem::take(&mut self.gathered).sorted()));
+        }
+        write_sorted(sources, output, self.index)
+    }
+}
+
+fn readers(runs: Vec<(u32, SortedRun)>) -> Result<Vec<Box<dyn SortedRecords>>> {
+    let reader = |(_, run): (u32, SortedRun)| Ok(Box::new(run.read()?) as Box<dyn SortedRecords>);
+    runs.into_iter().map(reader).collect()
+}
+
+/// Writes the records of sorted sources, of which equal ones come in the sources' order, and the end of the file.
+/// `output` has its header. Gives the index, which is to be finished with the output.
+pub fn write_sorted(
+    sources: Vec<Box<dyn SortedRecords + '_>>,
+    output: &mut Output,
+    mut index: Option<IndexFile>,
+) -> Result<Option<Output>> {
+    pack_all(&mut Merge::new(sources)?, bgzf::SORTED_LEVEL, |batch, packed| {
+        if let Some(index) = &mut index {
+            index.add(batch, packed, output.written())?;
+        }
+        packed.iter().try_for_each(|block| output.put(block))
+    })?;
+    let records_end = output.written();
+    output.put(&bgzf::end_of_file()?)?;
+    // An index that is older than its file is taken for that of another one.
+    output.flush_now()?;
+    index.map(|index| index.finish(records_end)).transpose()
+}
+
+/// The index of an output, as a file beside it.
+pub struct IndexFile {
+    output: Output,
+    builder: IndexBuilder,
+    references: usize,
+}
+
+impl IndexFile {
+    /// For an output with this many references, of which the longest has so many letters. `None` where the output is no
+    /// regular file.
+    pub fn beside(output: &Output, references: usize, longest: u64) -> Result<Option<IndexFile>> {
+        let shape = IndexShape::of(longest);
+        let beside = output.beside(shape.extension())?;
+        let builder = IndexBuilder::new(shape, references);
+        Ok(beside.map(|output| IndexFile { output, builder, references }))
+    }
+
+    /// Adds the records of a batch, whose blocks stand from byte `at` on.
+    fn add(&mut self, batch: &BlockBatch, packed: &[Vec<u8>], at: u64) -> Result<()> {
+        for (&start, offset) in batch.starts.iter().zip(batch.offsets(packed, at)) {
+            let place = record::first(&batch.bytes[start..]).and_then(RecordPlace::of);
+            let place = place.filter(|place| place.target.is_none_or(|target| target < self.references));
+            self.builder.add(&place.ok_or_else(no_record)?, offset);
+        }
+        Ok(())
+    }
+
+    /// Writes the index of records that end at byte `end`.
+    fn finish(mut self, end: u64) -> Result<Output> {
+        self.output.put(&self.builder.finish(end << 16)?)?;
+        Ok(self.output)
+    }
+}
+
+/// What names of indices have behind the name of their file.
+pub const INDEX_EXTENSIONS: [&str; 2] = [index::BAI_EXTENSION, index::CSI_EXTENSION];
+
+/// The indices that an output at `path` may have.
+pub fn indices(path: &Path) -> [PathBuf; 2] {
+    INDEX_EXTENSIONS.map(|extension| {
+        let mut name = path.as_os_str().to_os_string();
+        name.push(extension);
+        PathBuf::from(name)
+    })
+}
+
+/// The error of bytes that are not what a run writes.
+fn no_record() -> Error {
+    EngineError::Internal("bytes that are to be sorted are no record".to_string()).into()
+}

@@ -1,0 +1,260 @@
+//! Tags that tell how the query and the target of an alignment differ: NM, MD and cs.
+
+mod cs;
+
+use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alphabet::Alphabet;
+use crate::terms::casts::{to_i64, to_u8, to_u32};
+use crate::terms::options::CsForm;
+
+/// No code of a target.
+const NONE: u8 = u8::MAX;
+
+/// How an alignment's two sides differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EditTags {
+    /// NM: mismatches, inserted and deleted residues.
+    pub edits: u32,
+    /// MD: the target's letters where they differ, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
+    pub md: Vec<u8>,
+    /// cs; empty if it was not asked for, and of an alignment without columns.
+    pub cs: Vec<u8>,
+}
+
+/// A piece of an alignment, in the order of the target.
+enum Piece<'a> {
+    /// Target codes that equal the query residues beside them.
+    Equal(&'a [u8]),
+    /// A query residue beside a target code that it does not equal.
+    Unequal(u8, u8),
+    /// Query residues as they are written.
+    Insertion(&'a [u8]),
+    /// Target codes.
+    Deletion(&'a [u8]),
+}
+
+/// The letters and codes of an alphabet as SAM needs them.
+pub struct Residues {
+    /// The code that a letter equals.
+    codes: [u8; 256],
+    /// The letter of a code.
+    letters: Vec<u8>,
+}
+
+impl Residues {
+    pub fn new(alphabet: Alphabet) -> Residues {
+        let equals = |code: &u8| alphabet == Alphabet::Protein || *code < 4;
+        let code = |letter| alphabet.code(to_u8(letter)).filter(equals).unwrap_or(NONE);
+        let letters = alphabet.letters().iter().map(|&letter| sam_letter(letter)).collect();
+        Residues { codes: std::array::from_fn(code), letters }
+    }
+
+    /// Whether a query letter and a target code count as equal in NM, MD and `=`: the same code, and
+    /// in DNA one of A, C, G, T.
+    pub fn equal(&self, letter: u8, code: u8) -> bool {
+        self.codes[usize::from(letter)] == code
+    }
+
+    /// Calls `unequal` with each place at which a run of letters and a run of codes are not equal.
+    pub fn for_each_unequal(&self, query: &[u8], target: &[u8], unequal: impl FnMut(usize)) {
+        let sides = query.iter().zip(target).enumerate();
+        let differs = sides.filter(|(_, (letter, code))| !self.equal(**letter, **code));
+        differs.map(|(at, _)| at).for_each(unequal);
+    }
+
+    /// Whether a query letter is none of A, C, G and T; a protein has no such letters.
+    pub fn is_ambiguous(&self, letter: u8) -> bool {
+        self.codes[usize::from(letter)] == NONE
+    }
+
+    /// The same of a target's code.
+    pub fn is_ambiguous_code(&self, code: u8) -> bool {
+        self.is_ambiguous(self.letter(code))
+    }
+
+    fn letter(&self, code: u8) -> u8 {
+        self.letters[usize::from(code)]
+    }
+}
+
+/// A residue as SAM may hold it: SEQ and MD have no `*`, so a protein's stop is written X.
+pub fn sam_letter(letter: u8) -> u8 {
+    if letter == b'*' { b'X' } else { letter }
+}
+
+/// Calls `take` with the pieces of an alignment. `query` is written and in the aligned orientation; `target` has codes.
+fn for_each_piece(
+    residues: &Residues,
+    query: &[u8],
+    target: &[u8],
+    alignment: &Alignment,
+    mut take: impl FnMut(Piece),
+) {
+    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    for &(len, op) in &alignment.cigar {
+        let steps = len as usize;
+        let letters = if op == Op::Deletion { &[] } else { &query[i..i + steps] };
+        let codes = if op == Op::Insertion { &[] } else { &target[j..j + steps] };
+        match op {
+            Op::Match => {
+                let mut passed = 0;
+                residues.for_each_unequal(letters, codes, |at| {
+                    if at > passed {
+                        take(Piece::Equal(&codes[passed..at]));
+                    }
+                    take(Piece::Unequal(letters[at], codes[at]));
+                    passed = at + 1;
+                });
+                if steps > passed {
+                    take(Piece::Equal(&codes[passed..]));
+                }
+            }
+            Op::Insertion => take(Piece::Insertion(letters)),
+            Op::Deletion => take(Piece::Deletion(codes)),
+        }
+        i += letters.len();
+        j += codes.len();
+    }
+}
+
+impl EditTags {
+    /// Finds NM and MD of an alignment, from the query's letters in the aligned orientation and the
+    /// target's codes; what was found before is forgotten.
+    pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
+        let EditTags { edits, md, cs } = self;
+        *edits = 0;
+        md.clear();
+        cs.clear();
+        // Equal residues since the last letter of MD, 0 included: MD wants a number between any two
+        // letters, which also keeps a mismatch after a deletion apart from it.
+        let mut equals = 0;
+        for_each_piece(residues, query, target, alignment, |piece| match piece {
+            Piece::Equal(codes) => equals += to_i64(codes.len()),
+            Piece::Unequal(_, code) => {
+                push_number(md, equals);
+                md.push(residues.letter(code));
+                *edits += 1;
+                equals = 0;
+            }
+            Piece::Insertion(letters) => *edits += to_u32(letters.len()),
+            Piece::Deletion(codes) => {
+                push_number(md, equals);
+                md.push(b'^');
+                md.extend(codes.iter().map(|&code| residues.letter(code)));
+                equals = 0;
+                *edits += to_u32(codes.len());
+            }
+        });
+        push_number(md, equals);
+    }
+
+    /// Finds cs after [`EditTags::find`], of the same alignment.
+    pub fn find_cs(
+        &mut self,
+        form: CsForm,
+        residues: &Residues,
+        query: &[u8],
+        target: &[u8],
+        alignment: &Alignment,
+    ) {
+        for_each_piece(residues, query, target, alignment, |piece| {
+            cs::push(&mut self.cs, form, residues, piece);
+        });
+    }
+}
+
+/// Appends a number in decimal.
+pub fn push_number(text: &mut Vec<u8>, number: impl Into<i64>) {
+    let number = number.into();
+    if number < 0 {
+        text.push(b'-');
+    }
+    let mut rest = number.unsigned_abs();
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[first..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::alignment::{Cigar, Strand};
+    use smallvec::smallvec;
+
+    pub(super) fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
+        let mut codes = Vec::new();
+        alphabet.encode(letters, &mut codes).unwrap();
+        codes
+    }
+
+    pub(super) fn spanning(score: i32, cigar: Cigar) -> Alignment {
+        let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
+        let (query_end, target_end) = (span(Op::Deletion), span(Op::Insertion));
+        let strand = Strand::Forward;
+        Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar }
+    }
+
+    fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: Cigar) -> (u32, String) {
+        let target = codes(alphabet, target.as_bytes());
+        let mut found = EditTags { edits: 7, md: b"stale".to_vec(), cs: b"stale".to_vec() };
+        found.find(&Residues::new(alphabet), query.as_bytes(), &target, &spanning(0, cigar));
+        assert_eq!(found.cs, b"");
+        (found.edits, String::from_utf8(found.md).unwrap())
+    }
+
+    #[test]
+    fn nm_and_md_by_hand() {
+        use Op::{Deletion, Insertion, Match};
+        let dna = |query, target, cigar| tags(Alphabet::Dna, query, target, cigar);
+        assert_eq!(dna("ACGT", "ACGT", smallvec![(4, Match)]), (0, "4".into()));
+        assert_eq!(dna("ACGT", "CCGA", smallvec![(4, Match)]), (2, "0C2A0".into()));
+        assert_eq!(dna("ANGN", "ANGA", smallvec![(4, Match)]), (2, "1N1A0".into()), "N matches nothing");
+        assert_eq!(dna("ARG", "ARG", smallvec![(3, Match)]), (1, "1R1".into()));
+        let gap = smallvec![(2, Match), (2, Deletion), (2, Match)];
+        assert_eq!(dna("ACGT", "ACTTGT", gap.clone()), (2, "2^TT2".into()));
+        assert_eq!(dna("ACGT", "ACTTAT", gap), (3, "2^TT0A1".into()), "a 0 parts deletion and mismatch");
+        assert_eq!(dna("ACGGT", "ACT", smallvec![(2, Match), (2, Insertion), (1, Match)]), (2, "3".into()));
+        let both = smallvec![(1, Match), (1, Deletion), (1, Insertion), (1, Deletion), (1, Match)];
+        assert_eq!(dna("AGC", "ATAC", both), (3, "1^T0^A1".into()));
+    }
+
+    #[test]
+    fn protein_letters() {
+        let protein = |query, target, cigar| tags(Alphabet::Protein, query, target, cigar);
+        assert_eq!(protein("MKXL", "MKXL", smallvec![(4, Op::Match)]), (0, "4".into()));
+        assert_eq!(protein("MKVL", "MK*L", smallvec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
+        for (query, target) in [("MUL", "MOL"), ("MUL", "MXL"), ("MOL", "MUL"), ("MXL", "MJL")] {
+            let expected = (1, format!("1{}1", &target[1..2]));
+            assert_eq!(protein(query, target, smallvec![(3, Op::Match)]), expected, "{query} {target}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        for number in [0, 1, 9, 10, 99, 100, -1, -10, i64::from(i32::MIN), i64::MIN, i64::MAX] {
+            let mut text = b"x".to_vec();
+            push_number(&mut text, number);
+            assert_eq!(String::from_utf8(text).unwrap(), format!("x{number}"));
+        }
+    }
+
+    #[test]
+    fn equality_is_that_of_codes() {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            let residues = Residues::new(alphabet);
+            for (letter, code) in (0..=255).flat_map(|letter| (0..32).map(move |code| (letter, code))) {
+                let matches = alphabet == Alphabet::Protein || code < 4;
+                let expected = matches && alphabet.code(letter) == Some(code);
+                assert_eq!(residues.equal(letter, code), expected, "{alphabet} {letter} {code}");
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Lines found on a GPU: the device looks words up, and the cores make lines of its bits. What a device does not take, a
+//! text too large for it, the cores look through.
+
+use super::words::Words;
+use super::{Dictionary, Place, Rule};
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::Card;
+use crate::patterns::grep::NEWLINE;
+use crate::patterns::grep::select::{Finder, Span};
+use crate::patterns::scan::dictionary::{WordList, WordPlace, WordRule, WordScan, WordTuning};
+use crate::terms::error::EngineError;
+use memchr::memchr_iter;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Looks words up on a card.
+pub struct OnGpu {
+    scan: WordScan,
+    rule: Rule,
+    words: Words,
+    /// Made for the first text that a device does not take.
+    cores: OnceLock<Dictionary>,
+}
+
+/// What was found in a text.
+pub enum Found {
+    /// A bit for each byte at which a word begins, from the lowest bit of the first word on.
+    Starts(Vec<u32>),
+    /// The lines that match.
+    Lines(Vec<Span>),
+}
+
+impl OnGpu {
+    /// An error where a device does not take the words: too many, too long, or the empty one anywhere.
+    pub fn new(card: Arc<Card>, words: Words, rule: Rule) -> Result<OnGpu, EngineError> {
+        let words = if rule.any_case { words.folded() } else { words };
+        let place = match rule.place {
+            Place::Anywhere => WordPlace::Anywhere,
+            Place::Start => WordPlace::Start,
+            Place::Line => WordPlace::Line,
+        };
+        let on_device = WordRule { place, whole_words: rule.whole_words, any_case: rule.any_case };
+        let list = WordList { bytes: words.bytes(), starts: words.starts() };
+        let scan = WordScan::new(card, list, on_device)?;
+        Ok(OnGpu { scan, rule, words, cores: OnceLock::new() })
+    }
+
+    pub fn tuned(self, tuning: WordTuning) -> OnGpu {
+        OnGpu { scan: self.scan.tuned(tuning), ..self }
+    }
+
+    /// Looks through a text of whole lines.
+    pub fn find(&self, text: &[u8]) -> Result<Found, EngineError> {
+        match self.on_device(text) {
+            Err(EngineError::Unsupported(_) | EngineError::OutOfMemory(_)) => {
+                let made = || Dictionary::new(InstructionSet::best(), self.words.clone(), self.rule);
+                Ok(Found::Lines(self.cores.get_or_init(made).lines(text)))
+            }
+            found => found,
+        }
+    }
+
+    fn on_device(&self, text: &[u8]) -> Result<Found, EngineError> {
+        let resident = self.scan.load(text)?;
+        let bits = self.scan.bits(&resident)?;
+        Ok(match self.rule.place {
+            Place::Anywhere => Found::Starts(bits),
+            Place::Start | Place::Line => Found::Lines(named(text, &bits)),
+        })
+    }
+
+    /// The lines that match in a piece of the text, which is whole lines too; their places are those in the piece.
+    pub fn lines(&self, text: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
+        match found {
+            Found::Starts(bits) => holding(&text[piece.clone()], piece, bits),
+            Found::Lines(lines) => {
+                let from = |place: usize| lines.partition_point(|line| line.start < place);
+                let own = lines[from(piece.start)..from(piece.end)].iter();
+                own.map(|line| Span { start: line.start - piece.start, end: line.end - piece.start })
+                    .collect()
+            }
+        }
+    }
+}
+
+/// The lines that bits name, a bit for each line.
+fn named(text: &[u8], bits: &[u32]) -> Vec<Span> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for (number, end) in memchr_iter(NEWLINE, text).chain([text.len()]).enumerate() {
+        if bits.get(number / 32).is_some_and(|bits| bits >> (number % 32) & 1 == 1) {
+            lines.push(Span { start, end });
+        }
+        start = end + 1;
+    }
+    lines
+}
+
+/// The lines of a piece with a byte that bits name, a bit for each byte of the text.
+fn holding(letters: &[u8], piece: Range<usize>, bits: &[u32]) -> Vec<Span> {
+    let mut finder = Finder::new(letters);
+    if piece.is_empty() {
+        return Vec::new();
+    }
+    let own = piece.start / 32..(piece.end - 1) / 32 + 1;
+    for (at, &bits) in own.clone().zip(&bits[own]).filter(|&(_, &bits)| bits != 0) {
+        let first = at * 32;
+        let skipped = piece.start.saturating_sub(first);
+        let behind = (first + 32).saturating_sub(piece.end);
+        let own = bits << behind >> behind >> skipped;
+        finder.take_word(first + skipped - piece.start, own);
+    }
+    finder.lines()
+}

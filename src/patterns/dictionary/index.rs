@@ -1,0 +1,213 @@
+//! Words, as they are looked up.
+
+use super::layout::{EXACT, Layout};
+use super::sorted::Sorted;
+use super::table::{Bitmap, Hash, Slot, Table};
+use super::whole::Whole;
+use super::words::Words;
+use super::{Place, Rule};
+use crate::engine::cpu::simd::InstructionSet;
+use crate::terms::casts::to_u32;
+use rayon::prelude::*;
+
+/// Words that are looked up in texts, by a rule.
+#[derive(Debug)]
+pub struct Dictionary {
+    pub(super) rule: Rule,
+    pub(super) set: InstructionSet,
+    /// For each word that was given, its place among the distinct ones.
+    of: Vec<u32>,
+    /// The place of the empty word among the distinct ones.
+    pub(super) empty: Option<u32>,
+    pub(super) looked_up: LookedUp,
+}
+
+#[derive(Debug)]
+pub(super) enum LookedUp {
+    /// Lines as a whole.
+    Lines(Whole),
+    /// The words that begin at a place.
+    Beginnings(Beginnings),
+}
+
+/// Words by their first letters.
+#[derive(Debug)]
+pub(super) struct Beginnings {
+    pub sorted: Sorted,
+    /// Those of short words, by length, and last the table of all others.
+    pub tables: Vec<Keyed>,
+    pub gate: Option<Gate>,
+}
+
+/// The bits of what words begin with.
+#[derive(Debug)]
+pub(super) struct Gate {
+    mask: Mask,
+    hash: Hash,
+    bits: Bitmap,
+}
+
+/// A table, and what its keys are made of.
+#[derive(Debug)]
+pub(super) struct Keyed {
+    pub mask: Mask,
+    /// A word is its key, and there is no other word of it.
+    pub is_exact: bool,
+    pub table: Table,
+}
+
+/// The first letters of what a key is made of, eight or fewer of them; and where the last eight begin, if there are more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mask {
+    first: u64,
+    pub last: Option<usize>,
+}
+
+impl Mask {
+    fn of(letters: usize) -> Mask {
+        let bits = 8 * to_u32(letters.min(EXACT));
+        Mask {
+            first: u64::MAX >> (u64::BITS - bits),
+            last: letters.checked_sub(EXACT).filter(|&last| last > 0),
+        }
+    }
+
+    /// The key of what begins with `first`, and has `last` where the last eight letters are.
+    #[inline(always)]
+    pub fn key(self, first: u64, last: u64) -> u64 {
+        // Only what begins at a place decides, unless there is more.
+        first & self.first
+            ^ if self.last.is_some() { last.rotate_left(29).wrapping_mul(0xd6e8_feb8_6659_fd93) } else { 0 }
+    }
+
+    /// That of the first letters of a word.
+    fn of_word(self, word: &[u8]) -> u64 {
+        let eight = |at: usize| {
+            let mut eight = [0; 8];
+            let rest = word.get(at..).unwrap_or_default();
+            let len = rest.len().min(8);
+            eight[..len].copy_from_slice(&rest[..len]);
+            u64::from_le_bytes(eight)
+        };
+        self.key(eight(0), self.last.map_or(0, eight))
+    }
+}
+
+impl Dictionary {
+    pub fn new(set: InstructionSet, words: Words, rule: Rule) -> Dictionary {
+        let words = if rule.any_case { words.folded() } else { words };
+        if rule.place == Place::Line {
+            let (whole, of) = Whole::new(&words);
+            let empty = whole.empty();
+            return Dictionary { rule, set, of, empty, looked_up: LookedUp::Lines(whole) };
+        }
+        let (sorted, of) = Sorted::new(&words);
+        drop(words);
+        let empty = (!sorted.words.is_empty() && sorted.words.get(0).is_empty()).then_some(0);
+        let looked_up = LookedUp::Beginnings(Beginnings::new(sorted));
+        Dictionary { rule, set, of, empty, looked_up }
+    }
+
+    pub fn rule(&self) -> &Rule {
+        &self.rule
+    }
+
+    /// Whether the empty word is among the words.
+    pub fn has_empty(&self) -> bool {
+        self.empty.is_some()
+    }
+
+    /// Distinct words.
+    pub(super) fn distinct(&self) -> usize {
+        match &self.looked_up {
+            LookedUp::Lines(whole) => whole.words.len(),
+            LookedUp::Beginnings(beginnings) => beginnings.sorted.words.len(),
+        }
+    }
+
+    /// For each word that was given, its place among the distinct ones.
+    pub(super) fn of(&self) -> &[u32] {
+        &self.of
+    }
+
+    /// Memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let words = match &self.looked_up {
+            LookedUp::Lines(whole) => whole.bytes(),
+            LookedUp::Beginnings(beginnings) => beginnings.bytes(),
+        };
+        words + self.of.len() * size_of::<u32>()
+    }
+}
+
+impl Beginnings {
+    fn new(mut sorted: Sorted) -> Beginnings {
+        let layout = Layout::of(&sorted.words);
+        let hash = Hash::of(&sorted.words);
+        // Keys that stand for letters may be equal by chance. Keys that are letters are not.
+        let (layout, tables) = match tables(hash, &sorted.words, layout) {
+            Some(tables) => (layout, tables),
+            None => {
+                let exact = Layout { letters: EXACT, ..layout };
+                (exact, tables(hash, &sorted.words, exact).unwrap_or_default())
+            }
+        };
+        sorted.link(layout.letters);
+        let gate = layout.gate.map(|letters| Gate::of(hash, &sorted.words, letters));
+        Beginnings { sorted, tables, gate }
+    }
+
+    fn bytes(&self) -> usize {
+        let tables: usize = self.tables.iter().map(|keyed| keyed.table.bytes()).sum();
+        self.sorted.bytes() + tables + self.gate.as_ref().map_or(0, |gate| gate.bits.bytes())
+    }
+}
+
+/// The tables of words, unless two of them have one key but not the same first letters.
+fn tables(hash: Hash, words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
+    let mut short: Vec<Vec<Slot>> = vec![Vec::new(); layout.letters];
+    let mut long: Vec<Slot> = Vec::new();
+    let mask = Mask::of(layout.letters);
+    // Words that begin alike are neighbours.
+    let mut before: &[u8] = b"";
+    for (number, word) in (0..).zip(words.iter()).filter(|(_, word)| !word.is_empty()) {
+        let slot = |mask: Mask| Slot { key: mask.of_word(word), first: number, end: number + 1 };
+        match (word.get(..layout.letters), long.last_mut()) {
+            (None, _) => short[word.len()].push(slot(Mask::of(word.len()))),
+            (Some(first), Some(last)) if first == before => last.end = number + 1,
+            (Some(first), _) => {
+                before = first;
+                long.push(slot(mask));
+            }
+        }
+    }
+    let table = |entries: &Vec<Slot>| {
+        let mut table = Table::with_room(hash, entries.len());
+        entries.iter().all(|&entry| table.insert(entry, |_| true).is_ok()).then_some(table)
+    };
+    let of_short = |(length, entries): (usize, &Vec<Slot>)| {
+        table(entries).map(|table| Keyed { mask: Mask::of(length), is_exact: true, table })
+    };
+    let some = short.par_iter().enumerate().filter(|(_, entries)| !entries.is_empty());
+    let of_long = || table(&long).map(|table| Keyed { mask, is_exact: false, table });
+    let (tables, last): (Option<Vec<Keyed>>, _) = rayon::join(|| some.map(of_short).collect(), of_long);
+    let mut tables = tables?;
+    tables.extend(Some(last?).filter(|_| !long.is_empty()));
+    Some(tables)
+}
+
+impl Gate {
+    fn of(hash: Hash, words: &Words, letters: usize) -> Gate {
+        let mask = Mask::of(letters);
+        let mut bits = Bitmap::with_room(words.len());
+        let words = words.iter().filter(|word| !word.is_empty());
+        words.for_each(|word| bits.insert(hash.of_key(mask.of_word(word))));
+        Gate { mask, hash, bits }
+    }
+
+    /// 1 where a word may begin with these letters, else 0.
+    #[inline(always)]
+    pub fn may_have(&self, first: u64) -> usize {
+        self.bits.may_have(self.hash.of_key(self.mask.key(first, 0)))
+    }
+}

@@ -1,0 +1,51 @@
+//! How often words occur.
+
+use super::index::{Dictionary, LookedUp};
+use super::sorted::NONE;
+use crate::terms::casts::to_u32;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Sums that threads share.
+#[derive(Debug)]
+pub struct Numbers {
+    /// Of each distinct word, where it is the longest that begins at its place, or of all its occurrences.
+    sums: Vec<AtomicU64>,
+}
+
+impl Numbers {
+    pub fn of(dictionary: &Dictionary) -> Numbers {
+        Numbers::of_words(dictionary.distinct())
+    }
+
+    /// For so many words.
+    pub fn of_words(words: usize) -> Numbers {
+        Numbers { sums: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    #[inline(always)]
+    pub fn add(&self, word: u32, count: u64) {
+        self.sums[word as usize].fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// How often each word occurs, in the order in which they were given.
+    pub fn finish(&self, dictionary: &Dictionary) -> Vec<u64> {
+        let mut sums = self.sums();
+        if let LookedUp::Beginnings(beginnings) = &dictionary.looked_up
+            && !dictionary.rule.whole_words
+        {
+            // Where a word stands, those that it begins with stand too. They are before it.
+            for word in (0..sums.len()).rev() {
+                let shorter = beginnings.sorted.shorter(to_u32(word));
+                if shorter != NONE {
+                    sums[shorter as usize] += sums[word];
+                }
+            }
+        }
+        dictionary.of().iter().map(|&word| sums[word as usize]).collect()
+    }
+
+    /// What was added for each word.
+    pub fn sums(&self) -> Vec<u64> {
+        self.sums.iter().map(|sum| sum.load(Ordering::Relaxed)).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! Words that are whole lines: one key a line, and one lookup.
+
+use super::table::{Hash, Slot, Table};
+use super::words::Words;
+use crate::terms::casts::to_u32;
+
+/// A key of fewer letters is these letters and their number; another one has its highest byte all ones.
+const EXACT: usize = 8;
+/// Lengths that are told apart before anything is looked up.
+const LENGTHS: usize = 64;
+
+/// Distinct words, in the order in which they were first given.
+#[derive(Debug)]
+pub struct Whole {
+    pub words: Words,
+    pub table: Table,
+    hash: Hash,
+    /// A bit for each length that some word has, all of at least 63 letters as one.
+    lengths: u64,
+    longest: usize,
+}
+
+/// The key of a line: `first` and `last` are its first and last eight letters, where it has them.
+#[inline(always)]
+fn key_of(hash: Hash, line: &[u8], first: u64, last: u64) -> u64 {
+    let len = line.len();
+    if len < EXACT {
+        let bits = 8 * to_u32(len);
+        return first & !(u64::MAX << bits) | (len as u64) << 56;
+    }
+    let mut mixed = hash.mixed(hash.mixed(len as u64, first), last);
+    if len > 2 * EXACT {
+        for eight in line[EXACT..len - EXACT].chunks(EXACT) {
+            let mut letters = [0; EXACT];
+            letters[..eight.len()].copy_from_slice(eight);
+            mixed = hash.mixed(mixed, u64::from_le_bytes(letters));
+        }
+    }
+    mixed | 0xff << 56
+}
+
+fn eight(letters: Option<&[u8; EXACT]>) -> u64 {
+    letters.map_or(0, |letters| u64::from_le_bytes(*letters))
+}
+
+impl Whole {
+    /// The distinct words, and for each word that was given its place among them.
+    pub fn new(given: &Words) -> (Whole, Vec<u32>) {
+        let hash = Hash::of(given);
+        let mut table = Table::with_room(hash, given.len());
+        let mut words = Words::default();
+        let (mut of, mut lengths, mut longest) = (Vec::with_capacity(given.len()), 0, 0);
+        for word in given.iter() {
+            let number = to_u32(words.len());
+            let key = key_of_word(hash, word);
+            match table.insert(Slot { key, first: number, end: number + 1 }, |slot| {
+                words.get(slot.first as usize) == word
+            }) {
+                Ok(()) => words.put(word),
+                Err(there) => {
+                    of.push(there.first);
+                    continue;
+                }
+            }
+            of.push(number);
+            lengths |= 1 << word.len().min(LENGTHS - 1);
+            longest = longest.max(word.len());
+        }
+        (Whole { words, table, hash, lengths, longest }, of)
+    }
+
+    /// The place of the empty word.
+    pub fn empty(&self) -> Option<u32> {
+        self.find(b"", key_of_word(self.hash, b""))
+    }
+
+    /// The key of the line `text[start..end]`, if some word has its length.
+    #[inline(always)]
+    pub fn key(&self, text: &[u8], start: usize, end: usize) -> Option<u64> {
+        let len = end - start;
+        if self.lengths >> len.min(LENGTHS - 1) & 1 == 0 || len > self.longest {
+            return None;
+        }
+        let line = &text[start..end];
+        let first = match text[start..].first_chunk() {
+            Some(letters) => u64::from_le_bytes(*letters),
+            None => {
+                let mut letters = [0; EXACT];
+                let short = len.min(EXACT);
+                letters[..short].copy_from_slice(&line[..short]);
+                u64::from_le_bytes(letters)
+            }
+        };
+        Some(key_of(self.hash, line, first, eight(line.last_chunk())))
+    }
+
+    /// The place of the word that is this line, of this key.
+    #[inline(always)]
+    pub fn find(&self, line: &[u8], key: u64) -> Option<u32> {
+        let is_line = |slot: Slot| line.len() < EXACT || self.words.get(slot.first as usize) == line;
+        self.table.find(self.table.hash(key), key, is_line).map(|slot| slot.first)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.words.bytes().len() + size_of_val(self.words.starts()) + self.table.bytes()
+    }
+}
+
+fn key_of_word(hash: Hash, word: &[u8]) -> u64 {
+    let mut first = [0; EXACT];
+    let short = word.len().min(EXACT);
+    first[..short].copy_from_slice(&word[..short]);
+    key_of(hash, word, u64::from_le_bytes(first), eight(word.last_chunk()))
+}

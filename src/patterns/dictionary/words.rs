@@ -1,0 +1,86 @@
+//! Words, one behind the other.
+
+use crate::terms::casts::to_u32;
+
+/// Words in the order in which they were given, equal ones as often as they were given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    bytes: Vec<u8>,
+    /// Where the bytes of each word begin, and in the end their number.
+    starts: Vec<u32>,
+}
+
+/// More words, or more bytes of them, than 32 bits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl Default for Words {
+    fn default() -> Words {
+        Words { bytes: Vec::new(), starts: vec![0] }
+    }
+}
+
+impl Words {
+    pub fn push(&mut self, word: &[u8]) -> Result<(), Full> {
+        let is_full = u32::try_from(self.bytes.len() + word.len()).is_err();
+        if is_full || self.starts.len() >= u32::MAX as usize {
+            return Err(Full);
+        }
+        self.put(word);
+        Ok(())
+    }
+
+    /// Appends a word for which there is room.
+    pub(super) fn put(&mut self, word: &[u8]) {
+        self.bytes.extend_from_slice(word);
+        self.starts.push(to_u32(self.bytes.len()));
+    }
+
+    /// Appends words for which there is room.
+    pub fn append(&mut self, words: &Words) {
+        let before = to_u32(self.bytes.len());
+        self.bytes.extend_from_slice(&words.bytes);
+        self.starts.extend(words.starts[1..].iter().map(|start| before + start));
+    }
+
+    /// Words of which all are known.
+    pub fn of(words: &[&[u8]]) -> Result<Words, Full> {
+        let mut all = Words::default();
+        words.iter().try_for_each(|word| all.push(word))?;
+        Ok(all)
+    }
+
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[inline(always)]
+    pub fn get(&self, word: usize) -> &[u8] {
+        &self.bytes[self.starts[word] as usize..self.starts[word + 1] as usize]
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.starts.windows(2).map(|ends| &self.bytes[ends[0] as usize..ends[1] as usize])
+    }
+
+    /// All letters, those of word after word.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where the bytes of each word begin, and in the end their number.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// The words with small letters in place of large ones, in ASCII.
+    #[must_use]
+    pub fn folded(mut self) -> Words {
+        self.bytes.make_ascii_lowercase();
+        self
+    }
+}

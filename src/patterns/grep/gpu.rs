@@ -1,0 +1,80 @@
+//! Lines found on a GPU: the device says where patterns end, and the cores make lines of that. What a device does not
+//! take, the cores look for as well: patterns of more than [`MOST_ROWS`] classes, and more than [`MOST_EDITS`] edits.
+
+use super::pattern::Pattern;
+use super::plain;
+use super::select::{self, Finder, Span};
+use super::sliced::Sliced;
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::Card;
+pub use crate::patterns::scan::bitap::shader::{MOST_EDITS, MOST_ROWS};
+use crate::patterns::scan::bitap::{Bitap, BitapTuning, BytePattern, Ends, Pending};
+use crate::patterns::search::Rule;
+use crate::terms::error::EngineError;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Finds lines on a GPU.
+pub struct OnGpu {
+    device: Bitap,
+    /// For the patterns that the device does not take.
+    cores: Sliced,
+    /// How many these are.
+    left: usize,
+    /// Some pattern is in the empty stretch.
+    every: bool,
+}
+
+impl OnGpu {
+    pub fn new(card: Arc<Card>, patterns: &[Pattern], rule: Rule) -> Result<OnGpu, EngineError> {
+        let every = patterns.iter().any(|pattern| plain::matches(b"", &pattern.classes, &rule));
+        // Where every line matches there is nothing to look for.
+        let patterns = if every { &[] } else { patterns };
+        let (own, left): (Vec<Pattern>, Vec<Pattern>) =
+            patterns.iter().cloned().partition(|pattern| wanted(pattern, &rule).fits());
+        let own: Vec<BytePattern> = own.iter().map(|pattern| wanted(pattern, &rule)).collect();
+        let cores = Sliced::new(InstructionSet::best(), &left, rule);
+        Ok(OnGpu { device: Bitap::new(card, &own)?, cores, left: left.len(), every })
+    }
+
+    pub fn tuned(self, tuning: BitapTuning) -> OnGpu {
+        OnGpu { device: self.device.tuned(tuning), ..self }
+    }
+
+    /// What finds the ends.
+    pub fn device(&self) -> &Bitap {
+        &self.device
+    }
+
+    /// Patterns that the cores look for.
+    pub fn left_to_cores(&self) -> usize {
+        self.left
+    }
+
+    /// Begins with a text of whole lines.
+    pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
+        self.device.begin(text)
+    }
+
+    /// Waits for what was begun with `text`.
+    pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
+        self.device.finish(text, pending)
+    }
+
+    /// The lines of a piece of the text, which is whole lines too, that match; their places are those in the piece.
+    pub fn lines(&self, text: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
+        let letters = &text[piece.clone()];
+        if self.every {
+            return select::every(letters);
+        }
+        let mut finder = Finder::new(letters);
+        ends.each(piece.clone(), |first, bits| finder.take_word(first - piece.start, bits));
+        select::union(finder.lines(), self.cores.lines(letters))
+    }
+}
+
+/// A pattern, as a device takes it.
+fn wanted(pattern: &Pattern, rule: &Rule) -> BytePattern {
+    let rows: Vec<[u64; 4]> = pattern.classes.iter().map(|class| class.bits()).collect();
+    BytePattern { edits: rule.edits_of(rows.len()), rows, gaps: rule.indels }
+}

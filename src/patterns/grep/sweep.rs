@@ -1,0 +1,84 @@
+//! Patterns swept over the planes of classes, a block of columns after the other, by [`myers`] and, without gaps, by [`crate::patterns::sliced::hamming`].
+//!
+//! A newline makes its column the first one of a text, and the number `D(m) - k - 1`, whose sign says where hits end, that
+//! of a beginning.
+
+use crate::engine::cpu::simd::Bits;
+use crate::patterns::search::Rule;
+use crate::patterns::sliced::hamming::Counts;
+use crate::patterns::sliced::myers::{self, COLUMNS, Where, constant, step, width};
+use crate::patterns::sliced::transpose::{BLOCK, all_ones};
+use crate::terms::casts::to_i64;
+
+/// A pattern at the end of a column.
+pub enum State<S: Bits> {
+    WithGaps(Differences<S>),
+    WithoutGaps(Counts<S>),
+}
+
+/// Differences down the column, and the number at its last row.
+pub struct Differences<S: Bits> {
+    /// `v+` and `v-` of each row.
+    rows: Vec<[S::B; 2]>,
+    number: Vec<S::B>,
+    /// The number of a column in which a line begins.
+    start: Vec<S::B>,
+}
+
+impl<S: Bits> State<S> {
+    /// Where a line begins; a pattern of more than `max_edits` classes, or without gaps of one at least.
+    #[inline(always)]
+    pub fn new(len: usize, rule: &Rule) -> State<S> {
+        let allowed = to_i64(rule.edits_of(len));
+        if rule.indels {
+            let most = to_i64(len) - allowed - 1;
+            let start = constant::<S>(most, width(-allowed - 1, most));
+            let rows = myers::beginning::<S>(len);
+            return State::WithGaps(Differences { rows, number: start.clone(), start });
+        }
+        State::WithoutGaps(Counts::new(len, allowed))
+    }
+
+    /// Does a block of columns; adds where hits end.
+    #[inline(always)]
+    pub fn sweep(
+        &mut self,
+        simd: S,
+        pattern: &[usize],
+        planes: &[[S::B; BLOCK]],
+        newlines: &[S::B; BLOCK],
+        ends: &mut [S::B; BLOCK],
+    ) {
+        match self {
+            State::WithGaps(state) => state.sweep(simd, pattern, planes, newlines, ends),
+            State::WithoutGaps(state) => state.sweep(simd, pattern, planes, newlines, ends),
+        }
+    }
+}
+
+impl<S: Bits> Differences<S> {
+    #[inline(always)]
+    fn sweep(
+        &mut self,
+        simd: S,
+        pattern: &[usize],
+        planes: &[[S::B; BLOCK]],
+        newlines: &[S::B; BLOCK],
+        ends: &mut [S::B; BLOCK],
+    ) {
+        let ones: S::B = all_ones();
+        let (newlines, _) = newlines.as_chunks::<COLUMNS>();
+        let (ends, _) = ends.as_chunks_mut::<COLUMNS>();
+        for (place, (newlines, ends)) in newlines.iter().zip(ends).enumerate() {
+            let matches = pattern.iter().map(|&class| &planes[class].as_chunks().0[place]);
+            let (no_plus, minus) = myers::columns(simd, matches, &mut self.rows, Where(newlines));
+            for k in 0..COLUMNS {
+                step(simd, &mut self.number, simd.and_not(ones, no_plus[k]), minus[k]);
+                for (bit, &start) in self.number.iter_mut().zip(&self.start) {
+                    *bit = simd.or(simd.and_not(*bit, newlines[k]), simd.and(start, newlines[k]));
+                }
+                ends[k] = simd.or(ends[k], self.number[self.number.len() - 1]);
+            }
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Patterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
+//! kernel written out for each length of pattern sweeps over it (`shaders/sliced.wgsl`). Ends are appended to
+//! a buffer in any order; where they don't fit, it grows, or the work is done again in halves.
+//!
+//! A length that many patterns don't share is rounded up: rows that match everything, put in front of a
+//! pattern, change none of its ends.
+
+pub mod bases;
+pub mod bitap;
+pub mod dictionary;
+mod kernels;
+pub mod prints;
+pub mod shader;
+mod shape;
+mod sweep;
+mod tasks;
+
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::Card;
+use crate::gpu::buffers::{self, Grown};
+use crate::gpu::device::Device;
+use crate::gpu::run::{self, Launch, Submission};
+use crate::terms::casts::{to_i32, to_isize, to_u32};
+use crate::terms::error::EngineError;
+use bytemuck::bytes_of;
+use kernels::{ScanKernel, compiled};
+use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
+use shape::{ChunkShape, PackPlanes, WORD};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use sweep::{Sweeper, SweptPatterns, Transposed};
+use tasks::Transposing;
+use wgpu::BufferUsages;
+
+/// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
+pub const MOST_LETTERS: usize = 1024;
+/// Up to this many lengths of patterns have kernels of their own; more are rounded up to a multiple of [`ROUNDED`].
+const LENGTHS: usize = 6;
+const ROUNDED: u32 = 8;
+/// Letters of a text that are on the device at a time, at most.
+const TEXT: usize = 1 << 30;
+
+/// An end: the pattern's place, letters of the text before and with the last one, edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundEnd {
+    pub pattern: u32,
+    pub end: u32,
+    pub edits: u32,
+}
+
+/// A pattern: classes as in the texts that are scanned, a bit for each base and one for other letters, and
+/// its most edits.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassPattern<'a> {
+    pub classes: &'a [u8],
+    pub allowed: u32,
+    /// Whether insertions and deletions are edits.
+    pub gaps: bool,
+}
+
+impl ClassPattern<'_> {
+    /// Whether a device can search it.
+    pub fn fits(&self) -> bool {
+        let most = if self.gaps { MOST_LETTERS } else { MOST_GAPLESS as usize };
+        (1..=most).contains(&self.classes.len()) && self.classes.iter().all(|&c| slot_of(c).is_some())
+    }
+}
+
+/// Sizes that are chosen for speed; tests set them to reach all seams.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanTuning {
+    /// Letters of a chunk; `None` chooses by the text and the number of patterns.
+    pub chunk: Option<usize>,
+    /// Threads that keep a device busy.
+    pub threads: usize,
+    /// Ends that there is room for at first, and at most.
+    pub ends: (usize, usize),
+    /// Letters of a text that are on the device at a time.
+    pub text: usize,
+    /// Lengths that have kernels of their own.
+    pub lengths: usize,
+}
+
+impl Default for ScanTuning {
+    fn default() -> ScanTuning {
+        ScanTuning { chunk: None, threads: 1 << 16, ends: (1 << 20, 1 << 25), text: TEXT, lengths: LENGTHS }
+    }
+}
+
+/// Finds ends on a card.
+pub struct Scanner {
+    card: Arc<Card>,
+    set: InstructionSet,
+    tuning: ScanTuning,
+    state: Mutex<ScanState>,
+}
+
+/// What is on the device.
+struct ScanState {
+    packed: Grown,
+    planes: Grown,
+    sweeper: Sweeper,
+}
+
+/// The ends found so far.
+struct FoundEnds {
+    ends: Vec<FoundEnd>,
+    most: usize,
+}
+
+impl FoundEnds {
+    /// Whether further ones are of no use.
+    fn are_too_many(&self) -> bool {
+        self.ends.len() > self.most
+    }
+}
+
+/// Patterns that one kernel sweeps.
+struct PatternGroup {
+    variant: Variant,
+    /// Their places.
+    patterns: Vec<u32>,
+    records: Vec<u32>,
+    /// The first end that each can have: without gaps its length.
+    least: Vec<u32>,
+    /// Rows of a pattern, padding too.
+    rows: u32,
+}
+
+impl Scanner {
+    pub fn new(card: Arc<Card>) -> Scanner {
+        let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
+        let state = ScanState {
+            packed: storage("packed text", BufferUsages::COPY_DST),
+            planes: storage("planes", BufferUsages::empty()),
+            sweeper: Sweeper::new(&card.runtime.device),
+        };
+        Scanner { card, set: InstructionSet::best(), tuning: ScanTuning::default(), state: Mutex::new(state) }
+    }
+
+    pub fn tuned(self, tuning: ScanTuning) -> Scanner {
+        Scanner { tuning, ..self }
+    }
+
+    pub fn describe(&self) -> String {
+        format!("GPU {}", self.card.name())
+    }
+
+    /// Time spent sweeping so far by the device's clock; zero where it has none.
+    pub fn kernel_time(&self) -> Duration {
+        self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time())
+    }
+
+    /// All ends of all patterns in the text, in any order. All patterns fit ([`ClassPattern::fits`]). Where there are more
+    /// than `most`, not all of them are given, but more than these.
+    pub fn scan(
+        &self,
+        text: &[u8],
+        patterns: &[ClassPattern],
+        most: usize,
+    ) -> Result<Vec<FoundEnd>, EngineError> {
+        let mut found = FoundEnds { ends: Vec::new(), most };
+        if text.is_empty() || patterns.is_empty() {
+            return Ok(found.ends);
+        }
+        let groups = self.groups(patterns);
+        let mut state =
+            self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
+        let limits = &self.card.runtime.device.limits;
+        // Three bits a letter, and the overlap of chunks.
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let mut letters = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
+        let mut first = 0;
+        while first < text.len() && !found.are_too_many() {
+            let own = first..text.len().min(first + letters);
+            let len = found.ends.len();
+            match self.scan_part(&mut state, text, own.clone(), &groups, &mut found) {
+                Err(EngineError::OutOfMemory(_)) if own.len() > THREADS as usize * WORD => {
+                    found.ends.truncate(len);
+                    letters = own.len() / 2;
+                }
+                outcome => {
+                    outcome?;
+                    first = own.end;
+                }
+            }
+        }
+        Ok(found.ends)
+    }
+
+    /// The ends in a part of the text.
+    fn scan_part(
+        &self,
+        state: &mut ScanState,
+        text: &[u8],
+        own: Range<usize>,
+        groups: &[PatternGroup],
+        found: &mut FoundEnds,
+    ) -> Result<(), EngineError> {
+        let Card { runtime, .. } = self.card.as_ref();
+        let before = groups.iter().map(PatternGroup::before).max().unwrap_or(0);
+        let patterns = groups.iter().map(|group| group.patterns.len()).sum();
+        let shape = match self.tuning.chunk {
+            Some(chunk) => ChunkShape::of_chunks(own.len(), chunk, before),
+            None => ChunkShape::new(own.len(), patterns, before, self.tuning.threads),
+        };
+        self.load(state, text, own.clone(), &shape)?;
+        let planes = state.planes.with_room(&runtime.device, 0)?.clone();
+        for group in groups {
+            if found.are_too_many() {
+                break;
+            }
+            let records = group.records_for(&shape);
+            let kernel = compiled(&self.card, ScanKernel::Sweep(group.variant))?;
+            state.sweeper.sweep(
+                runtime,
+                &Transposed { planes: &planes, shape: &shape, letters: own.len() },
+                &SweptPatterns {
+                    variant: group.variant,
+                    kernel: &kernel,
+                    records: &records,
+                    count: group.patterns.len(),
+                },
+                self.tuning.ends,
+                |place, end, edits| {
+                    let pattern = group.patterns[place as usize];
+                    let end = to_u32(own.start) + end;
+                    if end >= group.least[place as usize] && !found.are_too_many() {
+                        found.ends.push(FoundEnd { pattern, end, edits });
+                    }
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Packs a part of a text, sends it and transposes it.
+    fn load(
+        &self,
+        state: &mut ScanState,
+        text: &[u8],
+        own: Range<usize>,
+        shape: &ChunkShape,
+    ) -> Result<(), EngineError> {
+        let Card { runtime, .. } = self.card.as_ref();
+        let device = &runtime.device;
+        let plane_words = shape.plane_words();
+        let words = plane_words * shader::PLANES as usize;
+        let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
+        let (from, text) = (to_isize(own.start) - to_isize(shape.before), &text[..own.end]);
+        runtime.upload(&packed, 0..words, |words, packed| {
+            self.set.run(PackPlanes { text, from, plane_words, words, packed });
+        })?;
+        // Kernels read a block ahead.
+        let columns = shape.columns() + 2 * WORD;
+        let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;
+        let planes = state.planes.with_room(device, bytes)?.clone();
+        let transposing = Transposing {
+            words: to_u32(shape.words),
+            chunk: to_u32(shape.chunk / WORD),
+            stride: to_u32(plane_words),
+        };
+        let kernel = compiled(&self.card, ScanKernel::Transpose)?;
+        transpose(device, &kernel, &transposing, shape, [&packed, &planes])
+    }
+
+    /// Patterns by the kernels that sweep them.
+    fn groups(&self, patterns: &[ClassPattern]) -> Vec<PatternGroup> {
+        let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
+        let many = lengths.len() > self.tuning.lengths;
+        let rows_of = |len: usize| match to_u32(len) {
+            rows if rows > MOST_ROWS => rows.next_multiple_of(STRIP_ROWS),
+            rows if many => rows.next_multiple_of(ROUNDED),
+            rows => rows,
+        };
+        let mut by_kernel: BTreeMap<(u32, bool, bool), Vec<u32>> = BTreeMap::new();
+        for (place, pattern) in (0..).zip(patterns) {
+            let iupac = pattern.classes.iter().any(|&class| slot_of(class).is_some_and(is_iupac));
+            by_kernel.entry((rows_of(pattern.classes.len()), iupac, pattern.gaps)).or_default().push(place);
+        }
+        let group = |((rows, iupac, gaps), places): ((u32, bool, bool), Vec<u32>)| {
+            let own = places.iter().map(|&place| &patterns[place as usize]);
+            let variant = if gaps { Variant::new(rows, iupac) } else { Variant::gapless(rows, iupac) };
+            let records = own.clone().flat_map(|pattern| record(pattern, rows)).collect();
+            let least = own.map(|own| if own.gaps { 0 } else { to_u32(own.classes.len()) }).collect();
+            PatternGroup { variant, patterns: places, records, least, rows }
+        };
+        by_kernel.into_iter().map(group).collect()
+    }
+}
+
+/// Words of the record of a pattern of `rows` rows.
+fn record_words(rows: u32) -> u32 {
+    HEADER + rows.div_ceil(4)
+}
+
+/// What a kernel is told of a pattern of `rows` rows; instead of its first block, the columns that it needs in front.
+fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
+    let (len, allowed) = (to_u32(pattern.classes.len()), pattern.allowed);
+    let slots: Vec<u32> = (len..rows)
+        .map(|_| ALL)
+        .chain(pattern.classes.iter().copied())
+        .map(|class| slot_of(class).unwrap_or_default())
+        .collect();
+    let word = |slots: &[u32]| slots.iter().rev().fold(0, |word, &slot| word << 8 | slot);
+    // The longest span of a hit but for its last letter, with a letter for each row of padding.
+    let span = if pattern.gaps { len + allowed } else { len };
+    let before = span + (rows - len) - 1;
+    // Without gaps, no row has differed yet.
+    let first = if pattern.gaps { to_i32(rows) } else { 0 };
+    let number = (first - to_i32(allowed) - 1).cast_unsigned();
+    let header = [before, number, allowed + 1, rows / STRIP_ROWS];
+    header.into_iter().chain(slots.chunks(4).map(word)).collect()
+}
+
+impl PatternGroup {
+    /// Columns that its patterns need in front of a chunk.
+    fn before(&self) -> usize {
+        let records = self.records.chunks(record_words(self.rows) as usize);
+        records.map(|record| record[0]).max().unwrap_or(0) as usize
+    }
+
+    /// The records with the first blocks of columns in a shape.
+    fn records_for(&self, shape: &ChunkShape) -> Vec<u32> {
+        let mut records = self.records.clone();
+        for record in records.chunks_mut(record_words(self.rows) as usize) {
+            record[0] = (to_u32(shape.before) - record[0]) / self.variant.columns();
+        }
+        records
+    }
+}
+
+/// Has the device transpose a packed text.
+fn transpose(
+    device: &Device,
+    kernel: &wgpu::ComputePipeline,
+    transposing: &Transposing,
+    shape: &ChunkShape,
+    [packed, planes]: [&wgpu::Buffer; 2],
+) -> Result<(), EngineError> {
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+    let work = buffers::create(device, "transposing", usage, size_of::<Transposing>() as u64)?;
+    device.queue.write_buffer(&work, 0, bytes_of(transposing));
+    let bindings = bind(device, kernel, &[&work, packed, planes])?;
+    let groups = to_u32(shape.words).div_ceil(THREADS);
+    let groups = [groups, to_u32(shape.columns() / WORD), shader::PLANES];
+    let mut submission = Submission::new(device, None);
+    submission.launch(&Launch::in_groups(kernel, &bindings, groups));
+    submission.submit(device);
+    device.check()
+}
+
+/// Binds whole buffers in the order of their numbers.
+fn bind(
+    device: &Device,
+    kernel: &wgpu::ComputePipeline,
+    buffers: &[&wgpu::Buffer],
+) -> Result<wgpu::BindGroup, EngineError> {
+    run::bind(device, kernel, (0..).zip(buffers.iter().map(|buffer| buffer.as_entire_binding())))
+}

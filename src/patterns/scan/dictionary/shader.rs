@@ -1,0 +1,134 @@
+//! The kernels, and their WGSL text from `shaders/words.wgsl` and `shaders/line_starts.wgsl`.
+
+use crate::gpu::template::{Meaning, TemplateError, constants, expand};
+use crate::patterns::scan::tasks::{Matching, Tiling};
+use crate::terms::casts::{const_u32, to_u32};
+
+const WORDS: &str = include_str!("../../../../shaders/words.wgsl");
+const LINE_STARTS: &str = include_str!("../../../../shaders/line_starts.wgsl");
+
+/// Threads of a workgroup.
+pub const THREADS: u32 = 128;
+/// Lines of a thread.
+pub const LINES: u32 = 4;
+/// Bytes that a thread takes where any of them may begin a word: a bit of a word each.
+pub const UNIT: usize = 32;
+/// Bytes of a thread's piece, and of a workgroup's tile, where lines are found.
+pub const PIECE: usize = 64;
+pub const TILE: usize = PIECE * THREADS as usize;
+
+/// Letters of a word that lies in its slot, at most.
+pub const INLINE: usize = 12;
+/// Letters of any word, at most: a thread's work is bounded.
+pub const MOST_LETTERS: usize = 256;
+/// Lengths that have a bit each in a mask; the next bit is that of all longer words.
+pub const SHORT_LENGTHS: u32 = const_u32(INLINE) + 1;
+/// Bits of a word's number in the last word of a slot. Above them is its length and 1, or what marks a long word.
+pub const NUMBER_BITS: u32 = 28;
+pub const LONG: u32 = const_u32(INLINE) + 2;
+/// The last word of a slot without a word.
+pub const EMPTY: u32 = 0;
+/// What the hash multiplies by.
+pub const FIRST: u32 = 0x9e37_79b1;
+pub const SECOND: u32 = 0x85eb_ca77;
+/// The number of no word.
+pub const NONE: u32 = u32::MAX;
+
+/// Where a word is looked for, and what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wanted {
+    /// For each byte, whether a word begins there.
+    Places,
+    /// For each line, whether it begins with a word, or which is the longest.
+    Start { numbers: bool },
+    /// For each line, whether it is a word, or which.
+    Line { numbers: bool },
+}
+
+impl Wanted {
+    pub fn numbers(self) -> bool {
+        matches!(self, Wanted::Start { numbers: true } | Wanted::Line { numbers: true })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WordVariant {
+    pub wanted: Wanted,
+    /// Without case, in ASCII.
+    pub any_case: bool,
+    /// Only words with no letter, digit or `_` right before or behind them.
+    pub whole_words: bool,
+}
+
+impl WordVariant {
+    pub fn all() -> Vec<WordVariant> {
+        let lines = |numbers| [Wanted::Start { numbers }, Wanted::Line { numbers }];
+        let wanted = [lines(false), lines(true)].concat().into_iter().chain([Wanted::Places]);
+        let variants = wanted.flat_map(|wanted| {
+            let of = move |(any_case, whole_words)| WordVariant { wanted, any_case, whole_words };
+            [(false, false), (false, true), (true, false), (true, true)].map(of)
+        });
+        variants.collect()
+    }
+
+    /// The kernel's WGSL.
+    pub fn wgsl(&self) -> Result<String, TemplateError> {
+        let numbers = constants([
+            ("THREADS", THREADS),
+            ("LINES", LINES),
+            ("UNIT", to_u32(UNIT)),
+            ("INLINE", const_u32(INLINE)),
+            ("SHORT_LENGTHS", SHORT_LENGTHS),
+            ("NUMBER_BITS", NUMBER_BITS),
+            ("NUMBER", (1 << NUMBER_BITS) - 1),
+            ("LONG", LONG),
+            ("EMPTY", EMPTY),
+            ("NONE", NONE),
+            ("FIRST", FIRST),
+            ("SECOND", SECOND),
+        ]);
+        Ok(Matching::wgsl() + &numbers + &expand(WORDS, &[], &self.meaning())?)
+    }
+
+    fn meaning(&self) -> Meaning {
+        let by_line = self.wanted != Wanted::Places;
+        let byte = |byte: u32| {
+            let (word, down) = (byte / 4, byte % 4 * 8);
+            let letters = match down {
+                0 => format!("word{word}"),
+                _ => format!("(word{word} >> {down}u) | (word{} << {}u)", word + 1, 32 - down),
+            };
+            Meaning::default().names([("byte", byte), ("bit", 1 << byte)]).name("letters", letters)
+        };
+        Meaning::default()
+            .flag("BY_LINE", by_line)
+            .flag("BITS_OF_LINES", by_line && !self.wanted.numbers())
+            .flag("WHOLE", matches!(self.wanted, Wanted::Line { .. }))
+            .flag("ANY_CASE", self.any_case)
+            .flag("WHOLE_WORDS", self.whole_words)
+            .rounds("line", (0..LINES).map(|line| Meaning::default().name("line", line)))
+            .rounds("word", (0..=to_u32(UNIT) / 4).map(|word| Meaning::default().name("word", word)))
+            .rounds("byte", (0..to_u32(UNIT)).map(byte))
+    }
+}
+
+/// The kernel that finds where lines begin: the pass that counts newlines, or the one that writes places.
+pub fn line_starts_wgsl(places: bool) -> Result<String, TemplateError> {
+    let numbers = constants([("THREADS", THREADS), ("PIECE", to_u32(PIECE))]);
+    let meaning = Meaning::default().flag("PLACES", places);
+    Ok(Tiling::wgsl() + &numbers + &expand(LINE_STARTS, &[], &meaning)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_has_a_text_without_directives() {
+        let texts = WordVariant::all().into_iter().map(|variant| variant.wgsl());
+        for text in texts.chain([false, true].map(line_starts_wgsl)) {
+            let text = text.unwrap_or_else(|error| panic!("{error}"));
+            assert!(!text.contains("//!") && !text.contains('$'), "{text}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The kernels of scans.
+
+use super::shader::{Variant, transpose_wgsl};
+use super::{bases, bitap, dictionary, prints};
+use crate::engine::gpu::Card;
+use crate::gpu::kernels;
+use crate::gpu::template::TemplateError;
+use crate::terms::error::EngineError;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScanKernel {
+    Transpose,
+    Sweep(Variant),
+    Bitap(bitap::Variant),
+    Print(prints::shader::Variant),
+    /// Where lines begin: the pass that counts, or the one that writes.
+    LineStarts {
+        places: bool,
+    },
+    Words(dictionary::shader::WordVariant),
+    Bases(bases::shader::BaseVariant),
+}
+
+impl ScanKernel {
+    fn wgsl(self) -> Result<String, TemplateError> {
+        match self {
+            ScanKernel::Transpose => transpose_wgsl(),
+            ScanKernel::Sweep(variant) => variant.wgsl(),
+            ScanKernel::Bitap(variant) => variant.wgsl(),
+            ScanKernel::Print(variant) => variant.wgsl(),
+            ScanKernel::LineStarts { places } => dictionary::shader::line_starts_wgsl(places),
+            ScanKernel::Words(variant) => variant.wgsl(),
+            ScanKernel::Bases(variant) => variant.wgsl(),
+        }
+    }
+
+    /// Bindings by number, and whether the kernel writes to them.
+    fn bindings(self) -> &'static [(u32, bool)] {
+        let all = &[(0, false), (1, false), (2, false), (3, true), (4, true)];
+        let words = &[(0, false), (1, false), (2, false), (3, false), (4, true), (5, false)];
+        match self {
+            ScanKernel::Transpose | ScanKernel::LineStarts { places: false } => {
+                &[(0, false), (1, false), (2, true)]
+            }
+            ScanKernel::LineStarts { places: true } => &[(0, false), (1, false), (2, true), (3, true)],
+            ScanKernel::Words(variant) if variant.wanted == dictionary::shader::Wanted::Places => &words[..5],
+            ScanKernel::Words(_) => words,
+            ScanKernel::Bases(_) => &words[..5],
+            ScanKernel::Sweep(Variant { strips: true, .. }) => all,
+            ScanKernel::Sweep(_) | ScanKernel::Bitap(_) | ScanKernel::Print(_) => &all[..4],
+        }
+    }
+}
+
+/// The compiled kernel of a card.
+pub fn compiled(card: &Card, kernel: ScanKernel) -> Result<wgpu::ComputePipeline, EngineError> {
+    let name = format!("{kernel:?}");
+    let compile = || kernels::compile(&card.runtime.device, &name, kernel.wgsl(), kernel.bindings(), &[]);
+    card.scans.get(name.clone(), compile)
+}

@@ -1,0 +1,245 @@
+//! From an end to its start, and the path between.
+//!
+//! The path is walked backwards from D(m,j). At a cell it goes where the cell's value came from, and of
+//! several ways takes the diagonal before the deletion before the insertion; it stops at row 0. So of
+//! the paths with the fewest edits one is chosen, and with it the start; gaps lie as far left in the text as
+//! they can. The walk does not depend on how the end was found.
+//!
+//! A path with `d` edits is never more than `d` off the diagonal that ends in its last cell, so only that
+//! band is filled. Outside, values count as infinite; inside, they are then too large or true, and true
+//! wherever a path with `d` edits passes, so that the walk is that of the whole matrix.
+//!
+//! Where the band is large, only some of its rows are kept: the walk goes block by block of rows, and each block is
+//! filled anew from the row in front of it.
+
+use super::pattern::matches;
+use crate::terms::casts::to_u32;
+use std::mem;
+
+/// Cells that are kept all at once; a band with more is filled in blocks of rows.
+const CELLS: usize = 1 << 20;
+
+/// One kind of step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A letter of each, and they match.
+    Equal,
+    /// A letter of each, and they don't.
+    Replaced,
+    /// A letter of the pattern.
+    Insertion,
+    /// A letter of the text.
+    Deletion,
+}
+
+/// Runs of equal steps in the order of the text, none empty, never two of a kind side by side.
+pub type Path = Vec<(u32, Step)>;
+
+/// Where a hit begins, in letters of the text before it, and how it goes on from there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aligned {
+    pub start: usize,
+    pub path: Path,
+}
+
+/// The cells of the bands, for one path after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Cells {
+    cells: Vec<u32>,
+    /// The first rows of the blocks.
+    firsts: Vec<u32>,
+}
+
+/// The path of a pattern that has `edits` edits at `end`; `None` where it has not.
+pub fn align(pattern: &[u8], text: &[u8], end: usize, edits: u32) -> Option<Aligned> {
+    align_in(&mut Cells::default(), pattern, text, end, edits)
+}
+
+/// [`align`], with cells to use again.
+pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits: u32) -> Option<Aligned> {
+    if edits == 0 {
+        let start = end.checked_sub(pattern.len())?;
+        return replaced(pattern, text, end)
+            .filter(|found| found.path == [(to_u32(end - start), Step::Equal)]);
+    }
+    let mut band = Band::fill(kept, pattern, text, end, edits as usize, CELLS);
+    let fits = band.at(pattern.len(), band.off) == edits;
+    let found = fits.then(|| band.walk());
+    *kept = band.kept;
+    found
+}
+
+/// The fewest edits of a pattern at `end`; `None` where they are more than `most`.
+pub fn fewest_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, most: u32) -> Option<u32> {
+    let band = Band::fill(kept, pattern, text, end, most as usize, CELLS);
+    let edits = band.at(pattern.len(), band.off);
+    *kept = band.kept;
+    (edits <= most).then_some(edits)
+}
+
+/// The path of a pattern without gaps; `None` where it does not fit before `end`.
+pub fn replaced(pattern: &[u8], text: &[u8], end: usize) -> Option<Aligned> {
+    let start = end.checked_sub(pattern.len())?;
+    let step = |(&class, &letter): (&u8, &u8)| step_of(class, letter);
+    let steps: Vec<Step> = pattern.iter().zip(&text[start..end]).map(step).collect();
+    Some(Aligned { start, path: runs(steps.into_iter()) })
+}
+
+/// Joins single steps to runs.
+pub fn runs(steps: impl Iterator<Item = Step>) -> Path {
+    let mut path = Path::new();
+    for step in steps {
+        match path.last_mut() {
+            Some((len, last)) if *last == step => *len += 1,
+            _ => path.push((1, step)),
+        }
+    }
+    path
+}
+
+/// Edits of a path.
+pub fn edits(path: &Path) -> u32 {
+    path.iter().filter(|run| run.1 != Step::Equal).map(|run| run.0).sum()
+}
+
+pub fn step_of(class: u8, letter: u8) -> Step {
+    if matches(class, letter) { Step::Equal } else { Step::Replaced }
+}
+
+/// The cells of a band: of row `i` those of the columns `j = end - (m - i) + o - off`, for `o` from 0 to
+/// `2 * off`. The rows of a block are there, and the last row of the block before it.
+struct Band<'a> {
+    pattern: &'a [u8],
+    text: &'a [u8],
+    end: usize,
+    off: usize,
+    /// Rows of a block.
+    rows: usize,
+    /// The block that is there: its rows are those from `block * rows + 1` on.
+    block: usize,
+    kept: Cells,
+}
+
+impl<'a> Band<'a> {
+    /// Fills the band from row to row, with about so many cells at a time, and leaves its last block there.
+    fn fill(
+        kept: &mut Cells,
+        pattern: &'a [u8],
+        text: &'a [u8],
+        end: usize,
+        off: usize,
+        cells: usize,
+    ) -> Band<'a> {
+        let (width, len) = (2 * off + 1, pattern.len());
+        // As many rows in a block as there are blocks take the fewest cells.
+        let rows = if (len + 1) * width <= cells { len } else { (cells / width).max(len.isqrt()).max(1) };
+        let mut band = Band { pattern, text, end, off, rows, block: 0, kept: mem::take(kept) };
+        let first = |o: usize| if band.column(0, o).is_some() { 0 } else { u32::MAX };
+        let firsts: Vec<u32> = (0..width).map(first).collect();
+        band.kept.firsts.clear();
+        band.kept.firsts.extend(firsts);
+        band.fill_block(0);
+        while band.block * rows + rows < len {
+            band.kept.firsts.extend_from_slice(&band.kept.cells[rows * width..]);
+            band.fill_block(band.block + 1);
+        }
+        band
+    }
+
+    /// Fills a block from the row in front of it.
+    fn fill_block(&mut self, block: usize) {
+        let width = 2 * self.off + 1;
+        self.block = block;
+        let before = block * self.rows;
+        let Cells { cells, firsts } = &mut self.kept;
+        cells.clear();
+        cells.extend_from_slice(&firsts[block * width..(block + 1) * width]);
+        let last = (before + self.rows).min(self.pattern.len());
+        cells.resize((last - before + 1) * width, u32::MAX);
+        for i in before + 1..=last {
+            for o in 0..width {
+                let Some(j) = self.column(i, o) else { continue };
+                let cell = self.cell(i, o, j);
+                self.kept.cells[(i - before) * width + o] = cell;
+            }
+        }
+    }
+
+    /// The column of a cell; `None` outside the matrix.
+    fn column(&self, i: usize, o: usize) -> Option<usize> {
+        (self.end + i + o).checked_sub(self.pattern.len() + self.off).filter(|&j| j <= self.end)
+    }
+
+    /// A cell of the block, or of the row in front of it.
+    fn at(&self, i: usize, o: usize) -> u32 {
+        self.kept.cells[(i - self.block * self.rows) * (2 * self.off + 1) + o]
+    }
+
+    /// What each way into a cell of row 1 or more gives.
+    fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, Step); 3] {
+        let diagonal = match j.checked_sub(1) {
+            Some(before) => {
+                let step = step_of(self.pattern[i - 1], self.text[before]);
+                (self.at(i - 1, o).saturating_add(u32::from(step == Step::Replaced)), step)
+            }
+            None => (u32::MAX, Step::Replaced),
+        };
+        let deletion = if o > 0 { self.at(i, o - 1).saturating_add(1) } else { u32::MAX };
+        let insertion = if o < 2 * self.off { self.at(i - 1, o + 1).saturating_add(1) } else { u32::MAX };
+        [diagonal, (deletion, Step::Deletion), (insertion, Step::Insertion)]
+    }
+
+    fn cell(&self, i: usize, o: usize, j: usize) -> u32 {
+        self.ways(i, o, j).iter().map(|way| way.0).min().unwrap_or(u32::MAX)
+    }
+
+    /// Walks from the last cell; the last block is there.
+    fn walk(&mut self) -> Aligned {
+        let (mut i, mut o, mut steps) = (self.pattern.len(), self.off, Vec::new());
+        loop {
+            let j = self.column(i, o).unwrap_or(0);
+            if i == 0 {
+                return Aligned { start: j, path: runs(steps.into_iter().rev()) };
+            }
+            if i == self.block * self.rows {
+                self.fill_block(self.block - 1);
+            }
+            let ways = self.ways(i, o, j);
+            let best = self.at(i, o);
+            // One of them is the cell's value.
+            let (_, step) = ways.into_iter().find(|way| way.0 == best).unwrap_or(ways[2]);
+            match step {
+                Step::Equal | Step::Replaced => i -= 1,
+                Step::Deletion => o -= 1,
+                Step::Insertion => (i, o) = (i - 1, o + 1),
+            }
+            steps.push(step);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patterns::search::plain;
+
+    /// Blocks of any number of rows, used again from path to path.
+    #[test]
+    fn blocks_of_rows_are_those_of_the_whole_band() {
+        let text: Vec<u8> = (0..150u32).map(|k| (k * k % 7 % 4) as u8).collect();
+        let mut kept = Cells::default();
+        for len in [1, 2, 3, 8, 30, 61] {
+            let pattern: Vec<u8> = (0..len).map(|k: u32| 1 << (k * k % 11 % 4)).collect();
+            for end in [1, 2, 29, 64, 150] {
+                let expected = plain::align(&pattern, &text, end);
+                let off = edits(&expected.path) as usize;
+                for cells in [0, 50, 200, 1000, CELLS] {
+                    let mut band = Band::fill(&mut kept, &pattern, &text, end, off, cells);
+                    assert_eq!(band.at(pattern.len(), off) as usize, off);
+                    assert_eq!(band.walk(), expected, "{len} rows, end {end}, {cells} cells");
+                    kept = band.kept;
+                }
+            }
+        }
+    }
+}

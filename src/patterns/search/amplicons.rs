@@ -1,0 +1,339 @@
+//! Amplicons: two hits of primers that face each other, joined.
+//!
+//! A *site* is where a hit lies. A site on the forward strand and a site on the reverse strand of one text face each
+//! other if the forward one begins no later and ends no later than the other. Between them, both included, lies an
+//! amplicon: it begins where the forward site begins, ends where the reverse site ends, and its length is in the range
+//! that is asked for. Which two patterns go together is the matter of `pairs`.
+//!
+//! Amplicons of a text are ordered by start, end, the forward primer's place among the patterns, the reverse primer's,
+//! the forward site's end and the reverse site's start.
+//!
+//! # Joining
+//!
+//! Hits come ordered by start. A forward site waits until no reverse site can come that is near enough, and then meets
+//! those that are held. Reverse sites lie in lanes, one for each class of patterns that are alike, ordered as amplicons
+//! are; so the amplicons of a start are a merge of stretches of lanes, given out one by one. Held are the sites within the
+//! greatest length, and for the forward sites of one start a cursor for each lane that they meet.
+
+mod mates;
+mod pairs;
+
+pub use mates::{MatePart, MateParts, MateSites, parts};
+pub use pairs::{NamedPair, NoPair, Pairs};
+
+use super::hits::Hit;
+use crate::terms::alignment::Strand;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque, btree_set};
+use std::mem;
+use std::ops::{Range, RangeInclusive};
+
+/// Sites in lanes below which none is looked for that no amplicon can need.
+const LEAST_HELD: usize = 1 << 10;
+
+/// Where a hit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Letters of the text before it, and before its end.
+    pub start: usize,
+    pub end: usize,
+    /// Place of the pattern among all.
+    pub pattern: u32,
+    pub edits: u32,
+}
+
+/// A stretch of a text between two sites that face each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amplicon {
+    /// On the forward strand: the amplicon begins where it begins.
+    pub forward: Site,
+    /// On the reverse strand: the amplicon ends where it ends.
+    pub reverse: Site,
+    /// Place of the pair, where pairs have names.
+    pub pair: Option<u32>,
+    /// Forward if the forward site is the pair's first primer.
+    pub strand: Strand,
+}
+
+/// Joins the hits of one text after the other.
+#[derive(Debug)]
+pub struct Joiner<'a> {
+    pairs: &'a Pairs,
+    lengths: RangeInclusive<usize>,
+    /// Forward sites that still wait, by start.
+    waiting: VecDeque<Site>,
+    /// Reverse sites, lane by lane.
+    lanes: Vec<BTreeSet<Held>>,
+    /// Lanes that have sites.
+    used: Vec<u32>,
+    /// Sites in all lanes, and how many there were when those that none can need were last taken out.
+    held: usize,
+    after_sweep: usize,
+    /// Amplicons of the text so far.
+    given: u64,
+    /// Letters of the text if it is a circle.
+    circle: Option<usize>,
+    /// Reverse sites at the start of a circle, which forward sites at its end meet across the origin.
+    across: Vec<Site>,
+}
+
+/// A reverse site in a lane. The order of the fields is that of a start's amplicons with one forward site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    end: usize,
+    pattern: u32,
+    start: usize,
+    edits: u32,
+}
+
+/// What a primer of a site on the forward strand does in a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Role {
+    pair: Option<u32>,
+    strand: Strand,
+    /// Where the reverse sites are that it meets.
+    lane: u32,
+}
+
+/// One forward site on its way through a lane.
+struct Cursor<'a> {
+    forward: Site,
+    role: Role,
+    rest: btree_set::Range<'a, Held>,
+    current: Option<Amplicon>,
+}
+
+impl Role {
+    /// The strand of an amplicon between these patterns.
+    fn strand_of(&self, forward: u32, reverse: u32) -> Strand {
+        match self.pair {
+            None if reverse < forward => Strand::Reverse,
+            _ => self.strand,
+        }
+    }
+}
+
+impl Site {
+    fn of(hit: &Hit) -> Site {
+        Site { start: hit.start, end: hit.end, pattern: hit.pattern, edits: hit.edits }
+    }
+}
+
+impl Amplicon {
+    pub fn start(&self) -> usize {
+        self.forward.start
+    }
+
+    pub fn end(&self) -> usize {
+        self.reverse.end
+    }
+
+    /// Its letters, with both sites.
+    pub fn letters(&self) -> usize {
+        self.end() - self.start()
+    }
+
+    /// Its positions, with both sites.
+    pub fn places(&self) -> Range<usize> {
+        self.start()..self.end()
+    }
+
+    /// The positions between both sites; none if these overlap.
+    pub fn without_primers(&self) -> Range<usize> {
+        self.forward.end..self.reverse.start.max(self.forward.end)
+    }
+
+    /// The order of a text's amplicons.
+    fn order(&self) -> [usize; 7] {
+        let Amplicon { forward, reverse, pair, .. } = self;
+        let primers = [forward.pattern, reverse.pattern, pair.unwrap_or(0)].map(|place| place as usize);
+        let [first, second, pair] = primers;
+        [forward.start, reverse.end, first, second, forward.end, reverse.start, pair]
+    }
+}
+
+impl<'a> Joiner<'a> {
+    /// `lengths` are those of amplicons.
+    pub fn new(pairs: &'a Pairs, lengths: RangeInclusive<usize>) -> Joiner<'a> {
+        let lanes = vec![BTreeSet::new(); pairs.lanes()];
+        Joiner {
+            pairs,
+            lengths,
+            waiting: VecDeque::new(),
+            lanes,
+            used: Vec::new(),
+            held: 0,
+            after_sweep: 0,
+            given: 0,
+            circle: None,
+            across: Vec::new(),
+        }
+    }
+
+    /// Says how many letters the text has if it is a circle, before its first hit. Then amplicons may lie across the origin,
+    /// and have at most so many letters.
+    pub fn set_circle(&mut self, letters: Option<usize>) {
+        self.circle = letters;
+    }
+
+    /// The greatest length in this text.
+    fn most(&self) -> usize {
+        self.circle.map_or(*self.lengths.end(), |letters| letters.min(*self.lengths.end()))
+    }
+
+    /// Amplicons of the text that were given out so far.
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Takes a hit of the text, the next one by start, and gives out the amplicons that no later hit can stand before.
+    pub fn put<E>(&mut self, hit: &Hit, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
+        let site = Site::of(hit);
+        self.give_out_before(site.start, give)?;
+        match hit.strand {
+            Strand::Forward if self.pairs.roles(site.pattern).is_empty() => {}
+            Strand::Forward => self.waiting.push_back(site),
+            Strand::Reverse => {
+                self.hold(&site);
+                if self.circle.is_some() && site.start < self.most() {
+                    self.across.push(site);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives out the amplicons of forward sites that no reverse site from `start` on can meet.
+    fn give_out_before<E>(
+        &mut self,
+        start: usize,
+        give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let most = self.most();
+        self.give_out(|site| site.start.saturating_add(most) < start, give)
+    }
+
+    /// Gives out the amplicons that are left of a text that has no further hit.
+    pub fn finish<E>(&mut self, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
+        let letters = self.circle.unwrap_or(0);
+        for site in mem::take(&mut self.across) {
+            let site = Site { start: site.start + letters, end: site.end + letters, ..site };
+            self.give_out_before(site.start, give)?;
+            self.hold(&site);
+        }
+        self.give_out(|_| true, give)
+    }
+
+    /// Forgets the text.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+        self.used.drain(..).for_each(|lane| self.lanes[lane as usize].clear());
+        (self.held, self.after_sweep, self.given) = (0, 0, 0);
+        self.circle = None;
+        self.across.clear();
+    }
+
+    /// Puts a reverse site into its lane.
+    fn hold(&mut self, site: &Site) {
+        let Some(lane) = self.pairs.lane(site.pattern) else { return };
+        if self.held > LEAST_HELD.max(2 * self.after_sweep) {
+            self.sweep(self.waiting.front().map_or(site.start, |first| first.start));
+        }
+        let Site { start, end, pattern, edits } = *site;
+        let sites = &mut self.lanes[lane as usize];
+        if sites.is_empty() {
+            self.used.push(lane);
+        }
+        self.held += usize::from(sites.insert(Held { end, pattern, start, edits }));
+    }
+
+    /// Takes out the sites that start before all that can meet them.
+    fn sweep(&mut self, earliest: usize) {
+        let lanes = &mut self.lanes;
+        self.held = 0;
+        self.used.retain(|&lane| {
+            let sites = &mut lanes[lane as usize];
+            sites.retain(|site| site.start >= earliest);
+            self.held += sites.len();
+            !sites.is_empty()
+        });
+        self.after_sweep = self.held;
+    }
+
+    /// Gives out the amplicons of the first forward sites, as long as `is_sure` that all their reverse sites are held.
+    fn give_out<E>(
+        &mut self,
+        is_sure: impl Fn(&Site) -> bool,
+        give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let lengths = *self.lengths.start()..=self.most();
+        while let Some(first) = self.waiting.front().copied().filter(&is_sure) {
+            let count = self.waiting.iter().take_while(|site| site.start == first.start).count();
+            let sites: Vec<Site> = self.waiting.drain(..count).collect();
+            self.given += meet(self.pairs, &self.lanes, &lengths, &sites, give)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives out the amplicons of forward sites that have one start, in order; how many these are.
+fn meet<E>(
+    pairs: &Pairs,
+    lanes: &[BTreeSet<Held>],
+    lengths: &RangeInclusive<usize>,
+    sites: &[Site],
+    give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut cursors: Vec<Cursor> = Vec::new();
+    for forward in sites {
+        let end = |length: &usize| forward.start.saturating_add(*length);
+        let from = Held::first(end(lengths.start()).max(forward.end));
+        let to = Held::last(end(lengths.end()));
+        if from > to {
+            continue;
+        }
+        for role in pairs.roles(forward.pattern) {
+            let rest = lanes[role.lane as usize].range(from..=to);
+            cursors.push(Cursor { forward: *forward, role: *role, rest, current: None });
+        }
+    }
+    let mut next: BinaryHeap<_> = BinaryHeap::with_capacity(cursors.len());
+    let enter = |next: &mut BinaryHeap<_>, place: usize, cursor: &mut Cursor| {
+        cursor.current = cursor.step();
+        next.extend(cursor.current.map(|amplicon| Reverse((amplicon.order(), place))));
+    };
+    cursors.iter_mut().enumerate().for_each(|(place, cursor)| enter(&mut next, place, cursor));
+    let mut given = 0;
+    while let Some(Reverse((_, place))) = next.pop() {
+        let cursor = &mut cursors[place];
+        if let Some(amplicon) = &cursor.current {
+            give(amplicon)?;
+            given += 1;
+        }
+        enter(&mut next, place, cursor);
+    }
+    Ok(given)
+}
+
+impl Cursor<'_> {
+    fn step(&mut self) -> Option<Amplicon> {
+        let forward = self.forward;
+        let held = self.rest.find(|held| held.start >= forward.start)?;
+        let reverse = Site { start: held.start, end: held.end, pattern: held.pattern, edits: held.edits };
+        let strand = self.role.strand_of(forward.pattern, reverse.pattern);
+        Some(Amplicon { forward, reverse, pair: self.role.pair, strand })
+    }
+}
+
+impl Held {
+    fn first(end: usize) -> Held {
+        Held { end, pattern: 0, start: 0, edits: 0 }
+    }
+
+    fn last(end: usize) -> Held {
+        Held { end, pattern: u32::MAX, start: usize::MAX, edits: u32::MAX }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The joiner against all pairs of hits.
+
+use super::*;
+use crate::patterns::search::align::Path;
+
+/// Numbers from a seed (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+}
+
+/// All amplicons, by the definition: every forward hit beside every reverse hit, and every pair of either. Without
+/// classes each pattern goes with each.
+fn plain(
+    pairs: Option<(&[Option<u32>], &[NamedPair])>,
+    lengths: &RangeInclusive<usize>,
+    hits: &[Hit],
+) -> Vec<Amplicon> {
+    let mut found = Vec::new();
+    let on = |strand| hits.iter().filter(move |hit| hit.strand == strand).map(Site::of);
+    for forward in on(Strand::Forward) {
+        for reverse in on(Strand::Reverse) {
+            let face = forward.start <= reverse.start && forward.end <= reverse.end;
+            if !face || !lengths.contains(&(reverse.end - forward.start)) {
+                continue;
+            }
+            let Some((class_of, pairs)) = pairs else {
+                let strand =
+                    if forward.pattern <= reverse.pattern { Strand::Forward } else { Strand::Reverse };
+                found.push(Amplicon { forward, reverse, pair: None, strand });
+                continue;
+            };
+            let class = |site: &Site| class_of[site.pattern as usize];
+            for (place, NamedPair { classes, .. }) in (0..).zip(pairs) {
+                let pair = Some(place);
+                let both = [class(&forward), class(&reverse)];
+                let [first, second] = classes.map(Some);
+                if both == [first, second] {
+                    found.push(Amplicon { forward, reverse, pair, strand: Strand::Forward });
+                } else if both == [second, first] {
+                    found.push(Amplicon { forward, reverse, pair, strand: Strand::Reverse });
+                }
+            }
+        }
+    }
+    found.sort_by_key(Amplicon::order);
+    found
+}
+
+/// Hits of a text as a search gives them out: in their order, each once.
+fn hits(numbers: &mut Numbers, count: usize, letters: usize, patterns: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = Vec::new();
+    for _ in 0..count {
+        let start = numbers.below(letters);
+        let end = start + numbers.below(9);
+        let strand = [Strand::Forward, Strand::Reverse][numbers.below(2)];
+        let pattern = numbers.below(patterns) as u32;
+        let edits = numbers.below(4) as u32;
+        hits.push(Hit { start, end, pattern, strand, edits, path: Path::new() });
+    }
+    let order = |hit: &Hit| (hit.start, hit.end, hit.pattern, hit.strand);
+    hits.sort_by_key(order);
+    hits.dedup_by_key(|hit| order(hit));
+    hits
+}
+
+fn joined(joiner: &mut Joiner, hits: &[Hit]) -> Vec<Amplicon> {
+    let mut found = Vec::new();
+    let mut give = |amplicon: &Amplicon| -> Result<(), ()> {
+        found.push(*amplicon);
+        Ok(())
+    };
+    hits.iter().try_for_each(|hit| joiner.put(hit, &mut give)).unwrap();
+    joiner.finish(&mut give).unwrap();
+    assert_eq!(joiner.given(), found.len() as u64);
+    joiner.clear();
+    found
+}
+
+#[test]
+fn joined_hits_are_all_that_face_each_other() {
+    let mut sum = 0;
+    for seed in 0..400 {
+        let mut numbers = Numbers(seed);
+        let patterns = 1 + numbers.below(8);
+        let classes = 1 + numbers.below(patterns);
+        let mut class = || Some(numbers.below(classes + 1) as u32).filter(|&class| class < classes as u32);
+        let mut class_of: Vec<Option<u32>> = (0..patterns).map(|_| class()).collect();
+        class_of[0] = Some(classes as u32 - 1);
+        let mut pairs: Vec<NamedPair> = Vec::new();
+        for _ in 0..numbers.below(6) {
+            let [first, second] = [(); 2].map(|()| numbers.below(classes) as u32);
+            if !pairs.iter().any(|pair| [[first, second], [second, first]].contains(&pair.classes)) {
+                pairs.push(NamedPair { name: String::new(), classes: [first, second] });
+            }
+        }
+        let least = numbers.below(30);
+        let lengths = least..=[least, least + 1, least + 20, 300, usize::MAX][numbers.below(5)];
+        let any = Pairs::any();
+        let named = Pairs::named(class_of.clone(), pairs.clone());
+        // One joiner takes several texts.
+        let mut joiners = [Joiner::new(&any, lengths.clone()), Joiner::new(&named, lengths.clone())];
+        for _ in 0..3 {
+            let count = numbers.below(60);
+            let letters = [1, 10, 100, 1000][numbers.below(4)];
+            let hits = hits(&mut numbers, count, letters, patterns);
+            for (joiner, is_any) in joiners.iter_mut().zip([true, false]) {
+                let own = (!is_any).then_some((&class_of[..], &pairs[..]));
+                let expected = plain(own, &lengths, &hits);
+                sum += expected.len();
+                assert_eq!(joined(joiner, &hits), expected, "seed {seed}, {lengths:?}, any: {is_any}");
+            }
+        }
+    }
+    assert!(sum > 10_000, "{sum} amplicons");
+}
+
+/// Many more hits than are held before a sweep.
+#[test]
+fn sweeps_lose_nothing() {
+    let pairs = Pairs::any();
+    for seed in 0..4 {
+        let mut numbers = Numbers(1000 + seed);
+        let hits = hits(&mut numbers, 6000, 3000, 2);
+        assert!(hits.len() > 4 * LEAST_HELD);
+        let lengths = 1..=[5, 9, 30, 100][seed as usize];
+        let mut joiner = Joiner::new(&pairs, lengths.clone());
+        assert!(joined(&mut joiner, &hits) == plain(None, &lengths, &hits), "seed {seed}");
+    }
+}
+
+/// What a joiner holds depends on the greatest length, and not on the text's.
+#[test]
+fn sites_out_of_reach_are_not_held() {
+    let pairs = Pairs::any();
+    let mut joiner = Joiner::new(&pairs, 1..=100);
+    let mut most = 0;
+    let mut found = 0_u64;
+    for start in 0..200_000 {
+        let strand = if start % 10 == 0 { Strand::Forward } else { Strand::Reverse };
+        let hit = Hit { start, end: start + 20, pattern: 0, strand, edits: 0, path: Path::new() };
+        joiner
+            .put(&hit, &mut |_: &Amplicon| -> Result<(), ()> {
+                found += 1;
+                Ok(())
+            })
+            .unwrap();
+        most = most.max(joiner.held + joiner.waiting.len());
+    }
+    assert!(most < 2 * LEAST_HELD + 200, "{most} sites");
+    // 80 starts of reverse sites fit behind a forward one, of which 72 are in use.
+    assert!(found > 70 * 19_900, "{found} amplicons");
+}
+
+#[test]
+fn an_error_ends_the_joining() {
+    let pairs = Pairs::any();
+    let mut joiner = Joiner::new(&pairs, 1..=1000);
+    let mut numbers = Numbers(5);
+    let hits = hits(&mut numbers, 500, 500, 3);
+    let mut left = 10;
+    let mut give = |_: &Amplicon| {
+        left -= 1;
+        if left == 0 { Err("closed") } else { Ok(()) }
+    };
+    let outcome = hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
+    assert_eq!(outcome.and_then(|()| joiner.finish(&mut give)), Err("closed"));
+}

@@ -1,0 +1,222 @@
+//! Anchors: the edges of hits whose edits are compared.
+//!
+//! The anchor of a hit is its last letter, which is where a scan finds it, unless a PAM lies in front of the hit: then
+//! it is its first letter. Places of anchors count letters from 1, so that of an end is the end, and that of a start
+//! is the start and one.
+//!
+//! A hit with its anchor at its start is one of the text and the pattern read backwards. `D'(s)`, the fewest edits of
+//! the pattern in any stretch of the text that begins behind `s` letters, is `D(m, n - s)` of these. Where it is at
+//! most `k`, a stretch from `s` to some `e` has as many edits, so `D(m,e) <= k` too: `e` is an end, and `s` is not
+//! farther before it than the span of a hit. So the ends of a scan tell all starts: of each end, the letters are
+//! tried that a hit may begin with, each once, and only those with a PAM in front are counted out.
+
+use super::align::{self, Aligned, Cells, Path};
+use super::hits::Wanted;
+use super::limits;
+use super::pam::Pam;
+use super::stream::TextEnd;
+use crate::terms::alignment::Strand;
+use crate::terms::casts::to_u32;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Places that a thread tries in one go.
+const RUN: usize = 64;
+
+/// What was tried of a text so far: of each pattern the first start that was not.
+pub type Tried = BTreeMap<u32, usize>;
+
+impl Wanted {
+    /// The strand that is searched with the pattern of this place.
+    pub fn strand(&self, pattern: u32) -> Strand {
+        self.strands.of_number(pattern)
+    }
+
+    /// The places of a pattern's orientations.
+    pub(super) fn oriented(&self, pattern: u32) -> Range<u32> {
+        pattern * self.strands.count()..(pattern + 1) * self.strands.count()
+    }
+
+    /// Whether the pattern of this place has its anchors at starts.
+    pub fn anchors_at_starts(&self, pattern: u32) -> bool {
+        self.pam.as_ref().is_some_and(|pam| !pam.is_behind(self.strand(pattern)))
+    }
+
+    /// Letters of the text that a hit of a pattern of `len` letters has at most. Within limits of single kinds, the fewest
+    /// edits may be more than the pattern has letters.
+    pub fn span_of(&self, len: usize) -> usize {
+        match self.limits {
+            Some(_) if self.rule.indels => len + self.rule_of(len).max_edits as usize,
+            _ => self.rule_of(len).span_of(len),
+        }
+    }
+
+    /// The same for patterns of these lengths.
+    pub fn reaching(self, lengths: impl Iterator<Item = usize>) -> Wanted {
+        let before = lengths.map(|len| self.span_of(len)).max().unwrap_or(0).saturating_sub(1);
+        Wanted { before, ..self }
+    }
+
+    /// The anchors in a text of which these are the ends, by pattern and end, in its next part.
+    pub(super) fn anchors(
+        &self,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        ends: &[TextEnd],
+        tried: &mut Tried,
+    ) -> Vec<TextEnd> {
+        let mut anchors = Vec::new();
+        for ends in ends.chunk_by(|a, b| a.pattern == b.pattern) {
+            let place = ends[0].pattern;
+            let pattern = &patterns[place as usize];
+            let sought = Sought { wanted: self, pattern, strand: self.strand(place), text };
+            match &self.pam {
+                Some(pam) if self.anchors_at_starts(place) => {
+                    anchors.extend(sought.starts(pam, ends, tried.entry(place).or_default()));
+                }
+                _ => anchors.extend(sought.ends(ends)),
+            }
+        }
+        anchors
+    }
+
+    /// Anchors of a text with their edits within the limits of kinds; those that have too many are left out.
+    pub(super) fn within_limits(
+        &self,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        anchors: Vec<TextEnd>,
+    ) -> Vec<TextEnd> {
+        if self.limits.is_none() {
+            return anchors;
+        }
+        let limited = |cells: &mut Cells, anchor: &TextEnd| {
+            let pattern = &patterns[anchor.pattern as usize];
+            let edits = if self.anchors_at_starts(anchor.pattern) {
+                let Turned { pattern, text } = Turned::new(self, pattern, text, anchor.end - 1);
+                self.edits(cells, &pattern, &text, text.len(), anchor.edits)?
+            } else {
+                self.edits(cells, pattern, text, anchor.end, anchor.edits)?
+            };
+            Some(TextEnd { edits, ..*anchor })
+        };
+        anchors.par_iter().with_min_len(RUN).map_init(Cells::default, limited).flatten_iter().collect()
+    }
+
+    /// Where the hit with its anchor at this place of `text` begins and ends, and its path.
+    pub(super) fn aligned(
+        &self,
+        cells: &mut Cells,
+        (place, pattern): (u32, &[u8]),
+        text: &[u8],
+        (anchor, edits): (usize, u32),
+    ) -> Option<(Range<usize>, Path)> {
+        if !self.anchors_at_starts(place) {
+            let Aligned { start, path } = self.path(cells, pattern, text, anchor, edits)?;
+            return Some((start..anchor, path));
+        }
+        let start = anchor.checked_sub(1)?;
+        let turned = Turned::new(self, pattern, text, start);
+        let Aligned { start: behind, mut path } =
+            self.path(cells, &turned.pattern, &turned.text, turned.text.len(), edits)?;
+        path.reverse();
+        Some((start..start + turned.text.len() - behind, path))
+    }
+
+    /// The path at an end.
+    fn path(
+        &self,
+        cells: &mut Cells,
+        pattern: &[u8],
+        text: &[u8],
+        end: usize,
+        edits: u32,
+    ) -> Option<Aligned> {
+        match &self.limits {
+            Some(limits) => {
+                limits::align(pattern, text, end, (edits, edits), limits).map(|(_, aligned)| aligned)
+            }
+            None if self.rule.indels => align::align_in(cells, pattern, text, end, edits),
+            None => align::replaced(pattern, text, end),
+        }
+    }
+
+    /// The edits of an end that is known to have `least` at least; `None` where they are too many.
+    fn edits(&self, cells: &mut Cells, pattern: &[u8], text: &[u8], end: usize, least: u32) -> Option<u32> {
+        let rule = self.rule_of(pattern.len());
+        let most = rule.max_edits;
+        match &self.limits {
+            Some(limits) => limits::align(pattern, text, end, (least, most), limits).map(|(edits, _)| edits),
+            None if self.rule.indels => {
+                align::fewest_in(cells, pattern, text, end, to_u32(rule.edits_of(pattern.len())))
+            }
+            None => align::replaced(pattern, text, end).map(|aligned| align::edits(&aligned.path)),
+        }
+        .filter(|&edits| edits <= most)
+    }
+}
+
+/// A pattern of one strand whose anchors are sought.
+struct Sought<'a> {
+    wanted: &'a Wanted,
+    pattern: &'a [u8],
+    strand: Strand,
+    text: &'a [u8],
+}
+
+impl Sought<'_> {
+    /// Those of these ends that have a PAM behind them where one is asked for, with their edits within the limits.
+    fn ends(&self, ends: &[TextEnd]) -> Vec<TextEnd> {
+        let anchor = |cells: &mut Cells, end: &TextEnd| {
+            let Wanted { pam, limits, .. } = self.wanted;
+            if pam.as_ref().is_some_and(|pam| !pam.passes(self.strand, self.text, end.end)) {
+                return None;
+            }
+            if limits.is_none() {
+                return Some(*end);
+            }
+            let edits = self.wanted.edits(cells, self.pattern, self.text, end.end, end.edits)?;
+            Some(TextEnd { edits, ..*end })
+        };
+        ends.par_iter().with_min_len(RUN).map_init(Cells::default, anchor).flatten_iter().collect()
+    }
+
+    /// The starts with a PAM in front of them that these ends tell; `tried` is the first that was not tried yet.
+    fn starts(&self, pam: &Pam, ends: &[TextEnd], tried: &mut usize) -> Vec<TextEnd> {
+        let len = self.pattern.len();
+        let (longest, shortest) = (self.wanted.span_of(len), self.wanted.rule_of(len).least_end(len));
+        let mut fresh = |end: &TextEnd| {
+            let from = end.end.saturating_sub(longest).max(*tried);
+            let to = (end.end + 1).saturating_sub(shortest);
+            *tried = to.max(*tried);
+            from..to
+        };
+        let stretches: Vec<(TextEnd, Range<usize>)> = ends.iter().map(|end| (*end, fresh(end))).collect();
+        let anchor = |cells: &mut Cells, (end, starts): &(TextEnd, Range<usize>)| -> Vec<TextEnd> {
+            let with_pam = starts.clone().filter(|&start| pam.passes(self.strand, self.text, start));
+            let anchor = |start: usize| {
+                let turned = Turned::new(self.wanted, self.pattern, self.text, start);
+                let Turned { pattern, text } = &turned;
+                let edits = self.wanted.edits(cells, pattern, text, text.len(), 0)?;
+                Some(TextEnd { end: start + 1, edits, ..*end })
+            };
+            with_pam.filter_map(anchor).collect()
+        };
+        stretches.par_iter().with_min_len(RUN).map_init(Cells::default, anchor).flatten_iter().collect()
+    }
+}
+
+/// A pattern, and the letters that its hit from a start may have, read backwards.
+struct Turned {
+    pattern: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl Turned {
+    fn new(wanted: &Wanted, pattern: &[u8], text: &[u8], start: usize) -> Turned {
+        let to = text.len().min(start + wanted.span_of(pattern.len()));
+        let turned = |codes: &[u8]| codes.iter().rev().copied().collect();
+        Turned { pattern: turned(pattern), text: turned(&text[start.min(to)..to]) }
+    }
+}

@@ -1,0 +1,282 @@
+//! The search that the command and the library share: batches of texts become hits, in the order of the texts.
+//!
+//! Nearly every position may be an end. So a batch with too many ends is scanned in portions, and its hits are aligned
+//! and handed out in portions: memory stays bounded.
+
+use super::batch::{Remainder, TextBatch, TextHandle, TextLayout};
+use super::hits::{self, Gatherer, Hit, Wanted};
+use super::needs::Needs;
+use super::pattern::Pattern;
+use super::room::Room;
+use super::sites::{Sites, TextPart};
+use super::stream::{Seams, TextEnd};
+use super::{Scan, scan_some};
+use crate::terms::alignment::{Strand, Strands};
+use crate::terms::error::EngineError;
+use rayon::prelude::*;
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Maximum number of ends of a scan, except for the smallest portions.
+const ENDS: usize = 1 << 20;
+/// Bases of the smallest portion, unless hits are longer.
+const LEAST_PORTION: usize = 1 << 8;
+
+/// The classes of each pattern in its orientations.
+pub fn oriented(patterns: &[Pattern], strands: Strands) -> Vec<Vec<u8>> {
+    let of_strand = |pattern: &Pattern, strand: &Strand| match strand {
+        Strand::Forward => pattern.classes(),
+        Strand::Reverse => pattern.reverse_classes(),
+    };
+    let all = |pattern| strands.orientations().iter().map(move |strand| of_strand(pattern, strand));
+    patterns.iter().flat_map(all).collect()
+}
+
+/// Takes the hits of texts that are of type `T`.
+pub trait HitReceiver<T> {
+    type Error: From<EngineError>;
+
+    /// Takes note of a scan of this number of bases.
+    fn scanned(&mut self, _bases: u64) {}
+
+    /// Takes what the user should hear of the scans.
+    fn notice(&mut self, _notice: Option<String>) {}
+
+    /// Refuses hits of these texts, for example because their file is damaged. No hit of them was handed out yet.
+    fn check(&mut self, _texts: &[&T]) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Takes the next hits of a text.
+    fn hits(&mut self, text: &T, hits: Vec<Hit>) -> Result<(), Self::Error>;
+
+    /// Takes note that the first `_bases` bases of a text are searched.
+    fn reached(&mut self, _text: &T, _bases: usize) {}
+
+    /// Ends a text, which had `hits` hits.
+    fn end(&mut self, text: &T, hits: u64) -> Result<(), Self::Error>;
+}
+
+/// Searches patterns in batches of texts.
+pub struct Driver {
+    /// See [`oriented`].
+    pub oriented: Vec<Vec<u8>>,
+    pub wanted: Wanted,
+    pub layout: TextLayout,
+    /// Finds hits from their PAMs, if that costs less than a scan.
+    sites: Option<Sites>,
+    needs: Needs,
+}
+
+/// State of a search between two batches.
+pub struct SearchState {
+    /// Maximum number of bases of a portion: all of a batch, until one has too many ends.
+    most: usize,
+    /// The hits of the text that continues in the next portion.
+    carried: Gatherer,
+    /// Ends the search soon after it is set.
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl SearchState {
+    /// State of a search that ends soon after this flag is set.
+    pub fn until(stop: Option<Arc<AtomicBool>>) -> SearchState {
+        SearchState { stop, ..SearchState::default() }
+    }
+}
+
+impl Default for SearchState {
+    fn default() -> SearchState {
+        SearchState { most: usize::MAX, carried: Gatherer::default(), stop: None }
+    }
+}
+
+/// The ends in a part of a text, which ends at `to`.
+struct PartEnds<'a, T> {
+    text: &'a T,
+    to: usize,
+    ends: &'a [TextEnd],
+}
+
+/// The first hits in a part of a text, and the source of further hits.
+struct Gathered<'a, T> {
+    text: &'a T,
+    to: usize,
+    hits: Vec<Hit>,
+    gatherer: Gatherer,
+}
+
+impl Driver {
+    pub fn new(oriented: Vec<Vec<u8>>, wanted: Wanted, sites: Option<Sites>) -> Driver {
+        let seams = Seams::new(oriented.iter().map(Vec::len), &wanted.rule);
+        let needs = Needs::new(&oriented, &wanted.rule);
+        let layout = TextLayout { seams, scanned: sites.is_none() };
+        Driver { oriented, wanted, layout, sites, needs }
+    }
+
+    /// What finds hits from their PAMs; `None` if a scan does.
+    pub fn sites(&self) -> Option<&Sites> {
+        self.sites.as_ref()
+    }
+
+    /// Leaves all texts to the scan.
+    pub fn without_sites(&mut self) {
+        (self.sites, self.layout.scanned) = (None, true);
+    }
+
+    /// The bases that the search of a part of a text of `len` bases reads.
+    pub fn read_range(&self, part: Range<usize>, len: usize) -> Range<usize> {
+        let (before, after) = match &self.sites {
+            Some(sites) => (sites.reach(), sites.reach()),
+            None => (self.layout.seams.before(), 0),
+        };
+        part.start.saturating_sub(before)..len.min(part.end + after)
+    }
+
+    /// Searches a batch. The batches of a search share `state`.
+    ///
+    /// # Errors
+    /// Those of the scan and of the receiver, and [`EngineError::Stopped`] if the flag is set.
+    pub fn search<T: TextHandle, R: HitReceiver<T>>(
+        &self,
+        scan: &dyn Scan,
+        batch: TextBatch<T>,
+        state: &mut SearchState,
+        receiver: &mut R,
+    ) -> Result<(), R::Error> {
+        let least = self.layout.seams.before().max(LEAST_PORTION);
+        let mut rest = Remainder::of(batch);
+        while let Some(portion) = rest.next(&self.layout, state.most) {
+            let (letters, is_done) = (portion.letters(), portion.is_done());
+            let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
+            let room = room.until(state.stop.clone());
+            let ends = if is_done { Vec::new() } else { self.ends(scan, &portion, &room)? };
+            receiver.notice(scan.take_notice());
+            if room.is_stopped() {
+                return Err(EngineError::Stopped.into());
+            }
+            if room.is_over() {
+                state.most = (letters / 2).max(least);
+                rest.put_back(portion);
+                continue;
+            }
+            if ends.len() < ENDS / 4 && letters > state.most / 2 {
+                state.most = state.most.saturating_mul(2);
+            }
+            receiver.scanned(if is_done { 0 } else { letters as u64 });
+            self.hand_out(&portion, &ends, state, receiver)?;
+        }
+        Ok(())
+    }
+
+    /// The ends in all texts of a portion, or the anchors if these are found from their PAMs.
+    fn ends<T: TextHandle>(
+        &self,
+        scan: &dyn Scan,
+        portion: &TextBatch<T>,
+        room: &Room,
+    ) -> Result<Vec<TextEnd>, EngineError> {
+        if let Some(sites) = &self.sites {
+            let parts = portion.stream.stretches.iter().zip(&portion.texts).map(|(stretch, text)| TextPart {
+                text: stretch.text,
+                codes: text.codes(),
+                own: stretch.after..stretch.to,
+            });
+            return sites.anchors(scan, &self.oriented, &parts.collect::<Vec<_>>(), room);
+        }
+        let (rule, mut placed) = (&self.wanted.rule, Vec::new());
+        let rounds = self.needs.rounds(portion, &self.layout.seams);
+        let one = rounds.len() == 1;
+        for round in rounds {
+            let codes = &round.stream.codes;
+            let mut ends = Vec::new();
+            for (rule, some) in self.wanted.by_rule(&self.oriented, round.patterns) {
+                let found = match &some {
+                    None => scan.scan_within(codes, &self.oriented, &rule, room)?,
+                    Some(some) => scan_some(scan, codes, (&self.oriented, some), &rule, room)?,
+                };
+                if room.is_over() {
+                    return Ok(Vec::new());
+                }
+                ends.push(found);
+            }
+            let ends = if ends.len() == 1 { ends.remove(0) } else { ends.concat() };
+            let ends = round.stream.place(&ends, &self.oriented, rule);
+            if one {
+                return Ok(ends);
+            }
+            placed.extend(ends);
+        }
+        placed.par_sort_unstable();
+        Ok(placed)
+    }
+
+    /// Hands out the hits of a portion, a few texts per round, because the hits of a round are held in memory.
+    fn hand_out<T: TextHandle, R: HitReceiver<T>>(
+        &self,
+        portion: &TextBatch<T>,
+        ends: &[TextEnd],
+        state: &mut SearchState,
+        receiver: &mut R,
+    ) -> Result<(), R::Error> {
+        let mut rest = ends;
+        let (mut parts, mut weight) = (Vec::new(), 0);
+        for (stretch, text) in portion.stream.stretches.iter().zip(&portion.texts) {
+            let (own, others) = rest.split_at(rest.partition_point(|end| end.text <= stretch.text));
+            rest = others;
+            weight += hits::weight(&self.oriented, own);
+            parts.push(PartEnds { text, to: stretch.to, ends: own });
+            if weight >= hits::PORTION {
+                self.hand_out_parts(mem::take(&mut parts), state, receiver)?;
+                weight = 0;
+            }
+        }
+        self.hand_out_parts(parts, state, receiver)
+    }
+
+    /// Hands out the hits of parts of texts. Hits of the first part may have been found in the portion before.
+    fn hand_out_parts<T: TextHandle, R: HitReceiver<T>>(
+        &self,
+        parts: Vec<PartEnds<T>>,
+        state: &mut SearchState,
+        receiver: &mut R,
+    ) -> Result<(), R::Error> {
+        let mut first = Some(mem::take(&mut state.carried));
+        let gatherers: Vec<Gatherer> = parts.iter().map(|_| first.take().unwrap_or_default()).collect();
+        // Without a part here, the text continues in the next portion.
+        state.carried = first.unwrap_or_default();
+        let (wanted, patterns) = (&self.wanted, &self.oriented);
+        let gathered: Vec<Gathered<T>> = parts
+            .into_par_iter()
+            .zip(gatherers)
+            .map(|(PartEnds { text, to, ends }, mut gatherer)| {
+                gatherer.set_circle(text.circle());
+                match self.sites {
+                    Some(_) => gatherer.put_anchors(wanted, text.codes(), ends, to),
+                    None => gatherer.put(wanted, patterns, text.codes(), ends, to),
+                }
+                let hits = gatherer.next(wanted, patterns, text.codes())?;
+                Ok(Gathered { text, to, hits, gatherer })
+            })
+            .collect::<Result<_, EngineError>>()?;
+        receiver.check(&gathered.iter().map(|part| part.text).collect::<Vec<_>>())?;
+        for Gathered { text, to, mut hits, mut gatherer } in gathered {
+            while !hits.is_empty() {
+                receiver.hits(text, hits)?;
+                hits = gatherer.next(wanted, patterns, text.codes())?;
+            }
+            if gatherer.is_done(wanted) {
+                text.set_done();
+            }
+            receiver.reached(text, to);
+            if to == text.codes().len() {
+                receiver.end(text, gatherer.given())?;
+            } else {
+                state.carried = gatherer;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,239 @@
+//! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987),
+//! however many patterns there are. With a few replaced letters, [`pieces`] of them are.
+//!
+//! `words` chooses the words and keeps them in tables of two levels. The text is packed first, a bit of 64
+//! letters in a word each, and looked at a batch at a time: all places of the first level, then all places of the
+//! second for what has passed, then the patterns, class by class. Loads of a level do not wait for one another.
+
+pub mod words;
+
+use super::codes::Codes;
+use super::pieces::{self, Pieces};
+use super::room::{Ends, Room};
+use super::sliced::Sliced;
+use super::{End, NOTHING, Rule, Scan, scan_some};
+use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
+use crate::patterns::search::pattern::matches;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use rayon::prelude::*;
+use std::array::from_fn;
+use std::sync::{Arc, Mutex, PoisonError};
+use words::{Entry, Index, MOST_LETTERS, Table, hash, shape_of};
+
+/// So many patterns are looked up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up takes
+/// 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
+pub const WORTH: usize = 4;
+/// Letters that a thread looks at in one go: a multiple of all steps, and of a block.
+const STRETCH: usize = 7 << 13;
+/// Letters that are packed at a time.
+const BLOCK: usize = 64;
+/// Letters that are brought into the cache before they are packed.
+const AHEAD: usize = 4096;
+/// Places of a batch.
+const BATCH: usize = 512;
+
+/// Finds ends without edits by looking up words, those with a few replaced letters by looking up pieces, and all others by
+/// sweeping.
+#[derive(Debug)]
+pub struct Exact {
+    set: InstructionSet,
+    swept: Sliced,
+    /// So many patterns are looked up.
+    worth: usize,
+    /// The patterns of the last call: a text in parts has the same ones in each.
+    index: Mutex<Option<Arc<Index>>>,
+    /// The same by their pieces.
+    pieces: Mutex<Option<Arc<Pieces>>>,
+}
+
+/// Whether patterns are looked up, nearly all of them.
+pub fn pays(patterns: &[Vec<u8>], rule: &Rule) -> bool {
+    words_pay(patterns, rule) || rule.max_edits > 0 && pieces::pays(InstructionSet::best(), patterns, rule)
+}
+
+/// Whether words of patterns without edits are looked up, of nearly all of them.
+pub fn words_pay(patterns: &[Vec<u8>], rule: &Rule) -> bool {
+    let swept = || patterns.iter().filter(|classes| shape_of(classes).is_none()).take(WORTH).count();
+    rule.max_edits == 0 && patterns.len() >= 2 * WORTH && swept() < WORTH
+}
+
+impl Exact {
+    pub fn on(set: InstructionSet) -> Exact {
+        Exact { set, swept: Sliced::on(set), worth: WORTH, index: Mutex::default(), pieces: Mutex::default() }
+    }
+
+    /// Which looks up however few there are: for tests, and to measure what is worth it.
+    pub fn always(set: InstructionSet) -> Exact {
+        Exact { worth: 1, ..Exact::on(set) }
+    }
+
+    fn index(&self, patterns: &[Vec<u8>]) -> Arc<Index> {
+        let mut last = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(index) if index.classes.are(patterns) => Arc::clone(index),
+            _ => Arc::clone(last.insert(Arc::new(Index::new(patterns)))),
+        }
+    }
+
+    /// The patterns by their pieces, where that is worth it.
+    fn pieces(&self, patterns: &[Vec<u8>], rule: &Rule) -> Option<Arc<Pieces>> {
+        if !pieces::takes(rule) {
+            return None;
+        }
+        let mut last = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pieces) = last.as_ref().filter(|pieces| pieces.is_of(patterns, rule)) {
+            return Some(Arc::clone(pieces));
+        }
+        *last = Pieces::new(self.set, patterns, rule, self.worth == 1).map(Arc::new);
+        last.clone()
+    }
+}
+
+impl Scan for Exact {
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError> {
+        if let Some(pieces) = self.pieces(patterns, rule) {
+            let mut ends = pieces.scan(self.set, text, room);
+            ends.extend(scan_some(&self.swept, text, (patterns, &pieces.others), rule, room)?);
+            ends.par_sort_unstable();
+            return Ok(ends);
+        }
+        if rule.max_edits > 0 || patterns.len() < self.worth {
+            return self.swept.scan_within(text, patterns, rule, room);
+        }
+        let index = self.index(patterns);
+        if patterns.len() - index.others.len() < self.worth {
+            return self.swept.scan_within(text, patterns, rule, room);
+        }
+        let look = |first: usize| self.set.run(Look { index: &index, text, first, room });
+        let stretches = text.len().div_ceil(STRETCH);
+        let mut ends: Vec<End> =
+            (0..stretches).into_par_iter().flat_map_iter(|stretch| look(stretch * STRETCH)).collect();
+        ends.extend(scan_some(&self.swept, text, (patterns, &index.others), rule, room)?);
+        ends.par_sort_unstable();
+        Ok(ends)
+    }
+}
+
+/// Looks up the words that begin in a stretch.
+struct Look<'a> {
+    index: &'a Index,
+    text: &'a [u8],
+    first: usize,
+    room: &'a Room,
+}
+
+impl Kernel for Look<'_> {
+    type Output = Vec<End>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<End> {
+        let Look { index, text, first, room } = self;
+        let mut ends = Ends::new(room);
+        if ends.are_too_many() {
+            return Vec::new();
+        }
+        let packed = Packed::new(simd, text, first);
+        let mut found = |at: usize, entry: &Entry| {
+            if ends.are_too_many() {
+                return;
+            }
+            let classes = index.classes.get(entry.pattern);
+            let letters = at
+                .checked_sub(entry.before as usize)
+                .and_then(|start| text.get(start..start + classes.len()));
+            if let Some(letters) = letters
+                && classes.iter().zip(letters).all(|(&class, &letter)| matches(class, letter))
+            {
+                let end = at - entry.before as usize + classes.len();
+                ends.push(End { pattern: entry.pattern, end: to_u32(end), edits: 0 });
+            }
+        };
+        let len = STRETCH.min(text.len() - first);
+        for table in &index.tables {
+            look_up(simd, table, &packed, len, |at, entry| found(first + at, entry));
+        }
+        ends.finish()
+    }
+}
+
+/// Calls with the places of a stretch that have a word of a table, and with its entries.
+#[inline(always)]
+fn look_up<S: Bits>(
+    simd: S,
+    table: &Table,
+    packed: &Packed,
+    len: usize,
+    mut call: impl FnMut(usize, &Entry),
+) {
+    let (letters, step) = (table.shape.letters, table.shape.step);
+    let mut passed = [(0, 0); BATCH];
+    let mut near: [&[Entry]; BATCH] = [&[]; BATCH];
+    for begin in (0..len).step_by(BATCH * step) {
+        let mut count = 0;
+        for at in (begin..len.min(begin + BATCH * step)).step_by(step) {
+            let (word, whole) = packed.word(at, letters);
+            let hash = hash(word);
+            passed[count] = (at, hash);
+            count += table.may_have(hash) & usize::from(whole);
+        }
+        for (&(_, hash), near) in passed[..count].iter().zip(&mut near) {
+            *near = table.near(hash);
+            simd.prefetch(bytemuck::cast_slice(near));
+        }
+        for (&(at, hash), near) in passed[..count].iter().zip(&near) {
+            near.iter().filter(|entry| entry.hash == hash).for_each(|entry| call(at, entry));
+        }
+    }
+}
+
+/// The bits of a stretch's letters, a bit of eight letters in a byte: low, high, and whether it is no base.
+struct Packed {
+    low: Vec<u8>,
+    high: Vec<u8>,
+    other: Vec<u8>,
+}
+
+impl Packed {
+    #[inline(always)]
+    fn new<S: Bits>(simd: S, text: &[u8], first: usize) -> Packed {
+        // What a word reads lies in the stretch and one more block.
+        let blocks = STRETCH.min(text.len() - first).div_ceil(BLOCK) + 1;
+        let bytes = || Vec::with_capacity(blocks * BLOCK / 8);
+        let mut packed = Packed { low: bytes(), high: bytes(), other: bytes() };
+        let mut put = |letters: &[u8; BLOCK]| {
+            packed.low.extend_from_slice(&simd.bits_of::<0>(letters).to_le_bytes());
+            packed.high.extend_from_slice(&simd.bits_of::<1>(letters).to_le_bytes());
+            packed.other.extend_from_slice(&simd.bits_of::<2>(letters).to_le_bytes());
+        };
+        for block in 0..blocks {
+            let at = first + block * BLOCK;
+            match text.get(at..).and_then(<[u8]>::first_chunk) {
+                Some(letters) => {
+                    simd.prefetch(text.get(at + AHEAD..).unwrap_or_default());
+                    put(letters);
+                }
+                None => put(&from_fn(|k| text.get(at + k).copied().unwrap_or(NOTHING))),
+            }
+        }
+        packed
+    }
+
+    /// The word at a place, and whether it has only bases.
+    #[inline(always)]
+    fn word(&self, at: usize, letters: usize) -> (u32, bool) {
+        let mask = (1 << letters) - 1;
+        let bits = |bytes: &[u8]| {
+            const { assert!(MOST_LETTERS + 7 <= 32) };
+            let four = bytes[at / 8..].first_chunk().copied().unwrap_or_default();
+            u32::from_le_bytes(four) >> (at % 8) & mask
+        };
+        (bits(&self.low) | bits(&self.high) << letters, bits(&self.other) == 0)
+    }
+}

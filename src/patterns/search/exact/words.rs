@@ -1,0 +1,261 @@
+//! Words of patterns, and where they are looked up.
+//!
+//! A pattern of at least `letters + step - 1` letters has `step` words of `letters` letters side by side. Of each of
+//! its occurrences exactly one of these begins at a multiple of `step` in the text, so only every `step`-th word of
+//! the text is looked up (Sutinen and Tarhio 1996). Where there is an IUPAC code, all of the words that it
+//! stands for are entered; N would stand for other letters too, so no word has it.
+
+use crate::patterns::search::pattern::ANY;
+use crate::terms::casts::to_u32;
+use bytemuck::{Pod, Zeroable};
+
+/// Words of so many letters, at multiples of so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub letters: usize,
+    pub step: usize,
+}
+
+/// The shapes that patterns are entered in: each in the first that it is long enough for. Each one in use costs a
+/// pass over the text, in which one in `step` places is looked at. Measured with patterns of 20 (docs/ideas.md).
+pub const SHAPES: [Shape; 5] = [shape(14, 7), shape(12, 4), shape(12, 1), shape(8, 1), shape(6, 1)];
+/// Letters of a word, at most.
+pub const MOST_LETTERS: usize = 14;
+/// A pattern with more words than these is not entered.
+const MOST_WORDS: usize = 64;
+
+/// Bits of the first level for each word, at least, where the longest first level has them; that one still fits a
+/// core's second cache.
+const BITS_OF_WORD: usize = 32;
+const FEWEST_BITS: u32 = 12;
+const MOST_BITS: u32 = 23;
+
+const fn shape(letters: usize, step: usize) -> Shape {
+    Shape { letters, step }
+}
+
+impl Shape {
+    /// Letters of a pattern that its words lie in.
+    fn span(self) -> usize {
+        self.letters + self.step - 1
+    }
+
+    /// Where in a pattern the words begin that stand for the fewest, if they are few enough.
+    fn place(self, classes: &[u8]) -> Option<usize> {
+        let mut best = (MOST_WORDS + 1, 0);
+        for (place, classes) in classes.windows(self.span()).enumerate() {
+            best = best.min((self.words(classes), place));
+            if best.0 == self.step {
+                break;
+            }
+        }
+        (best.0 <= MOST_WORDS).then_some(best.1)
+    }
+
+    /// How many words a span stands for, or more than are few enough.
+    fn words(self, classes: &[u8]) -> usize {
+        let bases = |class: &u8| if *class == ANY { MOST_WORDS + 1 } else { class.count_ones() as usize };
+        let of_word = |classes: &[u8]| classes.iter().map(bases).fold(1, usize::saturating_mul);
+        classes.windows(self.letters).map(of_word).fold(0, usize::saturating_add)
+    }
+
+    /// Calls with each word of a span, and its place.
+    fn for_each_word(self, classes: &[u8], mut call: impl FnMut(usize, u32)) {
+        let mut words: Vec<u32> = Vec::new();
+        for (place, classes) in classes.windows(self.letters).enumerate() {
+            words.clear();
+            words.push(0);
+            for (at, &class) in classes.iter().enumerate() {
+                let mut bases = (0..4).filter(|base| class >> base & 1 == 1);
+                let bits = |base: u32| (base & 1) << at | (base >> 1) << (self.letters + at);
+                let (count, first) = (words.len(), bases.next().map_or(0, bits));
+                for base in bases {
+                    words.extend_from_within(..count);
+                    let copies = words.len() - count;
+                    words[copies..].iter_mut().for_each(|word| *word |= bits(base));
+                }
+                words[..count].iter_mut().for_each(|word| *word |= first);
+            }
+            words.iter().for_each(|&word| call(place, word));
+        }
+    }
+}
+
+/// Which shape a pattern is entered in, and where its words begin.
+pub fn shape_of(classes: &[u8]) -> Option<(usize, usize)> {
+    SHAPES.iter().enumerate().find_map(|(number, shape)| Some((number, shape.place(classes)?)))
+}
+
+/// A word has the low bits of its letters below their high bits. No two words have the same hash (Knuth 1998,
+/// 6.4); its upper bits tell where it is looked up.
+#[inline(always)]
+pub fn hash(word: u32) -> u32 {
+    word.wrapping_mul(0x9e37_79b1)
+}
+
+/// A word of a pattern.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Entry {
+    pub hash: u32,
+    pub pattern: u32,
+    /// Letters of the pattern before the word.
+    pub before: u32,
+}
+
+/// The words of all patterns of a shape.
+#[derive(Debug)]
+pub struct Table {
+    pub shape: Shape,
+    /// The first level: whether there may be words of a hash.
+    bits: Vec<u64>,
+    bits_shift: u32,
+    /// The second: where the entries begin.
+    starts: Vec<u32>,
+    starts_shift: u32,
+    entries: Vec<Entry>,
+}
+
+impl Table {
+    /// Of as many entries as `for_each` calls with, twice: so no second copy of them is made on the way.
+    fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
+        let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
+        let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
+        let starts_shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
+        let mut table = Table {
+            shape,
+            bits: vec![0; (1 << (u32::BITS - bits_shift)) / 64],
+            bits_shift,
+            starts: vec![0; (1 << (u32::BITS - starts_shift)) + 1],
+            starts_shift,
+            entries: vec![Entry::zeroed(); count],
+        };
+        // A counting sort by the upper bits of the hash.
+        for_each(&mut |entry| {
+            let bit = entry.hash >> bits_shift;
+            table.bits[bit as usize / 64] |= 1 << (bit % 64);
+            table.starts[(entry.hash >> starts_shift) as usize + 1] += 1;
+        });
+        for at in 1..table.starts.len() {
+            table.starts[at] += table.starts[at - 1];
+        }
+        let mut next = table.starts.clone();
+        for_each(&mut |entry| {
+            let next = &mut next[(entry.hash >> starts_shift) as usize];
+            table.entries[*next as usize] = entry;
+            *next += 1;
+        });
+        table
+    }
+
+    /// 1 where there may be a word of this hash, else 0.
+    #[inline(always)]
+    pub fn may_have(&self, hash: u32) -> usize {
+        let bit = hash >> self.bits_shift;
+        (self.bits[bit as usize / 64] >> (bit % 64) & 1) as usize
+    }
+
+    /// Entries among which are all of this hash.
+    #[inline(always)]
+    pub fn near(&self, hash: u32) -> &[Entry] {
+        let at = (hash >> self.starts_shift) as usize;
+        &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// Classes of patterns, one behind the other.
+#[derive(Debug)]
+pub struct Classes {
+    classes: Vec<u8>,
+    /// Where those of each pattern begin, and in the end their number.
+    starts: Vec<usize>,
+}
+
+impl Classes {
+    pub fn of(patterns: &[Vec<u8>]) -> Classes {
+        let mut starts = vec![0];
+        starts.extend(patterns.iter().scan(0, |sum, classes| {
+            *sum += classes.len();
+            Some(*sum)
+        }));
+        Classes { classes: patterns.concat(), starts }
+    }
+
+    /// Those of a pattern.
+    #[inline(always)]
+    pub fn get(&self, pattern: u32) -> &[u8] {
+        &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
+    }
+
+    /// Whether they are those of these patterns.
+    pub fn are(&self, patterns: &[Vec<u8>]) -> bool {
+        self.starts.len() == patterns.len() + 1
+            && (0..).zip(patterns).all(|(pattern, classes)| self.get(pattern) == classes)
+    }
+}
+
+/// A word of a pattern, as its shape has it.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternWord {
+    pub word: u32,
+    pub pattern: u32,
+    /// Letters of the pattern before the word.
+    pub before: u32,
+}
+
+/// Patterns that are entered in a shape, and where in each its words begin.
+pub struct Entered {
+    pub shape: Shape,
+    patterns: Vec<(u32, u32)>,
+}
+
+impl Entered {
+    /// Calls with all words.
+    pub fn for_each(&self, patterns: &[Vec<u8>], mut call: impl FnMut(PatternWord)) {
+        for &(pattern, place) in &self.patterns {
+            let classes = &patterns[pattern as usize][place as usize..][..self.shape.span()];
+            let of_place =
+                |at: usize, word: u32| call(PatternWord { word, pattern, before: place + to_u32(at) });
+            self.shape.for_each_word(classes, of_place);
+        }
+    }
+}
+
+/// Patterns by the shapes that they are entered in, and those that are entered in none.
+pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
+    let mut all = SHAPES.map(|shape| Entered { shape, patterns: Vec::new() });
+    let mut others = Vec::new();
+    for (pattern, classes) in (0..).zip(patterns) {
+        match shape_of(classes) {
+            Some((number, place)) => all[number].patterns.push((pattern, to_u32(place))),
+            None => others.push(pattern),
+        }
+    }
+    (all.into_iter().filter(|own| !own.patterns.is_empty()).collect(), others)
+}
+
+/// Patterns by their words.
+#[derive(Debug)]
+pub struct Index {
+    pub classes: Classes,
+    pub tables: Vec<Table>,
+    /// The patterns that are in none of the tables.
+    pub others: Vec<u32>,
+}
+
+impl Index {
+    pub fn new(patterns: &[Vec<u8>]) -> Index {
+        let (entered, others) = entered(patterns);
+        let table = |own: &Entered| {
+            let for_each = |call: &mut dyn FnMut(Entry)| {
+                own.for_each(patterns, |PatternWord { word, pattern, before }| {
+                    call(Entry { hash: hash(word), pattern, before });
+                });
+            };
+            let mut count = 0;
+            for_each(&mut |_| count += 1);
+            Table::new(own.shape, count, for_each)
+        };
+        Index { classes: Classes::of(patterns), tables: entered.iter().map(table).collect(), others }
+    }
+}

@@ -1,0 +1,130 @@
+//! Seeds of queries searched with edits in all targets, for the filter.
+
+use super::pattern::{ANY, Class};
+use super::room::Room;
+use super::stream::{Seams, Stream};
+use super::{End, Rule, Scan as TextScan};
+use crate::align::candidates::by_scan::{Ends, Scan, SeedEnd};
+use crate::terms::alphabet::is_base;
+use crate::terms::batch::Sequences;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Bases that one scan takes, at least and at most, and seeds, at most.
+const LEAST_LETTERS: usize = 1 << 18;
+const LETTERS: usize = 1 << 25;
+const SEEDS: usize = 1 << 12;
+/// Bases that one scan takes for each core, at most: a stream holds a copy of them.
+const CORE_LETTERS: usize = 1 << 21;
+/// Bases times seeds that one scan on cores or a device takes, at most. Cores stop earlier if there are too many ends.
+const CORE_CELLS: usize = 1 << 29;
+const DEVICE_CELLS: usize = LETTERS.saturating_mul(SEEDS);
+/// Ends that are taken of what is scanned in one go.
+const ENDS: usize = 1 << 21;
+
+/// Scans the targets of a run.
+pub struct Finder {
+    targets: Arc<Sequences>,
+    scan: Box<dyn TextScan + Send>,
+    /// Bases times seeds, and bases, that one scan takes at most.
+    cells: usize,
+    letters: usize,
+}
+
+/// Seeds that are scanned for, and where their ends go.
+struct SeedQuery<'a> {
+    classes: &'a [Vec<Class>],
+    rule: Rule,
+    ends: &'a mut dyn Ends,
+}
+
+impl SeedQuery<'_> {
+    /// Those of which ends are still asked for.
+    fn wanted(&self) -> Vec<u32> {
+        (0..to_u32(self.classes.len())).filter(|&seed| self.ends.wants(seed)).collect()
+    }
+
+    /// Gives ends in a stream on, of seeds that have their places in `some`.
+    fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<Class>], found: &[End]) {
+        let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| SeedEnd {
+            seed: some[end.pattern as usize],
+            target: to_u32(end.text),
+            end: to_u32(end.end),
+        });
+        self.ends.take(&placed.collect::<Vec<_>>());
+    }
+}
+
+impl Finder {
+    /// Scans with `scan`, which a device does or the cores.
+    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn TextScan + Send>, on_device: bool) -> Finder {
+        let (cells, letters) = match on_device {
+            true => (DEVICE_CELLS, LETTERS),
+            false => (CORE_CELLS, LETTERS.min(CORE_LETTERS * rayon::current_num_threads())),
+        };
+        Finder { targets: Arc::clone(targets), scan, cells, letters }
+    }
+
+    /// Calls with streams of so many letters, one after the other, until that breaks off.
+    fn for_each_stream<E>(
+        &self,
+        seams: &Seams,
+        letters: usize,
+        mut call: impl FnMut(&Stream) -> Result<ControlFlow<()>, E>,
+    ) -> Result<(), E> {
+        let (mut target, mut after) = (0, 0);
+        while target < self.targets.len() {
+            let mut stream = Stream::default();
+            while target < self.targets.len() && stream.codes.len() < letters {
+                let codes = self.targets.get(target);
+                let to = codes.len().min(after + letters - stream.codes.len());
+                stream.push(seams, target, codes, after..to);
+                (target, after) = if to == codes.len() { (target + 1, 0) } else { (target, to) };
+            }
+            if call(&stream)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Scans a stream for `some` of the seeds: where they have too many ends, for halves of them, and a seed that has too
+    /// many by itself is given up.
+    fn scan_stream(&self, seeds: &mut SeedQuery, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
+        let own: Vec<Vec<Class>> = some.iter().map(|&seed| seeds.classes[seed as usize].clone()).collect();
+        let room = Room::of(ENDS);
+        let found = self.scan.scan_within(&stream.codes, &own, &seeds.rule, &room)?;
+        if !room.is_over() {
+            seeds.give(stream, some, &own, &found);
+            return Ok(());
+        }
+        drop(found);
+        if let [seed] = some {
+            seeds.ends.too_many(*seed);
+            return Ok(());
+        }
+        let (front, behind) = some.split_at(some.len() / 2);
+        self.scan_stream(seeds, stream, front)?;
+        self.scan_stream(seeds, stream, behind)
+    }
+}
+
+impl Scan for Finder {
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
+        let rule = Rule { max_edits: to_u32(edits), indels: edits > 0 };
+        let class = |&code: &u8| if is_base(code) { 1 << code } else { ANY };
+        let classes: Vec<Vec<Class>> = seeds.iter().map(|codes| codes.iter().map(class).collect()).collect();
+        let seams = Seams::new(seeds.iter().map(|seed| seed.len()), &rule);
+        let mut seeds = SeedQuery { classes: &classes, rule, ends };
+        let letters = (self.cells / classes.len().clamp(1, SEEDS)).clamp(LEAST_LETTERS, self.letters);
+        self.for_each_stream(&seams, letters, |stream| {
+            let wanted = seeds.wanted();
+            for some in wanted.chunks((self.cells / letters).clamp(1, SEEDS)) {
+                self.scan_stream(&mut seeds, stream, some)?;
+            }
+            Ok(if wanted.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+    }
+}

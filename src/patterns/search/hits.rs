@@ -1,0 +1,424 @@
+//! Which ends are reported, as which hits.
+//!
+//! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the one
+//! after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with the same
+//! edits only the leftmost is reported, unless they have no edits: then all of them are. With [`Wanted::every_end`] every
+//! end is reported.
+//!
+//! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand. With a
+//! PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the rightmost of
+//! adjacent ones with the same edits is reported.
+//!
+//! All engines share this function, [`Gatherer::put_anchors`]. It sees the ends of a pattern in ascending order, so a run
+//! of adjacent ends with the same edits is all that it has to remember of each pattern. Thus the edges of chunks, portions
+//! and parts of a text do not matter.
+//!
+//! A long text comes in parts. At the end of each part the gatherer gives out all hits that are final. It keeps a run that
+//! the next part may continue, and the hits that a later hit may precede. An end takes a few bytes and a path many, so hits
+//! are aligned in the order of their ends, portion by portion, and only when they can be given out.
+
+use super::Rule;
+use super::align::{self, Cells, Path};
+use super::anchors::Tried;
+use super::circle::Circle;
+use super::limits::Limits;
+use super::pam::Pam;
+use super::rates::Rate;
+use super::stream::TextEnd;
+use crate::terms::alignment::{Strand, Strands};
+use crate::terms::error::EngineError;
+use rayon::prelude::*;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+use std::mem;
+
+/// Hits that a thread aligns in one go, where patterns are short.
+const RUN: usize = 64;
+/// Letters of the patterns of the hits that are aligned before any of them is given out: they bound what paths take.
+pub const PORTION: usize = 1 << 22;
+/// What a hit counts beside the letters of its pattern.
+const OF_HIT: usize = 32;
+
+/// An occurrence of a pattern. The order of the fields is the order of hits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Letters of the text before the hit, and before its end.
+    pub start: usize,
+    pub end: usize,
+    /// Place of the pattern among all.
+    pub pattern: u32,
+    pub strand: Strand,
+    pub edits: u32,
+    /// In the order of the text, whatever the strand.
+    pub path: Path,
+}
+
+/// What hits of a text are sorted by.
+type Order = (usize, usize, u32, Strand);
+
+impl Hit {
+    fn order(&self) -> Order {
+        (self.start, self.end, self.pattern, self.strand)
+    }
+}
+
+/// What is asked of the hits of a text.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Of a rate, with the edits of the longest pattern.
+    pub rule: Rule,
+    /// Edits by the length of each pattern.
+    pub rate: Option<Rate>,
+    pub limits: Option<Limits>,
+    pub pam: Option<Pam>,
+    /// Every end, and not only local minima of the edits.
+    pub every_end: bool,
+    /// Only hits with the fewest edits in the text.
+    pub best: bool,
+    /// Only the first of them.
+    pub first: bool,
+    /// Orientations of each pattern, which are adjacent.
+    pub strands: Strands,
+    /// Letters before an end that a hit may reach over, but for its last.
+    pub before: usize,
+}
+
+/// The hits of one text, part by part: [`Gatherer::put`] takes the ends of a part, and [`Gatherer::next`] gives the
+/// hits out, portion by portion.
+#[derive(Clone, Debug, Default)]
+pub struct Gatherer {
+    /// How the text is unrolled if it is a circle. Codes, ends and positions here are those of the unrolled text.
+    circle: Option<Circle>,
+    /// The right parts of runs across the origin that may be local minima, by pattern, each with the end that it would
+    /// report.
+    wrapped: BTreeMap<u32, usize>,
+    /// Hits across the origin, which begin at the end of the circle.
+    across: BTreeMap<Order, Hit>,
+    /// The starts that were tried where PAMs lie in front.
+    tried: Tried,
+    /// Runs that the next part may continue, by pattern.
+    open: BTreeMap<u32, Run>,
+    /// Fewest edits of an end so far, if [`Wanted::best`] is asked for.
+    fewest: Option<u32>,
+    /// Ends whose hits can't be given out before others that are not known yet.
+    pending: Vec<Chosen>,
+    /// Ends whose hits come next, the last one first.
+    ready: Vec<Chosen>,
+    /// Hits that may not be given out yet.
+    waiting: Vec<Hit>,
+    /// No end before this one will be chosen any more.
+    until: usize,
+    /// So many were given out.
+    given: u64,
+}
+
+/// An end that is reported: an anchor.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    end: usize,
+    pattern: u32,
+    edits: u32,
+}
+
+/// Adjacent ends of a pattern with the same edits, up to the last one that is known.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: usize,
+    last: usize,
+    /// The end that is reported if the run is a local minimum.
+    end: usize,
+    edits: u32,
+    /// Whether the end before the run has more edits or is missing, and no end of the run was reported yet.
+    may_be_minimum: bool,
+}
+
+impl Run {
+    /// The run of the next end of a pattern, and the end that is reported if `before` is a local minimum and ends here.
+    fn next(before: Option<Run>, found: &TextEnd, rightmost: bool) -> (Run, Option<Run>) {
+        let adjacent = before.filter(|run| run.last + 1 == found.end);
+        let change = adjacent.map(|run| found.edits.cmp(&run.edits));
+        let &TextEnd { end, edits, .. } = found;
+        match adjacent {
+            Some(run) if run.edits == edits && edits > 0 => {
+                let chosen = if rightmost { end } else { run.end };
+                (Run { last: end, end: chosen, ..run }, None)
+            }
+            _ => {
+                let may_be_minimum = change != Some(Ordering::Greater);
+                let ended = before.filter(|run| run.may_be_minimum && change != Some(Ordering::Less));
+                (Run { first: end, last: end, end, edits, may_be_minimum }, ended)
+            }
+        }
+    }
+
+    /// The end of a local minimum that is reported. If the run crosses the origin of a circle, its right part comes first and is
+    /// kept in `wrapped` until its left part comes.
+    fn chosen(
+        &self,
+        pattern: u32,
+        rightmost: bool,
+        circle: Option<Circle>,
+        wrapped: &mut BTreeMap<u32, usize>,
+    ) -> Option<Chosen> {
+        let chosen = |end| Some(Chosen { pattern, end, edits: self.edits });
+        let Some(circle) = circle else { return chosen(self.end) };
+        let is_right_part = self.first <= circle.before && self.last > circle.before;
+        let is_left_part = self.first <= circle.last() && self.last > circle.last();
+        match (is_left_part, is_right_part) {
+            _ if self.edits == 0 => chosen(self.end).filter(|chosen| circle.owns(chosen.end)),
+            // All ends of the circle have the same edits.
+            (true, true) => chosen(circle.last()),
+            (false, true) => {
+                wrapped.insert(pattern, self.end);
+                None
+            }
+            (true, false) => {
+                wrapped.remove(&pattern).and_then(|end| chosen(if rightmost { end } else { self.end }))
+            }
+            (false, false) => chosen(self.end).filter(|chosen| circle.owns(chosen.end)),
+        }
+    }
+}
+
+impl Gatherer {
+    /// Says how the text is unrolled if it is a circle, before its first part comes. Its hits are those of the circle.
+    pub fn set_circle(&mut self, circle: Option<Circle>) {
+        self.circle = circle;
+    }
+
+    /// Hits given out so far.
+    pub fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Whether no further hit will be given out.
+    pub fn is_done(&self, wanted: &Wanted) -> bool {
+        wanted.first && self.given > 0
+    }
+
+    /// Takes the ends of a part of a text, by pattern and end, and gives out all hits that it can.
+    pub fn take(
+        &mut self,
+        wanted: &Wanted,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        ends: &[TextEnd],
+        to: usize,
+    ) -> Result<Vec<Hit>, EngineError> {
+        self.put(wanted, patterns, text, ends, to);
+        self.rest(wanted, patterns, text)
+    }
+
+    /// All hits of the text that can be given out before the next part.
+    pub fn rest(
+        &mut self,
+        wanted: &Wanted,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+    ) -> Result<Vec<Hit>, EngineError> {
+        let mut all = Vec::new();
+        loop {
+            let hits = self.next(wanted, patterns, text)?;
+            if hits.is_empty() {
+                return Ok(all);
+            }
+            all.extend(hits);
+        }
+    }
+
+    /// Takes the ends of a part of a text, by pattern and end. The part ends before `to`, and the text with its
+    /// last part. What the part before could give out was taken.
+    pub fn put(&mut self, wanted: &Wanted, patterns: &[Vec<u8>], text: &[u8], ends: &[TextEnd], to: usize) {
+        if self.is_done(wanted) {
+            return;
+        }
+        let asks = wanted.limits.is_some() || wanted.pam.is_some();
+        let anchors = asks.then(|| wanted.anchors(patterns, text, ends, &mut self.tried));
+        self.put_anchors(wanted, text, anchors.as_deref().unwrap_or(ends), to);
+    }
+
+    /// The same with the anchors of a part ([`super::sites`]), those at places up to `to`. The parts of a text are all of
+    /// ends or all of anchors.
+    pub fn put_anchors(&mut self, wanted: &Wanted, text: &[u8], ends: &[TextEnd], to: usize) {
+        if self.is_done(wanted) {
+            return;
+        }
+        let whole = to == text.len();
+        let known: Vec<TextEnd>;
+        let ends = match self.circle {
+            None => ends,
+            Some(circle) => {
+                known = ends.iter().filter(|end| circle.knows(end.end)).copied().collect();
+                &known
+            }
+        };
+        if wanted.every_end {
+            let is_own = |end: &&TextEnd| self.circle.is_none_or(|circle| circle.owns(end.end));
+            self.pending.extend(ends.iter().filter(is_own).map(Chosen::of));
+        } else {
+            let until = if whole { usize::MAX } else { to };
+            self.choose(wanted, ends, until);
+        }
+        if wanted.best {
+            let fewest = self.pending.iter().map(|end| end.edits).chain(self.fewest).min();
+            self.pending.retain(|end| Some(end.edits) == fewest);
+            self.fewest = fewest;
+        }
+        self.until = if whole {
+            usize::MAX
+        } else if wanted.best && self.fewest != Some(0) {
+            0
+        } else {
+            let may_be_chosen = |run: &&Run| run.may_be_minimum && !wanted.best;
+            let open = self.open.values().filter(may_be_chosen).map(|run| run.end);
+            let is_reported = |&(&pattern, _): &(&u32, &usize)| wanted.anchors_at_starts(pattern);
+            let open = open.chain(self.wrapped.iter().filter(is_reported).map(|(_, &end)| end));
+            // A later end tells of starts before it.
+            let next = if wanted.pam.is_some() { (to + 1).saturating_sub(wanted.before) } else { to + 1 };
+            open.min().unwrap_or(next).min(next)
+        };
+        let (ready, pending): (Vec<Chosen>, Vec<Chosen>) =
+            mem::take(&mut self.pending).into_iter().partition(|end| end.end < self.until);
+        self.pending = pending;
+        self.ready.extend(ready);
+        self.ready.par_sort_unstable_by_key(|end| Reverse((end.end, end.pattern)));
+    }
+
+    /// The next hits of the text, in order; none when no more can be given out before the next part.
+    pub fn next(
+        &mut self,
+        wanted: &Wanted,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+    ) -> Result<Vec<Hit>, EngineError> {
+        loop {
+            if self.is_done(wanted) {
+                return Ok(Vec::new());
+            }
+            let ends = self.portion(patterns);
+            self.waiting.extend(wanted.hits(patterns, text, &ends)?);
+            self.waiting.par_sort_unstable_by_key(Hit::order);
+            // The next hit ends there or behind.
+            let earliest = self.ready.last().map_or(self.until, |next| next.end.min(self.until));
+            let can_come = |hit: &&Hit| earliest < usize::MAX && hit.start + wanted.before + 1 >= earliest;
+            let sure = self.waiting.iter().take_while(|hit| !can_come(hit)).count();
+            let rest = self.waiting.split_off(sure);
+            let mut out = mem::replace(&mut self.waiting, rest);
+            if let Some(circle) = self.circle {
+                out = self.placed(circle, out, earliest == usize::MAX);
+            }
+            if wanted.first {
+                out.truncate(1);
+            }
+            self.given += out.len() as u64;
+            if ends.is_empty() || !out.is_empty() {
+                return Ok(out);
+            }
+        }
+    }
+
+    /// The next hits as those of the circle, in order. Hits across the origin come first, and are given out where they begin.
+    fn placed(&mut self, circle: Circle, hits: Vec<Hit>, are_last: bool) -> Vec<Hit> {
+        let mut placed = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let is_across = hit.start < circle.before;
+            let hit = circle.place(hit);
+            if is_across {
+                self.across.insert(hit.order(), hit);
+                continue;
+            }
+            while let Some(first) = self.across.first_entry().filter(|first| *first.key() < hit.order()) {
+                placed.push(first.remove());
+            }
+            placed.push(hit);
+        }
+        if are_last {
+            placed.extend(mem::take(&mut self.across).into_values());
+        }
+        placed
+    }
+
+    /// The ends that are aligned next.
+    fn portion(&mut self, patterns: &[Vec<u8>]) -> Vec<Chosen> {
+        let mut weight = 0;
+        let fits = |end: &&Chosen| {
+            let fits = weight < PORTION;
+            weight += OF_HIT + patterns[end.pattern as usize].len();
+            fits
+        };
+        let count = self.ready.iter().rev().take_while(fits).count();
+        self.ready.split_off(self.ready.len() - count)
+    }
+
+    /// Chooses the local minima that are known. The ends up to `to` are known, and all ends of a text that is whole.
+    fn choose(&mut self, wanted: &Wanted, ends: &[TextEnd], to: usize) {
+        let Gatherer { circle, wrapped, open: kept, pending: chosen, .. } = self;
+        let circle = *circle;
+        let mut before = mem::take(kept);
+        for ends in ends.chunk_by(|a, b| a.pattern == b.pattern) {
+            let pattern = ends[0].pattern;
+            let rightmost = wanted.anchors_at_starts(pattern);
+            let mut open = before.remove(&pattern);
+            for found in ends {
+                let (mut run, ended) = Run::next(open, found, rightmost);
+                chosen.extend(ended.and_then(|run| run.chosen(pattern, rightmost, circle, wrapped)));
+                if run.edits == 0 {
+                    chosen.extend(run.chosen(pattern, rightmost, circle, wrapped));
+                    run.may_be_minimum = false;
+                }
+                open = Some(run);
+            }
+            before.extend(open.map(|run| (pattern, run)));
+        }
+        for (pattern, run) in before {
+            // An end may tell of a start that is as far before it as a hit is long.
+            let rightmost = wanted.anchors_at_starts(pattern);
+            let ahead = if rightmost { wanted.before } else { 0 };
+            if run.last + ahead >= to {
+                kept.insert(pattern, run);
+            } else if run.may_be_minimum {
+                chosen.extend(run.chosen(pattern, rightmost, circle, wrapped));
+            }
+        }
+    }
+}
+
+impl Chosen {
+    fn of(end: &TextEnd) -> Chosen {
+        Chosen { end: end.end, pattern: end.pattern, edits: end.edits }
+    }
+}
+
+impl Wanted {
+    /// The hits of these ends, in their order.
+    fn hits(&self, patterns: &[Vec<u8>], text: &[u8], ends: &[Chosen]) -> Result<Vec<Hit>, EngineError> {
+        let letters: usize = ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum();
+        let run = (RUN * RUN * ends.len() / letters.max(1)).clamp(1, RUN);
+        let hit = |cells: &mut Cells, end: &Chosen| self.hit(cells, patterns, text, end);
+        ends.par_iter().with_min_len(run).map_init(Cells::default, hit).collect()
+    }
+
+    /// Patterns without their orientation.
+    fn hit(
+        &self,
+        cells: &mut Cells,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        end: &Chosen,
+    ) -> Result<Hit, EngineError> {
+        let classes = &patterns[end.pattern as usize];
+        let anchor = (end.end, end.edits);
+        let found = self.aligned(cells, (end.pattern, classes), text, anchor);
+        let Some((place, path)) = found.filter(|(_, path)| align::edits(path) == end.edits) else {
+            let text = format!("there is no hit with {} edits at {}", end.edits, end.end);
+            return Err(EngineError::Wrong(text));
+        };
+        let (pattern, strand) = (end.pattern / self.strands.count(), self.strand(end.pattern));
+        Ok(Hit { start: place.start, end: place.end, pattern, strand, edits: end.edits, path })
+    }
+}
+
+/// What the ends count when hits are made of them in portions of about [`PORTION`].
+pub fn weight(patterns: &[Vec<u8>], ends: &[TextEnd]) -> usize {
+    ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum()
+}

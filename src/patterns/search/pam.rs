@@ -1,0 +1,116 @@
+//! PAMs: letters that must stand beside a hit, without edits, and are none of its own.
+//!
+//! A PAM stands at the 3' or at the 5' side of the *pattern*. In the text it therefore lies behind a hit, or in front
+//! of it, by the strand:
+//!
+//! ```text
+//!            side 3                       side 5
+//! forward    PATTERN PAM                  PAM PATTERN
+//! reverse    revcomp(PAM) revcomp(PATTERN)    revcomp(PATTERN) revcomp(PAM)
+//! ```
+//!
+//! Where it lies behind, it is tested at *ends*, and where it lies in front, at *starts*: the edge of a hit beside the
+//! PAM. [`super::anchors`] tells which edges there are. An edge is the number of letters of the text before it.
+
+use super::pattern::{Class, class_of, matches};
+use crate::terms::alignment::Strand;
+use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
+use std::ops::Range;
+
+/// Which side of the pattern a PAM stands at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PamSide {
+    /// In front of the pattern, as Cas12a's TTTV.
+    Five,
+    /// Behind it, as Cas9's NGG.
+    #[default]
+    Three,
+}
+
+/// A PAM in both orientations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pam {
+    forward: Vec<Class>,
+    reverse: Vec<Class>,
+    side: PamSide,
+}
+
+impl Pam {
+    /// The PAM of these letters, of which there is one at least; the 0-based place of the first that is no IUPAC code is the
+    /// error.
+    pub fn new(letters: &[u8], side: PamSide) -> Result<Pam, usize> {
+        let mut codes = Vec::with_capacity(letters.len());
+        Alphabet::Dna.encode(letters, &mut codes)?;
+        let forward = codes.iter().map(|&code| class_of(code)).collect();
+        let reverse = reverse_complement_codes(&codes).map(class_of).collect();
+        Ok(Pam { forward, reverse, side })
+    }
+
+    /// Number of its letters.
+    pub fn letters(&self) -> usize {
+        self.forward.len()
+    }
+
+    /// Whether it lies behind hits of this strand in the text, and not in front of them.
+    pub fn is_behind(&self, strand: Strand) -> bool {
+        (self.side == PamSide::Three) == (strand == Strand::Forward)
+    }
+
+    /// Its classes in the order of the text.
+    pub fn classes(&self, strand: Strand) -> &[Class] {
+        match strand {
+            Strand::Forward => &self.forward,
+            Strand::Reverse => &self.reverse,
+        }
+    }
+
+    /// Where it lies beside an edge of a hit; `None` where the text has fewer letters there. The edge is the hit's end
+    /// where the PAM is behind, else its start.
+    pub fn place(&self, strand: Strand, letters: usize, edge: usize) -> Option<Range<usize>> {
+        let len = self.forward.len();
+        let place = match self.is_behind(strand) {
+            true => edge..edge + len,
+            false => edge.checked_sub(len)?..edge,
+        };
+        (place.end <= letters).then_some(place)
+    }
+
+    /// Whether it stands beside an edge of a hit in `text`.
+    pub fn passes(&self, strand: Strand, text: &[u8], edge: usize) -> bool {
+        self.place(strand, text.len(), edge).is_some_and(|place| {
+            let mut letters = self.classes(strand).iter().zip(&text[place]);
+            letters.all(|(&class, &letter)| matches(class, letter))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patterns::search::OTHER;
+
+    /// The edges of TCCANGGT, with N as no base, that pass.
+    fn edges(letters: &[u8], side: PamSide, strand: Strand) -> Vec<usize> {
+        let text = [3, 1, 1, 0, OTHER, 2, 2, 3];
+        let pam = Pam::new(letters, side).unwrap();
+        (0..=text.len()).filter(|&edge| pam.passes(strand, &text, edge)).collect()
+    }
+
+    #[test]
+    fn by_hand() {
+        let (forward, reverse) = (Strand::Forward, Strand::Reverse);
+        assert_eq!(edges(b"NGG", PamSide::Three, forward), [4]);
+        // CCN in front.
+        assert_eq!(edges(b"NGG", PamSide::Three, reverse), [4]);
+        assert_eq!(edges(b"NGG", PamSide::Five, forward), [7]);
+        assert_eq!(edges(b"NGG", PamSide::Five, reverse), [1]);
+        assert_eq!(edges(b"ggu", PamSide::Three, forward), [5]);
+        // Cut off by the ends of the text.
+        assert_eq!(edges(b"GGTN", PamSide::Three, forward), []);
+        assert_eq!(edges(b"NTCC", PamSide::Five, forward), []);
+        // A letter that is no base is matched by N alone.
+        assert_eq!(edges(b"AVG", PamSide::Three, forward), []);
+        assert_eq!(edges(b"ANG", PamSide::Three, forward), [3]);
+        assert_eq!(Pam::new(b"NG-", PamSide::Five), Err(2));
+    }
+}

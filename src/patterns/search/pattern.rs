@@ -1,0 +1,102 @@
+//! Patterns: IUPAC letters as classes of bases.
+
+use super::{NOTHING, OTHER};
+use crate::terms::alphabet::{ANY_LETTER, Alphabet, reverse_complement_codes};
+
+/// A class: a bit for each base that it matches, and one for letters that are no base. It is 0 nowhere.
+pub type Class = u8;
+
+/// The class N: every letter.
+pub const ANY: Class = ANY_LETTER;
+/// Number of values that a class has, at most.
+pub const CLASSES: usize = 32;
+
+/// The classes of the codes of DNA, in their order: A, C, G, T, R, Y, S, W, K, M, B, D, H, V, N.
+const OF_CODES: [Class; 15] = [1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, ANY];
+
+/// The class of an IUPAC letter's code of DNA.
+pub fn class_of(code: u8) -> Class {
+    OF_CODES[code as usize]
+}
+
+/// The class of the complements of a class's bases.
+pub fn complement(class: Class) -> Class {
+    // A, C, G and T are the lowest four bits.
+    (class & 15).reverse_bits() >> 4 | class & !15
+}
+
+/// Whether a class matches a letter of the text: any code of DNA, of which those that are no base count as [`OTHER`], or
+/// [`NOTHING`].
+pub fn matches(class: Class, letter: u8) -> bool {
+    letter != NOTHING && class >> letter.min(OTHER) & 1 == 1
+}
+
+/// What is searched, and its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub name: String,
+    /// In upper case.
+    pub letters: Vec<u8>,
+    /// Codes of DNA.
+    codes: Vec<u8>,
+}
+
+impl Pattern {
+    /// A pattern of these letters, of which there is one at least; the 0-based place of the first that
+    /// is no IUPAC code is the error.
+    pub fn new(name: String, letters: &[u8]) -> Result<Pattern, usize> {
+        let mut codes = Vec::with_capacity(letters.len());
+        Alphabet::Dna.encode(letters, &mut codes)?;
+        Ok(Pattern { name, letters: letters.to_ascii_uppercase(), codes })
+    }
+
+    pub fn classes(&self) -> Vec<Class> {
+        self.codes.iter().map(|&code| class_of(code)).collect()
+    }
+
+    /// The classes of the reverse complement.
+    pub fn reverse_classes(&self) -> Vec<Class> {
+        reverse_complement_codes(&self.codes).map(class_of).collect()
+    }
+
+    /// The letters of the reverse complement; U becomes A, and A becomes T.
+    pub fn reverse_letters(&self) -> Vec<u8> {
+        let letters = Alphabet::Dna.letters();
+        reverse_complement_codes(&self.codes).map(|code| letters[usize::from(code)]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_classes() {
+        let pattern = Pattern::new("p".to_string(), b"acguRYSWKMBDHVN").unwrap();
+        assert_eq!(pattern.letters, b"ACGURYSWKMBDHVN");
+        let bases = |class: Class| -> String {
+            "ACGT".chars().zip(0..).filter(|&(_, base)| matches(class, base)).map(|(c, _)| c).collect()
+        };
+        let found: Vec<String> = pattern.classes().into_iter().map(bases).collect();
+        let expected =
+            ["A", "C", "G", "T", "AG", "CT", "CG", "AT", "GT", "AC", "CGT", "AGT", "ACT", "ACG", "ACGT"];
+        assert_eq!(found, expected);
+        for class in pattern.classes() {
+            assert_eq!(matches(class, OTHER), class == ANY);
+            assert!(!matches(class, NOTHING));
+        }
+        assert_eq!(Pattern::new(String::new(), b"AC-T"), Err(2));
+    }
+
+    #[test]
+    fn the_reverse_complement() {
+        let pattern = Pattern::new("p".to_string(), b"AACGURN").unwrap();
+        assert_eq!(pattern.reverse_letters(), b"NYACGTT");
+        let turned = Pattern::new("p".to_string(), b"NYACGTT").unwrap();
+        assert_eq!(pattern.reverse_classes(), turned.classes());
+        let all = Pattern::new("p".to_string(), b"ACGURYSWKMBDHVN").unwrap();
+        let mut complements: Vec<Class> = all.classes().into_iter().map(complement).collect();
+        complements.reverse();
+        assert_eq!(complements, all.reverse_classes());
+    }
+}

@@ -1,0 +1,325 @@
+//! Scans for many patterns with few replaced letters and no gaps: a pattern is cut into a piece more than it may have edits,
+//! so one of its pieces stands in each hit without any (Wu and Manber 1992). Pieces of all places of the text are looked
+//! up, and of the patterns that they name the other letters are compared.
+//!
+//! A pattern is a word of its letters' lower bits and one of their higher bits, so those that a place's piece names are
+//! compared a few operations each. They lie one behind the other, and the compiler makes vectors of them.
+
+use super::planes::Planes;
+use super::room::{Ends, Room};
+use super::{End, Rule};
+use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
+use crate::terms::casts::{low_u32, to_i32, to_u32, to_usize};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Letters of a pattern, at most: bits of half a word.
+const MOST_LETTERS: usize = 32;
+/// Edits, at most. With one edit a piece has at most 16 letters, whose bits are a word of 32.
+const MOST_EDITS: usize = 3;
+/// Letters of a piece, at least.
+const FEWEST_LETTERS: usize = 4;
+/// Places that a thread looks at in one go.
+const STRETCH: usize = 1 << 14;
+/// Places of a batch.
+const BATCH: usize = 128;
+/// Patterns that are compared in one go.
+const RUN: usize = 16;
+/// Bits of a hash, at least and at most.
+const FEWEST_BITS: u32 = 8;
+const MOST_BITS: u32 = 22;
+
+/// Nanoseconds of one core, about: a piece of a place, a pattern that it names, and a cell of a sweep for each byte of a
+/// vector.
+const OF_PIECE: f64 = 10.0;
+const OF_PATTERN: f64 = 0.4;
+const OF_CELL: f64 = 0.2;
+/// Bytes of a pattern for each of its pieces, of which 8 are its letters and 4 its number.
+pub const BYTES: usize = 12;
+
+/// Patterns of one length by their pieces.
+#[derive(Debug)]
+struct Cut {
+    len: usize,
+    tables: Vec<Table>,
+}
+
+/// Patterns by one piece.
+#[derive(Debug)]
+struct Table {
+    /// Letters of the patterns that it has.
+    piece: Range<usize>,
+    /// What is left of a hash; `None` where words are few enough to stand for themselves.
+    shift: Option<u32>,
+    /// Where the patterns of a hash begin.
+    starts: Vec<u32>,
+    words: Vec<u64>,
+    patterns: Vec<u32>,
+}
+
+/// Patterns by their pieces, for a number of edits.
+#[derive(Debug)]
+pub struct Pieces {
+    edits: usize,
+    cuts: Vec<Cut>,
+    /// Number of all patterns, and those that are in no table.
+    count: usize,
+    pub others: Vec<u32>,
+}
+
+/// The word of a pattern of bases: the lower bits below the higher ones.
+fn word_of(classes: &[u8]) -> Option<u64> {
+    let bases = || {
+        classes.iter().map(|class| (class.is_power_of_two() && *class < 16).then(|| class.trailing_zeros()))
+    };
+    let mut word = 0;
+    for (at, base) in bases().enumerate() {
+        let base = u64::from(base?);
+        word |= (base & 1) << at | (base >> 1) << (MOST_LETTERS + at);
+    }
+    Some(word)
+}
+
+/// Whether patterns can be looked up by such a rule.
+pub fn takes(rule: &Rule) -> bool {
+    !rule.indels && (1..=to_u32(MOST_EDITS)).contains(&rule.max_edits)
+}
+
+/// Whether patterns of a length can be cut.
+fn fits(len: usize, edits: usize) -> bool {
+    len <= MOST_LETTERS && len / (edits + 1) >= FEWEST_LETTERS
+}
+
+/// What a letter of the text costs with so many patterns of a length, and what it costs to sweep them.
+fn costs(set: InstructionSet, count: usize, len: usize, edits: usize) -> (f64, f64) {
+    let pieces = (edits + 1) as f64;
+    // A random text names so many of each piece's.
+    let named = count as f64 / 4f64.powi(to_i32(len / (edits + 1)));
+    let of_cells = OF_CELL / set.lanes(1) as f64 * len as f64;
+    (pieces * (OF_PIECE + named * OF_PATTERN), count as f64 * of_cells)
+}
+
+/// The lengths of which patterns are looked up rather than swept.
+fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOST_LETTERS + 1] {
+    let edits = rule.max_edits as usize;
+    let mut counts = [0; MOST_LETTERS + 1];
+    if !takes(rule) {
+        return [false; MOST_LETTERS + 1];
+    }
+    for pattern in patterns.iter().filter(|pattern| fits(pattern.len(), edits)) {
+        counts[pattern.len()] += 1;
+    }
+    let mut length = 0;
+    counts.map(|count| {
+        let (looked_up, swept) = costs(set, count, length, edits);
+        length += 1;
+        looked_up < swept
+    })
+}
+
+/// Whether patterns are looked up, nearly all of them.
+pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
+    let lengths = lengths(set, patterns, rule);
+    let looked_up =
+        |pattern: &&Vec<u8>| lengths.get(pattern.len()) == Some(&true) && word_of(pattern).is_some();
+    let swept = patterns.len() - patterns.iter().filter(looked_up).count();
+    swept * 64 < patterns.len()
+}
+
+impl Pieces {
+    /// Of those patterns that cost less to look up, or of `all` that can be; `None` where there are none. [`takes`] says by
+    /// which rules.
+    pub fn new(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule, all: bool) -> Option<Pieces> {
+        let edits = rule.max_edits as usize;
+        let lengths = match all && takes(rule) {
+            true => std::array::from_fn(|len| fits(len, edits)),
+            false => lengths(set, patterns, rule),
+        };
+        let mut own: Vec<Vec<(u64, u32)>> = vec![Vec::new(); MOST_LETTERS + 1];
+        let mut others = Vec::new();
+        for (number, pattern) in (0..).zip(patterns) {
+            let word = (lengths.get(pattern.len()) == Some(&true)).then(|| word_of(pattern)).flatten();
+            match word {
+                Some(word) => own[pattern.len()].push((word, number)),
+                None => others.push(number),
+            }
+        }
+        let cuts = own.iter().enumerate().filter(|(_, words)| !words.is_empty());
+        let cuts: Vec<Cut> = cuts.map(|(len, words)| Cut::new(len, words, edits)).collect();
+        (!cuts.is_empty()).then_some(Pieces { edits, cuts, count: patterns.len(), others })
+    }
+
+    /// Whether it was made of these patterns, for as many edits.
+    pub fn is_of(&self, patterns: &[Vec<u8>], rule: &Rule) -> bool {
+        let is_same = |cut: &Cut| {
+            let table = &cut.tables[0];
+            table.words.par_iter().zip(&table.patterns).all(|(&word, &number)| {
+                let pattern = &patterns[number as usize];
+                pattern.len() == cut.len && word_of(pattern) == Some(word)
+            })
+        };
+        // What is in no table comes from the patterns of the call.
+        self.count == patterns.len() && self.edits == rule.max_edits as usize && self.cuts.iter().all(is_same)
+    }
+
+    /// The ends of all patterns but the others, in any order.
+    pub fn scan(&self, set: InstructionSet, text: &[u8], room: &Room) -> Vec<End> {
+        let stretches = text.len().div_ceil(STRETCH);
+        let look = |planes: &mut Planes, (cut, stretch): (&Cut, usize)| {
+            set.run(Look { cut, edits: self.edits, text, first: stretch * STRETCH, planes, room })
+        };
+        let all =
+            self.cuts.par_iter().flat_map(|cut| (0..stretches).into_par_iter().map(move |at| (cut, at)));
+        all.map_init(Planes::default, look).flatten_iter().collect()
+    }
+}
+
+impl Cut {
+    fn new(len: usize, words: &[(u64, u32)], edits: usize) -> Cut {
+        let pieces = (0..=edits).map(|piece| piece * len / (edits + 1)..(piece + 1) * len / (edits + 1));
+        Cut { len, tables: pieces.map(|piece| Table::new(piece, words)).collect() }
+    }
+}
+
+impl Table {
+    fn new(piece: Range<usize>, words: &[(u64, u32)]) -> Table {
+        let wanted = (2 * words.len()).next_power_of_two().ilog2().clamp(FEWEST_BITS, MOST_BITS);
+        let letters = to_u32(piece.len());
+        let shift = (wanted < 2 * letters).then(|| u32::BITS - wanted);
+        let hashes = 1usize << wanted.min(2 * letters);
+        let mut table = Table {
+            piece,
+            shift,
+            starts: vec![0; hashes + 1],
+            words: vec![0; words.len()],
+            patterns: vec![0; words.len()],
+        };
+        // A counting sort by the hash.
+        for &(word, _) in words {
+            let hash = table.hash(word);
+            table.starts[hash + 1] += 1;
+        }
+        for at in 1..table.starts.len() {
+            table.starts[at] += table.starts[at - 1];
+        }
+        let mut next = table.starts.clone();
+        for &(word, pattern) in words {
+            let hash = table.hash(word);
+            let place = next[hash] as usize;
+            (table.words[place], table.patterns[place]) = (word, pattern);
+            next[hash] += 1;
+        }
+        table
+    }
+
+    /// Which bits of a row of letters its piece has.
+    #[inline(always)]
+    fn mask(&self) -> u32 {
+        (u32::MAX >> (MOST_LETTERS - self.piece.len())) << self.piece.start
+    }
+
+    /// Where the patterns that have the piece of a word are, among others.
+    #[inline(always)]
+    fn hash(&self, word: u64) -> usize {
+        let mask = u64::from(self.mask());
+        let piece = (word & mask) >> self.piece.start
+            | (word >> MOST_LETTERS & mask) >> self.piece.start << self.piece.len();
+        match self.shift {
+            Some(shift) => (low_u32(piece).wrapping_mul(0x9e37_79b1) >> shift) as usize,
+            None => to_usize(piece),
+        }
+    }
+}
+
+/// Looks up the pieces of the places in a stretch.
+struct Look<'a> {
+    cut: &'a Cut,
+    edits: usize,
+    text: &'a [u8],
+    first: usize,
+    planes: &'a mut Planes,
+    room: &'a Room,
+}
+
+impl Kernel for Look<'_> {
+    type Output = Vec<End>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<End> {
+        match self.edits {
+            1 => self.within::<1, S>(simd),
+            2 => self.within::<2, S>(simd),
+            _ => self.within::<3, S>(simd),
+        }
+    }
+}
+
+impl Look<'_> {
+    #[inline(always)]
+    fn within<const EDITS: usize, S: Bits>(self, simd: S) -> Vec<End> {
+        let Look { cut, text, first, planes, room, .. } = self;
+        let mut ends = Ends::new(room);
+        let places = (text.len() + 1).saturating_sub(first + cut.len).min(STRETCH);
+        if ends.are_too_many() || places == 0 {
+            return Vec::new();
+        }
+        planes.fill(simd, &text[first..first + places + cut.len - 1]);
+        let all = u32::MAX >> (MOST_LETTERS - cut.len);
+        let mut near: [(u64, u32, Range<usize>); BATCH] = std::array::from_fn(|_| (0, 0, 0..0));
+        for (number, table) in cut.tables.iter().enumerate() {
+            let (mask, before) = (table.mask(), &cut.tables[..number]);
+            for begin in (0..places).step_by(BATCH) {
+                let batch = begin..places.min(begin + BATCH);
+                for (at, named) in batch.clone().zip(&mut near) {
+                    let window = planes.window(at);
+                    let word = window.low & u64::from(u32::MAX) | window.high << MOST_LETTERS;
+                    let other = low_u32(window.other) & all;
+                    let hash = table.hash(word);
+                    let start = table.starts[hash] as usize;
+                    // A piece with a letter that is no base is none of a pattern.
+                    let end = if other & mask == 0 { table.starts[hash + 1] as usize } else { start };
+                    simd.prefetch(bytemuck::cast_slice(&table.words[start..end]));
+                    *named = (word, other, start..end);
+                }
+                for (at, (word, other, named)) in batch.zip(&near) {
+                    let differ = |own: u64| {
+                        let differ = own ^ word;
+                        low_u32(differ | differ >> MOST_LETTERS) & all | other
+                    };
+                    let mut found = |place: usize| {
+                        let differ = differ(table.words[place]);
+                        // Of the pieces without edits the first one tells of a hit.
+                        let is_first =
+                            differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
+                        if is_first && differ.count_ones() as usize <= EDITS {
+                            let end = to_u32(first + at + cut.len);
+                            ends.push(End {
+                                pattern: table.patterns[place],
+                                end,
+                                edits: differ.count_ones(),
+                            });
+                        }
+                    };
+                    let (runs, rest) = table.words[named.clone()].as_chunks::<RUN>();
+                    for (run, words) in runs.iter().enumerate() {
+                        let more = words.map(|word| {
+                            let mut differ = differ(word);
+                            for _ in 0..EDITS {
+                                differ &= differ.wrapping_sub(1);
+                            }
+                            differ
+                        });
+                        if more.iter().fold(false, |any, &more| any | (more == 0)) {
+                            (0..RUN).for_each(|k| found(named.start + run * RUN + k));
+                        }
+                    }
+                    (named.end - rest.len()..named.end).for_each(&mut found);
+                }
+                if ends.are_too_many() {
+                    return ends.finish();
+                }
+            }
+        }
+        ends.finish()
+    }
+}

@@ -1,0 +1,40 @@
+//! Edits by a pattern's length.
+
+use super::Rule;
+use super::hits::Wanted;
+use crate::terms::casts::to_u32;
+use std::collections::BTreeMap;
+
+/// Edits for each letter of a pattern, in millionths: a pattern of `m` letters has at most `floor(rate * m)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub millionths: u32,
+}
+
+impl Rate {
+    pub fn edits_of(self, len: usize) -> u32 {
+        to_u32((len as u64 * u64::from(self.millionths) / 1_000_000).min(u64::from(u32::MAX)))
+    }
+}
+
+impl Wanted {
+    /// The rule for a pattern of `len` letters: that of all patterns, unless a rate gives each its own.
+    pub fn rule_of(&self, len: usize) -> Rule {
+        let max_edits = self.rate.map_or(self.rule.max_edits, |rate| rate.edits_of(len));
+        Rule { max_edits, ..self.rule }
+    }
+
+    /// The chosen patterns, all where `None`, by the rules that they are scanned with.
+    pub fn by_rule(&self, patterns: &[Vec<u8>], chosen: Option<Vec<u32>>) -> Vec<(Rule, Option<Vec<u32>>)> {
+        if self.rate.is_none() {
+            return vec![(self.rule, chosen)];
+        }
+        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for pattern in chosen.unwrap_or_else(|| (0..to_u32(patterns.len())).collect()) {
+            let rule = self.rule_of(patterns[pattern as usize].len());
+            groups.entry(rule.max_edits).or_default().push(pattern);
+        }
+        let rule = |max_edits| Rule { max_edits, ..self.rule };
+        groups.into_iter().map(|(edits, some)| (rule(edits), Some(some))).collect()
+    }
+}

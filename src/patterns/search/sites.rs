@@ -1,0 +1,395 @@
+//! Hits beside a PAM, found from the PAM: only where one stands are the patterns looked for.
+//!
+//! A *site* is an edge with the PAM beside it. A *guide* is a pattern with its letters in the order in which they are met
+//! from the PAM on, so that both strands have the same guides: on one of them the text is read backwards, and on the reverse
+//! strand letters are complemented. The edits of a guide at a site are the fewest in a stretch that begins there, and they
+//! do not depend on how the site was found. So the anchors ([`super::anchors`]) are those that a scan's ends tell.
+//!
+//! - `planes` has the letters of a stretch as bits, in either direction, and tells the sites.
+//! - `seeds` has the words at a site with which a part of a guide may have few edits.
+//! - `guides` chooses seeds by what they cost, and compares a guide with a site.
+//! - `look` does a stretch: sites, words, guides.
+//!
+//! Where sites are many, or where words name many guides, a sweep costs less. So a stretch with too many of them, and what
+//! costs less to sweep from the beginning, goes to a [`Scan`], whose ends tell the anchors.
+
+mod guides;
+mod look;
+mod seeds;
+
+use super::anchors::Tried;
+use super::hits::Wanted;
+use super::pam::Pam;
+use super::pattern::{Class, complement};
+use super::room::Room;
+use super::stream::{Seams, Stream, TextEnd};
+use super::{Scan, scan_some};
+use crate::engine::cpu::simd::InstructionSet;
+use crate::terms::alignment::{Strand, Strands};
+use crate::terms::casts::whole_usize;
+use crate::terms::error::EngineError;
+use guides::{Group, Guide, Plan};
+use look::{Found, Look, Scratch};
+use rayon::prelude::*;
+use std::mem;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Letters that a thread looks at in one go.
+const STRETCH: usize = 1 << 16;
+/// Letters of a PAM, at most.
+const MOST_PAM: usize = 32;
+/// Nanoseconds of one core, about: a letter on its way to planes and sites, for each strand; and a cell of a sweep, for each
+/// byte of a vector.
+const OF_LETTER: f64 = 0.15;
+const OF_CELL: f64 = 0.2;
+/// Of what a sweep costs, so much is the most that looking at a stretch may cost before it is swept.
+const SHARE: f64 = 0.5;
+/// Threads that sweep as fast as a GPU, about.
+const DEVICE_THREADS: f64 = 200.0;
+
+/// A part of a text, whose own anchors are sought: those at places behind the start of `own` and up to its end.
+pub struct TextPart<'a> {
+    /// Place of the text among all.
+    pub text: usize,
+    /// Codes of DNA of the whole text.
+    pub codes: &'a [u8],
+    pub own: Range<usize>,
+}
+
+/// Letters of the part with this number, whose anchors are its own.
+type OwnRange = (usize, Range<usize>);
+
+/// One strand of a search.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Position among the orientations of a pattern.
+    strand: u32,
+    /// Number of orientations.
+    strands: u32,
+    /// Whether guides are met from the site towards the text's start.
+    backwards: bool,
+    /// All ones where letters are complemented.
+    turned: u64,
+    /// The PAM towards the site.
+    pam: Vec<Class>,
+}
+
+impl Side {
+    fn new(pam: &Pam, strand: Strand, strands: Strands) -> Side {
+        let mut classes = pam.classes(strand).to_vec();
+        let backwards = pam.is_behind(strand);
+        if backwards {
+            classes.reverse();
+        }
+        let turned = if strand == Strand::Reverse { u64::MAX } else { 0 };
+        let (strand, strands) = (strands.position(strand), strands.count());
+        Side { strand, strands, backwards, turned, pam: classes }
+    }
+
+    /// Where sites of a part may be in planes of `planes.1` letters, the first of which, unless they are turned, is that at
+    /// `planes.0` of a text of `letters`.
+    fn places(&self, own: &Range<usize>, letters: usize, planes: (usize, usize)) -> Range<usize> {
+        let pam = self.pam.len();
+        match self.backwards {
+            true => {
+                let edges = own.start + 1..(own.end + 1).min((letters + 1).saturating_sub(pam));
+                let behind = planes.0 + planes.1 + 1;
+                if edges.is_empty() { 0..0 } else { behind - edges.end..behind - edges.start }
+            }
+            false => {
+                let edges = own.start.max(pam)..own.end;
+                if edges.is_empty() { 0..0 } else { edges.start - planes.0..edges.end - planes.0 }
+            }
+        }
+    }
+
+    /// The share of a random text's places that are sites.
+    fn share(&self) -> f64 {
+        self.pam.iter().map(|class| f64::from((class & 15).count_ones()) / 4.0).product()
+    }
+}
+
+/// Finds the anchors of patterns that have a PAM.
+pub struct Sites {
+    set: InstructionSet,
+    wanted: Wanted,
+    sides: Vec<Side>,
+    plans: Vec<Plan>,
+    groups: OnceLock<Vec<Group>>,
+    /// Patterns that are always swept.
+    others: Vec<u32>,
+    /// Letters of all texts, as far as is known.
+    letters: Option<u64>,
+    /// Letters that were swept instead so far.
+    swept: AtomicU64,
+    /// Letters that a thread looks at in one go.
+    stretch: usize,
+    /// Of what a sweep costs, so much is the most that is given to looking at a stretch.
+    share: f64,
+}
+
+impl Sites {
+    /// Of oriented patterns, in texts of so many letters if that is known; `None` where a sweep costs less.
+    pub fn new(
+        set: InstructionSet,
+        wanted: &Wanted,
+        patterns: &[Vec<Class>],
+        letters: Option<u64>,
+    ) -> Option<Sites> {
+        let mut sites = Sites::within(set, wanted, patterns, (STRETCH, SHARE))?;
+        sites.letters = letters;
+        let all = mem::take(&mut sites.plans).into_iter();
+        let (plans, swept): (Vec<Plan>, Vec<Plan>) =
+            all.partition(|plan| sites.of_looks(plan) < SHARE * sites.of_sweep(plan));
+        let swept =
+            swept.iter().flat_map(|plan| &plan.guides).flat_map(|guide| wanted.oriented(guide.number));
+        let mut others: Vec<u32> = sites.others.iter().copied().chain(swept).collect();
+        others.sort_unstable();
+        let is_more = plans.iter().map(|plan| plan.guides.len()).sum::<usize>()
+            * wanted.strands.count() as usize
+            > others.len();
+        is_more.then_some(Sites { plans, others, ..sites })
+    }
+
+    /// Of all patterns that can be looked for, with stretches of so many letters that each may cost this share of a sweep;
+    /// `None` where there are none, or no PAM. For tests: with an infinite share nothing is swept that can be looked for.
+    pub fn within(
+        set: InstructionSet,
+        wanted: &Wanted,
+        patterns: &[Vec<Class>],
+        (stretch, share): (usize, f64),
+    ) -> Option<Sites> {
+        let pam = wanted.pam.as_ref()?;
+        let orientations = wanted.strands.orientations().iter();
+        let sides: Vec<Side> = orientations.map(|&strand| Side::new(pam, strand, wanted.strands)).collect();
+        if sides[0].pam.len() > MOST_PAM {
+            return None;
+        }
+        let guide = |(number, classes): (u32, &Vec<Class>)| {
+            let mut classes = classes.clone();
+            if sides[0].backwards {
+                classes.reverse();
+            }
+            // Guides are those of the forward strand.
+            if wanted.strands == Strands::Minus {
+                classes.iter_mut().for_each(|class| *class = complement(*class));
+            }
+            let edits = wanted.rule_of(classes.len()).max_edits as usize;
+            Guide { number, classes, edits }
+        };
+        let guides = (0..).zip(patterns.iter().step_by(wanted.strands.count() as usize)).map(guide).collect();
+        let (plans, others) = Plan::all(guides, wanted.rule.indels);
+        let mut others: Vec<u32> = others.into_iter().flat_map(|number| wanted.oriented(number)).collect();
+        others.sort_unstable();
+        (!plans.is_empty()).then(|| Sites {
+            set,
+            wanted: wanted.clone(),
+            sides,
+            plans,
+            groups: OnceLock::new(),
+            others,
+            letters: None,
+            swept: AtomicU64::new(0),
+            stretch,
+            share,
+        })
+    }
+
+    /// Letters before and behind a part that its anchors may depend on.
+    pub fn reach(&self) -> usize {
+        self.wanted.before + 1 + self.sides[0].pam.len()
+    }
+
+    /// How many times as fast as a sweep it is, about.
+    pub fn gain(&self) -> f64 {
+        let sum = |of: &dyn Fn(&Plan) -> f64| self.plans.iter().map(of).sum::<f64>();
+        sum(&|plan| self.of_sweep(plan)) / sum(&|plan| self.of_looks(plan)).max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether a GPU that sweeps is no faster than so many threads that look at sites.
+    pub fn need_no_device(&self, threads: usize) -> bool {
+        self.gain() * threads as f64 >= DEVICE_THREADS
+    }
+
+    /// What a letter of a random text costs to look at.
+    fn of_looks(&self, plan: &Plan) -> f64 {
+        self.sides.iter().map(|side| OF_LETTER + side.share() * plan.of_site).sum()
+    }
+
+    /// What a letter costs to sweep.
+    fn of_sweep(&self, plan: &Plan) -> f64 {
+        let rows: usize = plan.guides.iter().map(|guide| guide.classes.len()).sum();
+        (rows * self.sides.len()) as f64 * OF_CELL / self.set.lanes(1) as f64
+    }
+
+    /// The anchors of all patterns in parts of texts, by text, pattern and place, while there is room for them; else some.
+    /// `scan` sweeps, and `patterns` are the oriented ones.
+    pub fn anchors(
+        &self,
+        scan: &dyn Scan,
+        patterns: &[Vec<Class>],
+        parts: &[TextPart],
+        room: &Room,
+    ) -> Result<Vec<TextEnd>, EngineError> {
+        let mut anchors = Vec::new();
+        let all: Vec<OwnRange> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
+        if self.are_made(parts) {
+            let kept = self
+                .are_kept()
+                .then(|| self.groups.get_or_init(|| self.plans.iter().map(Group::new).collect()));
+            for (number, plan) in self.plans.iter().enumerate() {
+                let fresh = kept.is_none().then(|| Group::new(plan));
+                let Some(group) = fresh.as_ref().or_else(|| kept?.get(number)) else { continue };
+                let (found, left) = self.look(plan, group, parts, room);
+                for found in found {
+                    let Some(part) = found.first().map(|first| &parts[first.text]) else { continue };
+                    let text = part.text;
+                    let found = self.wanted.within_limits(patterns, part.codes, found);
+                    anchors.extend(found.into_iter().map(|anchor| TextEnd { text, ..anchor }));
+                }
+                anchors.extend(self.sweep(scan, (patterns, &self.of_plan(plan)), parts, &left, room)?);
+            }
+        } else {
+            let own: Vec<u32> = self.plans.iter().flat_map(|plan| self.of_plan(plan)).collect();
+            anchors.extend(self.sweep(scan, (patterns, &own), parts, &all, room)?);
+        }
+        anchors.extend(self.sweep(scan, (patterns, &self.others), parts, &all, room)?);
+        anchors.par_sort_unstable();
+        Ok(anchors)
+    }
+
+    /// Whether the tables are there, or making them costs less than it spares: of the letters that are known to come, and of
+    /// those that were swept without them.
+    fn are_made(&self, parts: &[TextPart]) -> bool {
+        if self.groups.get().is_some() || self.share.is_infinite() {
+            return true;
+        }
+        let letters: u64 = parts.iter().map(|part| part.own.len() as u64).sum();
+        let swept = self.swept.fetch_add(letters, Ordering::Relaxed);
+        let letters = self.letters.unwrap_or(0).max(swept + letters) as f64;
+        let spares = |plan: &Plan| letters * (self.of_sweep(plan) - self.of_looks(plan)).max(0.0);
+        let (spared, made): (f64, f64) = self
+            .plans
+            .iter()
+            .fold((0.0, 0.0), |(spared, made), plan| (spared + spares(plan), made + plan.of_tables()));
+        spared > made
+    }
+
+    /// Whether the tables of all groups are kept for the next call.
+    fn are_kept(&self) -> bool {
+        self.plans.iter().map(|plan| plan.words).sum::<usize>() <= guides::MOST_KEPT
+    }
+
+    fn of_plan(&self, plan: &Plan) -> Vec<u32> {
+        let mut own: Vec<u32> =
+            plan.guides.iter().flat_map(|guide| self.wanted.oriented(guide.number)).collect();
+        own.sort_unstable();
+        own
+    }
+
+    /// The anchors of a group's guides in each stretch, with the number of the part for its text, and the parts that are
+    /// left to a sweep.
+    fn look(
+        &self,
+        plan: &Plan,
+        group: &Group,
+        parts: &[TextPart],
+        room: &Room,
+    ) -> (Vec<Vec<TextEnd>>, Vec<OwnRange>) {
+        let stretches: Vec<OwnRange> = parts
+            .iter()
+            .enumerate()
+            .flat_map(|(number, part)| {
+                let Range { start, end } = part.own;
+                (start..end)
+                    .step_by(self.stretch)
+                    .map(move |from| (number, from..end.min(from + self.stretch)))
+            })
+            .collect();
+        let of_sweep = self.of_sweep(plan);
+        let look = |scratch: &mut Scratch, (number, own): &OwnRange| {
+            let part = &parts[*number];
+            if room.is_over() {
+                return (Vec::new(), None);
+            }
+            let most = self.share * of_sweep * own.len() as f64;
+            let found = self.set.run(Look {
+                group,
+                sides: &self.sides,
+                text: part.codes,
+                own: own.clone(),
+                scratch,
+                most_sites: whole_usize(most / group.of_site),
+                most_guides: whole_usize(most / guides::COMPARE),
+            });
+            let Some(found) = found else { return (Vec::new(), Some((*number, own.clone()))) };
+            room.take(found.len());
+            let anchor =
+                |Found { pattern, place, edits }| TextEnd { text: *number, pattern, end: place, edits };
+            (found.into_iter().map(anchor).collect(), None)
+        };
+        let looked: Vec<_> = stretches.par_iter().map_init(Scratch::default, look).collect();
+        let (anchors, left): (Vec<Vec<TextEnd>>, Vec<Option<_>>) = looked.into_iter().unzip();
+        (anchors, joined(left.into_iter().flatten()))
+    }
+
+    /// The anchors of some patterns in some parts, as a sweep's ends tell them.
+    fn sweep(
+        &self,
+        scan: &dyn Scan,
+        (patterns, some): (&[Vec<Class>], &[u32]),
+        parts: &[TextPart],
+        left: &[OwnRange],
+        room: &Room,
+    ) -> Result<Vec<TextEnd>, EngineError> {
+        let wanted = &self.wanted;
+        let longest = left.iter().map(|(number, _)| parts[*number].codes.len()).max().unwrap_or(0);
+        let fits = |&place: &u32| {
+            let len = patterns[place as usize].len();
+            wanted.rule_of(len).least_end(len) <= longest
+        };
+        let some: Vec<u32> = some.iter().copied().filter(fits).collect();
+        if left.is_empty() || some.is_empty() {
+            return Ok(Vec::new());
+        }
+        let seams = Seams::new(some.iter().map(|&place| patterns[place as usize].len()), &wanted.rule);
+        let mut stream = Stream::default();
+        for (place, (number, own)) in left.iter().enumerate() {
+            let codes = parts[*number].codes;
+            // Ends behind a part tell of starts in it.
+            let to = codes.len().min(own.end + wanted.before + 1);
+            stream.push(&seams, place, codes, own.start..to);
+        }
+        let mut ends = Vec::new();
+        for (rule, some) in wanted.by_rule(patterns, Some(some.clone())) {
+            let some = some.unwrap_or_default();
+            ends.extend(scan_some(scan, &stream.codes, (patterns, &some), &rule, room)?);
+        }
+        let ends = stream.place(&ends, patterns, &wanted.rule);
+        let of_parts: Vec<&[TextEnd]> = ends.chunk_by(|a, b| a.text == b.text).collect();
+        let anchors = of_parts.par_iter().flat_map_iter(|ends| {
+            let (number, own) = &left[ends[0].text];
+            let part = &parts[*number];
+            // Starts in front of the part are those of others.
+            let mut tried: Tried = some.iter().map(|&pattern| (pattern, own.start)).collect();
+            let anchors = wanted.anchors(patterns, part.codes, ends, &mut tried);
+            let is_own = |anchor: &TextEnd| (own.start + 1..=own.end).contains(&anchor.end);
+            anchors.into_iter().filter(is_own).map(|anchor| TextEnd { text: part.text, ..anchor })
+        });
+        Ok(anchors.collect())
+    }
+}
+
+/// Ranges of one part side by side as one.
+fn joined(ranges: impl Iterator<Item = OwnRange>) -> Vec<OwnRange> {
+    let mut joined: Vec<OwnRange> = Vec::new();
+    for (number, range) in ranges {
+        match joined.last_mut() {
+            Some((last, before)) if *last == number && before.end == range.start => before.end = range.end,
+            _ => joined.push((number, range)),
+        }
+    }
+    joined
+}

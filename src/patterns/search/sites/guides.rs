@@ -1,0 +1,277 @@
+//! Guides: patterns with their letters in the order in which they are met from the PAM, in groups that share seeds.
+
+use super::seeds::{MOST_LETTERS, Seed, Table};
+use crate::patterns::search::pattern::Class;
+use crate::patterns::search::planes::Window;
+use crate::terms::casts::{to_i32, to_u32, to_usize};
+
+/// Letters that a guide and its edits have, at most: bits of a window.
+pub const MOST_SPAN: usize = 64;
+/// Edits of a seed, at most.
+const MOST_SEED_EDITS: usize = 2;
+/// Letters of a seed, at least.
+const FEWEST_LETTERS: usize = 5;
+/// Letters of a guide that the choice of seeds looks at.
+const LOOKED_AT: usize = 2 * MOST_LETTERS;
+/// Words of the seeds of a group, at most, about: 12 to 16 bytes each.
+const MOST_WORDS: usize = 1 << 23;
+/// Words of all groups whose tables are kept, at most; of more, each group's are made anew for each batch of letters, which
+/// has about so many sites.
+pub const MOST_KEPT: usize = 1 << 24;
+const SITES: f64 = 2e6;
+
+/// Nanoseconds, about, of one core: a look at a table, by the letters of its seed, above and below those whose bits fill
+/// a core's first cache; comparing a guide that a word names; and making a word of a guide.
+const LOOK: f64 = 2.5;
+const FAR_LOOK: f64 = 6.0;
+const NEAR_LETTERS: usize = 9;
+pub const COMPARE: f64 = 60.0;
+const MAKE_WORD: f64 = 190.0;
+
+/// A guide's letters, away from the PAM, its number among all, and how it may differ.
+#[derive(Clone, Debug)]
+pub struct Guide {
+    pub number: u32,
+    pub classes: Vec<Class>,
+    pub edits: usize,
+}
+
+/// The seeds of a group. With `k` edits, either the first seed has at most `a`, or the second one at most `k - a - 1`,
+/// and then it begins at most `k` letters off its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seeds {
+    pub first: Seed,
+    pub second: Option<Seed>,
+}
+
+/// Guides that are looked for together.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub guides: Vec<Guide>,
+    pub edits: usize,
+    pub indels: bool,
+    pub seeds: Seeds,
+    /// What a site costs.
+    pub of_site: f64,
+    /// Words of all guides, about.
+    pub words: usize,
+}
+
+impl Plan {
+    /// Plans for guides, and the numbers of those that are in none.
+    pub fn all(mut guides: Vec<Guide>, indels: bool) -> (Vec<Plan>, Vec<u32>) {
+        let (mut plans, mut others) = (Vec::new(), Vec::new());
+        let key = |guide: &Guide| (guide.edits, guide.classes.len().min(LOOKED_AT));
+        guides.sort_by_key(key);
+        let counts = Counts::new(indels);
+        for same in guides.chunk_by(|a, b| key(a) == key(b)) {
+            let (edits, len) = key(&same[0]);
+            let most = same.iter().map(|guide| guide.classes.len()).max().unwrap_or(0);
+            let fits = most + if indels { edits } else { 0 } <= MOST_SPAN;
+            let Some((seeds, _)) = fits.then(|| counts.best(len, edits, same.len())).flatten() else {
+                others.extend(same.iter().map(|guide| guide.number));
+                continue;
+            };
+            let words_of = |guide: &Guide| -> Option<()> {
+                seeds.first.words(&guide.classes)?;
+                seeds.second.map_or(Some(()), |seed| seed.words(&guide.classes).map(drop))
+            };
+            // Only codes of IUPAC make many words.
+            let is_plain = |guide: &Guide| guide.classes.iter().all(|class| class.is_power_of_two());
+            let (own, too_many): (Vec<&Guide>, Vec<&Guide>) =
+                same.iter().partition(|guide| is_plain(guide) || words_of(guide).is_some());
+            others.extend(too_many.iter().map(|guide| guide.number));
+            let words = counts.words(&seeds);
+            for guides in own.chunks((MOST_WORDS / words).max(1)) {
+                plans.push(Plan {
+                    edits,
+                    indels,
+                    seeds,
+                    of_site: counts.cost(&seeds, edits, guides.len()),
+                    words: guides.len() * words,
+                    guides: guides.iter().map(|&guide| guide.clone()).collect(),
+                });
+            }
+        }
+        (plans, others)
+    }
+
+    /// What making the tables costs.
+    pub fn of_tables(&self) -> f64 {
+        self.words as f64 * MAKE_WORD
+    }
+
+    /// Letters of the longest guide with its edits.
+    pub fn span(&self) -> usize {
+        let most = self.guides.iter().map(|guide| guide.classes.len()).max().unwrap_or(0);
+        most + if self.indels { self.edits } else { 0 }
+    }
+}
+
+/// How many words a seed of bases has, by its letters and edits.
+struct Counts {
+    indels: bool,
+    words: [[usize; MOST_LETTERS + 1]; MOST_SEED_EDITS + 1],
+}
+
+impl Counts {
+    fn new(indels: bool) -> Counts {
+        // Letters with few repeats; what is counted hardly depends on them.
+        let guide: Vec<Class> = [0, 1, 3, 2, 2, 0, 3, 1, 1, 2, 0, 3].map(|base: u32| 1 << base).to_vec();
+        let mut words = [[0; MOST_LETTERS + 1]; MOST_SEED_EDITS + 1];
+        for (edits, words) in words.iter_mut().enumerate() {
+            for (letters, words) in words.iter_mut().enumerate().skip(FEWEST_LETTERS) {
+                let seed = Seed { at: 0, letters, edits, indels };
+                *words = seed.words(&guide).map_or(usize::MAX, |words| words.len());
+            }
+        }
+        Counts { indels, words }
+    }
+
+    fn of(&self, seed: &Seed) -> usize {
+        self.words[seed.edits][seed.letters]
+    }
+
+    /// Words of a guide.
+    fn words(&self, seeds: &Seeds) -> usize {
+        self.of(&seeds.first) + seeds.second.map_or(0, |seed| self.of(&seed))
+    }
+
+    /// What a site costs with so many guides, which may be of several groups.
+    fn cost(&self, seeds: &Seeds, edits: usize, guides: usize) -> f64 {
+        let words = guides * self.words(seeds);
+        let groups = words.div_ceil(MOST_WORDS) as f64;
+        let cost = |seed: &Seed, looks: usize| {
+            let look = if seed.letters <= NEAR_LETTERS { LOOK } else { FAR_LOOK };
+            let share = self.of(seed) as f64 / 4f64.powi(to_i32(seed.letters));
+            looks as f64 * (groups * look + share * guides as f64 * COMPARE)
+        };
+        let looks = if self.indels { 2 * edits + 1 } else { 1 };
+        let made_anew = if words > MOST_KEPT { words as f64 * MAKE_WORD / SITES } else { 0.0 };
+        made_anew + cost(&seeds.first, 1) + seeds.second.map_or(0.0, |seed| cost(&seed, looks))
+    }
+
+    /// The seeds that cost the least for guides of at least `len` letters; `None` where guides are too short.
+    fn best(&self, len: usize, edits: usize, guides: usize) -> Option<(Seeds, f64)> {
+        let mut best: Option<(Seeds, f64)> = None;
+        let seed = |at, letters, edits| Seed { at, letters, edits, indels: self.indels };
+        for first_edits in 0..=edits.min(MOST_SEED_EDITS) {
+            for letters in FEWEST_LETTERS..=len.min(MOST_LETTERS) {
+                let first = seed(0, letters, first_edits);
+                let second = match edits - first_edits {
+                    0 => None,
+                    more => {
+                        let second = seed(letters, (len - letters).min(MOST_LETTERS), more - 1);
+                        if more - 1 > MOST_SEED_EDITS || second.letters < FEWEST_LETTERS || letters < edits {
+                            continue;
+                        }
+                        Some(second)
+                    }
+                };
+                let seeds = Seeds { first, second };
+                let cost = self.cost(&seeds, edits, guides);
+                if best.is_none_or(|(_, least)| cost < least) {
+                    best = Some((seeds, cost));
+                }
+            }
+        }
+        best
+    }
+}
+
+/// A plan with its tables.
+#[derive(Debug)]
+pub struct Group {
+    pub first: Table,
+    pub second: Option<Table>,
+    pub profiles: Vec<Profile>,
+    pub edits: u32,
+    pub indels: bool,
+    pub span: usize,
+    pub of_site: f64,
+}
+
+impl Group {
+    pub fn new(plan: &Plan) -> Group {
+        let classes: Vec<&[Class]> = plan.guides.iter().map(|guide| &guide.classes[..]).collect();
+        Group {
+            first: Table::new(plan.seeds.first, &classes),
+            second: plan.seeds.second.map(|seed| Table::new(seed, &classes)),
+            profiles: plan.guides.iter().map(Profile::new).collect(),
+            edits: to_u32(plan.edits),
+            indels: plan.indels,
+            span: plan.span(),
+            of_site: plan.of_site,
+        }
+    }
+
+    /// Places of the second seed, before the first of which its look begins.
+    pub fn shifts(&self, second: &Table) -> std::ops::RangeInclusive<usize> {
+        let off = if self.indels { self.edits as usize } else { 0 };
+        second.seed.at - off..=second.seed.at + off
+    }
+}
+
+/// Which letters of a guide match a letter of the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    pub number: u32,
+    letters: u32,
+    /// By the code of a base, and from 4 on of letters that are none.
+    rows: [u64; 8],
+}
+
+impl Profile {
+    fn new(guide: &Guide) -> Profile {
+        let row = |letter: u32| {
+            let bits = (0..).zip(&guide.classes);
+            bits.map(|(row, class)| u64::from(class >> letter & 1) << row).sum()
+        };
+        let rows = std::array::from_fn(|letter| row(to_u32(letter).min(4)));
+        Profile { number: guide.number, letters: to_u32(guide.classes.len()), rows }
+    }
+
+    /// The fewest edits of the guide in a stretch that begins where the window does and has at least one letter and at
+    /// most `letters`; `None` where they are more than `most`.
+    ///
+    /// These are the columns of `D` (Myers 1999), in which `D(0,j) = j`: the stretch begins at the PAM.
+    #[inline(always)]
+    pub fn fewest(&self, window: Window, letters: usize, most: u32) -> Option<u32> {
+        let Window { mut low, mut high, mut other } = window;
+        let last = self.letters - 1;
+        let (mut plus, mut minus) = (u64::MAX, 0u64);
+        let (mut edits, mut fewest) = (self.letters, u32::MAX);
+        for left in (0..to_u32(letters.min(MOST_SPAN))).rev() {
+            let letter = (low & 1) | (high & 1) << 1 | (other & 1) << 2;
+            (low, high, other) = (low >> 1, high >> 1, other >> 1);
+            let matches = self.rows[to_usize(letter)];
+            let same = matches | minus;
+            let across = (((matches & plus).wrapping_add(plus)) ^ plus) | matches;
+            let mut up = minus | !(across | plus);
+            let mut down = plus & across;
+            edits = edits + (up >> last & 1) as u32 - (down >> last & 1) as u32;
+            (up, down) = (up << 1 | 1, down << 1);
+            plus = down | !(same | up);
+            minus = up & same;
+            fewest = fewest.min(edits);
+            if edits > most + left {
+                break;
+            }
+        }
+        (fewest <= most).then_some(fewest)
+    }
+
+    /// The letters that differ between the guide and the window, which has `letters`; `None` where they are too many.
+    #[inline(always)]
+    pub fn differing(&self, window: Window, letters: usize, most: u32) -> Option<u32> {
+        if letters < self.letters as usize {
+            return None;
+        }
+        let Window { low, high, other } = window;
+        let bases = [!low & !high, low & !high, !low & high, low & high];
+        let of_bases = bases.iter().zip(&self.rows).fold(0, |all, (base, row)| all | base & row);
+        let matches = of_bases & !other | other & self.rows[4];
+        let differ = (!matches & u64::MAX >> (64 - self.letters)).count_ones();
+        (differ <= most).then_some(differ)
+    }
+}

@@ -1,0 +1,192 @@
+//! A look at a stretch: its sites, the words at them, and the guides that these name.
+//!
+//! Sites are looked at a batch at a time: first the words of all, then the guides of those that have passed. So loads of
+//! a step don't wait for one another.
+
+use super::Side;
+use super::guides::Group;
+use super::seeds::{Entry, Table};
+use crate::engine::cpu::simd::{Bits, Kernel, Simd};
+use crate::patterns::search::planes::{Planes, Window};
+use crate::terms::casts::to_u32;
+use std::ops::Range;
+
+/// Sites of a batch.
+const BATCH: usize = 256;
+
+/// What a thread uses again from stretch to stretch.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    planes: Planes,
+    turned: Planes,
+    sites: Vec<u32>,
+    passed: Vec<(u32, u32)>,
+}
+
+/// An anchor of a guide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Place of the pattern among all oriented ones.
+    pub pattern: u32,
+    pub place: usize,
+    pub edits: u32,
+}
+
+/// Looks for the guides of a group in the part `own` of a text.
+pub struct Look<'a> {
+    pub group: &'a Group,
+    pub sides: &'a [Side],
+    pub text: &'a [u8],
+    pub own: Range<usize>,
+    pub scratch: &'a mut Scratch,
+    /// Sites and guides that may be looked at: more cost more than a sweep does.
+    pub most_sites: usize,
+    pub most_guides: usize,
+}
+
+/// The sites of a side.
+struct Sites<'a> {
+    side: &'a Side,
+    planes: &'a Planes,
+    sites: &'a [u32],
+    /// What a site's place in the planes is less than, or more than, its place in the text.
+    from: usize,
+    text: usize,
+}
+
+impl Kernel for Look<'_> {
+    /// All anchors, in their order; `None` where there is too much to look at.
+    type Output = Option<Vec<Found>>;
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) -> Option<Vec<Found>> {
+        let Scratch { planes, turned, sites, passed } = self.scratch;
+        let reach = self.group.span + self.sides.iter().map(|side| side.pam.len()).max().unwrap_or(0);
+        let from = self.own.start.saturating_sub(reach);
+        let to = self.text.len().min(self.own.end + reach);
+        planes.fill(simd, &self.text[from..to]);
+        let mut found = Vec::new();
+        for side in self.sides {
+            let planes: &Planes = if side.backwards {
+                turned.turn(planes);
+                turned
+            } else {
+                planes
+            };
+            sites.clear();
+            let places = side.places(&self.own, self.text.len(), (from, planes.letters()));
+            planes.for_each_site(&side.pam, places, |at| sites.push(to_u32(at)));
+            self.most_sites = self.most_sites.checked_sub(sites.len())?;
+            let sites = Sites { side, planes, sites, from, text: self.text.len() };
+            look(simd, self.group, &sites, passed, &mut self.most_guides, &mut found)?;
+        }
+        // A guide may have been named more than once.
+        found.sort_unstable();
+        found.dedup();
+        Some(found)
+    }
+}
+
+impl Sites<'_> {
+    /// The bits of bases at a site, as the guides have them.
+    #[inline(always)]
+    fn bases(&self, at: u32) -> (u64, u64) {
+        let (low, high) = self.planes.bases(at as usize);
+        (low ^ self.side.turned, high ^ self.side.turned)
+    }
+
+    #[inline(always)]
+    fn window(&self, at: u32) -> Window {
+        let Window { low, high, other } = self.planes.window(at as usize);
+        Window { low: low ^ self.side.turned, high: high ^ self.side.turned, other }
+    }
+
+    /// The place of a site's anchor, and the letters of the text from it on.
+    #[inline(always)]
+    fn place(&self, at: u32) -> (usize, usize) {
+        match self.side.backwards {
+            true => {
+                let end = self.from + self.planes.letters() - at as usize;
+                (end, end)
+            }
+            false => {
+                let start = self.from + at as usize;
+                (start + 1, self.text - start)
+            }
+        }
+    }
+}
+
+/// Looks at all sites of a side; `None` where there are more guides to compare than may be.
+#[inline(always)]
+fn look<S: Bits>(
+    simd: S,
+    group: &Group,
+    sites: &Sites,
+    passed: &mut Vec<(u32, u32)>,
+    most: &mut usize,
+    found: &mut Vec<Found>,
+) -> Option<()> {
+    let shifts = group.second.as_ref().map(|second| (second, group.shifts(second)));
+    let looks = shifts.as_ref().map_or(1, |(_, shifts)| shifts.clone().count());
+    passed.resize(BATCH * looks, (0, 0));
+    for batch in sites.sites.chunks(BATCH) {
+        let mut count = 0;
+        for &at in batch {
+            let word = group.first.seed.word(sites.bases(at), 0);
+            passed[count] = (at, word);
+            count += group.first.has(word);
+        }
+        compare(simd, group, &group.first, sites, &passed[..count], most, found)?;
+        if let Some((second, shifts)) = &shifts {
+            let mut count = 0;
+            for &at in batch {
+                let bases = sites.bases(at);
+                for shift in shifts.clone() {
+                    let word = second.seed.word(bases, shift);
+                    passed[count] = (at, word);
+                    count += second.has(word);
+                }
+            }
+            compare(simd, group, second, sites, &passed[..count], most, found)?;
+        }
+    }
+    Some(())
+}
+
+/// Compares the guides that words name with what stands at their sites.
+#[inline(always)]
+fn compare<S: Bits>(
+    simd: S,
+    group: &Group,
+    table: &Table,
+    sites: &Sites,
+    passed: &[(u32, u32)],
+    most: &mut usize,
+    found: &mut Vec<Found>,
+) -> Option<()> {
+    let mut near: [&[Entry]; BATCH] = [&[]; BATCH];
+    for passed in passed.chunks(BATCH) {
+        for (&(_, word), near) in passed.iter().zip(&mut near) {
+            *near = table.near(word);
+            simd.prefetch(bytemuck::cast_slice(near));
+        }
+        for (&(at, word), near) in passed.iter().zip(&near) {
+            let window = sites.window(at);
+            let (place, letters) = sites.place(at);
+            for entry in near.iter().filter(|entry| entry.is_of(word)) {
+                *most = most.checked_sub(1)?;
+                let profile = &group.profiles[entry.guide as usize];
+                let edits = match group.indels {
+                    true => profile.fewest(window, letters.min(group.span), group.edits),
+                    false => profile.differing(window, letters, group.edits),
+                };
+                if let Some(edits) = edits {
+                    let pattern = profile.number * sites.side.strands + sites.side.strand;
+                    found.push(Found { pattern, place, edits });
+                }
+            }
+        }
+    }
+    Some(())
+}

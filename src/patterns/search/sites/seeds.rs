@@ -1,0 +1,182 @@
+//! Seeds: a part of each guide, and all words that it may stand in with some edits.
+//!
+//! A seed begins at a place of the text and goes on to where its edits take it. Its *words* are the rows of as many bases
+//! as it has letters, from that place on, with which it may have at most so many edits: those that begin with a stretch
+//! of few enough edits, and those that are the beginning of such a stretch. So a place of the text whose word is not among them
+//! does not begin a stretch that is within the edits.
+
+use crate::patterns::search::pattern::Class;
+use crate::terms::casts::{to_u8, to_u32};
+use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
+
+/// Letters of a seed, at most: a bit for each word of so many takes 2 MiB.
+pub const MOST_LETTERS: usize = 12;
+/// Words of the seed of one guide, at most. A seed of bases has fewer; codes of IUPAC may make many.
+const MOST_WORDS: usize = 1 << 14;
+/// Guides whose words are made in one go.
+const RUN: usize = 4;
+
+/// Which part of guides a seed is, and how many edits it may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// Letters of the guide in front of it.
+    pub at: usize,
+    pub letters: usize,
+    pub edits: usize,
+    /// Whether insertions and deletions are edits.
+    pub indels: bool,
+}
+
+impl Seed {
+    /// The seed's words in a guide; `None` where they are too many.
+    pub fn words(&self, guide: &[Class]) -> Option<Vec<u32>> {
+        let mut search =
+            WordSearch { classes: &guide[self.at..self.at + self.letters], seed: self, words: Vec::new() };
+        let mut first = [u8::MAX; MOST_LETTERS + 1];
+        for (row, cell) in first[..=self.letters].iter_mut().enumerate() {
+            *cell = if row == 0 || self.indels { to_u8(row) } else { u8::MAX };
+        }
+        search.go(0, 0, &first).then_some(search.words)
+    }
+
+    /// The word of the letters from a place on, of which these are the bits.
+    #[inline(always)]
+    pub fn word(&self, (low, high): (u64, u64), at: usize) -> u32 {
+        let mask = (1 << self.letters) - 1;
+        to_u32((low >> at & mask) | (high >> at & mask) << self.letters)
+    }
+
+    /// A word with one more letter.
+    fn with(&self, word: u32, at: usize, base: u32) -> u32 {
+        word | (base & 1) << at | (base >> 1) << (self.letters + at)
+    }
+}
+
+/// The search for words, letter by letter.
+struct WordSearch<'a> {
+    classes: &'a [Class],
+    seed: &'a Seed,
+    words: Vec<u32>,
+}
+
+impl WordSearch<'_> {
+    /// Goes on from a beginning of `len` letters, with D of its last column; `false` where there are too many words.
+    fn go(&mut self, len: usize, word: u32, column: &[u8; MOST_LETTERS + 1]) -> bool {
+        let rows = self.classes.len();
+        if len == rows {
+            self.words.push(word);
+            return self.words.len() <= MOST_WORDS;
+        }
+        // All of the seed is behind: what follows is any.
+        let is_done = usize::from(column[rows]) <= self.seed.edits;
+        for base in 0..4 {
+            let mut next = [u8::MAX; MOST_LETTERS + 1];
+            let mut least = u8::MAX;
+            if is_done {
+                next[rows] = column[rows];
+                least = 0;
+            } else {
+                // Farther from the diagonal there are more edits than may be.
+                let (place, edits) = (len + 1, self.seed.edits);
+                if self.seed.indels && place <= edits {
+                    next[0] = to_u8(place);
+                }
+                for row in place.saturating_sub(edits).max(1)..=rows.min(place + edits) {
+                    let differs = u8::from(self.classes[row - 1] >> base & 1 == 0);
+                    next[row] = column[row - 1].saturating_add(differs);
+                    if self.seed.indels {
+                        let gaps = column[row].min(next[row - 1]).saturating_add(1);
+                        next[row] = next[row].min(gaps);
+                    }
+                    least = least.min(next[row]);
+                }
+            }
+            let fits = usize::from(least) <= self.seed.edits;
+            if fits && !self.go(len + 1, self.seed.with(word, len, base), &next) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// A word, and a guide whose seed has it.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub struct Entry {
+    word: u32,
+    pub guide: u32,
+}
+
+/// The words of a seed of all guides.
+#[derive(Debug)]
+pub struct Table {
+    pub seed: Seed,
+    /// A bit for each word.
+    bits: Vec<u64>,
+    /// Where the entries of a hash begin.
+    starts: Vec<u32>,
+    shift: u32,
+    entries: Vec<Entry>,
+}
+
+impl Table {
+    /// Of guides that have not too many words.
+    pub fn new(seed: Seed, guides: &[&[Class]]) -> Table {
+        let words: Vec<Vec<u32>> =
+            guides.par_iter().with_min_len(RUN).map(|guide| seed.words(guide).unwrap_or_default()).collect();
+        let count: usize = words.iter().map(Vec::len).sum();
+        let shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, 24);
+        let mut table = Table {
+            seed,
+            bits: vec![0; (1usize << (2 * seed.letters)).div_ceil(64)],
+            starts: vec![0; (1 << (u32::BITS - shift)) + 1],
+            shift,
+            entries: vec![Entry::zeroed(); count],
+        };
+        // A counting sort by the hash.
+        for &word in words.iter().flatten() {
+            table.bits[word as usize / 64] |= 1 << (word % 64);
+            table.starts[hash(word, shift) + 1] += 1;
+        }
+        for at in 1..table.starts.len() {
+            table.starts[at] += table.starts[at - 1];
+        }
+        let mut next = table.starts.clone();
+        for (guide, words) in (0..).zip(&words) {
+            for &word in words {
+                let next = &mut next[hash(word, shift)];
+                table.entries[*next as usize] = Entry { word, guide };
+                *next += 1;
+            }
+        }
+        table
+    }
+
+    /// 1 where a guide has this word, else 0.
+    #[inline(always)]
+    pub fn has(&self, word: u32) -> usize {
+        (self.bits[word as usize / 64] >> (word % 64) & 1) as usize
+    }
+
+    /// Entries among which are all of this word.
+    #[inline(always)]
+    pub fn near(&self, word: u32) -> &[Entry] {
+        let hash = hash(word, self.shift);
+        &self.entries[self.starts[hash] as usize..self.starts[hash + 1] as usize]
+    }
+}
+
+impl Entry {
+    #[inline(always)]
+    pub fn is_of(&self, word: u32) -> bool {
+        self.word == word
+    }
+}
+
+/// The place of a word (Knuth 1998, 6.4).
+#[inline(always)]
+fn hash(word: u32, shift: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1) >> shift) as usize
+}

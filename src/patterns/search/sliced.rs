@@ -1,0 +1,94 @@
+//! Bit-sliced scans: the text is cut into as many chunks as a vector has bits, and bit by bit the vector's
+//! operations do the same cell of each chunk.
+//!
+//! `tile` makes such vectors of a stretch of text, once for all patterns; `sweep` runs the recurrence
+//! over them. Chunks overlap by the longest span of a hit less one letter, so that every end is found
+//! once, with its true edits.
+
+mod sweep;
+mod tile;
+
+use super::codes::Codes;
+use super::room::Room;
+use super::{End, Rule, Scan};
+use crate::engine::cpu::simd::InstructionSet;
+use crate::patterns::sliced::chunks::Shape;
+use crate::terms::casts::to_u32;
+use crate::terms::error::EngineError;
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+use sweep::Sweep;
+use tile::{Fill, Tile};
+
+/// Patterns that a thread sweeps over a tile in one go.
+const RUN: usize = 16;
+
+/// Finds ends with the vectors of an instruction set, on all threads.
+#[derive(Debug)]
+pub struct Sliced {
+    set: InstructionSet,
+    /// Letters of a chunk without its overlap; `None` chooses by the text.
+    chunk: Option<usize>,
+    /// Tiles to use again: fresh memory costs as much as what is written to it.
+    spare: Mutex<Vec<Tile>>,
+}
+
+impl Sliced {
+    pub fn on(set: InstructionSet) -> Sliced {
+        Sliced { set, chunk: None, spare: Mutex::default() }
+    }
+
+    /// With chunks of this length: for tests of their borders.
+    pub fn with_chunks(set: InstructionSet, chunk: usize) -> Sliced {
+        Sliced { chunk: Some(chunk), ..Sliced::on(set) }
+    }
+
+    /// The ends in the part of the text that begins at `first` and is a tile.
+    fn tile(
+        &self,
+        shape: &Shape,
+        (text, first): (&Codes, usize),
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Vec<End> {
+        if room.is_over() {
+            return Vec::new();
+        }
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tile = spare().pop().unwrap_or_default();
+        self.set.run(Fill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
+        let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
+            let first = to_u32(run * RUN);
+            self.set.run(Sweep { tile: &tile, shape, patterns, first, rule, room })
+        };
+        let ends = patterns.par_chunks(RUN).enumerate().flat_map_iter(sweep).collect();
+        spare().push(tile);
+        ends
+    }
+}
+
+impl Scan for Sliced {
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError> {
+        let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
+        // No chunk needs more in front of it than all of the text.
+        let before = before.min(text.len());
+        let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
+        let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();
+        let tile = |&first: &usize| self.tile(&shape, (text, first), patterns, rule, room);
+        let mut ends: Vec<End> = firsts.par_iter().flat_map(tile).collect();
+        ends.par_sort_unstable();
+        Ok(ends)
+    }
+}
+
+/// The classes that occur, as a set of bits.
+fn classes(patterns: &[Vec<u8>]) -> u32 {
+    patterns.iter().flatten().fold(0, |set, &class| set | 1 << class)
+}

@@ -1,0 +1,228 @@
+//! A stretch of text, transposed: a vector for each place in the chunks, with a bit for each chunk.
+//!
+//! First the bits of the codes are gathered, 64 letters of a chunk in a word, as the text has them packed or, where
+//! letters are no bases, from the codes. Then blocks of 64 words are transposed, as many side by side as a vector has
+//! words.
+
+use crate::engine::cpu::simd::{Bits, Kernel, Simd};
+use crate::patterns::search::NOTHING;
+use crate::patterns::search::codes::Codes;
+use crate::patterns::search::pattern::{ANY, CLASSES};
+use crate::patterns::sliced::chunks::Shape;
+use crate::patterns::sliced::transpose::{BLOCK, Line, all_ones, transpose_rows};
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use std::array::from_fn;
+
+/// Bits of a code: two of a base, one of [`crate::patterns::search::OTHER`], one of [`NOTHING`].
+const CODE_BITS: usize = 4;
+const BASE_BITS: usize = 2;
+
+/// The planes of a stretch of text. A plane has a vector for each column.
+#[derive(Debug, Default)]
+pub struct Tile {
+    /// Of the four bases.
+    bases: [Vec<Line>; 4],
+    /// By class, of those that are no single base; empty where no pattern has it.
+    planes: Vec<Vec<Line>>,
+    /// Where the first chunk begins in the text, and where the text ends.
+    pub first: usize,
+    pub end: usize,
+    words: Words,
+}
+
+/// The bits of codes before they are transposed.
+#[derive(Debug, Default)]
+struct Words {
+    /// For each group of chunks that share a vector's row, for each block, a word for each chunk of the
+    /// group: its letters' bits of one place. So what is stored one after the other lies close together.
+    bits: [Vec<u64>; CODE_BITS],
+    /// Chunks of a group: words of a vector.
+    group: usize,
+    /// Whether a block has letters that are no base; else only the bits of bases are true.
+    rare: Vec<bool>,
+}
+
+impl Tile {
+    /// The plane of a class that was asked for.
+    #[inline(always)]
+    pub fn plane<B: Pod>(&self, class: u8) -> &[B] {
+        match class {
+            1 | 2 | 4 | 8 => cast_slice(&self.bases[class.trailing_zeros() as usize]),
+            _ => cast_slice(&self.planes[usize::from(class)]),
+        }
+    }
+}
+
+/// Fills a tile.
+pub struct Fill<'a> {
+    pub tile: &'a mut Tile,
+    pub shape: &'a Shape,
+    pub text: &'a Codes,
+    pub first: usize,
+    /// The classes wanted, as bits.
+    pub classes: u32,
+}
+
+impl Kernel for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Fill { tile, shape, text, first, classes } = self;
+        (tile.first, tile.end) = (first, text.len());
+        let lines = shape.columns * size_of::<S::B>() / size_of::<Line>();
+        tile.planes.resize(CLASSES, Vec::new());
+        tile.bases.iter_mut().for_each(|plane| plane.resize(lines, Line::zeroed()));
+        for (class, plane) in tile.planes.iter_mut().enumerate() {
+            plane.resize(if classes >> class & 1 == 1 { lines } else { 0 }, Line::zeroed());
+        }
+        gather(simd, &mut tile.words, shape, text, first);
+        make_planes(simd, tile, shape, classes);
+    }
+}
+
+impl Words {
+    fn reset(&mut self, shape: &Shape) {
+        let blocks = shape.columns / BLOCK;
+        self.group = shape.lanes / BLOCK;
+        self.bits.iter_mut().for_each(|bits| bits.resize(blocks * shape.lanes, 0));
+        self.rare.clear();
+        self.rare.resize(blocks, false);
+    }
+
+    /// Where the words of a group begin.
+    #[inline(always)]
+    fn place(&self, group: usize, block: usize) -> usize {
+        (group * self.rare.len() + block) * self.group
+    }
+
+    #[inline(always)]
+    fn put<S: Bits>(&mut self, simd: S, block: usize, chunk: usize, letters: &[u8; BLOCK]) {
+        let at = self.place(chunk / self.group, block) + chunk % self.group;
+        self.bits[0][at] = simd.bits_of::<0>(letters);
+        self.bits[1][at] = simd.bits_of::<1>(letters);
+        // Letters that are nothing have this bit too.
+        let others = simd.bits_of::<2>(letters);
+        if others != 0 {
+            self.put_rare(block, at, others, simd.bits_of::<3>(letters));
+        }
+    }
+
+    /// The words of a chunk of bases.
+    #[inline(always)]
+    fn put_packed(&mut self, chunk: usize, (low, high): (&[u64], &[u64])) {
+        let at = self.place(chunk / self.group, 0) + chunk % self.group;
+        let end = self.place(chunk / self.group + 1, 0);
+        let [lows, highs, ..] = &mut self.bits;
+        let lows = lows[at..end].chunks_mut(self.group);
+        let highs = highs[at..end].chunks_mut(self.group);
+        for ((lows, highs), (&low, &high)) in lows.zip(highs).zip(low.iter().zip(high)) {
+            (lows[0], highs[0]) = (low, high);
+        }
+    }
+
+    #[cold]
+    fn put_rare(&mut self, block: usize, at: usize, others: u64, nothings: u64) {
+        if !self.rare[block] {
+            self.rare[block] = true;
+            for group in 0..BLOCK {
+                let begin = self.place(group, block);
+                for bits in &mut self.bits[BASE_BITS..] {
+                    bits[begin..begin + self.group].fill(0);
+                }
+            }
+        }
+        self.bits[2][at] = others;
+        self.bits[3][at] = nothings;
+    }
+}
+
+/// Gathers the bits of the codes, chunk by chunk.
+#[inline(always)]
+fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, first: usize) {
+    words.reset(shape);
+    for chunk in 0..shape.lanes {
+        let start = first + chunk * shape.chunk;
+        let from = start.checked_sub(shape.before).filter(|from| from + shape.columns <= text.len());
+        if let Some(from) = from {
+            let own = from..from + shape.columns;
+            if let Some(packed) = text.words(own.clone()) {
+                words.put_packed(chunk, packed);
+                continue;
+            }
+            for (block, letters) in text[own].as_chunks::<BLOCK>().0.iter().enumerate() {
+                words.put(simd, block, chunk, letters);
+            }
+            continue;
+        }
+        let is_behind = start >= text.len() + shape.before;
+        for block in 0..shape.columns / BLOCK {
+            let letter = |column: usize| {
+                let place = (start + block * BLOCK + column).checked_sub(shape.before);
+                place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
+            };
+            let letters = if is_behind { [NOTHING; BLOCK] } else { from_fn(letter) };
+            words.put(simd, block, chunk, &letters);
+        }
+    }
+}
+
+/// Transposes the words of each block, and makes the planes of them.
+#[inline(always)]
+fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
+    let ones: S::B = all_ones();
+    let mut bits = [[S::B::zeroed(); BLOCK]; CODE_BITS];
+    for block in 0..shape.columns / BLOCK {
+        let used = if tile.words.rare[block] { CODE_BITS } else { BASE_BITS };
+        for (bit, rows) in bits.iter_mut().enumerate() {
+            match bit < used {
+                true => transpose(simd, &tile.words, bit, block, rows),
+                false => rows.fill(S::B::zeroed()),
+            }
+        }
+        let [low, high, other, nothing] = &bits;
+        let columns = block * BLOCK..(block + 1) * BLOCK;
+        let [a, c, g, t] = &mut tile.bases;
+        let [a, c, g, t]: [&mut [S::B]; 4] = [
+            &mut cast_slice_mut(a)[columns.clone()],
+            &mut cast_slice_mut(c)[columns.clone()],
+            &mut cast_slice_mut(g)[columns.clone()],
+            &mut cast_slice_mut(t)[columns.clone()],
+        ];
+        for k in 0..BLOCK {
+            let (odd, base) = (simd.and_not(low[k], other[k]), simd.and_not(ones, other[k]));
+            let even = simd.and_not(base, low[k]);
+            a[k] = simd.and_not(even, high[k]);
+            c[k] = simd.and_not(odd, high[k]);
+            g[k] = simd.and(even, high[k]);
+            t[k] = simd.and(odd, high[k]);
+        }
+        for class in (1..CLASSES).filter(|class| (classes >> class) & 1 == 1 && !class.is_power_of_two()) {
+            let plane: &mut [S::B] = cast_slice_mut(&mut tile.planes[class]);
+            let plane = &mut plane[columns.clone()];
+            if class == usize::from(ANY) {
+                for (out, &nothing) in plane.iter_mut().zip(nothing) {
+                    *out = simd.and_not(ones, nothing);
+                }
+                continue;
+            }
+            plane.fill(S::B::zeroed());
+            let bases: [&[S::B]; 4] = [a, c, g, t];
+            for (_, column) in bases.into_iter().enumerate().filter(|(base, _)| class >> base & 1 == 1) {
+                for (out, &column) in plane.iter_mut().zip(column) {
+                    *out = simd.or(*out, column);
+                }
+            }
+        }
+    }
+}
+
+/// Transposes a block, as many chunks side by side as a vector has words.
+#[inline(always)]
+fn transpose<S: Bits>(simd: S, words: &Words, bit: usize, block: usize, rows: &mut [S::B; BLOCK]) {
+    for (group, row) in rows.iter_mut().enumerate() {
+        let begin = words.place(group, block);
+        *row = bytemuck::pod_read_unaligned(cast_slice(&words.bits[bit][begin..begin + words.group]));
+    }
+    transpose_rows(simd, rows);
+}

@@ -1,0 +1,361 @@
+//! A hit, an alignment, its path, and the total order that decides between equal scores.
+
+use crate::terms::casts::to_u32;
+use smallvec::SmallVec;
+use std::cmp::Ordering;
+
+/// Orientation of a query against its target, or of a pattern against its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strand {
+    /// As it was given.
+    Forward,
+    /// Its reverse complement.
+    Reverse,
+}
+
+/// Strands that are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strands {
+    Both,
+    /// Queries as they were given.
+    Plus,
+    /// Their reverse complements alone.
+    Minus,
+}
+
+impl Strands {
+    /// Both strands, or plus.
+    pub fn of(is_both: bool) -> Strands {
+        if is_both { Strands::Both } else { Strands::Plus }
+    }
+
+    /// Orientations of each query, in the order of hits.
+    pub fn orientations(self) -> &'static [Strand] {
+        match self {
+            Strands::Both => &[Strand::Forward, Strand::Reverse],
+            Strands::Plus => &[Strand::Forward],
+            Strands::Minus => &[Strand::Reverse],
+        }
+    }
+
+    /// Number of orientations.
+    pub fn count(self) -> u32 {
+        to_u32(self.orientations().len())
+    }
+
+    /// Position of an orientation among those of a query; 0 if there is only one.
+    pub fn position(self, strand: Strand) -> u32 {
+        if self == Strands::Both { strand as u32 } else { 0 }
+    }
+
+    pub fn has(self, strand: Strand) -> bool {
+        self.orientations().contains(&strand)
+    }
+
+    /// Orientation of the sequence with this number, if the orientations of each query are adjacent.
+    pub fn of_number(self, number: u32) -> Strand {
+        self.orientations()[(number % self.count()) as usize]
+    }
+}
+
+/// The best end of one pair: its score, and the cell it ends in. Ends are exclusive. A pair without an alignment has the
+/// score 0 in local mode, and in the others that of [`Hit::NONE`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hit {
+    pub score: i32,
+    /// Query residues before and with the last aligned one, in the aligned orientation.
+    pub query_end: u32,
+    /// Target residues before and with the last aligned one, from the target's start.
+    pub target_end: u32,
+}
+
+/// A hit together with the target and strand it lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locus {
+    pub hit: Hit,
+    pub strand: Strand,
+    pub target: u32,
+}
+
+impl Hit {
+    /// No alignment, where one may score 0 or less.
+    pub const NONE: Hit = Hit { score: i32::MIN, query_end: 0, target_end: 0 };
+
+    /// Whether it stands for no alignment. No mode but local has one that ends before the first letters.
+    pub fn is_none(&self) -> bool {
+        self.target_end == 0
+    }
+
+    /// Which of two hits of one pair comes first: higher score, smaller target end, smaller query
+    /// end. `Less` means `self`.
+    pub fn order(&self, other: &Hit) -> Ordering {
+        other
+            .score
+            .cmp(&self.score)
+            .then(self.target_end.cmp(&other.target_end))
+            .then(self.query_end.cmp(&other.query_end))
+    }
+}
+
+impl Locus {
+    /// The total order of all hits of one query: higher score, forward strand, earlier target,
+    /// smaller target end, smaller query end. `Less` means `self` comes first.
+    pub fn order(&self, other: &Locus) -> Ordering {
+        other
+            .hit
+            .score
+            .cmp(&self.hit.score)
+            .then(self.strand.cmp(&other.strand))
+            .then(self.target.cmp(&other.target))
+            .then(self.hit.order(&other.hit))
+    }
+}
+
+/// The letters that the first and the last of a path's runs delete; the runs are given by length and whether they are
+/// deletions.
+pub fn deletions_at_ends(runs: impl ExactSizeIterator<Item = (u32, bool)>) -> u32 {
+    let last = runs.len().saturating_sub(1);
+    runs.enumerate()
+        .filter(|(at, (_, deletes))| *deletes && (*at == 0 || *at == last))
+        .map(|(_, (len, _))| len)
+        .sum()
+}
+
+/// One kind of step of a path. An insertion consumes the query, a deletion the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// One residue of each, equal or not.
+    Match,
+    Insertion,
+    Deletion,
+}
+
+/// Runs of equal steps, in target order: never two of the same kind side by side, none empty. Those of short reads have
+/// no memory of their own, which would take longer to find and give back than the path itself.
+pub type Cigar = SmallVec<[(u32, Op); 7]>;
+
+/// An optimal local alignment. Intervals are 0-based and half-open; the query's are in the aligned
+/// orientation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    pub strand: Strand,
+    pub target: u32,
+    pub score: i32,
+    pub query_start: u32,
+    pub query_end: u32,
+    pub target_start: u32,
+    pub target_end: u32,
+    pub cigar: Cigar,
+}
+
+impl Alignment {
+    /// The target's columns that it takes. On a circle of so many letters, which stands twice, these are its own interval
+    /// and the images of it one turn before and behind.
+    pub fn columns_taken(&self, circle: Option<u32>) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let own = (self.target_start, self.target_end);
+        let images = circle.map(|len| {
+            let before = (own.0.saturating_sub(len), own.1.saturating_sub(len));
+            [before, (own.0.saturating_add(len), own.1.saturating_add(len))]
+        });
+        [own].into_iter().chain(images.into_iter().flatten())
+    }
+
+    /// Whether both take a letter of one target on one strand; `circle` is the target's letters if it is a circle.
+    pub fn overlaps(&self, other: &Alignment, circle: Option<u32>) -> bool {
+        (self.target, self.strand) == (other.target, other.strand)
+            && self
+                .columns_taken(circle)
+                .any(|(start, end)| start < other.target_end && other.target_start < end)
+    }
+
+    /// The same alignment, or on a circle of so many letters its image that begins in the first copy.
+    pub fn in_first_copy(mut self, circle: Option<u32>) -> Alignment {
+        if let Some(len) = circle.filter(|&len| self.target_start >= len) {
+            self.target_start -= len;
+            self.target_end -= len;
+        }
+        self
+    }
+
+    /// The letters that it takes of a query of `len` letters as it was read.
+    pub fn letters_taken(&self, len: u32) -> (u32, u32) {
+        let (start, end) = (self.query_start, self.query_end);
+        match self.strand {
+            Strand::Forward => (start, end),
+            Strand::Reverse => (len - end, len - start),
+        }
+    }
+
+    /// Its length, in the query or in the target: the longer one. Deletions at its ends, which modes global and overlap have
+    /// and SAM has not, don't count.
+    pub fn span(&self) -> u32 {
+        let at_ends = deletions_at_ends(self.cigar.iter().map(|&(len, op)| (len, op == Op::Deletion)));
+        (self.query_end - self.query_start).max((self.target_end - self.target_start).saturating_sub(at_ends))
+    }
+
+    /// Where it ends, for the order of hits.
+    pub fn locus(&self) -> Locus {
+        let Alignment { strand, target, score, query_end, target_end, .. } = *self;
+        Locus { hit: Hit { score, query_end, target_end }, strand, target }
+    }
+}
+
+/// What the hits of a query are exact among (docs/algorithm.md, section 24).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// There are no hits, or one minimum score holds for all queries.
+    #[default]
+    Single,
+    /// All alignments that reach the proven minimum score.
+    Proven,
+    /// The alignments that contain an exact run. None reaches the proven least score.
+    Anchored,
+}
+
+/// What was found for one query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The hits in their order, at most as many as were asked for; none for an unmapped query. A hit across the origin of
+    /// a circle is two pieces in the end ([`crate::align::circles`]).
+    pub alignments: Vec<Alignment>,
+    /// Score of the second hit, where one exists, reported or not.
+    pub second: Option<i32>,
+    /// The least score at which a further hit would have existed.
+    pub threshold: i32,
+    /// What the hits are exact among.
+    pub tier: Tier,
+    /// Mapping quality of the first hit, where more decides it than the scores: the query's mate, or that it is a piece.
+    pub quality: Option<u8>,
+    /// What was decided together with the query's mate; `None` for single reads.
+    pub mated: Option<Mated>,
+    /// Hits of what the first one leaves of the query, and the other piece of the first one, in their order.
+    pub supplementary: Vec<Supplementary>,
+    /// Of mates in a part of the references: what each of `alignments` is, which a merge of the parts pairs. Else empty.
+    pub in_part: Vec<InPart>,
+}
+
+impl Found {
+    /// Whether it has hits of the second tier.
+    pub fn is_anchored(&self) -> bool {
+        self.tier == Tier::Anchored && !self.alignments.is_empty()
+    }
+
+    /// Puts the supplementary hits of a query of `len` letters into their order: that of hits; of equal ones that first
+    /// which takes the earlier letters.
+    pub fn sort_supplementary(&mut self, len: u32) {
+        self.supplementary.sort_by(|one, other| {
+            let [one, other] = [&one.alignment, &other.alignment];
+            let letters = || one.letters_taken(len).cmp(&other.letters_taken(len));
+            one.locus().order(&other.locus()).then_with(letters)
+        });
+    }
+}
+
+/// A hit of a part of a query that an earlier hit left, or a piece of a hit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supplementary {
+    /// With places in the whole query.
+    pub alignment: Alignment,
+    /// As of [`Found`], for the part of the query.
+    pub second: Option<i32>,
+    /// Its mapping quality.
+    pub quality: u8,
+    pub tier: Tier,
+    /// Whether it is the other piece of the query's first hit, which lies across an origin.
+    pub is_piece_of_first: bool,
+}
+
+/// What an alignment of a mate is to a merge of parts of the references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InPart {
+    /// A hit. `beside` is what its window holds, where the other mate would be: a place among that mate's alignments.
+    Hit { beside: Option<u32> },
+    /// The best alignment in the window beside a hit of the other mate.
+    Rescued,
+}
+
+/// What is decided for a read together with its mate, which stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mated {
+    /// Whether it is the first of the two.
+    pub is_first: bool,
+    /// Distance of the 5' ends, where the first hits of both are a proper pair.
+    pub insert: Option<u32>,
+}
+
+impl Mated {
+    /// Whether the first hits of both are a proper pair.
+    pub fn is_proper(&self) -> bool {
+        self.insert.is_some()
+    }
+}
+
+/// Appends `len` steps of `op` to a path, joining it with an equal last run.
+#[inline]
+pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
+    match cigar.last_mut() {
+        _ if len == 0 => {}
+        Some((last, kind)) if *kind == op => *last += len,
+        _ => cigar.push((len, op)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallvec::smallvec;
+
+    fn at(target_start: u32, target_end: u32) -> Alignment {
+        let query_end = target_end - target_start;
+        let (strand, cigar) = (Strand::Forward, smallvec![(query_end, Op::Match)]);
+        Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar }
+    }
+
+    /// Overlaps on a circle, against the letters themselves.
+    #[test]
+    fn images_overlap_as_they_do() {
+        for len in 1..6u32 {
+            let all = || (0..len).flat_map(move |start| (start + 1..=2 * len).map(move |end| at(start, end)));
+            for one in all() {
+                let letters = |hit: &Alignment| {
+                    (0..len)
+                        .filter(|k| (hit.target_start..hit.target_end).any(|c| c % len == *k))
+                        .collect::<Vec<_>>()
+                };
+                for other in all() {
+                    let shared = letters(&one).iter().any(|letter| letters(&other).contains(letter));
+                    assert_eq!(one.overlaps(&other, Some(len)), shared, "{one:?} {other:?} on {len}");
+                }
+                let image = at(one.target_start + len, one.target_end + len);
+                assert_eq!(image.in_first_copy(Some(len)), one);
+                assert_eq!(one.clone().in_first_copy(Some(len)), one);
+            }
+        }
+        assert!(!at(3, 5).overlaps(&at(5, 7), None) && !at(0, 2).overlaps(&at(8, 10), None));
+        assert!(at(0, 2).overlaps(&at(8, 11), Some(10)) && !at(0, 2).overlaps(&at(8, 10), Some(10)));
+        assert_eq!(at(12, 14).in_first_copy(None), at(12, 14));
+    }
+
+    #[test]
+    fn ties_go_forward_then_earlier_then_leftmost() {
+        let locus = |score, strand, target, target_end, query_end| Locus {
+            hit: Hit { score, query_end, target_end },
+            strand,
+            target,
+        };
+        use Strand::{Forward, Reverse};
+        let ordered = [
+            locus(9, Reverse, 5, 50, 50),
+            locus(8, Forward, 1, 9, 9),
+            locus(8, Forward, 2, 7, 9),
+            locus(8, Forward, 2, 8, 3),
+            locus(8, Forward, 2, 8, 4),
+            locus(8, Reverse, 0, 1, 1),
+        ];
+        for (a, first) in ordered.iter().enumerate() {
+            for (b, second) in ordered.iter().enumerate() {
+                assert_eq!(first.order(second), a.cmp(&b), "{first:?} {second:?}");
+            }
+        }
+    }
+}

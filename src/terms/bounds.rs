@@ -1,0 +1,192 @@
+//! How far an alignment of a known score can stray: the band of its path and the longest stretch of
+//! target that it can cover. Proofs stand in docs/algorithm.md.
+
+use crate::terms::alphabet::is_base;
+use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::scoring::{Scoring, Substitution};
+
+/// A band with at most this many deletions is narrow enough: a narrower one is not worth a look at the residues.
+const NARROW: u32 = 64;
+
+/// The most net deletions and net insertions that a path can have between any of its cells and its
+/// end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Band {
+    pub deletions: u32,
+    pub insertions: u32,
+}
+
+impl Band {
+    /// The most gaps of a path for which [`band`] gave this: each costs what opens it, and what all of them can
+    /// cost is less than one more deleted residue would take.
+    pub fn most_gaps(&self, scoring: &Scoring) -> u32 {
+        let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
+        let slack = (i64::from(self.deletions) + 1) * extend - 1 + open;
+        to_u32(slack / (open + extend))
+    }
+}
+
+/// The most that the query residues `codes` can add to a score.
+pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
+    potentials(codes, scoring).0
+}
+
+/// The sum of what each of `codes` can add to a score, and the least of it.
+fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
+    if let Substitution::Equal { match_, .. } = scoring.substitution {
+        // All that can match, A, C, G and T, are worth the same. Sums of bytes, 255 of which fit one, become
+        // vectors: ten times as fast as a count.
+        let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(is_base(code))).sum::<u8>());
+        let matching: usize = codes.chunks(255).map(count).sum();
+        let all = matching == codes.len() && match_ > 0;
+        return (to_i64(matching) * i64::from(match_), if all { i64::from(match_) } else { 0 });
+    }
+    let mut counts = [0i64; 256];
+    codes.iter().for_each(|&code| counts[usize::from(code)] += 1);
+    let present = (0..=255).zip(counts).filter(|&(_, count)| count > 0);
+    present.fold((0, i64::MAX), |(sum, least), (code, count)| {
+        let each = i64::from(scoring.potential(code));
+        (sum + count * each, least.min(each))
+    })
+}
+
+/// The band of every alignment of score `score` that ends after the query residues `codes`: its gaps cost at most the
+/// difference between the highest score of these residues and `score`.
+pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
+    if let Substitution::Equal { match_, .. } = scoring.substitution {
+        // As if every residue were one that can match, which nearly all are.
+        let each = i64::from(match_.max(0));
+        let lost = to_i64(codes.len()) * each - i64::from(score);
+        let band = band_of(codes.len(), lost, each, scoring);
+        if band.deletions <= NARROW {
+            return band;
+        }
+    }
+    narrowest_band(codes, score, scoring)
+}
+
+/// The same, with a look at each residue.
+fn narrowest_band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
+    let (most, cheapest) = potentials(codes, scoring);
+    band_of(codes.len(), most - i64::from(score), cheapest, scoring)
+}
+
+/// The part of `band` that holds a path which aligns all of the query residues `codes` with all of `cols` target residues.
+/// If the path has more net deletions after a cell than in all, it has as many more insertions before the cell, and each of
+/// them costs as well. [`band`] gave `band` for the path's score.
+pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> Band {
+    let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
+    let cheapest = potentials(codes, scoring).1;
+    // Gaps lose less than one more deleted residue would.
+    let lost = open + extend * (i64::from(band.deletions) + 1) - 1;
+    let in_all = i64::from(cols) - to_i64(codes.len());
+    let each = 2 * extend + cheapest;
+    let deletions = (lost - 2 * open + (extend + cheapest) * in_all).div_euclid(each);
+    let insertions = (lost - 2 * open - extend * in_all).div_euclid(each);
+    let within = |most: u32, len: i64| to_u32(len.clamp(0, most.into()));
+    Band {
+        deletions: within(band.deletions, deletions.max(in_all)),
+        insertions: within(band.insertions, insertions.max(-in_all)),
+    }
+}
+
+/// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band for it.
+pub fn least_score(codes: &[u8], band: Band, scoring: &Scoring) -> i64 {
+    let lost = i64::from(scoring.gap_open) + i64::from(scoring.gap_extend) * (i64::from(band.deletions) + 1);
+    potential(codes, scoring) - lost + 1
+}
+
+/// The band of a path in `rows` query rows that loses at most `lost` to gaps, and with each inserted residue
+/// `cheapest` at least beside what the gap costs.
+fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
+    let (slack, extend) = (lost - i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
+    if slack < extend {
+        return Band::default();
+    }
+    let clip = |len: i64| to_u32(len.min(i64::from(u32::MAX >> 2)));
+    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(to_u32(rows)) }
+}
+
+/// The most target residues that an alignment of score at least `score` can cover with the query
+/// residues `codes`. Of alignments of whole queries only the best that end in a column count: none scores less than a
+/// gap of all residues there.
+pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
+    let least = match scoring.mode.is_local() {
+        true => score,
+        false => to_i32((-scoring.gap_cost(codes.len())).clamp(score.into(), i64::from(i32::MAX))),
+    };
+    narrowest_band(codes, least, scoring).deletions.saturating_add(to_u32(codes.len()))
+}
+
+/// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.
+/// `None` where the proof does not hold for the scoring.
+pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
+    let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
+    let [a, b] = [match_, mismatch].map(i64::from);
+    let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+    // One edit more than is found.
+    let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
+    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
+    is_proven.then(|| (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_by_hand() {
+        // 150 matches at 1 less a score of 130 leave 20: one deletion of 6 + 14, or one insertion of
+        // k with 6 + k + k <= 20.
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes = [0u8; 150];
+        assert_eq!(band(&codes, 130, &scoring), Band { deletions: 14, insertions: 7 });
+        assert_eq!(band(&codes, 144, &scoring), Band { deletions: 0, insertions: 0 });
+        assert_eq!(band(&codes, 143, &scoring), Band { deletions: 1, insertions: 0 });
+        for score in 1..=150 {
+            for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(1, 4, 6, 3)] {
+                let least = least_score(&codes, band(&codes, score, &scoring), &scoring);
+                assert!(
+                    least <= score.into() && (score > 141 || least > i64::from(score - 3)),
+                    "{score} {least}"
+                );
+            }
+        }
+        assert_eq!(longest_span(&codes, 130, &scoring), 164);
+        assert_eq!(band(&codes, 130, &scoring).most_gaps(&scoring), 2, "20 pay for two gaps of 7");
+        assert_eq!(band(&codes, 129, &scoring).most_gaps(&scoring), 3);
+        assert_eq!(band(&codes, 144, &scoring).most_gaps(&scoring), 0);
+        let linear = Scoring::dna(1, 1, 0, 2);
+        assert_eq!(band(&codes, 139, &linear), Band { deletions: 5, insertions: 3 });
+        assert_eq!(band(&codes, 139, &linear).most_gaps(&linear), 5);
+    }
+
+    #[test]
+    fn the_band_of_a_whole_pair_by_hand() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes = [0u8; 150];
+        let wide = band(&codes, 100, &scoring);
+        assert_eq!(wide, Band { deletions: 44, insertions: 22 });
+        let of_whole = |cols: u32| band_of_whole(&codes, cols, wide, &scoring);
+        // Both gaps open for 12 of the 50, and k residues in each cost 3 k.
+        assert_eq!(of_whole(150), Band { deletions: 12, insertions: 12 });
+        // 10 more deletions than insertions: 6 + d + 6 + 2 (d - 10), and 6 + 2 k + 6 + k + 10.
+        assert_eq!(of_whole(160), Band { deletions: 19, insertions: 9 });
+        assert_eq!(of_whole(140), Band { deletions: 6, insertions: 16 });
+        assert_eq!(of_whole(194), Band { deletions: 44, insertions: 0 });
+        assert_eq!(of_whole(128), Band { deletions: 0, insertions: 22 });
+        // No path of this score.
+        assert_eq!(of_whole(250), Band { deletions: 44, insertions: 0 });
+    }
+
+    #[test]
+    fn residues_that_match_nothing_are_seen_where_it_matters() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes: Vec<u8> = (0..150).map(|k| if k < 100 { 14 } else { 0 }).collect();
+        assert_eq!(band(&codes, 44, &scoring), Band::default());
+        assert_eq!(band(&codes, 43, &scoring), Band { deletions: 1, insertions: 1 });
+        // 9 of 159 that could not have matched.
+        let codes: Vec<u8> = (0..159).map(|k| if k < 9 { 14 } else { 0 }).collect();
+        assert_eq!(band(&codes, 130, &scoring), Band { deletions: 23, insertions: 11 });
+    }
+}

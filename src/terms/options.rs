@@ -1,0 +1,442 @@
+//! The options of a run, resolved from the command line.
+
+mod columns;
+mod dedup;
+mod grep;
+mod index;
+mod lane;
+mod limits;
+mod matrix;
+mod read_group;
+mod read_rules;
+mod sample_sheet;
+mod scoring;
+mod search;
+mod search_columns;
+
+pub use columns::Column;
+pub use dedup::{DedupBy, DedupOptions, ReadFormat};
+pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
+pub use index::{DATABASE_EXTENSION, IndexOptions};
+pub use lane::{Lane, try_open};
+pub use limits::{IdentityDefinition, Limits, Mask, PageOptions, Rank, TieRule};
+pub use matrix::{MatrixOptions, MatrixValues};
+pub use read_group::ReadGroup;
+pub use read_rules::ReadRules;
+pub use sample_sheet::{LaneInSheet, SheetFault, parse_sample_sheet};
+pub use scoring::{
+    ANCHOR, ANY_SCORE, Preset, ScoringChoice, anchored_score, default_drop, default_min_score,
+    default_split_score, short_score,
+};
+pub use search::{
+    AmpliconChoice, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice, PatternSource, SearchDevice,
+    SearchFormat, SearchOptions,
+};
+pub use search_columns::SearchColumn;
+
+use crate::terms::alignment::Strands;
+use crate::terms::alphabet::Alphabet;
+use crate::terms::insert::InsertSize;
+use std::path::{Path, PathBuf};
+
+/// Which queries are aligned with which targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Every query against every target.
+    All,
+    /// The i-th query against the i-th target.
+    Pairs,
+    /// Every record of a file against the records after it.
+    Triangle,
+}
+
+/// The source of the mates of the queries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MatesChoice {
+    /// The queries are no mates.
+    #[default]
+    None,
+    /// After each query, in the same file.
+    Interleaved,
+    /// In another file, in the same order.
+    File(PathBuf),
+}
+
+/// How the unaligned rest of a query is searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Minimum score of a supplementary hit; `None` is [`default_split_score`].
+    pub score: Option<i32>,
+    /// Whether a query may be searched more than a few times over.
+    pub is_complete: bool,
+    /// A path is cut where its running score falls by more than this; `None` is [`default_drop`], 0 cuts none.
+    pub drop: Option<i32>,
+}
+
+/// Which references are circles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Circular {
+    All,
+    /// These. A text may be several names, separated by commas.
+    Named(Vec<String>),
+}
+
+impl Default for Circular {
+    fn default() -> Circular {
+        Circular::Named(Vec::new())
+    }
+}
+
+/// One part of a run that is done in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which one, from 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+/// What parts are stretches of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartsOf {
+    /// The queries, or the texts of a search.
+    #[default]
+    Queries,
+    References,
+}
+
+/// Which device computes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best real GPU, or the CPU if there is no GPU or too little work for one.
+    Auto,
+    /// The cores, with an instruction set by name or the best that they have.
+    Cpu(Option<String>),
+    /// The specification engine: slow, for checking the others.
+    Plain,
+    /// The best real GPU.
+    Gpu,
+    /// Every real GPU.
+    AllGpus,
+    /// GPUs by index, PCI id or part of the name.
+    Gpus(Vec<String>),
+}
+
+/// What `swalign merge` is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// `None` is stdout.
+    pub output: Option<PathBuf>,
+    pub parts: Vec<PathBuf>,
+    /// 0 quiet, 1 normal.
+    pub verbosity: u8,
+}
+
+/// What narrows down where queries are scored. The answer is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FilterChoice {
+    /// An index of the targets where the queries repay it, else scans, or none where neither pays.
+    #[default]
+    Auto,
+    /// An index of the targets.
+    Index,
+    /// Scans for pieces of the queries with edits.
+    Scan,
+    /// Every query meets all of every target.
+    None,
+}
+
+/// The format of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    #[default]
+    Sam,
+    Bam,
+    Paf,
+}
+
+/// How the tag cs shows equal residues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CsForm {
+    /// By their number.
+    Short,
+    /// As they are.
+    Long,
+}
+
+/// The formats that list the hits of a query by their rank, with bit scores and E-values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitFormat {
+    /// A line a hit, with the columns of BLAST's table.
+    Tab,
+    /// A line a query: a JSON object.
+    Json,
+    /// Alignments to read.
+    Text,
+}
+
+/// The format of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// Records of queries, aligned or not.
+    Records(Format),
+    /// Lists of hits.
+    Hits(HitFormat),
+}
+
+/// Whether a file of this name is compressed.
+pub fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+}
+
+/// A run of `swalign` or `swalign pairs`.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub mode: Mode,
+    /// `-` is stdin, here, in `mates` or in `reference`, but only once.
+    pub query: PathBuf,
+    pub reference: PathBuf,
+    pub mates: MatesChoice,
+    /// The other lanes. The first lane is `query`, `mates` and `read_group`.
+    pub more_lanes: Vec<Lane>,
+    /// The file that names the lanes.
+    pub sample_sheet: Option<PathBuf>,
+    /// `None` estimates it from the first pairs of each lane.
+    pub insert: Option<InsertSize>,
+    /// `None` is stdout.
+    pub output: Option<PathBuf>,
+    /// A page about the run.
+    pub report: Option<PathBuf>,
+    /// The statistics of the run as JSON.
+    pub stats: Option<PathBuf>,
+    pub format: OutputFormat,
+    /// Records are sorted by coordinate, with this many bytes of them in memory at most, and get an index. The format is
+    /// BAM then.
+    pub sort: Option<usize>,
+    /// Text is packed into blocks of bgzf, as BAM always is.
+    pub packed: bool,
+    /// What SAM and BAM forbid in a reference's name becomes `_`.
+    pub rename_references: bool,
+    /// FASTQ is accepted as references.
+    pub reads_as_reference: bool,
+    /// Lower-case residues become N, or X in proteins.
+    pub masks_lower_case: bool,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
+    /// `None` detects it from the reference.
+    pub alphabet: Option<Alphabet>,
+    pub scoring: ScoringChoice,
+    /// Align DNA queries in both orientations.
+    pub strands: Strands,
+    /// `None` is [`default_min_score`], or what `evalue` makes it.
+    pub min_score: Option<i32>,
+    /// Bases of the exact run that a hit of the second tier contains; 0 for no second tier.
+    pub anchor: u32,
+    /// The most that a hit's E-value may be; `None` leaves it open.
+    pub evalue: Option<f64>,
+    /// Minimum ratio of the score of a further hit to the best score, 0 to 1.
+    pub secondary_ratio: f64,
+    pub limits: Limits,
+    pub tie_rule: TieRule,
+    pub rank: Rank,
+    /// Of the table.
+    pub columns: Vec<Column>,
+    /// Whether the table has comments with its columns in front.
+    pub table_header: bool,
+    /// What is masked.
+    pub mask: Mask,
+    /// How identities are counted.
+    pub identity: IdentityDefinition,
+    /// Where alignments to read are shown.
+    pub page: PageOptions,
+    /// The unaligned rest of a query is searched, too.
+    pub split: Option<Split>,
+    /// Supplementary records have only the aligned residues.
+    pub hard_clips: bool,
+    pub circular: Circular,
+    /// Only this part of the queries.
+    pub part: Option<Share>,
+    /// Only this part of the references.
+    pub ref_part: Option<Share>,
+    /// Nothing is done if the output is there, whole, and of this command.
+    pub resume: bool,
+    pub filter: FilterChoice,
+    /// Results are reused for equal sequences.
+    pub dedup: bool,
+    pub device: DeviceChoice,
+    /// Host threads; at least 1.
+    pub threads: usize,
+    /// Queries of one batch at most; `None` sizes batches by their work.
+    pub batch: Option<usize>,
+    /// `=` and `X` instead of `M`.
+    pub eqx: bool,
+    /// The tag cs of SAM, BAM and PAF.
+    pub cs: Option<CsForm>,
+    pub read_group: Option<ReadGroup>,
+    /// SAM tags in the comments of queries are copied into their records.
+    pub copies_comments: bool,
+    /// The command line for @PG.
+    pub command_line: String,
+    /// 0 quiet, 1 normal, 2 verbose.
+    pub verbosity: u8,
+    /// Run shaders with the driver's bounds checks on.
+    pub checked_shaders: bool,
+}
+
+/// Extensions of output files, for errors.
+pub const EXTENSIONS: &str =
+    ".sam, .bam, .paf, .tsv, .json or .txt (except for .bam, also with .gz appended)";
+/// What receipts call BAM that is sorted by coordinate.
+pub const SORTED_BAM: &str = "sorted.bam";
+/// The extension of a receipt, appended to the name of the output.
+pub const RECEIPT_EXTENSION: &str = ".swalign";
+
+impl Options {
+    /// Whether the least score of a query depends on its length, and a second tier follows it: in records of queries against
+    /// references, if no least score is asked for.
+    pub fn has_tiers(&self) -> bool {
+        let is_open = self.min_score.is_none() && self.evalue.is_none();
+        is_open && self.mode == Mode::All && matches!(self.format, OutputFormat::Records(_))
+    }
+
+    /// All lanes; one if the run has a single input.
+    pub fn lanes(&self) -> Vec<Lane> {
+        let Options { query, mates, read_group, more_lanes, .. } = self;
+        let first = Lane { reads: query.clone(), mates: mates.clone(), read_group: read_group.clone() };
+        [first].into_iter().chain(more_lanes.iter().cloned()).collect()
+    }
+
+    /// Whether there are several lanes.
+    pub fn has_lanes(&self) -> bool {
+        !self.more_lanes.is_empty()
+    }
+
+    /// Whether any lane has mates.
+    pub fn has_mates(&self) -> bool {
+        let of_lanes = self.more_lanes.iter().map(|lane| &lane.mates);
+        [&self.mates].into_iter().chain(of_lanes).any(|mates| *mates != MatesChoice::None)
+    }
+
+    /// The files that hold queries.
+    pub fn query_files(&self) -> impl Iterator<Item = &Path> {
+        let mates = if let MatesChoice::File(path) = &self.mates { Some(&**path) } else { None };
+        [&*self.query].into_iter().chain(mates).chain(self.more_lanes.iter().flat_map(Lane::files))
+    }
+
+    /// What receipts call the format; [`Format::named`] parses it.
+    pub fn format_name(&self) -> &'static str {
+        if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
+    }
+
+    /// The files about the run that are written beside its output.
+    pub fn files_about(&self) -> impl Iterator<Item = &Path> {
+        [&self.report, &self.stats].into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Whether the output is in blocks of bgzf.
+    pub fn in_blocks(&self) -> bool {
+        self.packed || self.format == OutputFormat::Records(Format::Bam)
+    }
+
+    /// Whether names of sequences may hold what SAM forbids.
+    pub fn takes_any_name(&self) -> bool {
+        matches!(self.format, OutputFormat::Records(Format::Paf) | OutputFormat::Hits(_))
+    }
+
+    /// Whether the paths of hits are needed: the output shows more than their scores, or more than scores decides on hits.
+    pub fn needs_paths(&self) -> bool {
+        let shows_paths = match self.format {
+            OutputFormat::Hits(HitFormat::Tab) => self.columns.iter().any(|column| column.needs_path()),
+            OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
+        };
+        let Limits { identity, coverage, max_per_target, .. } = self.limits;
+        // A further hit of a target must not overlap the first one, and joining parts takes whole hits.
+        let has_further_hits = max_per_target > 1 || self.split.is_some() || self.has_mates();
+        let decides = self.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;
+        let is_masked = self.mask == Mask::Low;
+        let is_cut = self.circular != Circular::default() || self.ref_part.is_some();
+        shows_paths || decides || is_masked || is_cut || self.files_about().next().is_some()
+    }
+
+    /// Whether the output shows whole header lines of references.
+    pub fn shows_titles(&self) -> bool {
+        match self.format {
+            OutputFormat::Records(_) => false,
+            OutputFormat::Hits(HitFormat::Json | HitFormat::Text) => true,
+            OutputFormat::Hits(HitFormat::Tab) => {
+                self.columns.iter().any(|column| matches!(column, Column::Stitle | Column::Salltitles))
+            }
+        }
+    }
+}
+
+impl OutputFormat {
+    /// The format that a file's name stands for, in upper or lower case; text may be packed.
+    pub fn of_file(path: &Path) -> Option<OutputFormat> {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let (name, packed) = match name.strip_suffix(".gz") {
+            Some(name) => (name, true),
+            None => (&*name, false),
+        };
+        match Path::new(name).extension()?.to_str()? {
+            "sam" => Some(OutputFormat::Records(Format::Sam)),
+            "bam" if !packed => Some(OutputFormat::Records(Format::Bam)),
+            "paf" => Some(OutputFormat::Records(Format::Paf)),
+            "tab" | "tsv" => Some(OutputFormat::Hits(HitFormat::Tab)),
+            "json" | "jsonl" => Some(OutputFormat::Hits(HitFormat::Json)),
+            "txt" => Some(OutputFormat::Hits(HitFormat::Text)),
+            _ => None,
+        }
+    }
+
+    /// What receipts call it.
+    pub fn name(self, packed: bool) -> &'static str {
+        match self {
+            OutputFormat::Records(format) => format.name(packed),
+            OutputFormat::Hits(format) => format.name(packed),
+        }
+    }
+}
+
+impl HitFormat {
+    /// What receipts call it.
+    pub fn name(self, packed: bool) -> &'static str {
+        match (self, packed) {
+            (HitFormat::Tab, false) => "table",
+            (HitFormat::Tab, true) => "table.gz",
+            (HitFormat::Json, false) => "json",
+            (HitFormat::Json, true) => "json.gz",
+            (HitFormat::Text, false) => "text",
+            (HitFormat::Text, true) => "text.gz",
+        }
+    }
+
+    /// The format of a receipt's name for it, and whether its text is packed.
+    pub fn named(name: &str) -> Option<(HitFormat, bool)> {
+        let all = [HitFormat::Tab, HitFormat::Json, HitFormat::Text]
+            .map(|format| [(format, false), (format, true)]);
+        all.into_iter().flatten().find(|(format, packed)| format.name(*packed) == name)
+    }
+}
+
+impl Format {
+    /// What receipts call it; [`Format::named`] parses it.
+    pub fn name(self, packed: bool) -> &'static str {
+        match (self, packed) {
+            (Format::Sam, false) => "sam",
+            (Format::Sam, true) => "sam.gz",
+            (Format::Bam, _) => "bam",
+            (Format::Paf, false) => "paf",
+            (Format::Paf, true) => "paf.gz",
+        }
+    }
+
+    /// The format of a receipt's name for it, and whether its text is packed.
+    pub fn named(name: &str) -> Option<(Format, bool)> {
+        if name == SORTED_BAM {
+            return Some((Format::Bam, false));
+        }
+        let all = [Format::Sam, Format::Bam, Format::Paf].map(|format| [(format, false), (format, true)]);
+        all.into_iter().flatten().find(|(format, packed)| format.name(*packed) == name)
+    }
+}

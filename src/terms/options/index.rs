@@ -1,0 +1,28 @@
+//! What `swalign index` is asked to do.
+
+use crate::terms::alphabet::Alphabet;
+use std::path::PathBuf;
+
+/// Extension of a database, appended to the name of its FASTA file.
+pub const DATABASE_EXTENSION: &str = ".swdb";
+
+/// A run of `swalign index`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexOptions {
+    /// The references; `-` is stdin.
+    pub references: PathBuf,
+    /// The database.
+    pub output: PathBuf,
+    /// `None` detects it from the references.
+    pub alphabet: Option<Alphabet>,
+    /// Lower-case residues become N, or X in proteins.
+    pub masks_lower_case: bool,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
+    /// The references may be FASTQ.
+    pub reads_as_reference: bool,
+    /// Host threads; at least 1.
+    pub threads: usize,
+    /// 0 quiet, 1 normal.
+    pub verbosity: u8,
+}

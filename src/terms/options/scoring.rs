@@ -1,0 +1,231 @@
+//! The scoring of a run: presets, and what overrides their numbers.
+
+use crate::terms::alphabet::Alphabet;
+use crate::terms::error::{Error, Place, Result};
+use crate::terms::scoring::{AlignmentMode, MAX_PARAMETER, Matrix, Scoring, Substitution};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// A matrix file has no more bytes.
+const MATRIX_BYTES: usize = 1 << 20;
+
+/// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScoringChoice {
+    pub preset: Option<Preset>,
+    pub match_: Option<i32>,
+    pub mismatch: Option<i32>,
+    pub gap_open: Option<i32>,
+    pub gap_extend: Option<i32>,
+    /// Name of a built-in matrix or path of a matrix file.
+    pub matrix: Option<String>,
+    pub mode: AlignmentMode,
+}
+
+/// Named sets of scoring parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// 1/4/6/1, bwa mem's without its clipping penalty; the default for DNA.
+    Short,
+    /// 2/4/4/2, minimap2's without its second gap piece (24/1).
+    Long,
+    /// 2/3/5/2.
+    Blastn,
+    /// 1/1/0/2.
+    Linear,
+    /// BLOSUM62, 11/1; the default for protein.
+    Protein,
+}
+
+impl Preset {
+    /// match, mismatch, gap open, gap extend; the first two are unused with a matrix.
+    fn numbers(self) -> (i32, i32, i32, i32) {
+        match self {
+            Preset::Short => (1, 4, 6, 1),
+            Preset::Long => (2, 4, 4, 2),
+            Preset::Blastn => (2, 3, 5, 2),
+            Preset::Linear => (1, 1, 0, 2),
+            Preset::Protein => (0, 0, 11, 1),
+        }
+    }
+}
+
+impl ScoringChoice {
+    /// The alphabet that the options are for: match, mismatch and the presets of DNA, or a matrix of proteins by its name.
+    pub fn alphabet(&self) -> Option<Alphabet> {
+        let is_protein = self.preset == Some(Preset::Protein)
+            || self.matrix.as_deref().is_some_and(|name| Matrix::named(name).is_some());
+        let is_dna = self.preset.is_some_and(|preset| preset != Preset::Protein)
+            || self.match_.or(self.mismatch).is_some();
+        match (is_dna, is_protein) {
+            (true, false) => Some(Alphabet::Dna),
+            (false, true) => Some(Alphabet::Protein),
+            _ => None,
+        }
+    }
+
+    /// Fills in the scoring for `alphabet`. An explicit number overrides that of the preset, and an explicit preset that of
+    /// the alphabet. A built-in matrix brings gap costs of its own.
+    pub fn resolve(&self, alphabet: Alphabet) -> Result<Scoring> {
+        let preset = match (self.preset, alphabet) {
+            (Some(Preset::Protein), Alphabet::Dna) => {
+                return Err(usage(
+                    "--preset protein is for proteins, but the sequences are DNA; leave it out, or set --alphabet \
+                     protein",
+                ));
+            }
+            (Some(preset), _) => preset,
+            (None, Alphabet::Dna) => Preset::Short,
+            (None, Alphabet::Protein) => Preset::Protein,
+        };
+        let (match_, mismatch, open, extend) = preset.numbers();
+        let matrix = match (&self.matrix, alphabet, preset) {
+            (Some(_), _, _) if self.match_.is_some() || self.mismatch.is_some() => {
+                return Err(usage(
+                    "--matrix cannot be combined with --match and --mismatch; leave either out",
+                ));
+            }
+            (Some(name), _, _) => Some(load_matrix(name, alphabet)?),
+            (None, Alphabet::Protein, Preset::Protein)
+                if self.match_.is_none() && self.mismatch.is_none() =>
+            {
+                Some(load_matrix("BLOSUM62", alphabet)?)
+            }
+            (None, Alphabet::Protein, _) => {
+                return Err(usage(
+                    "proteins are scored with a matrix, not with match and mismatch; use --matrix or --preset \
+                     protein, or set --alphabet dna if the sequences are DNA",
+                ));
+            }
+            (None, Alphabet::Dna, _) => None,
+        };
+        let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
+        let (open, extend) = usual.unwrap_or((open, extend));
+        let gap_open = within("--gap-open", self.gap_open.unwrap_or(open), 0)?;
+        let gap_extend = within("--gap-extend", self.gap_extend.unwrap_or(extend), 1)?;
+        let scoring = match matrix {
+            Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
+            None => Scoring::dna(
+                within("--match", self.match_.unwrap_or(match_), 1)?,
+                within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?,
+                gap_open,
+                gap_extend,
+            ),
+        };
+        Ok(scoring.in_mode(self.mode))
+    }
+}
+
+/// The least score where any counts, as it does in modes other than local when none is asked for.
+pub const ANY_SCORE: i32 = i32::MIN + 1;
+
+/// The least score that is a hit when none is asked for: 20 matches, or 60 with a matrix
+/// (docs/algorithm.md says why).
+pub fn default_min_score(scoring: &Scoring) -> i32 {
+    match scoring.substitution {
+        _ if !scoring.mode.is_local() => ANY_SCORE,
+        Substitution::Equal { match_, .. } => 20 * match_,
+        Substitution::Matrix(_) => 60,
+    }
+}
+
+/// Bases of the exact run that a hit of the second tier contains by default, as of bwa's seeds.
+pub const ANCHOR: u32 = 19;
+
+/// Matches that pay for one more residue of a gap, at most, in a run with two tiers: with more, the window of a read could be a whole
+/// chromosome.
+const CHEAPEST_GAP: i64 = 8;
+
+/// The minimum score of the second tier: 30 matches, as in bwa. `None` if a run with this scoring has one tier.
+pub fn anchored_score(scoring: &Scoring) -> Option<i32> {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. }
+            if scoring.mode.is_local()
+                && match_ > 0
+                && i64::from(match_) <= CHEAPEST_GAP * i64::from(scoring.gap_extend) =>
+        {
+            Some(30 * match_)
+        }
+        _ => None,
+    }
+}
+
+/// The fall of the running score that cuts a path when none is asked for: 200 matches, which is minimap2's 400 under its scores, and
+/// 100 matches for the preset short. None without matches to count in.
+pub fn default_drop(scoring: &Scoring, preset: Option<Preset>) -> i32 {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. } if scoring.mode.is_local() => {
+            match_ * if preset == Some(Preset::Long) { 200 } else { 100 }
+        }
+        _ => 0,
+    }
+}
+
+/// The best possible score below which a query counts as short in lists of hits, so that E-values alone decide: that of
+/// 30 bases, BLAST's limit for its task `blastn-short`.
+pub fn short_score(scoring: &Scoring) -> Option<i32> {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. } => Some(30 * match_),
+        Substitution::Matrix(_) => None,
+    }
+}
+
+/// The least score of a supplementary hit when none is asked for, where hits score `min_score`: twice what hits score by
+/// default, which is minimap2's 80 under its scores.
+pub fn default_split_score(scoring: &Scoring, min_score: i32) -> i32 {
+    (2 * default_min_score(scoring)).max(min_score)
+}
+
+fn usage(text: &str) -> Error {
+    Error::Usage(text.to_string())
+}
+
+fn within(flag: &str, value: i32, least: i32) -> Result<i32> {
+    if (least..=MAX_PARAMETER).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::Usage(format!(
+        "{flag} {value} is out of range; give {least} to {MAX_PARAMETER} (penalties are positive numbers)"
+    )))
+}
+
+fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {
+    if let (Some(matrix), Alphabet::Protein) = (Matrix::named(name), alphabet) {
+        return Ok(matrix);
+    }
+    let path = PathBuf::from(name);
+    let bytes = read_matrix(&path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Error::Usage(format!(
+            "--matrix {name}: neither a built-in {alphabet} matrix nor a file; the built-in protein matrices are \
+             {}",
+            Matrix::names().collect::<Vec<_>>().join(", ")
+        )),
+        _ => Error::io(&path, source),
+    })?;
+    matrix_text(&bytes).and_then(|text| Matrix::parse(name, text, alphabet)).map_err(|(line, problem)| {
+        let remedy = match bytes.contains(&0) {
+            true => "save it as plain text; for UTF-16, use `iconv -f UTF-16 -t UTF-8`",
+            false => "give a matrix of this alphabet in NCBI's format, such as the BLOSUM files",
+        };
+        Error::input(Place { file: path, record: None, line }, problem, remedy)
+    })
+}
+
+/// The bytes of a file. A file may have no end, so of a longer one than [`MATRIX_BYTES`] only one byte more is read.
+fn read_matrix(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MATRIX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a matrix file, without a byte order mark.
+fn matrix_text(bytes: &[u8]) -> Result<&str, (Option<u64>, String)> {
+    let problem = match str::from_utf8(bytes) {
+        _ if bytes.len() > MATRIX_BYTES => "this is not a matrix: the file is larger than 1 MiB",
+        Ok(text) if !text.contains('\0') => return Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        _ if bytes.contains(&0) => "the text is UTF-16, or this is not text",
+        _ => "the text is not UTF-8",
+    };
+    Err((None, problem.to_string()))
+}

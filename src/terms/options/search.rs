@@ -1,0 +1,197 @@
+//! What `swalign search` is asked to do.
+
+use super::{Circular, PageOptions, ReadRules, SearchColumn, Share};
+use crate::terms::alignment::Strands;
+use std::path::{Path, PathBuf};
+
+/// What `swalign search` is asked to do, all choices made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchOptions {
+    pub patterns: PatternSource,
+    /// FASTA or FASTQ; `-` is stdin.
+    pub texts: Vec<PathBuf>,
+    /// Which texts are circles.
+    pub circular: Circular,
+    /// `None` is stdout.
+    pub output: Option<PathBuf>,
+    /// Maximum number of edits of a hit.
+    pub max_edits: u32,
+    /// Edits for each letter of a pattern, in millionths, instead of `max_edits`.
+    pub edits_by_rate: Option<u32>,
+    /// Whether insertions and deletions are edits.
+    pub indels: bool,
+    /// Most insertions, deletions, substitutions, and insertions and deletions together, where one of them is below
+    /// `max_edits`.
+    pub limits: Option<[u32; 4]>,
+    /// The PAM next to a hit.
+    pub pam: Option<PamChoice>,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
+    /// Pairs of hits instead of hits.
+    pub amplicons: Option<AmpliconChoice>,
+    pub strands: Strands,
+    /// Every end, and not only local minima of the edits.
+    pub every_end: bool,
+    /// Only the fewest edits of a text.
+    pub best: bool,
+    /// Only the first hit of a text.
+    pub first: bool,
+    /// The texts without a hit, instead of hits.
+    pub invert: bool,
+    pub format: SearchFormat,
+    /// Columns of the table.
+    pub columns: Vec<SearchColumn>,
+    /// Whether alignments are shown in the pattern's orientation, and not in the text's.
+    pub as_pattern: bool,
+    /// A table with a row for each pattern.
+    pub summary: Option<PathBuf>,
+    /// Where alignments to read are shown.
+    pub page: PageOptions,
+    /// Only this part of the texts.
+    pub part: Option<Share>,
+    /// Nothing is done if the output is there, whole, and of this command.
+    pub resume: bool,
+    /// Names of texts and patterns are whole header lines, and not their first words.
+    pub full_names: bool,
+    pub device: SearchDevice,
+    /// Host threads; at least 1.
+    pub threads: usize,
+    /// The command line for @PG.
+    pub command_line: String,
+    /// 0 quiet, 1 normal, 2 verbose.
+    pub verbosity: u8,
+}
+
+/// Maximum length of a PAM.
+pub const MOST_PAM_LETTERS: usize = 32;
+
+/// A PAM, as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PamChoice {
+    /// IUPAC codes.
+    pub letters: String,
+    /// Whether it is on the 5' side of the pattern instead of the 3' side.
+    pub in_front: bool,
+}
+
+/// Which hits are joined to amplicons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AmpliconChoice {
+    pub pairs: PairSource,
+    /// Least and greatest length.
+    pub lengths: (usize, usize),
+    /// Records of FASTA and FASTQ have no primers.
+    pub trims_primers: bool,
+    /// The file for texts without an amplicon.
+    pub untrimmed: Option<PathBuf>,
+    /// The texts are first mates.
+    pub mates: Option<MateFiles>,
+}
+
+/// Second mates of a search, and the files for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MateFiles {
+    pub file: PathBuf,
+    pub output: PathBuf,
+    pub untrimmed: Option<PathBuf>,
+    /// Maximum number of bases before the primer of a mate.
+    pub offset: usize,
+}
+
+impl AmpliconChoice {
+    /// The file of pairs.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.pairs {
+            PairSource::File(path) => Some(path),
+            PairSource::Names | PairSource::Any => None,
+        }
+    }
+}
+
+/// What says which patterns are a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PairSource {
+    /// Their names.
+    Names,
+    /// Each pattern pairs with each.
+    Any,
+    /// Two names a line.
+    File(PathBuf),
+}
+
+/// Where patterns come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternSource {
+    /// One pattern, given as a sequence.
+    Letters(String),
+    /// FASTA or FASTQ; `-` is stdin.
+    File(PathBuf),
+}
+
+/// What `swalign search` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchFormat {
+    Tab,
+    Bed,
+    Sam,
+    Fasta,
+    Fastq,
+    /// Hits of each text.
+    Count,
+    /// Alignments to read.
+    Text,
+}
+
+/// What scans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchDevice {
+    /// The best GPU if the work repays its start-up, or else the CPU.
+    Auto,
+    /// The best GPU, or one by index, PCI id or part of the name.
+    Gpu(Option<String>),
+    /// The cores, with an instruction set by name or the best that they have.
+    Cpu(Option<String>),
+    /// The specification: slow, for checking the others.
+    Plain,
+}
+
+impl SearchOptions {
+    /// How patterns and texts are read.
+    pub fn rules(&self) -> ReadRules {
+        ReadRules { removes_gaps: self.removes_gaps, ..ReadRules::default() }
+    }
+
+    /// Second mates, if the texts are mates.
+    pub fn mates(&self) -> Option<&MateFiles> {
+        self.amplicons.as_ref()?.mates.as_ref()
+    }
+
+    /// Files that are written beside the output.
+    pub fn side_files(&self) -> impl Iterator<Item = &Path> {
+        let untrimmed = self.amplicons.as_ref().and_then(|choice| choice.untrimmed.as_deref());
+        let mates = self.mates().map(|mates| &*mates.output);
+        let untrimmed_mates = self.mates().and_then(|mates| mates.untrimmed.as_deref());
+        [self.summary.as_deref(), untrimmed, mates, untrimmed_mates].into_iter().flatten()
+    }
+}
+
+impl SearchFormat {
+    /// Its name in receipts, which [`SearchFormat::named`] parses.
+    pub fn name(self) -> &'static str {
+        match self {
+            SearchFormat::Tab => "tab",
+            SearchFormat::Bed => "bed",
+            SearchFormat::Sam => "sam of hits",
+            SearchFormat::Fasta => "fasta",
+            SearchFormat::Fastq => "fastq",
+            SearchFormat::Count => "count",
+            SearchFormat::Text => "text of hits",
+        }
+    }
+
+    /// The format of a receipt's name for it.
+    pub fn named(name: &str) -> Option<SearchFormat> {
+        use SearchFormat::{Bed, Count, Fasta, Fastq, Sam, Tab, Text};
+        [Tab, Bed, Sam, Fasta, Fastq, Count, Text].into_iter().find(|format| format.name() == name)
+    }
+}

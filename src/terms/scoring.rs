@@ -1,0 +1,494 @@
+//! What a match, a mismatch and a gap are worth.
+//!
+//! A gap of length k costs `gap_open + k * gap_extend` (positive numbers): with gap_open 4 and
+//! gap_extend 2, length 1 costs 6 and length 2 costs 8.
+
+mod mode;
+
+pub use mode::AlignmentMode;
+
+use crate::terms::alphabet::{Alphabet, CODES, SCORED, scored_code};
+use crate::terms::casts::{to_i8, to_i32, to_i64, to_u8};
+use crate::terms::error::{Error, Place};
+use std::fmt;
+
+/// The largest penalty or match score that is accepted: far above any in use, and small enough that
+/// no single step can overflow an i32.
+pub const MAX_PARAMETER: i32 = 1 << 20;
+/// No score may exceed this, so that sums of a score and a few penalties stay inside an i32.
+pub const MAX_SCORE: i64 = 1 << 29;
+
+/// Substitution scores and affine gap penalties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Scoring {
+    /// What is scored.
+    pub alphabet: Alphabet,
+    #[doc(hidden)]
+    pub substitution: Substitution,
+    /// Cost of opening a gap, in addition to the extension of its first residue. Not negative.
+    pub gap_open: i32,
+    /// Cost of each residue of a gap. At least 1.
+    pub gap_extend: i32,
+    /// Which ends of the sequences cost nothing.
+    pub mode: AlignmentMode,
+}
+
+/// How two residues score against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Substitution {
+    /// `+match_` for two equal letters of A, C, G, T; `-mismatch` for everything else, N with N
+    /// included.
+    Equal {
+        match_: i32,
+        mismatch: i32,
+    },
+    Matrix(Box<Matrix>),
+}
+
+/// A substitution matrix.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Matrix {
+    /// What it is called.
+    pub name: String,
+    /// `scores[query code][target code]`; unused codes hold the lowest score.
+    #[doc(hidden)]
+    pub scores: [[i8; CODES]; CODES],
+}
+
+impl fmt::Debug for Matrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Matrix({})", self.name)
+    }
+}
+
+/// A matrix that comes with the program.
+struct BuiltIn {
+    name: &'static str,
+    text: &'static str,
+    /// Cost of opening a gap, and of each of its residues, that BLAST takes with this matrix by default.
+    gap_costs: (i32, i32),
+}
+
+impl BuiltIn {
+    const fn new(name: &'static str, text: &'static str, gap_costs: (i32, i32)) -> BuiltIn {
+        BuiltIn { name, text, gap_costs }
+    }
+}
+
+/// The built-in matrices: NCBI's classic 24-letter edition, and BLOSUM80 as in NCBI's toolkit, in half bits. The classic
+/// BLOSUM80, in thirds of bits, is BLOSUM80_3; its gap costs are 3/2 of those of BLOSUM80, rounded up.
+const MATRICES: [BuiltIn; 9] = [
+    BuiltIn::new("BLOSUM45", include_str!("../../data/matrices/BLOSUM45"), (14, 2)),
+    BuiltIn::new("BLOSUM50", include_str!("../../data/matrices/BLOSUM50"), (13, 2)),
+    BuiltIn::new("BLOSUM62", include_str!("../../data/matrices/BLOSUM62"), (11, 1)),
+    BuiltIn::new("BLOSUM80", include_str!("../../data/matrices/BLOSUM80"), (10, 1)),
+    BuiltIn::new("BLOSUM80_3", include_str!("../../data/matrices/BLOSUM80_3"), (15, 2)),
+    BuiltIn::new("BLOSUM90", include_str!("../../data/matrices/BLOSUM90"), (10, 1)),
+    BuiltIn::new("PAM30", include_str!("../../data/matrices/PAM30"), (9, 1)),
+    BuiltIn::new("PAM70", include_str!("../../data/matrices/PAM70"), (10, 1)),
+    BuiltIn::new("PAM250", include_str!("../../data/matrices/PAM250"), (14, 2)),
+];
+
+impl Scoring {
+    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores. [`Scoring::builder`]
+    /// sets them by their names.
+    pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
+        let substitution = Substitution::Equal { match_, mismatch };
+        Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
+    }
+
+    /// Scoring of `alphabet` by a matrix with affine gaps.
+    pub fn matrix(alphabet: Alphabet, matrix: Matrix, gap_open: i32, gap_extend: i32) -> Scoring {
+        let substitution = Substitution::Matrix(Box::new(matrix));
+        Scoring { alphabet, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
+    }
+
+    /// The same in another mode: which ends of the sequences an alignment may leave out.
+    ///
+    /// ```
+    /// use swalign::{AlignmentMode, Scoring, align_pair};
+    ///
+    /// let scoring = Scoring::dna(1, 4, 6, 1).in_mode(AlignmentMode::Global);
+    /// let hit = align_pair("ACGTTGCA", "ACGTTTGCAGG", &scoring)?.expect("both have letters");
+    /// assert_eq!((hit.score(), hit.cigar().to_string().as_str()), (-7, "3M1D5M2D"));
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    pub fn in_mode(self, mode: AlignmentMode) -> Scoring {
+        Scoring { mode, ..self }
+    }
+
+    /// Cost of a gap of `len` residues.
+    pub fn gap_cost(&self, len: usize) -> i64 {
+        i64::from(self.gap_open) + to_i64(len) * i64::from(self.gap_extend)
+    }
+}
+
+/// What engines ask, in codes.
+#[doc(hidden)]
+impl Scoring {
+    /// `s(q, t)`.
+    #[inline]
+    pub fn score(&self, q: u8, t: u8) -> i32 {
+        match &self.substitution {
+            Substitution::Equal { match_, .. } if q == t && q < 4 => *match_,
+            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Matrix(matrix) => i32::from(matrix.scores[q as usize][t as usize]),
+        }
+    }
+
+    /// Sum of the scores of two stretches of equal length, residue by residue.
+    pub fn score_all(&self, query: &[u8], target: &[u8]) -> i64 {
+        match &self.substitution {
+            Substitution::Equal { match_, mismatch } => {
+                let matches = matches(query, target);
+                let mismatches = to_i64(query.len().min(target.len())) - matches;
+                matches * i64::from(*match_) - mismatches * i64::from(*mismatch)
+            }
+            Substitution::Matrix(_) => {
+                query.iter().zip(target).map(|(&q, &t)| i64::from(self.score(q, t))).sum()
+            }
+        }
+    }
+
+    /// The most that a query residue can add to a score: its best substitution, at least 0.
+    pub fn potential(&self, q: u8) -> i32 {
+        match &self.substitution {
+            Substitution::Equal { match_, .. } => {
+                if q < 4 {
+                    *match_
+                } else {
+                    0
+                }
+            }
+            Substitution::Matrix(matrix) => {
+                let row = &matrix.scores[q as usize][..self.alphabet.letters().len()];
+                i32::from(row.iter().copied().max().unwrap_or(0).max(0))
+            }
+        }
+    }
+
+    /// The most that any residue can add to a score.
+    pub fn max_potential(&self) -> i32 {
+        if let Substitution::Equal { match_, .. } = self.substitution {
+            return match_.max(0);
+        }
+        (0..to_u8(self.alphabet.letters().len())).map(|code| self.potential(code)).max().unwrap_or(0)
+    }
+
+    /// Whether no score of a query of `len` residues can overflow, nor a position in it, even if no residue scores.
+    pub fn fits(&self, len: usize) -> bool {
+        i64::try_from(len)
+            .is_ok_and(|len| len.saturating_mul(i64::from(self.max_potential().max(1))) <= MAX_SCORE)
+    }
+
+    /// Whether gaps as long as these sequences, where the mode may need them, cost no more than is counted with.
+    pub fn fits_below(&self, query: usize, target: usize) -> bool {
+        let target = if self.mode == AlignmentMode::Global { target } else { 0 };
+        self.mode.is_local() || self.gap_cost(query).saturating_add(self.gap_cost(target)) <= MAX_SCORE
+    }
+
+    /// The lowest score of two letters.
+    pub fn lowest(&self) -> i32 {
+        match &self.substitution {
+            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Matrix(matrix) => {
+                matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
+            }
+        }
+    }
+}
+
+/// Every number by its name, as the header of the output has it.
+impl fmt::Display for Scoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "alphabet={} ", self.alphabet)?;
+        match &self.substitution {
+            Substitution::Equal { match_, mismatch } => write!(f, "match={match_} mismatch={mismatch}")?,
+            Substitution::Matrix(matrix) => write!(f, "matrix={}", matrix.name)?,
+        }
+        write!(f, " gap_open={} gap_extend={}", self.gap_open, self.gap_extend)?;
+        if self.mode.is_local() { Ok(()) } else { write!(f, " mode={}", self.mode) }
+    }
+}
+
+impl Matrix {
+    /// The names of the built-in matrices.
+    ///
+    /// BLOSUM80 is BLAST's edition, in half bits. BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of
+    /// bits.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MATRICES.iter().map(|built_in| built_in.name)
+    }
+
+    /// A built-in matrix by its name, in any case.
+    pub fn named(name: &str) -> Option<Matrix> {
+        let BuiltIn { name, text, .. } =
+            MATRICES.iter().find(|known| known.name.eq_ignore_ascii_case(name))?;
+        Matrix::parse(name, text, Alphabet::Protein).ok()
+    }
+
+    /// The gap costs that BLAST takes with a built-in matrix by default: that of opening a gap, and that of each of its
+    /// residues. `None` for other matrices.
+    ///
+    /// ```
+    /// use swalign::{Alphabet, Matrix, Scoring};
+    ///
+    /// let matrix = Matrix::named("BLOSUM45").expect("a built-in matrix");
+    /// let (gap_open, gap_extend) = matrix.usual_gap_costs().expect("a built-in matrix has gap costs");
+    /// assert_eq!((gap_open, gap_extend), (14, 2));
+    /// let scoring = Scoring::matrix(Alphabet::Protein, matrix, gap_open, gap_extend);
+    /// # let _ = scoring;
+    /// ```
+    pub fn usual_gap_costs(&self) -> Option<(i32, i32)> {
+        let built_in = MATRICES.iter().find(|known| known.name == self.name)?;
+        (Matrix::named(built_in.name)?.scores == self.scores).then_some(built_in.gap_costs)
+    }
+
+    /// A matrix in NCBI's format, as the files `BLOSUM62` and `NUC.4.4` have it: `#` comments, a line of column letters
+    /// (targets), then a line for each row letter (queries) with its scores, integers of -127 to 127. Letters of the
+    /// alphabet that it lacks (IUPAC codes, B, Z, X, *) score as its lowest entry. Proteins' U scores as C, O as K, and J
+    /// as the mean of I and L, rounded up, unless the matrix has J.
+    ///
+    /// # Errors
+    /// [`Error::Input`], with `name` for the file and the line, if the text is no such matrix.
+    pub fn from_text(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, Error> {
+        Matrix::parse(name, text, alphabet).map_err(|(line, problem)| {
+            let place = Place { file: name.into(), record: None, line };
+            Error::input(place, problem, "give a matrix of this alphabet in NCBI's format")
+        })
+    }
+
+    /// Reads NCBI's format: `#` comments, a line of column letters (targets), then a line for each
+    /// row letter (queries) with its scores, integers of -127..127. The error is the 1-based line,
+    /// where one is at fault, and what is wrong. [`Matrix::from_text`] says how letters score that the matrix lacks.
+    #[doc(hidden)]
+    pub fn parse(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, (Option<u64>, String)> {
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .map(|(n, line)| (n as u64 + 1, line))
+            .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+        let (number, header) =
+            lines.next().ok_or((None, "the line with the residues of the columns is missing".to_string()))?;
+        let columns = header
+            .split_whitespace()
+            .map(single_letter)
+            .collect::<Option<Vec<u8>>>()
+            .ok_or((Some(number), "the line of columns must contain single characters".to_string()))?;
+        if let Some(letter) = (1..columns.len()).find(|&at| columns[..at].contains(&columns[at])) {
+            let problem = format!("column {} is duplicated", (columns[letter] as char).escape_default());
+            return Err((Some(number), problem));
+        }
+        let mut cells: Vec<(u8, u8, i8)> = Vec::new();
+        let mut rows = Vec::new();
+        for (number, line) in lines {
+            let mut words = line.split_whitespace();
+            let row = words
+                .next()
+                .and_then(single_letter)
+                .ok_or((Some(number), "a row must begin with its residue".to_string()))?;
+            let scores = words
+                .map(|word| word.parse::<i8>().ok().filter(|&score| score > i8::MIN))
+                .collect::<Option<Vec<i8>>>()
+                .ok_or((Some(number), "scores must be integers from -127 to 127".to_string()))?;
+            if scores.len() != columns.len() {
+                let problem = format!(
+                    "row {} has {} scores, but there are {} columns",
+                    row as char,
+                    scores.len(),
+                    columns.len()
+                );
+                return Err((Some(number), problem));
+            }
+            if rows.contains(&row) {
+                return Err((Some(number), format!("row {} is duplicated", (row as char).escape_default())));
+            }
+            rows.push(row);
+            cells.extend(columns.iter().zip(scores).map(|(&column, score)| (row, column, score)));
+        }
+        let missing: Vec<String> = alphabet
+            .required_letters()
+            .iter()
+            .filter(|letter| !rows.contains(letter) || !columns.contains(letter))
+            .map(|&letter| (letter as char).to_string())
+            .collect();
+        if !missing.is_empty() {
+            return Err((
+                None,
+                format!("{alphabet} residues without a row or column: {}", missing.join(" ")),
+            ));
+        }
+        let lowest = cells.iter().map(|cell| cell.2).min().unwrap_or(-1);
+        let mut scores = [[lowest; CODES]; CODES];
+        // Rows of letters that the alphabet writes or scores otherwise (U for T, U as C) stay unused.
+        let is_own = |code: &u8, letter| alphabet.letters()[usize::from(*code)] == letter && *code < SCORED;
+        let own = |letter: u8| alphabet.code(letter).filter(|code| is_own(code, letter)).map(usize::from);
+        for (row, column, score) in cells {
+            if let (Some(row), Some(column)) = (own(row), own(column)) {
+                scores[row][column] = score;
+            }
+        }
+        if alphabet == Alphabet::Protein {
+            let has_j = rows.contains(&b'J') && columns.contains(&b'J');
+            fill_in(&mut scores, has_j);
+        }
+        Ok(Matrix { name: name.to_string(), scores })
+    }
+}
+
+/// Fills in the scores of residues that matrices of proteins leave out: U scores as C, O as K, and J, unless the matrix
+/// `has_j`, as the mean of I and L, rounded up.
+fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
+    const I: usize = 9;
+    const L: usize = 10;
+    const J: usize = 24;
+    if !has_j {
+        let mean = |scores: &[i8]| {
+            let (sum, count) =
+                (scores.iter().map(|&score| i32::from(score)).sum::<i32>(), to_i32(scores.len()));
+            // Of numbers between -127 and 127.
+            to_i8(-((-sum).div_euclid(count)))
+        };
+        scores[J][J] = mean(&[scores[I][I], scores[I][L], scores[L][I], scores[L][L]]);
+        let given = *scores;
+        for (score, (&i, &l)) in scores[J][..J].iter_mut().zip(given[I].iter().zip(&given[L])) {
+            *score = mean(&[i, l]);
+        }
+        for (row, given) in scores[..J].iter_mut().zip(&given) {
+            row[J] = mean(&[given[I], given[L]]);
+        }
+    }
+    let given = *scores;
+    let scored = |code: usize| usize::from(scored_code(to_u8(code)));
+    for (q, row) in scores.iter_mut().enumerate() {
+        for (t, score) in row.iter_mut().enumerate() {
+            *score = given[scored(q)][scored(t)];
+        }
+    }
+}
+
+/// Nucleotides that are the same in both.
+fn matches(query: &[u8], target: &[u8]) -> i64 {
+    /// So many are compared at once: a length that the compiler knows.
+    const LANES: usize = 16;
+    let same = |(q, t): (&u8, &u8)| u8::from(q == t) & u8::from(*q < 4);
+    let len = query.len().min(target.len());
+    let (queries, last_of_query) = query[..len].as_chunks::<LANES>();
+    let (targets, last_of_target) = target[..len].as_chunks::<LANES>();
+    let count = |(q, t): (&[u8; LANES], &[u8; LANES])| i64::from(q.iter().zip(t).map(same).sum::<u8>());
+    let first: i64 = queries.iter().zip(targets).map(count).sum();
+    // What is left is compared together with some of those before it, which don't count again.
+    let counted = to_u8(LANES - last_of_query.len());
+    if let (Some(q), Some(t)) = (query[..len].last_chunk::<LANES>(), target[..len].last_chunk::<LANES>()) {
+        let last = (0u8..).zip(q.iter().zip(t)).map(|(place, both)| same(both) & u8::from(place >= counted));
+        return first + i64::from(last.sum::<u8>());
+    }
+    first + i64::from(last_of_query.iter().zip(last_of_target).map(same).sum::<u8>())
+}
+
+fn single_letter(word: &str) -> Option<u8> {
+    match word.as_bytes() {
+        [letter] => Some(letter.to_ascii_uppercase()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(alphabet: Alphabet, letter: u8) -> u8 {
+        alphabet.code(letter).unwrap()
+    }
+
+    #[test]
+    fn stretches_score_as_their_residues_do() {
+        let scoring = Scoring::dna(3, 5, 6, 1);
+        let query: Vec<u8> = (0..70u32).map(|k| (k * k % 7 % 5) as u8).collect();
+        let target: Vec<u8> = (0..70u32).map(|k| (k * k % 11 % 5) as u8).collect();
+        for (start, end) in (0..70).flat_map(|start| (start..=70).map(move |end| (start, end))) {
+            let (query, target) = (&query[start..end], &target[start..end]);
+            let each = query.iter().zip(target).map(|(&q, &t)| i64::from(scoring.score(q, t)));
+            assert_eq!(scoring.score_all(query, target), each.sum::<i64>(), "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn every_built_in_matrix_parses() {
+        for name in Matrix::names() {
+            assert!(Matrix::named(&name.to_lowercase()).is_some(), "{name}");
+        }
+        let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+        let w = code(Alphabet::Protein, b'W');
+        assert_eq!(scoring.score(w, w), 11);
+        let of = |q: u8, t: u8| scoring.score(code(Alphabet::Protein, q), code(Alphabet::Protein, t));
+        for letter in *b"ARNDCQEGHILKMFPSTWYVBZX*JUO" {
+            assert_eq!([of(b'U', letter), of(letter, b'U')], [of(b'C', letter), of(letter, b'C')]);
+            assert_eq!([of(b'O', letter), of(letter, b'O')], [of(b'K', letter), of(letter, b'K')]);
+        }
+        // I and L score 4 and 2 against I, 1 and 2 against M, -3 and -2 against W.
+        assert_eq!([of(b'J', b'I'), of(b'M', b'J'), of(b'J', b'W'), of(b'J', b'J')], [3, 2, -2, 3]);
+        assert_eq!([of(b'U', b'U'), of(b'U', b'X'), of(b'J', b'*')], [9, -2, -4]);
+    }
+
+    #[test]
+    fn a_matrix_may_have_j_of_its_own() {
+        let parsed = |own: &str| {
+            let letters = format!("A R N D C Q E G H I L K M F P S T W Y V {own}");
+            let rows = letters.split(' ').map(|row| {
+                let scores = letters.split(' ').map(|column| match (row, column) {
+                    ("J" | "U", "J" | "U") => "7",
+                    ("J" | "U", _) => "5",
+                    _ if row == column => "2",
+                    _ => "-1",
+                });
+                format!("{row} {}\n", scores.collect::<Vec<_>>().join(" "))
+            });
+            let text = format!("{letters}\n{}", rows.collect::<String>());
+            Matrix::parse("own", &text, Alphabet::Protein).unwrap()
+        };
+        let of = |own: &str, pairs: [&[u8; 2]; 6]| {
+            let scoring = Scoring::matrix(Alphabet::Protein, parsed(own), 11, 1);
+            pairs.map(|&[q, t]| scoring.score(code(Alphabet::Protein, q), code(Alphabet::Protein, t)))
+        };
+        assert_eq!(of("J", [b"JJ", b"JA", b"AJ", b"JI", b"UU", b"OK"]), [7, 5, -1, 5, 2, 2]);
+        // A row of U is not used. A mean of 0.5 is 1, and J against B, which the matrix lacks, scores as its lowest entry.
+        assert_eq!(of("U", [b"UU", b"UC", b"UA", b"JI", b"JJ", b"JB"]), [2, 2, -1, 1, 1, -1]);
+    }
+
+    #[test]
+    fn ambiguous_dna_matches_nothing() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let n = code(Alphabet::Dna, b'N');
+        assert_eq!(scoring.score(n, n), -4);
+        assert_eq!(scoring.potential(n), 0);
+        assert_eq!(scoring.gap_cost(2), 8);
+    }
+
+    #[test]
+    fn a_matrix_names_what_is_wrong() {
+        let refuse = |text: &str| Matrix::parse("x", text, Alphabet::Dna).unwrap_err();
+        assert_eq!(refuse("# only a comment\n").0, None);
+        assert!(refuse("A C G\nA 1 0 0\nC 0 1 0\nG 0 0 1\n").1.ends_with("column: T"));
+        assert_eq!(refuse("A C G T\nA 1 0 0\n").0, Some(2));
+        assert_eq!(refuse("A C G T\nA 1 0 0 999\n").0, Some(2));
+        assert_eq!(refuse("A C GG T\n").0, Some(1));
+        assert_eq!(refuse("# x\nA A C G T\n"), (Some(2), "column A is duplicated".to_string()));
+        let twice = refuse("A C G T\nA 1 0 0 0\nC 0 1 0 0\na 0 0 0 1\n");
+        assert_eq!(twice, (Some(4), "row A is duplicated".to_string()));
+    }
+
+    #[test]
+    fn long_queries_with_large_scores_do_not_fit() {
+        assert!(Scoring::dna(2, 4, 4, 2).fits(100_000_000));
+        assert!(!Scoring::dna(MAX_PARAMETER, 4, 4, 2).fits(1_000_000));
+        // Even if no residue scores, positions have 32 bits.
+        let matrix =
+            Matrix::parse("x", "A C G T\nA 0 0 0 0\nC 0 0 0 0\nG 0 0 0 0\nT 0 0 0 0\n", Alphabet::Dna)
+                .unwrap();
+        let nothing = Scoring::matrix(Alphabet::Dna, matrix, 4, 2);
+        assert!(nothing.fits(1 << 29) && !nothing.fits(1 << 32) && !nothing.fits(usize::MAX));
+    }
+}
