@@ -304,14 +304,15 @@ fn mates_options(folder: &Path) -> Options {
 fn mates_whose_scores_overflow_are_refused() {
     let folder = TempDir::new().unwrap();
     let options = mates_options(folder.path());
-    let reference = fs::read_to_string(&options.reference).unwrap();
-    let read = &reference.lines().nth(1).unwrap()[..2500];
+    let reference = letters(7000, 3);
+    let read = &reference[..6500];
+    fs::write(&options.reference, format!(">r\n{reference}\n")).unwrap();
     fs::write(&options.query, format!(">p\n{read}\n>p\n{read}\n")).unwrap();
     let scoring = ScoringChoice { match_: Some(1 << 20), ..ScoringChoice::default() };
     let options = Options { scoring, ..options };
     let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
     let error = run_in(&options, &Notes::default(), sound).unwrap_err();
-    assert!(error.to_string().contains("2500 against 3000 residues could overflow"), "{error}");
+    assert!(error.to_string().contains("6500 against 7000 residues could overflow"), "{error}");
 }
 
 /// The records that a run of mates writes, the queries that it searched, and the insert size.
