@@ -18,37 +18,32 @@ RULES, PICTURE = ROOT / "tests" / "architecture.rs", ROOT / "docs" / "architectu
 # A module's column, and what it is for; parts of a module belong to it.
 ROLES = {
     "terms": (2.2, "terms of all modules"),
-    "bounds": (0, "how far an alignment strays"),
-    "batch": (1.05, "codes, concatenated"),
-    "options": (3.15, "options of a run"),
-    "identity": (5.2, "columns of an alignment"),
-    "significance": (6.25, "bit scores, E-values"),
-    "json": (6.3, "JSON"),
-    "complexity": (7.4, "low-complexity stretches"),
-    "bam": (5.25, "fields of a BAM record"),
-    "groups": (4.2, "records that stay together"),
-    "dedup": (7.35, "sequences, each once"),
-    "memory": (5.25, "when there is none left"),
-    "reader": (3.5, "FASTA, FASTQ in"),
-    "writer": (4.75, "SAM, BAM, PAF out"),
+    "align/identity": (5.2, "columns of an alignment"),
+    "align/significance": (6.25, "bit scores, E-values"),
+    "align/complexity": (7.4, "low-complexity stretches"),
+    "align/dedup": (7.35, "sequences, each once"),
+    "input/reader": (3.5, "FASTA, FASTQ in"),
+    "output/writer": (4.75, "SAM, BAM, PAF out"),
+    "gpu": (2.9, "devices, buffers, submissions"),
+    "patterns/scan": (3.0, "kernels of searches"),
     "engine": (1.95, "plain, cpu, gpu: scores, paths"),
-    "candidates": (0.9, "where a hit can be"),
-    "backtrace": (0, "from a hit to its path"),
-    "hits": (0.9, "which alignments, which order"),
-    "fitted": (5.1, "constants behind E-values"),
-    "pairing": (0.3, "hits of mates, together"),
-    "split": (1.3, "the rest of a split read"),
-    "circles": (1.4, "hits across an origin, cut"),
-    "quality": (2.1, "mapping qualities"),
-    "sliced": (2.9, "a text in every bit of a vector"),
-    "fingerprints": (3.66, "equal stretches, equal chunks"),
-    "repeats": (3.7, "repeats, taken out"),
-    "search": (2.55, "patterns with errors"),
-    "grep": (2.3, "lines with errors"),
-    "dictionary": (2.45, "words looked up"),
-    "database": (5.5, "references that are mapped"),
-    "statistics": (4.4, "a run's records summed up"),
-    "report": (4.7, "the page and JSON of a run"),
+    "align/candidates": (0.9, "where a hit can be"),
+    "align/backtrace": (0, "from a hit to its path"),
+    "align/hits": (0.9, "which alignments, which order"),
+    "align/fitted": (5.1, "constants behind E-values"),
+    "align/pairing": (0.3, "hits of mates, together"),
+    "align/split": (1.3, "the rest of a split read"),
+    "align/circles": (1.4, "hits across an origin, cut"),
+    "align/quality": (2.1, "mapping qualities"),
+    "patterns/sliced": (2.9, "a text in every bit of a vector"),
+    "align/fingerprints": (3.66, "equal stretches, equal chunks"),
+    "align/repeats": (3.7, "repeats, taken out"),
+    "patterns/search": (2.55, "patterns with errors"),
+    "patterns/grep": (2.3, "lines with errors"),
+    "patterns/dictionary": (2.45, "words looked up"),
+    "input/database": (5.5, "references that are mapped"),
+    "output/statistics": (4.4, "a run's records summed up"),
+    "output/report": (4.7, "the page and JSON of a run"),
     "api": (3.4, "public interface"),
     "pipeline": (1.6, "threads, queues, the order"),
     "cli": (1.6, "arguments, messages, signals"),
@@ -71,12 +66,12 @@ def constant(text, name):
 
 
 def rules(text):
-    """What each top-level module knows, the terms as one, and the crates that are named in one module only."""
-    terms = set(re.findall(r'"(\w+)"', constant(text, "TERMS")))
-    whole = lambda name: "terms" if name in terms else name.split("/")[0]
+    """What each module knows, the terms as one, and the crates that are named in one module only."""
+    rooms = set(re.findall(r'"(\w+)"', constant(text, "ROOMS")))
+    whole = lambda name: "/".join(name.split("/")[: 2 if name.split("/")[0] in rooms else 1])
     knows = {}
     for module, known in re.findall(r'\(\s*"([\w/]+)",\s*&\[(.*?)\],?\s*\)', constant(text, "MAY_KNOW"), re.S):
-        knows.setdefault(whole(module), set()).update(whole(name) for name in re.findall(r'"(\w+)"', known))
+        knows.setdefault(whole(module), set()).update(whole(name) for name in re.findall(r'"([\w/]+)"', known))
     crates = {}
     for things, places in re.findall(r"\(\s*&\[(.*?)\],\s*&\[(.*?)\],?\s*\)", constant(text, "BELONGS_TO"), re.S):
         homes = {whole(place) for place in re.findall(r'"([\w/]+)"', places)}
@@ -134,7 +129,7 @@ def draw(text):
             begin, end, bend = (x + WIDE / 2, y + HIGH), (a + WIDE / 2, b - 2), (b - y - HIGH) / 2
             parts.append(f'<path class="line" marker-end="url(#head)" d="M{begin[0]:.0f} {begin[1]}C{begin[0]:.0f} {begin[1] + bend:.0f} '
                          f'{end[0]:.0f} {end[1] - bend:.0f} {end[0]:.0f} {end[1]}"/>')
-    terms = ", ".join(re.findall(r'"(\w+)"', constant(text, "TERMS")))
+    terms = ", ".join(sorted(path.stem for path in (ROOT / "src" / "terms").glob("*.rs")))
     for module, (x, y) in place.items():
         name, only = (terms, []) if module == "terms" else (module, crates.get(module, []))
         wide = WIDE + 90 if module == "terms" else WIDE

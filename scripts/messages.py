@@ -35,9 +35,9 @@ SINKS = [
 SINKS = [(path.split(), kind, arguments) for path, kind, arguments in SINKS]
 # Functions whose results are messages: file, name, kind, and what comes before the text.
 ROOTS = [
-    ("error.rs", "remedy", "error", "\x01file\x02: \x01message\x02"),
-    ("error.rs", "remedy_of_code", "error", "\x01file\x02: \x01message\x02"),
-    ("reader/remarks.rs", "sentence", "warning", ""),
+    ("terms/error.rs", "remedy", "error", "\x01file\x02: \x01message\x02"),
+    ("terms/error.rs", "remedy_of_code", "error", "\x01file\x02: \x01message\x02"),
+    ("input/reader/remarks.rs", "sentence", "warning", ""),
     ("pipeline/remarks.rs", "unsplit", "note", ""),
     ("pipeline/remarks.rs", "too_short", "note", ""),
     ("pipeline/remarks.rs", "too_unlikely", "note", ""),
@@ -56,19 +56,19 @@ PASSED_ON = [
     ("pipeline", "self . engine . take_notice"),
     ("pipeline", "scan . take_notice"),
     ("pipeline/search/write.rs", "notice"),
-    ("reader/bam.rs", "String"),
-    ("reader/bam.rs", "DamagedBam ( text )"),
-    ("reader/gunzip.rs", "Damaged ( error . to_string ( ) )"),
-    ("reader/faults.rs", "damaged . to_string"),
+    ("input/reader/bam.rs", "String"),
+    ("input/reader/bam.rs", "DamagedBam ( text )"),
+    ("input/reader/gunzip.rs", "Damaged ( error . to_string ( ) )"),
+    ("input/reader/faults.rs", "damaged . to_string"),
 ]
 # Files whose messages a user of the command never sees: the library's own interface, and checks of what the program itself writes.
-NOT_SEEN = re.compile(r"^(api/|error\.rs|fingerprints|scoring\.rs|engine/gpu/template|writer/reread)")
+NOT_SEEN = re.compile(r"^(api/|terms/error\.rs|align/fingerprints|terms/scoring\.rs|gpu/template|output/writer/reread)")
 # Messages that are wrapped in others: file, what comes before, and what comes after.
 WRAPPED = [
-    ("reader/bam.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
-    ("reader/bgzf.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
-    ("reader/gunzip.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
-    ("reader/share/feed.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
+    ("input/reader/bam.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
+    ("input/reader/bgzf.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
+    ("input/reader/gunzip.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
+    ("input/reader/share/feed.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
 ]
 
 
@@ -152,18 +152,18 @@ SECTIONS = [
     ("Values of options", "These follow `invalid value '...' for '--option'`. Exit code 2.", ["value"]),
     ("Options of search, grep, dedup and index", "Exit code 2.", ["cli/search", "cli/grep", "cli/dedup", "cli/index"]),
     ("Lanes and sample sheets", "A message about a sample sheet begins with the file, line and column. Exit code 2.",
-     ["cli/lanes.rs", "options/sample_sheet.rs"]),
+     ["cli/lanes.rs", "terms/options/sample_sheet.rs"]),
     ("Standard output", "*cause* is the message of the operating system.", ["cli/stdout.rs"]),
     ("Options of alignment", "Exit code 2.", ["cli"]),
-    ("Scoring schemes", "", ["options/scoring.rs", "scoring.rs", "pipeline/significance.rs", "significance"]),
-    ("Databases", "", ["database", "pipeline/source.rs"]),
+    ("Scoring schemes", "", ["terms/options/scoring.rs", "terms/scoring.rs", "pipeline/significance.rs", "align/significance"]),
+    ("Databases", "", ["input/database", "pipeline/source.rs"]),
     ("Parts and merge", "", ["pipeline/merge", "pipeline/receipts.rs", "pipeline/remembered.rs"]),
-    ("Patterns, primers and search", "", ["pipeline/search", "search", "reader/name_pairs.rs", "reader/texts.rs"]),
-    ("Patterns of grep", "", ["pipeline/grep", "grep", "dictionary"]),
-    ("Outputs", "The message begins with the file. *cause* is the message of the operating system.", ["writer"]),
+    ("Patterns, primers and search", "", ["pipeline/search", "patterns/search", "input/reader/name_pairs.rs", "input/reader/texts.rs"]),
+    ("Patterns of grep", "", ["pipeline/grep", "patterns/grep", "patterns/dictionary"]),
+    ("Outputs", "The message begins with the file. *cause* is the message of the operating system.", ["output/writer"]),
     ("Devices and threads", "If a GPU was requested and cannot be opened, the message ends with `use --device cpu, or install the GPU's Vulkan "
-     "driver and loader`.", ["engine", "pipeline/device.rs", "pipeline/threads.rs", "pipeline/scanner.rs", "pipeline.rs"]),
-    ("Files", "These follow the message of the operating system.", ["error.rs"]),
+     "driver and loader`.", ["engine", "gpu", "pipeline/device.rs", "pipeline/threads.rs", "pipeline/scanner.rs", "pipeline.rs"]),
+    ("Files", "These follow the message of the operating system.", ["terms/error.rs"]),
     ("Sequences and references", "", [""]),
 ]
 INTRODUCTION = """# Messages

@@ -6,92 +6,60 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Folders whose modules have rules of their own. Each is a list of modules, and nothing else.
-const ROOMS: &[&str] = &["align", "input", "output", "patterns", "terms"];
+/// Folders whose modules have rules of their own.
+const ROOMS: &[&str] = &["align", "input", "output", "patterns"];
 
-const TERMS: &[&str] =
-    &["terms/casts", "terms/alphabet", "terms/scoring", "terms/alignment", "terms/insert", "terms/error"];
-
-/// What each module may import from the crate, besides itself and the terms. The terms know only each
-/// other. A part of a module with an entry of its own may import that too.
+/// What each module may import from the crate, besides itself and the terms, which know only each other. A part of a module
+/// with an entry of its own may import that too.
 const MAY_KNOW: &[(&str, &[&str])] = &[
-    ("terms/casts", &[]),
-    ("terms/alphabet", &[]),
-    ("terms/scoring", &[]),
-    ("terms/alignment", &[]),
-    ("terms/insert", &[]),
+    ("terms", &[]),
+    ("gpu", &[]),
+    ("engine", &[]),
+    ("engine/gpu", &["gpu"]),
     ("align/quality", &[]),
-    ("terms/error", &[]),
-    ("terms/bounds", &[]),
-    ("terms/options", &[]),
-    ("align/identity", &["terms/options"]),
+    ("align/identity", &[]),
     ("align/complexity", &[]),
-    ("terms/json", &[]),
-    ("align/significance", &["terms/batch"]),
-    ("terms/bam", &[]),
-    ("terms/batch", &[]),
-    ("terms/groups", &[]),
-    // Distinct sequences.
+    ("align/significance", &[]),
     ("align/dedup", &[]),
-    // Equal queries of a batch.
-    ("align/dedup/queries", &["terms/batch"]),
-    ("terms/memory", &[]),
-    ("input/reader", &["terms/bam", "terms/batch", "terms/groups", "terms/memory", "terms/options"]),
-    (
-        "output/writer",
-        &[
-            "terms/bam",
-            "input/reader",
-            "terms/batch",
-            "terms/groups",
-            "terms/options",
-            "align/quality",
-            "align/significance",
-        ],
-    ),
-    // Hits of a search as lines.
-    ("output/writer/hits", &["patterns/search"]),
-    // Ranked hits with their significance.
-    ("output/writer/list", &["align/complexity", "align/identity", "terms/json"]),
-    // References as they lie in a file that is mapped.
-    ("input/database", &["terms/batch", "align/candidates", "terms/options", "input/reader"]),
-    // Sums of what the writer makes records of.
-    ("output/statistics", &["input/reader", "terms/batch", "align/complexity", "align/quality"]),
-    ("output/report", &["terms/json", "terms/options", "output/statistics"]),
-    ("engine", &["terms/batch", "terms/bounds"]),
-    ("align/candidates", &["terms/batch", "terms/bounds"]),
-    ("align/backtrace", &["terms/batch", "terms/bounds", "engine"]),
-    ("align/repeats", &["terms/batch", "align/fingerprints"]),
-    (
-        "align/hits",
-        &["terms/batch", "terms/bounds", "engine", "align/candidates", "align/backtrace", "align/repeats"],
-    ),
+    ("align/candidates", &[]),
+    ("align/backtrace", &["engine"]),
+    ("align/repeats", &["align/fingerprints"]),
+    ("align/hits", &["engine", "align/candidates", "align/backtrace", "align/repeats"]),
     // Scores that chance reaches.
     ("align/hits/anchored/tiers", &["align/significance"]),
     // Constants of a scoring, from alignments of random sequences.
-    ("align/fitted", &["terms/batch", "align/candidates", "engine", "align/hits", "align/significance"]),
-    ("align/pairing", &["terms/batch", "engine", "align/backtrace", "align/hits", "align/quality"]),
-    (
-        "align/split",
-        &["terms/batch", "terms/bounds", "engine", "align/candidates", "align/hits", "align/quality"],
-    ),
-    ("align/circles", &["terms/batch", "align/candidates", "align/quality"]),
+    ("align/fitted", &["align/candidates", "engine", "align/hits", "align/significance"]),
+    ("align/pairing", &["engine", "align/backtrace", "align/hits", "align/quality"]),
+    ("align/split", &["engine", "align/candidates", "align/hits", "align/quality"]),
+    ("align/circles", &["align/candidates", "align/quality"]),
+    // Where sequences are cut into chunks.
+    ("align/fingerprints", &["engine", "patterns/sliced"]),
+    ("align/fingerprints/gpu", &["patterns/scan"]),
+    // Kernels of searches on a device.
+    ("patterns/scan", &["engine", "gpu"]),
     // Bits of vectors, for searches in bases and in bytes.
     ("patterns/sliced", &["engine"]),
-    // Where sequences are cut into chunks.
-    ("align/fingerprints", &["terms/batch", "engine", "patterns/sliced"]),
-    ("patterns/search", &["engine", "patterns/sliced"]),
+    ("patterns/search", &["engine", "patterns/scan", "patterns/sliced"]),
     // The filter's scans.
-    ("patterns/search/finder", &["terms/batch", "align/candidates"]),
-    ("patterns/grep", &["engine", "patterns/search", "patterns/sliced"]),
+    ("patterns/search/finder", &["align/candidates"]),
+    ("patterns/grep", &["engine", "patterns/scan", "patterns/search", "patterns/sliced"]),
     // Lines of bytes, as grep has them.
-    ("patterns/dictionary", &["engine", "patterns/grep"]),
+    ("patterns/dictionary", &["engine", "patterns/grep", "patterns/scan"]),
+    ("input/reader", &[]),
+    // References in a file that is mapped.
+    ("input/database", &["align/candidates", "input/reader"]),
+    ("output/writer", &["input/reader", "align/quality", "align/significance"]),
+    // Hits of a search as lines.
+    ("output/writer/hits", &["patterns/search"]),
+    // Ranked hits with their significance.
+    ("output/writer/list", &["align/complexity", "align/identity"]),
+    // Sums over the writer's records.
+    ("output/statistics", &["input/reader", "align/complexity", "align/quality"]),
+    ("output/report", &["output/statistics"]),
     (
         "pipeline",
         &[
-            "terms/options",
             "input/reader",
-            "terms/batch",
             "output/writer",
             "engine",
             "align/candidates",
@@ -104,7 +72,6 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("pipeline/about", &["output/report"]),
-    ("pipeline/tests", &["terms/groups"]),
     ("pipeline/repeats", &["align/repeats"]),
     ("pipeline/remembered", &["align/dedup"]),
     ("pipeline/dedup", &["align/dedup"]),
@@ -114,11 +81,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/spool", &["input/database"]),
     ("pipeline/estimate", &["input/database"]),
     ("pipeline/source", &["input/database"]),
-    ("pipeline/significance", &["terms/bounds", "align/fitted", "align/significance"]),
+    ("pipeline/significance", &["align/fitted", "align/significance"]),
     ("pipeline/query_search", &["align/complexity"]),
     ("pipeline/ranking", &["align/complexity", "align/identity"]),
-    // Blocks of what parts are joined to.
-    ("pipeline/merge/abreast", &["terms/groups"]),
     // Paths of single pairs.
     ("pipeline/matrix", &["align/backtrace", "align/identity"]),
     ("pipeline/search", &["patterns/search"]),
@@ -129,37 +94,26 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // The library's front door, beside the command's pipeline.
     (
         "api",
-        &[
-            "terms/options",
-            "input/reader",
-            "terms/batch",
-            "engine",
-            "align/candidates",
-            "align/backtrace",
-            "align/hits",
-            "patterns/search",
-        ],
+        &["input/reader", "engine", "align/candidates", "align/backtrace", "align/hits", "patterns/search"],
     ),
     ("api/significance", &["align/fitted", "align/significance"]),
     ("api/targets", &["input/database"]),
-    ("cli", &["terms/options"]),
+    ("cli", &[]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
-    // JSON.
-    ("cli/terminal/devices", &["terms/json"]),
     // Whether an output, or its receipt, is an input's file.
     ("cli/paths", &["output/writer"]),
     // Remedies that a flag is for.
     ("cli/flags", &["input/reader"]),
-    ("cli/signals", &["terms/memory", "output/writer"]),
+    ("cli/signals", &["output/writer"]),
     ("lib", &[]),
-    ("main", &["cli", "terms/options", "engine", "terms/memory", "pipeline"]),
+    ("main", &["cli", "engine", "pipeline"]),
 ];
 
 /// Outside things, and the files (by the beginning of their path in src/) that may name them.
 const BELONGS_TO: &[(&[&str], &[&str])] = &[
-    (&["wgpu"], &["engine/gpu"]),
-    (&["pollster"], &["engine/gpu"]),
+    (&["wgpu"], &["engine/gpu", "gpu", "patterns/scan"]),
+    (&["pollster"], &["gpu"]),
     (&["queue.submit", "create_command_encoder"], &["gpu/run"]),
     (&["clap", "clap_complete", "clap_mangen"], &["cli"]),
     (&["indicatif"], &["cli"]),
@@ -369,7 +323,7 @@ fn modules_import_only_what_they_may_know() {
         }
         for import in imports(&source.code) {
             let known = MAY_KNOW.iter().any(|(name, _)| *name == import);
-            let may = import == module || TERMS.contains(&&*import) || allowed.contains(&&*import);
+            let may = import == module || import == "terms" || allowed.contains(&&*import);
             if known && !may {
                 wrong.push(format!("{} imports {import}", source.path));
             }
@@ -418,10 +372,10 @@ fn outside_things_stay_in_their_place() {
 
 #[test]
 fn the_reading_of_sources() {
-    let text = "use crate::{a::{X, Y}, b}; use crate::terms::d::X; // wgpu\n/* clap */ let t = \"wgpu \\\" wgpu\"; let r = r#\"clap\"#;\n\
+    let text = "use crate::{a::{X, Y}, b}; use crate::align::d::X; // wgpu\n/* clap */ let t = \"wgpu \\\" wgpu\"; let r = r#\"clap\"#;\n\
                 let c = '\"'; let l: &'a str; let n = b'\\''; fn_wgpu();\n#[cfg(test)]\nmod tests { use wgpu; mod x {} }\nuse crate::c::Z;";
     let code = without_tests(&without_prose(text));
     assert!(!names(&code, "wgpu") && !names(&code, "clap"), "{code}");
-    assert_eq!(imports(&code).into_iter().collect::<Vec<_>>(), ["a", "b", "c", "terms/d"]);
+    assert_eq!(imports(&code).into_iter().collect::<Vec<_>>(), ["a", "align/d", "b", "c"]);
     assert!(names("x = wgpu::Y", "wgpu"));
 }

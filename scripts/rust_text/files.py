@@ -1,4 +1,5 @@
 """Rust source files as tokens, with their functions, closures, patterns, matches and constants."""
+import os
 import pathlib
 import re
 
@@ -36,7 +37,8 @@ class Binding:
 class File:
     def __init__(self, path):
         self.path = path.relative_to(SOURCE).as_posix()
-        text, line = path.read_text(), 1
+        self.text = path.read_text()
+        text, line = self.text, 1
         self.tokens, self.lines = [], []
         for found in TOKEN.finditer(text):
             if found.lastgroup != "space" and not found["space"]:
@@ -243,7 +245,22 @@ FUNCTIONS = {}
 for each in FILES:
     for function in each.functions:
         FUNCTIONS.setdefault(function.name, []).append(function)
-CONSTANTS = {name: (each, span) for each in FILES for name, span in each.constants.items()}
+CONSTANTS = {}
+for each in FILES:
+    for name, span in each.constants.items():
+        CONSTANTS.setdefault(name, []).append((each, span))
+
+
+def constant(file, name):
+    """The file and the range of a constant that a file uses: its own, the one that it imports, or the nearest one. Or None."""
+    if name in file.constants:
+        return file, file.constants[name]
+    imported = re.search(rf"use (?:crate|super)::([\w:]+)::(?:\{{[^}}]*\b)?{name}\b", file.text)
+    home = imported[1].replace("::", "/") if imported else None
+    known = CONSTANTS.get(name, [])
+    exact = [known for known in known if home and re.search(rf"(^|/){home}\.rs$", known[0].path)]
+    shared = lambda known: len(os.path.commonprefix([known[0].path.split("/"), file.path.split("/")]))
+    return max(exact or known, key=shared, default=None)
 
 
 def callee(file, i):
@@ -263,10 +280,16 @@ def callee(file, i):
             return exact[0] if exact else None
         fits = [f for f in fits if not f.kind]
         near = [f for f in fits if pathlib.PurePath(f.file.path).stem == qualifier]
-        return (near or [f for f in fits if f.file is not file] or fits or [None])[0]
+        return nearest(file, near or [f for f in fits if f.file is not file] or fits)
     if not is_method:
         fits = [f for f in fits if not f.kind]
-    return next((f for f in fits if f.file is file), fits[0] if fits else None)
+    return next((f for f in fits if f.file is file), nearest(file, fits))
+
+
+def nearest(file, functions):
+    """The function whose file shares the most folders with another file; of several the first one. None if there is none."""
+    shared = lambda f: len(os.path.commonprefix([f.file.path.split("/"), file.path.split("/")]))
+    return max(functions, key=shared, default=None)
 
 
 def sites(wanted):

@@ -2,7 +2,7 @@
 import itertools
 import re
 
-from .files import CONSTANTS, PAIRS, Callable, callee, destructured, names_of, receiver, sites, tail
+from .files import CONSTANTS, PAIRS, Callable, callee, constant, destructured, names_of, receiver, sites, tail
 
 # Methods that keep the text.
 SAME = {"to_string", "to_owned", "into", "clone", "as_str", "as_ref", "unwrap_or_default", "into_owned", "trim", "iter", "copied",
@@ -243,7 +243,7 @@ class Reader:
             if fits:
                 yield from self.bound(file, max(fits, key=lambda b: b.start), name, choices)
                 return
-        home = (file, file.constants[name]) if name in file.constants else CONSTANTS.get(name)
+        home = constant(file, name)
         if home:
             yield from self.values(*home, choices)
         else:
@@ -399,7 +399,7 @@ class Reader:
         if fits:
             return self.bound(file, max(fits, key=lambda b: b.start), name, choices)
         if name in file.constants or name in CONSTANTS:
-            home = (file, file.constants[name]) if name in file.constants else CONSTANTS[name]
+            home = constant(file, name)
             return self.values(*home, choices)
         return [(Hole(name), choices)]
 
