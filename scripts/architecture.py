@@ -106,6 +106,17 @@ def arrows(knows):
     return {module: sorted(direct(module)) for module in knows}
 
 
+def columns(knows, level):
+    """The column of each module, moved to the right where modules of one level would overlap."""
+    found = {}
+    for height in set(level.values()):
+        free = 0
+        for module in sorted((m for m in knows if level[m] == height), key=lambda module: ROLES[module][0]):
+            found[module] = max(ROLES[module][0], free)
+            free = found[module] + 1.05
+    return found
+
+
 def fitted(text, width, size):
     """The attributes that shrink a text of `size` pixels to a box of `width`."""
     return "" if len(text) * 0.56 * size < width - 12 else f' textLength="{width - 12}" lengthAdjust="spacingAndGlyphs"'
@@ -118,9 +129,10 @@ def draw(text):
     drawn = arrows(knows)
     level = levels(knows)
     top = max(level.values())
-    width = 2 * EDGE + int(max(ROLES[module][0] for module in knows) * PITCH) + WIDE
+    column = columns(knows, level)
+    width = 2 * EDGE + int(max(column.values()) * PITCH) + WIDE
     height = 2 * EDGE + top * RISE + HIGH
-    place = {module: (EDGE + ROLES[module][0] * PITCH, EDGE + (top - level[module]) * RISE) for module in knows}
+    place = {module: (EDGE + column[module] * PITCH, EDGE + (top - level[module]) * RISE) for module in knows}
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE]
     for module, known in drawn.items():
         x, y = place[module]
@@ -131,12 +143,12 @@ def draw(text):
                          f'{end[0]:.0f} {end[1] - bend:.0f} {end[0]:.0f} {end[1]}"/>')
     terms = ", ".join(sorted(path.stem for path in (ROOT / "src" / "terms").glob("*.rs")))
     for module, (x, y) in place.items():
-        name, only = (terms, []) if module == "terms" else (module, crates.get(module, []))
-        wide = WIDE + 90 if module == "terms" else WIDE
+        only = crates.get(module, []) if module != "terms" else []
+        role, wide = (terms, WIDE + 330) if module == "terms" else (ROLES[module][1], WIDE)
         parts.append(f'<rect class="paper" x="{x - (wide - WIDE) / 2:.0f}" y="{y}" width="{wide}" height="{HIGH}" rx="6"/>')
         parts.append(f'<rect class="box" x="{x - (wide - WIDE) / 2:.0f}" y="{y}" width="{wide}" height="{HIGH}" rx="6"/>')
         middle = x + WIDE / 2
-        lines = [(19, ' class="name"', 14, name), (35, "", 12, ROLES[module][1]), (50, "", 12, ", ".join(only))]
+        lines = [(19, ' class="name"', 14, module), (35, "", 12, role), (50, "", 12, ", ".join(only))]
         for down, kind, size, line in lines if only else lines[:2]:
             parts.append(f'<text{kind} x="{middle:.0f}" y="{y + down}"{fitted(line, wide, size)}>{escape(line)}</text>')
     return "\n".join([*parts, "</svg>", ""])

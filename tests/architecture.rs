@@ -88,7 +88,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/matrix", &["align/backtrace", "align/identity"]),
     ("pipeline/search", &["patterns/search"]),
     ("pipeline/search/texts", &["input/database"]),
-    ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/search"]),
+    ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/scan", "patterns/search"]),
     ("pipeline/scanner", &["patterns/search"]),
     ("pipeline/device", &["patterns/search"]),
     // The library's front door, beside the command's pipeline.
