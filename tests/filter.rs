@@ -19,9 +19,10 @@ use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::patterns::search::finder::Finder;
 use swalign::patterns::search::sliced::Sliced;
 use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
-use swalign::terms::scoring::Scoring;
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// match, mismatch, gap open, gap extend.
 const SCHEMES: [(i32, i32, i32, i32); 6] =
@@ -247,9 +248,99 @@ fn where_there_is_no_filter() {
     let case = Case::new(1);
     let few: Arc<Sequences> = Arc::new([&[0u8, 1, 2][..]].into_iter().collect());
     assert!(Filter::by_index(&few, &case.batch.scoring, 2).is_none());
-    let matrix = swalign::terms::scoring::Matrix::named("BLOSUM62").unwrap();
-    let proteins = Scoring::matrix(swalign::terms::alphabet::Alphabet::Protein, matrix, 11, 1);
+    let matrix = Matrix::named("BLOSUM62").unwrap();
+    let proteins = Scoring::matrix(Alphabet::Protein, matrix, 11, 1);
     assert!(Filter::by_index(&case.batch.targets, &Arc::new(proteins), 1).is_none());
+}
+
+/// A matrix of the scores of A, C, G and T, by query and target. Other codes score `other`.
+fn matrix(bases: [[i8; 4]; 4], other: i8, open: i32, extend: i32) -> Scoring {
+    let mut text = String::from("  A C G T N\n");
+    for (row, scores) in "ACGT".chars().zip(bases) {
+        let scores: Vec<String> = scores.iter().map(i8::to_string).collect();
+        text.push_str(&format!("{row} {} {other}\n", scores.join(" ")));
+    }
+    text.push_str(&format!("N {other} {other} {other} {other} {other}\n"));
+    let matrix = Matrix::from_text("test", &text, Alphabet::Dna).unwrap();
+    Scoring::matrix(Alphabet::Dna, matrix, open, extend)
+}
+
+/// Scores of a match and of a mismatch.
+fn plain_matrix(match_: i8, mismatch: i8) -> [[i8; 4]; 4] {
+    std::array::from_fn(|q| std::array::from_fn(|t| if q == t { match_ } else { -mismatch }))
+}
+
+/// A read's T scores so much against a reference's C.
+fn converting(score: i8) -> Scoring {
+    let mut bases = plain_matrix(2, 4);
+    bases[3][1] = score;
+    matrix(bases, -4, 4, 2)
+}
+
+/// The same case with a scoring and with queries whose forward strand `convert` changes.
+fn with_scoring(case: &Case, scoring: Scoring, mut convert: impl FnMut(u8) -> u8) -> Case {
+    let Case { batch, layout } = case;
+    let step = layout.strands.count() as usize;
+    let mut queries = Sequences::default();
+    for query in batch.queries.iter().step_by(step) {
+        let query: Vec<u8> = query.iter().map(|&code| convert(code)).collect();
+        queries.push(query.iter().copied());
+        if step == 2 {
+            queries.push(reversed(&query));
+        }
+    }
+    let batch = Batch { queries: Arc::new(queries), scoring: Arc::new(scoring), ..batch.clone() };
+    Case { batch, layout: *layout }
+}
+
+#[test]
+fn matrices_of_dna_lose_nothing() {
+    let transitions = [[2, -4, -1, -4], [-4, 2, -4, -1], [-1, -4, 2, -4], [-4, -1, -4, 2]];
+    let uneven = [[5, -3, 1, -4], [-2, 7, -6, 0], [-1, -5, 4, -4], [-9, 3, -4, 6]];
+    let scorings = [
+        matrix(plain_matrix(5, 4), -2, 10, 1),
+        matrix(plain_matrix(2, 4), -1, 4, 2),
+        matrix(transitions, -4, 4, 2),
+        matrix(uneven, -3, 8, 2),
+        // N scores more than a mismatch, and nearly as much as a match.
+        matrix(plain_matrix(3, 4), 2, 6, 1),
+        converting(2),
+        converting(1),
+        converting(-3),
+    ];
+    let mut helped = [0; 8];
+    for seed in 0..16 {
+        let number = seed as usize % scorings.len();
+        let mut random = Random::new(seed);
+        let is_converting = number >= 5;
+        let convert = |code| if is_converting && code == 1 && random.below(10) > 0 { 3 } else { code };
+        let case = with_scoring(&Case::new(seed), scorings[number].clone(), convert);
+        let Batch { targets, scoring, .. } = &case.batch;
+        let strands = case.layout.strands.count();
+        let scan = || Box::new(Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false));
+        let filters = [
+            Filter::by_index(targets, scoring, strands),
+            Filter::by_scan(targets, scoring, strands, scan()),
+            Filter::auto(targets, scoring, strands, scan(), None),
+        ];
+        assert!(filters[0].is_some() && filters[2].is_some(), "{scoring}");
+        for (min_score, max_hits) in [(60, 1), (30, 3), (100, 2)] {
+            let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
+            let (expected, all) = case.find(rules, None);
+            for filter in filters.iter().flatten() {
+                let (found, some) = case.find(rules, Some(filter));
+                assert_eq!(found, expected, "seed {seed}, matrix {number}, {rules:?}");
+                helped[number] += u64::from(some.cells * 20 < all.cells * 19);
+            }
+        }
+    }
+    // If T and C are one class, converted reads have seeds.
+    assert!(helped[0] > 0 && helped[1] > 0 && helped[5] > 0, "{helped:?}");
+    // Nothing can be told apart by seeds.
+    let targets = &Case::new(1).batch.targets;
+    for nothing in [matrix([[1; 4]; 4], 1, 4, 2), matrix(plain_matrix(2, 4), 2, 4, 2)] {
+        assert!(Filter::by_index(targets, &Arc::new(nothing), 1).is_none());
+    }
 }
 
 /// How a seed is spoilt.

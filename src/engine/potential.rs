@@ -4,7 +4,7 @@
 use crate::terms::alphabet::is_base;
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64};
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::{AlignmentMode, Scoring, Substitution};
 use std::ops::Range;
 
 /// A word of the target's letters stands in it by chance about once in this many times, as a power of 4.
@@ -30,6 +30,9 @@ impl PotentialBehind {
     /// where words would have to be longer.
     pub fn new(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<PotentialBehind> {
         let each = i64::from(scoring.max_potential());
+        if matches!(scoring.substitution, Substitution::Matrix(_)) {
+            return None;
+        }
         let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
         let spoil = twice_to_spoil(letters as usize, 0, scoring)?;
         let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);

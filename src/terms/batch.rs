@@ -68,6 +68,13 @@ impl Sequences {
         self.ends.retain(|&end| std::mem::replace(&mut before, end) < end);
     }
 
+    /// The same sequences with other codes, in memory. The codes are proven.
+    pub fn mapped_by(&self, map: impl Fn(u8) -> u8) -> Sequences {
+        let mut mapped = self.clone();
+        mapped.own().iter_mut().for_each(|code| *code = map(*code));
+        mapped
+    }
+
     /// Removes all sequences, and keeps their memory for the next ones.
     pub fn clear(&mut self) {
         self.own().clear();

@@ -1,8 +1,8 @@
 //! How far an alignment of a known score can stray: the band of its path and the longest stretch of
 //! target that it can cover. Proofs stand in docs/algorithm.md.
 
-use crate::terms::alphabet::is_base;
-use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::alphabet::{Alphabet, BASES, is_base};
+use crate::terms::casts::{to_i32, to_i64, to_u8, to_u32};
 use crate::terms::scoring::{Scoring, Substitution};
 
 /// A band with at most this many deletions is narrow enough: a narrower one is not worth a look at the residues.
@@ -118,16 +118,71 @@ pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
     narrowest_band(codes, least, scoring).deletions.saturating_add(to_u32(codes.len()))
 }
 
-/// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.
-/// `None` where the proof does not hold for the scoring.
+/// The bases that seeds tell apart. Two bases of one class are the same to a seed: under a matrix that scores a read's T
+/// against a reference's C like a match, both are one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeedAlphabet {
+    /// The class of each base, one of its bases.
+    classes: [u8; BASES as usize],
+    /// What an alignment loses at least by residues of two classes, or by one that is no base, beside the best score of two
+    /// residues.
+    loss: i64,
+}
+
+impl SeedAlphabet {
+    /// The alphabet of a scoring. `None` for proteins, and if residues of different classes may lose nothing.
+    ///
+    /// Every base has a class of its own unless a matrix lets two bases lose less than the best score of two residues. Such
+    /// bases are joined, the pair that loses least first, while two classes are left.
+    pub fn of(scoring: &Scoring) -> Option<SeedAlphabet> {
+        let mut classes = std::array::from_fn(to_u8);
+        let best = i64::from(scoring.max_potential());
+        let letters = to_u8(scoring.alphabet.letters().len());
+        if scoring.alphabet != Alphabet::Dna {
+            return None;
+        }
+        loop {
+            let is_told_apart = |&(q, t): &(u8, u8)| {
+                !is_base(q) || !is_base(t) || classes[usize::from(q)] != classes[usize::from(t)]
+            };
+            let pairs = (0..letters).flat_map(|q| (0..letters).map(move |t| (q, t)));
+            // Of pairs that lose the same, one with a residue that is no base comes first: it can't be joined.
+            let order = |&(q, t): &(u8, u8)| (scoring.score(q, t), !is_base(q) || !is_base(t));
+            let (q, t) = pairs.filter(is_told_apart).max_by_key(order)?;
+            let loss = best - i64::from(scoring.score(q, t));
+            let count = (0..BASES).filter(|&base| classes[usize::from(base)] == base).count();
+            if loss >= best || count <= 2 || !is_base(q) || !is_base(t) {
+                return (loss > 0).then_some(SeedAlphabet { classes, loss });
+            }
+            let [q, t] = [q, t].map(|base| classes[usize::from(base)]);
+            classes.iter_mut().filter(|class| **class == q.max(t)).for_each(|class| *class = q.min(t));
+        }
+    }
+
+    /// Whether every base has a class of its own.
+    pub fn is_whole(&self) -> bool {
+        (0..BASES).all(|base| self.classes[usize::from(base)] == base)
+    }
+
+    /// The class of a base. Other codes stay as they are.
+    #[inline]
+    pub fn class(&self, code: u8) -> u8 {
+        if is_base(code) { self.classes[usize::from(code)] } else { code }
+    }
+}
+
+/// Twice what an alignment loses at least by a seed of `seed` bases that it covers and that has more than `edits` edits, as
+/// [`SeedAlphabet`] tells bases apart. `None` if the proof does not hold for the scoring.
 pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
-    let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
-    let [a, b] = [match_, mismatch].map(i64::from);
+    let [a, loss] = match scoring.substitution {
+        Substitution::Equal { match_, mismatch } => [match_, match_ + mismatch].map(i64::from),
+        Substitution::Matrix(_) => [i64::from(scoring.max_potential()), SeedAlphabet::of(scoring)?.loss],
+    };
     let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
     // One edit more than is found.
     let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
     let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
-    is_proven.then(|| (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
+    is_proven.then(|| (2 * more * loss).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
 }
 
 #[cfg(test)]

@@ -109,14 +109,14 @@ impl ByIndex {
         (seeding, work): (&mut f64, &mut Work),
     ) -> Option<(f64, Vec<Region>)> {
         let Known::Counted(counts) = &level.known else { return None };
-        let ByIndex { targets, kmers, levels } = self;
+        let ByIndex { targets, kmers, levels, .. } = self;
         let costs = &levels.field.costs;
         let strands = || layout.orientations().iter().copied();
         let query = |strand: Strand| layout.query(wanted.record, strand);
         let len = batch.query(query(Strand::Forward)).len();
         let (mut seeds, mut looked_up) = (0, 0);
         for (strand, found) in strands().zip(&mut work.places) {
-            looked_up += kmers.look_up(batch.query(query(strand)), level.seed, found);
+            looked_up += kmers.look_up(&self.seeds_of(batch.query(query(strand))), level.seed, found);
             seeds += len / level.seed;
         }
         let takes = seeds as f64 * costs.place + looked_up as f64 * costs.counted;

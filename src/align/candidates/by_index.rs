@@ -2,7 +2,7 @@
 
 use super::estimate::{Estimate, LONG};
 use super::index;
-use super::kmers::{Kmers, Places};
+use super::kmers::{Kmers, Places, StoredIndex};
 use super::levels::{Costs, Field, Known, Levels, SeedKind};
 use super::seeds::{Seeds, Seen};
 use super::tally::Tally;
@@ -10,11 +10,12 @@ use super::windows::{Region, Window, join, push_regions};
 use super::{Layout, Opened, Wanted};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
-use crate::terms::bounds::{longest_span, potential};
+use crate::terms::bounds::{SeedAlphabet, longest_span, potential};
 use crate::terms::casts::{to_i64, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +35,8 @@ const GLANCE_SHARE: f64 = 0.05;
 /// Finds seeds by an index.
 pub struct ByIndex {
     pub targets: Arc<Sequences>,
+    /// What the seeds and the k-mers of the index tell apart.
+    alphabet: SeedAlphabet,
     pub kmers: Kmers,
     pub levels: Levels,
 }
@@ -50,16 +53,40 @@ pub struct Work {
 impl ByIndex {
     /// For queries on so many strands; `None` where the targets are too large.
     pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<ByIndex> {
+        let alphabet = SeedAlphabet::of(scoring)?;
         if targets.codes().len() > MOST_TARGETS {
             return None;
         }
-        let kmers = Kmers::new(targets);
+        let kmers = match alphabet.is_whole() {
+            true => Kmers::new(targets),
+            false => {
+                // A damaged code would hide a seed.
+                targets.prove_all().ok()?;
+                Kmers::new(&Arc::new(targets.mapped_by(|code| alphabet.class(code))))
+            }
+        };
         let field = Field {
             kmer: kmers.letters(),
             least_seed: kmers.least(),
             ..Field::new(targets, scoring, strands)
         };
-        Some(ByIndex { targets: Arc::clone(targets), kmers, levels: Levels::new(SeedKind::Index, field) })
+        let levels = Levels::new(SeedKind::Index, field);
+        Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels })
+    }
+
+    /// Takes an index from a file instead of making one, if its k-mers are those of the seeds.
+    pub fn store(&mut self, stored: StoredIndex) {
+        if self.alphabet.is_whole() {
+            self.kmers.store(stored);
+        }
+    }
+
+    /// The codes of a query whose seeds are looked up.
+    pub(super) fn seeds_of<'a>(&self, query: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.alphabet.is_whole() {
+            true => Cow::Borrowed(query),
+            false => query.iter().map(|&code| self.alphabet.class(code)).collect(),
+        }
     }
 
     /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
@@ -86,13 +113,14 @@ impl ByIndex {
             }
             let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
             let Costs { place, compared, .. } = levels.field.costs;
-            let places = kmers.look_up(query, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
+            let seeds = self.seeds_of(query);
+            let places = kmers.look_up(&seeds, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
             let cells = places as f64 * (place + compared * query.len() as f64);
             if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
                 continue;
             }
             let mut last = None;
-            kmers.for_each_place((query, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
+            kmers.for_each_place((&seeds, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
                 let offset = to_i64(place) - to_i64(from);
                 if last.replace(offset) != Some(offset) {
                     best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
@@ -105,11 +133,11 @@ impl ByIndex {
     /// About what the best alignment of a record scores, by counts of its seeds; 0 where nothing is seen, or too much would have
     /// to be looked at.
     fn estimate(&self, (batch, layout): (&Batch, &Layout), record: u32, work: &mut Work) -> i32 {
-        let ByIndex { targets, kmers, levels } = self;
+        let ByIndex { targets, kmers, levels, .. } = self;
         let seed = kmers.letters() as usize;
         let of_strand = |strand: &Strand| {
             let query = batch.query(layout.query(record, *strand));
-            let places = kmers.look_up(query, seed, &mut work.places[0]) as f64;
+            let places = kmers.look_up(&self.seeds_of(query), seed, &mut work.places[0]) as f64;
             let Costs { place, counted, .. } = levels.field.costs;
             let cells = (query.len() / seed) as f64 * place + 2.0 * places * counted;
             if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
@@ -129,7 +157,7 @@ impl ByIndex {
         wanted: &Wanted,
         Work { places, windows, .. }: &mut Work,
     ) -> Opened {
-        let ByIndex { targets, kmers, levels } = self;
+        let ByIndex { targets, kmers, levels, .. } = self;
         let &Wanted { record, level, least, spent, .. } = wanted;
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
@@ -137,7 +165,7 @@ impl ByIndex {
         let strands = || layout.orientations().iter().copied();
         let looked_up = strands()
             .zip(&mut *places)
-            .map(|(strand, found)| kmers.look_up(oriented(strand), level.seed, found));
+            .map(|(strand, found)| kmers.look_up(&self.seeds_of(oriented(strand)), level.seed, found));
         let seeding = looked_up.sum::<usize>() as f64 * levels.field.costs.place;
         let mut cells = seeding;
         let mut regions: Vec<Region> = Vec::new();
@@ -148,7 +176,8 @@ impl ByIndex {
             let codes = oriented(strand);
             let span = longest_span(codes, least, &levels.field.scoring);
             windows.clear();
-            kmers.for_each_place((codes, level.seed), found, usize::MAX, |from, place, target, bounds| {
+            let seeds = self.seeds_of(codes);
+            kmers.for_each_place((&seeds, level.seed), found, usize::MAX, |from, place, target, bounds| {
                 let target = (&**targets, target);
                 let behind = place + level.seed - bounds.start;
                 windows.extend(Window::around(target, behind, (len, from + level.seed), span));

@@ -16,9 +16,10 @@ use super::seeds::{Seeds, Seen};
 use super::{Layout, Opened, Wanted};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
+use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_u32, whole_u64};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::Scoring;
 use std::sync::{Arc, Mutex};
 
 /// Letters of all targets, at least: fewer are scored as quickly as they are looked through.
@@ -52,8 +53,10 @@ impl Filter {
         strands: u32,
         scan: Box<dyn Scan + Send>,
     ) -> Option<Filter> {
+        // Scans compare bases, and not their classes.
+        let is_whole = SeedAlphabet::of(scoring).is_some_and(|alphabet| alphabet.is_whole());
         let by_scan = || Some(ByScan::new(targets, scoring, strands, scan));
-        is_for(targets, scoring).then(|| Filter { by_scan: by_scan(), ..Filter::default() })
+        (is_whole && is_for(targets, scoring)).then(|| Filter { by_scan: by_scan(), ..Filter::default() })
     }
 
     /// A filter by an index as soon as the queries repay it, and by scans before that; always by scans where the targets
@@ -65,14 +68,18 @@ impl Filter {
         scan: Box<dyn Scan + Send>,
         queries: Option<u64>,
     ) -> Option<Filter> {
-        let filter = Filter::by_scan(targets, scoring, strands, scan)?;
-        Some(Filter { by_index: ByIndex::new(targets, scoring, strands), queries, ..filter })
+        match Filter::by_scan(targets, scoring, strands, scan) {
+            Some(filter) => {
+                Some(Filter { by_index: ByIndex::new(targets, scoring, strands), queries, ..filter })
+            }
+            None => Filter::by_index(targets, scoring, strands),
+        }
     }
 
     /// The same with an index of the targets that lies in a file.
     pub fn with_stored(mut self, stored: StoredIndex) -> Filter {
         if let Some(by_index) = &mut self.by_index {
-            by_index.kmers.store(stored);
+            by_index.store(stored);
         }
         self
     }
@@ -173,7 +180,7 @@ impl Filter {
 
 /// Whether a filter is for these targets and scores.
 fn is_for(targets: &Sequences, scoring: &Scoring) -> bool {
-    matches!(scoring.substitution, Substitution::Equal { .. }) && targets.codes().len() >= LEAST_TARGETS
+    SeedAlphabet::of(scoring).is_some() && targets.codes().len() >= LEAST_TARGETS
 }
 
 /// The index of k-mers that a filter would make of DNA, for a file; `None` where there are too few letters for a filter or
