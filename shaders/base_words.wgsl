@@ -1,5 +1,5 @@
 // Many patterns without edits in a text of bases: words of the text are looked up among words of the patterns
-// (src/search/exact/words.rs tells which, and why every STEP-th word of the text is enough; Sutinen and Tarhio 1996).
+// (src/patterns/search/exact/words.rs tells which, and why every STEP-th word of the text is enough; Sutinen and Tarhio 1996).
 //
 // The text lies in three planes: the lower bit of each letter, the higher one, and whether it is no base (then the low bit
 // tells nothing from a letter). A thread

@@ -1,5 +1,5 @@
 // Fingerprints of all windows of a text, and the places of the letters that end a window at a cut (Rabin 1981, and the
-// gear of Xia et al. 2014; src/fingerprints/plain.rs is the specification).
+// gear of Xia et al. 2014; src/align/fingerprints/plain.rs is the specification).
 //
 //     Rabin    next print = print x^5 + letter - leaving letter x^(5 WINDOW)      modulo a polynomial over GF(2)
 //     gear     next print = 2 print + number of the letter                        modulo 2^32

@@ -1,4 +1,4 @@
-// Sliced: a pattern swept over a transposed text, the twin of src/sliced/myers.rs, which tells the
+// Sliced: a pattern swept over a transposed text, the twin of src/patterns/sliced/myers.rs, which tells the
 // recurrence in the same letters. A thread has 32 chunks, a bit of a word each; the rows of the pattern stay
 // in registers, and COLUMNS columns are done in one go.
 //

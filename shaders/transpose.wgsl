@@ -1,5 +1,5 @@
 // Transpose: 32 letters of each of 32 chunks become 32 columns with a bit for each chunk, as tile.rs of
-// src/search/sliced does it on vectors (Warren 2012, 7-3). A thread transposes one of the three bits of one
+// src/patterns/search/sliced does it on vectors (Warren 2012, 7-3). A thread transposes one of the three bits of one
 // word's chunks.
 
 @group(0) @binding(0) var<storage, read> work: Transposing;

@@ -1,5 +1,5 @@
-// Words of a dictionary in the lines of a text (src/dictionary/plain.rs is the specification, and
-// src/engine/gpu/scan/dictionary/table.rs tells how words lie in their table).
+// Words of a dictionary in the lines of a text (src/patterns/dictionary/plain.rs is the specification, and
+// src/patterns/scan/dictionary/table.rs tells how words lie in their table).
 //
 // Where a line is to be a word, or to begin with one, a thread takes LINES lines; else it takes a unit of UNIT
 // bytes, each of which may begin a word. It asks for what all its places need before it looks at any of it: letters, then

@@ -27,7 +27,7 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
     let seeds = len / seed;
     let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
     let bands = field.columns() / bins.width() as f64 * segments as f64;
-    let density = SKEW / 4f64.powi(to_i32(seed));
+    let density = SKEW / field.alphabet.powi(to_i32(seed));
     let needed = counts.least_held(seeds / segments);
     let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
     let by_chance = bands * most_likely(in_band, needed as f64);

@@ -8,7 +8,9 @@ use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
 use super::{Wanted, counting};
+use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
+use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_i32, to_u32, whole_i32};
 use crate::terms::scoring::Scoring;
 use std::collections::HashMap;
@@ -194,13 +196,16 @@ pub struct Field {
     pub kmer: u32,
     /// Letters of the shortest seed that can be looked up.
     pub least_seed: usize,
+    /// [`SeedAlphabet::size`].
+    pub alphabet: f64,
 }
 
 impl Field {
     /// For queries on so many strands, and seeds of any length.
     pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
         let (letters, scoring) = (targets.letters(), Arc::clone(scoring));
-        Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0 }
+        let alphabet = SeedAlphabet::of(&scoring).map_or(f64::from(BASES), |alphabet| alphabet.size());
+        Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0, alphabet }
     }
 
     /// Columns of a full search.
@@ -227,7 +232,7 @@ impl Field {
         let seeds = (len / seed) as f64;
         match kind {
             SeedKind::Index => {
-                let by_chance = self.columns() / 4f64.powi(to_i32(self.kmer.min(to_u32(seed))));
+                let by_chance = self.columns() / self.alphabet.powi(to_i32(self.kmer.min(to_u32(seed))));
                 seeds * (f64::from(self.strands) + by_chance) * self.costs.place
             }
             SeedKind::Scan => {
@@ -249,7 +254,7 @@ impl Field {
         let window = self.window(len, least);
         // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
         let ways: f64 = (1..=edits).map(|edit| 8.0 * seed as f64 / edit as f64).product();
-        let by_chance = (len / seed) as f64 * self.columns() * ways / 4f64.powi(to_i32(seed));
+        let by_chance = (len / seed) as f64 * self.columns() * ways / self.alphabet.powi(to_i32(seed));
         let columns = (1.0 + by_chance) * window;
         let seeding = self.seeding(kind, len, seed, by_chance);
         let pays = self.pays(len, (columns, seeding));
