@@ -1,8 +1,8 @@
 //! Stretches of low complexity: repeats of short units in DNA (`dust`) and biased composition in proteins (`seg`).
 //!
-//! Unrelated sequences align well where both have a low-complexity stretch, and no statistic of random sequences expects
-//! that. [`unmasked_score`] is the part of a hit's score that does not come from such stretches, and [`hide`] takes them out of a
-//! sequence before it is aligned.
+//! Unrelated sequences align well if both have a low-complexity stretch, and no statistic of random sequences accounts
+//! for that. [`unmasked_score`] is the part of a hit's score that does not come from low-complexity stretches, and
+//! [`hide`] masks them in a sequence before it is aligned.
 
 mod dust;
 mod seg;

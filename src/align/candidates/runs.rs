@@ -417,7 +417,7 @@ impl Search<'_> {
         let Search { batch, queries, least } = *self;
         let codes = batch.targets.get(target as usize);
         let end = codes.len().min(own.end + table.kmer - 1);
-        // Entries of k-mers that many queries share: a repeat meets them again and again.
+        // Entries of k-mers with more than [`HOT`] entries: a repeat needs them again and again.
         let mut hot: HashMap<u64, (Vec<(u32, u32)>, u32)> = HashMap::new();
         let mut few = Vec::new();
         for_each_kmer(&codes[own.start..end], table.kmer, |word, at| {

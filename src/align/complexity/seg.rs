@@ -1,7 +1,7 @@
 //! SEG (Wootton and Federhen 1993), with the parameters of NCBI's segmasker and BLAST.
 //!
-//! A window of 12 residues is a trigger if the entropy of its composition is at most 2.2 bits. A trigger grows to both sides
-//! over windows of at most 2.5 bits. Of the stretch that they cover, the least probable part is low complexity.
+//! A window of 12 residues is a trigger if the entropy of its composition is at most 2.2 bits. A trigger is extended to
+//! both sides over windows of at most 2.5 bits. Low complexity is the least probable part of the extended stretch.
 
 use libm::{log, log2, round};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use std::ops::Range;
 const WINDOW: usize = 12;
 const BEFORE: usize = WINDOW.div_ceil(2) - 1;
 const AFTER: usize = WINDOW - BEFORE;
-/// Entropy of triggers and of what they grow over, in bits.
+/// Maximum entropy of triggers, and of windows that a trigger is extended over, in bits.
 const LOW: f64 = 2.2;
 const HIGH: f64 = 2.5;
 /// The trimmed part lacks at most this many residues less one of the stretch.
@@ -53,7 +53,7 @@ fn segment(codes: &[u8], offset: usize, factorials: &Factorials, found: &mut Vec
             let part = least_probable(&codes[stretch.clone()], factorials);
             let part = stretch.start + part.start..stretch.start + part.end;
             if center + AFTER <= part.start {
-                // The trigger itself was trimmed: what is left of it is searched anew.
+                // The trigger itself was trimmed, so the remaining part before it is searched again.
                 segment(&codes[stretch.start..part.start], offset + stretch.start, factorials, found);
             }
             center = high.min(part.end - 1 + BEFORE);

@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Keeps so many of the lowest bits, so that hashes collide.
+/// Keeps only the lowest bits, so that hashes collide.
 #[derive(Clone, Default)]
 struct Coarse(u64);
 
