@@ -1,9 +1,10 @@
-//! Split reads: further alignments of what the primary hit leaves of a query.
+//! Split reads: further alignments of the parts of a query outside its primary hit.
 //!
-//! The residues of a query outside its primary hit are its free intervals. The best local alignment of a free
-//! interval, over all targets and strands, is a supplementary hit if it scores enough. The rest of its interval is
-//! searched in the same way. So each is the optimum of its interval, and no two take one letter of the query. A query of
-//! many pieces is searched many times over, so there is a bound. docs/algorithm.md, section 17, has the definition.
+//! The residues of a query outside its primary hit are its free intervals. The best local alignment of a free interval,
+//! over all targets and strands, is a supplementary hit if it scores enough. The rest of its interval is searched in
+//! the same way. So each hit is the optimum of its interval, and no two hits share a residue of the query. Splitting a
+//! query into many pieces searches it many times, so the work is bounded. docs/algorithm.md, section 17, has the
+//! definition.
 
 mod drop;
 
@@ -29,7 +30,7 @@ pub struct Splitting {
     pub least: i32,
     /// Whether the search of a query ends before it has searched more than [`SEARCHED_AGAIN`] times its residues.
     pub is_bounded: bool,
-    /// A path is cut where its running score falls by more than this; 0 cuts none.
+    /// A path is cut where its running score falls by more than this. 0 disables cutting.
     pub drop: i32,
 }
 
@@ -39,7 +40,7 @@ struct Interval {
     record: u32,
     start: u32,
     end: u32,
-    /// Whether it is the best part of a path that falls too far.
+    /// Whether the interval is the best part of a path whose score falls too far.
     is_part: bool,
 }
 
@@ -123,7 +124,7 @@ fn is_boxed(scope: &Scope, found: &[Found], record: u32) -> bool {
     found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
 }
 
-/// An alignment of an interval as one of its record, which has `len` residues.
+/// Converts an alignment of an interval to one of its record, which has `len` residues.
 fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignment {
     let before = match alignment.strand {
         Strand::Forward => interval.start,
@@ -163,7 +164,7 @@ fn cut_primaries(
     if intervals.is_empty() {
         return Ok(());
     }
-    // The part has an alignment that scores enough, with a run or without one.
+    // The part has an alignment that scores enough, with or without a run.
     let hits = search(engine, scope, (scope.rules.min_score, None), &intervals, effort)?;
     for (interval, hit) in intervals.into_iter().zip(hits) {
         let quality = quality::of_first(&scope.batch.scoring, &hit);
