@@ -1,4 +1,4 @@
-//! The files about a run: its page and its statistics.
+//! Files about a run: its report page and its statistics.
 
 use super::Run;
 use super::report::Summary;
@@ -7,7 +7,7 @@ use crate::output::writer::Output;
 use crate::terms::error::Result;
 use crate::terms::options::{ANY_SCORE, Options};
 
-/// The files that were asked for. They are opened before the run, so that one that can't be written is told at once.
+/// The requested files. They are opened before the run, so that a file that cannot be written fails at once.
 pub struct FilesAbout {
     report: Option<Output>,
     stats: Option<Output>,

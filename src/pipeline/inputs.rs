@@ -1,4 +1,4 @@
-//! What a run reads before it begins: all references, and of the queries the first ones.
+//! Inputs that a run reads before it begins: all references, and the first query.
 
 use super::lanes::{self, Lanes};
 use super::report::{Reporter, warn};
@@ -25,7 +25,7 @@ pub struct OpenInputs {
 }
 
 impl OpenInputs {
-    /// Reads them. The length of the first query is sent to `first` as soon as it is known.
+    /// Reads the inputs. Sends the length of the first query to `first` as soon as it is known.
     pub fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<OpenInputs> {
         order::check_paths(options)?;
         ReferenceSource::announce(options, reporter);
