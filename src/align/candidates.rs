@@ -44,8 +44,8 @@ const MOST_CHUNK: u32 = 1 << 14;
 /// which an engine may score stretch by stretch, has no warm-up.)
 const STRETCH_PER_WARM_UP: u32 = 4;
 
-/// Maximum number of target stretches that the queries of all current batches meet. Any of them may hold a hit that counts,
-/// so this bounds the memory.
+/// Maximum number of target stretches that the queries of all current batches meet. Any of them may hold a hit that
+/// counts, so this bounds the memory.
 pub const MOST_STRETCHES: u64 = 6 << 20;
 
 /// Which pairs of a batch's records are compared.

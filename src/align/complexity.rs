@@ -47,8 +47,9 @@ pub fn hide(alphabet: Alphabet, codes: &mut [u8]) {
 
 /// Highest score of a run of columns of an alignment, if a column that holds a masked residue scores 0 at most.
 ///
-/// It is the alignment's score if nothing is masked, and never more. `query` and `target` are whole sequences in the aligned
-/// orientation; each mask has one element for each of their aligned residues. Frith (2011) calls this gentle masking.
+/// It is the alignment's score if nothing is masked, and never more. `query` and `target` are whole sequences in the
+/// aligned orientation; each mask has one element for each of their aligned residues. Frith (2011) calls this gentle
+/// masking.
 pub fn unmasked_score(
     scoring: &Scoring,
     (query, query_mask): (&[u8], &[bool]),

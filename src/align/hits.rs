@@ -407,7 +407,7 @@ fn open(
 }
 
 /// Runs all searches to their end. Each round gathers the needs of all searches, so that the engine gets large batches.
-/// Paths come last, when no search needs anything else.
+/// Paths come last, when no search needs scores or regions.
 fn finish(
     engine: &mut dyn Engine,
     scope: &Scope,

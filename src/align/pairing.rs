@@ -28,7 +28,7 @@ use rayon::prelude::*;
 /// Penalty for reporting the best hits of both mates unpaired, in matches; bwa's `-U`.
 const UNPAIRED: i32 = 17;
 /// Maximum number of hits of a mate that pairs are chosen from. If both mates have more, the fragment comes from a
-/// repeat with so many copies that its mapping quality is 0 anyway.
+/// repeat with many copies, and its mapping quality is 0 anyway.
 pub const MOST_CANDIDATES: usize = 64;
 /// Share of the minimum score that is enough for a mate in the window of its mate's hit: a window of some thousand
 /// bases has fewer chance alignments than a genome (docs/algorithm.md).

@@ -185,7 +185,7 @@ impl Karlin {
 impl Significance {
     /// The bit score of a score.
     pub fn bits(&self, score: i32) -> f64 {
-        // Of a score as it is: BLAST rounds it for E-values alone.
+        // Without rounding the score: BLAST rounds it only for E-values.
         (self.karlin.lambda * self.karlin.units(score) - log(self.karlin.k)) / LN_2
     }
 

@@ -136,8 +136,8 @@ fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignmen
 }
 
 /// Cuts first hits whose running score falls too far. The interval of the best part is searched again, and its best hit
-/// replaces all hits of the query: their scores counted the columns that were cut. A long query without a target that supports
-/// it keeps the part itself, since only its boxes were searched.
+/// replaces all hits of the query: their scores counted the columns that were cut. A long query without a target that
+/// supports it keeps the part itself, since only its boxes were searched.
 fn cut_primaries(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -177,8 +177,8 @@ fn cut_primaries(
     Ok(())
 }
 
-/// The intervals of a round without those of records that would be searched beyond the bound. `searched` counts the residues
-/// that were searched of each record, this round included.
+/// The intervals of a round without those of records that would be searched beyond the bound. `searched` counts the
+/// residues that were searched of each record, this round included.
 fn within_bound(
     scope: &Scope,
     intervals: Vec<Interval>,
@@ -216,15 +216,15 @@ fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u
     }
 }
 
-/// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric under
-/// complement.
+/// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric
+/// under complement.
 fn most_score(scope: &Scope, interval: Interval) -> i64 {
     let on = |&strand: &Strand| potential(oriented(scope, interval, strand), &scope.batch.scoring);
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
 
-/// The best hit of each interval. The rest of a long query that no target supports is searched in its boxes alone, and the
-/// best part of a path in one tier.
+/// The best hit of each interval. The rest of a long query that no target supports is searched in its boxes alone, and
+/// the best part of a path in one tier.
 fn search_by_tier(
     engine: &mut dyn Engine,
     scope: &Scope,

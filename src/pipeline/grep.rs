@@ -43,7 +43,7 @@ pub struct GrepSummary {
 }
 
 impl GrepSummary {
-    /// grep's exit code. With -q a match counts more than a failure.
+    /// The exit code of grep. With -q, a match takes precedence over a failure.
     pub fn exit_code(&self, output: GrepOutput) -> u8 {
         match (self.selected > 0, self.failed) {
             (true, _) if output == GrepOutput::Nothing => 0,
@@ -57,7 +57,7 @@ impl GrepSummary {
 enum News {
     Lines(LineBlock),
     Failed(Error),
-    /// The file is read.
+    /// The file was read completely.
     End,
 }
 

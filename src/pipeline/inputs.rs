@@ -16,9 +16,9 @@ use std::sync::mpsc::SyncSender;
 /// The references, and the queries that are still to be read.
 pub struct OpenInputs {
     pub references: References,
-    /// Where the references come from, as errors show it.
+    /// File of the references, as errors show it.
     pub target_file: PathBuf,
-    /// The index of k-mers that came with them.
+    /// The k-mer index of the references' database, if any.
     pub index: Option<StoredIndex>,
     /// The lanes. The first one is read up to its first query, which is not encoded yet.
     pub lanes: Lanes,

@@ -16,7 +16,7 @@ use std::sync::{Arc, RwLock};
 const LEAST_TARGETS: usize = 1 << 16;
 /// Repeats are removed if at most this share of the bases is left.
 const MOST_LEFT: f64 = 0.5;
-/// If later queries need a longer span, repeats are found again for a span of this many times its length.
+/// If later queries need a longer span, repeats are found again for at least this many times the previous span.
 const GROWTH: u32 = 2;
 /// Spans are multiples of this number of bases.
 const ROUNDED: u32 = 16;

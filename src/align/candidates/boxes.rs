@@ -1,9 +1,10 @@
 //! Boxes: rectangles of rows and columns around the exact runs that a query and a target share.
 //!
-//! The box of a run reaches [`REACH`] rows and columns beyond it on each side. Boxes of a query that share cells are replaced by
-//! their bounding box, until none share cells. So a stretch of the query that resembles the target has one box, however many
-//! runs it contains. The boxes do not depend on the order in which they are joined: each of them is contained in some box of
-//! any family without common cells that contains all boxes of runs (docs/algorithm.md, section 24).
+//! The box of a run reaches [`REACH`] rows and columns beyond it on each side. Boxes of a query that share cells are
+//! replaced by their bounding box, until none share cells. So a stretch of the query that resembles the target has one
+//! box, regardless of its number of runs. The boxes do not depend on the order in which they are joined: each of them
+//! is contained in some box of any family without common cells that contains all boxes of runs (docs/algorithm.md,
+//! section 24).
 
 use super::runs::ExactRun;
 use crate::terms::casts::to_u32;
@@ -65,8 +66,8 @@ impl RunBox {
 pub struct Boxes(Vec<RunBox>);
 
 impl Boxes {
-    /// Adds a box, and joins it with the latest ones that it shares cells with. Returns the number of rows of the box that
-    /// contains it.
+    /// Adds a box, and joins it with the latest ones that it shares cells with. Returns the number of rows of the box
+    /// that contains it.
     pub fn add(&mut self, mut new: RunBox) -> u32 {
         let recent = self.0.len().saturating_sub(RECENT);
         let mut at = self.0.len();

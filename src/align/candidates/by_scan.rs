@@ -125,7 +125,7 @@ impl Ends for Gathering<'_> {
             }
         }
         while self.held.iter().map(Held::len).sum::<usize>() > MOST_WINDOWS {
-            // The windows of one record never exceed the capacity, so some record is left.
+            // The number of columns limits the joined windows of one record, so at least one record is left.
             let most = self.held.iter_mut().max_by_key(|held| held.len());
             most.into_iter().for_each(Held::give_up);
         }

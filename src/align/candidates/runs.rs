@@ -1,7 +1,8 @@
 //! Exact runs: bases that a query and a target share on one diagonal.
 //!
-//! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on the number
-//! of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left out.
+//! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on
+//! the number of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left
+//! out.
 
 use super::boxes::{Boxes, RunBox, covered};
 use crate::terms::batch::{Batch, Sequences};
@@ -179,8 +180,8 @@ impl Table {
     }
 }
 
-/// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the order of
-/// targets and columns. `None` for a query with more than [`MOST_RUNS`].
+/// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the
+/// order of targets and columns. `None` for a query with more than [`MOST_RUNS`].
 pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Vec<ExactRun>>> {
     let search = Search { batch, queries, least };
     let mut all: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
@@ -224,11 +225,12 @@ pub struct RunQuestions<'a> {
     pub enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
 }
 
-/// Finds the positions of the runs of `queries`, which are all orientations of some records. If a run of a record qualifies on a
-/// target, and enough rows of one orientation are near runs there, boxes and rows of the record on the target may be missing.
+/// Finds the positions of the runs of `queries`, which are all orientations of some records. If a run of a record
+/// qualifies on a target, and enough rows of one orientation are near runs there, boxes and rows of the record on the
+/// target may be missing.
 ///
-/// A few k-mers of each query show this of most targets that a query belongs to. So a sparse table comes first, and a full one
-/// for what is left.
+/// A few k-mers of each query show this of most targets that a query belongs to. So a sparse table comes first, and a
+/// full one for what is left.
 pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<NearRuns> {
     let RunQuestions { strands, least, enough, .. } = asked;
     let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];
@@ -285,8 +287,8 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
     all.into_par_iter().map(closed).collect()
 }
 
-/// The records that some targets are left for. Those that were decided on one target are searched apart from the others, since
-/// that target need not be searched for them.
+/// The records that some targets are left for. Those that were decided on one target are searched apart from the
+/// others, since that target need not be searched for them.
 fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
     let mut of_target: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
     for (record, own) in decided.iter().enumerate().filter(|(_, own)| own.len() < targets) {
@@ -376,8 +378,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Gives the runs of each stretch of the targets that are wanted to a sink of its own, and the sinks to `done`, in the order
-    /// of stretches.
+    /// Gives the runs of each stretch of the targets that are wanted to a sink of its own, and the sinks to `done`, in
+    /// the order of stretches.
     fn each_stretch<S: RunSink>(
         &self,
         table: &Table,
@@ -578,7 +580,8 @@ mod tests {
         assert_eq!((&found[0], &found[1]), (&None, &Some(Vec::new())));
     }
 
-    /// Many queries with one repeat, against that repeat: each is known to have too many runs, or none that is long enough.
+    /// Many queries with one repeat, against that repeat: each is known to have too many runs, or none that is long
+    /// enough.
     #[test]
     fn shared_repeats_end_early() {
         let targets: Sequences = [&vec![0u8; 20_000][..]].into_iter().collect();

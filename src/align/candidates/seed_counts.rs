@@ -1,8 +1,8 @@
 //! Number of seeds of a query segment that an alignment contains on nearby diagonals. See docs/algorithm.md, section
 //! 15, for the theorem and its proof.
 //!
-//! A query is cut into consecutive seeds, and these into segments of about as many seeds each. One segment loses no more
-//! than its share of what the whole alignment loses, so it holds its share of the seeds.
+//! A query is cut into consecutive seeds, and these into segments of about as many seeds each. One segment loses no
+//! more than its share of what the whole alignment loses, so it holds its share of the seeds.
 
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn counts_by_hand() {
-        // A perfect alignment scores 2000, one of 1600 lacks 400. A seed that is not held costs 6, but perhaps 2 at either
-        // end: 408 / 6 are 68 of 100 seeds.
+        // A perfect alignment scores 2000, one of 1600 lacks 400. A seed that is not held costs 6, but perhaps 2 at
+        // either end: 408 / 6 are 68 of 100 seeds.
         let scoring = Scoring::dna(2, 4, 4, 2);
         let counts = SeedCounts::new(1000, (10, 1), 1600, &scoring).unwrap();
         assert_eq!(counts.segments().next(), Some(0..100));

@@ -1,7 +1,7 @@
 //! Distinct sequences that are prefixes of others.
 //!
-//! A sequence that is a prefix of longer sequences joins the shortest of them. Among equally short ones, it joins the
-//! one of the lowest rank. That sequence may join a longer one in turn, so the sets are those of `vsearch
+//! A sequence that is a prefix of longer sequences joins the shortest of them. Among equally short sequences, it joins
+//! that of the lowest rank. That sequence may join a longer one in turn, so the sets are those of `vsearch
 //! --derep_prefix`.
 
 use super::Distinct;
@@ -10,9 +10,9 @@ use rayon::prelude::*;
 /// The longest sequence of each sequence's set, by number. It is the sequence itself if it is not a prefix of a longer
 /// one. `ranks` has a number for each sequence, and no two numbers are equal.
 ///
-/// In sorted order, the sequences that begin with a prefix directly follow it. The sequence to join is one without
-/// another such sequence as its own prefix, since the other one would be shorter. So each sequence is compared only
-/// with its longest prefix, which is found on a stack of candidates.
+/// In sorted order, the sequences that begin with a prefix directly follow it. The sequence to join has none of the
+/// others as a prefix, since that one would be shorter. So each sequence is compared only with its longest prefix,
+/// which is found on a stack of candidates.
 pub fn longest<S: Sync>(distinct: &Distinct<S>, ranks: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..distinct.len()).collect();
     order.par_sort_unstable_by_key(|&number| distinct.get(number));

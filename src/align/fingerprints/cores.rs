@@ -7,8 +7,8 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alphabet::Alphabet;
 use rayon::prelude::*;
 
-/// Residues of a lane's stretch, for Rabin's fingerprints and for the gear hash: long enough that few residues are read
-/// twice, and short enough that a piece, which has one stretch for each lane, stays in the cache.
+/// Residues of a lane's stretch, for Rabin's fingerprints and for the gear hash: long stretches read few residues
+/// twice, and short stretches keep a piece, which has one stretch per lane, in the cache.
 const RABIN_STRETCH: usize = 1025;
 const GEAR_STRETCH: usize = 2049;
 /// Minimum stretch of a lane, in residues and in windows. Below it, the scalar loop is faster.

@@ -1,8 +1,8 @@
 //! Polynomials over GF(2) of degree below 32, a bit for each coefficient, modulo one that is irreducible.
 
-/// The modulus without its coefficient of x^32: the first irreducible polynomial of degree 32 with a constant term among
-/// the random numbers of seed 1981 (a test searches for it again). Rabin (1981) draws it at random, too; here it is drawn
-/// once, since cuts have to be the same in every run.
+/// The modulus without its coefficient of x^32: the first irreducible polynomial of degree 32 with a constant term
+/// among the random numbers of seed 1981 (a test searches for it again). Rabin (1981) draws it at random, too; here it
+/// is drawn once, since cuts have to be the same in every run.
 pub const POLYNOMIAL: u32 = 0x0b75_8247;
 /// Coefficients per residue: codes are below 32.
 pub const LETTER_BITS: u32 = 5;

@@ -70,7 +70,8 @@ impl AnchoredRegion {
         self.locus().map_or(i32::MAX, |locus| locus.hit.score)
     }
 
-    /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the columns.
+    /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the
+    /// columns.
     fn without(self, (start, end): (u32, u32)) -> Vec<AnchoredRegion> {
         let pair = self.pair;
         if pair.end <= start || end <= pair.start {
@@ -136,8 +137,8 @@ pub fn find(
     Ok(found)
 }
 
-/// The targets that support long queries: half of the query, or of the target, is near exact runs on the target, one of which
-/// reaches [`Tiers::run_score`] when it is extended without gaps.
+/// The targets that support long queries: half of the query, or of the target, is near exact runs on the target, one of
+/// which reaches [`Tiers::run_score`] when it is extended without gaps.
 #[derive(Debug, Default)]
 pub struct SupportingTargets(HashMap<u32, Vec<u32>>);
 

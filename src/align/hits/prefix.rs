@@ -124,7 +124,7 @@ impl<'a> Asked<'a> {
         let mut rest = [0; 2];
         let mut ends = [len; 2];
         for &strand in layout.orientations() {
-            // The longest rest that can add no more than the margin leaves of the expected score.
+            // The longest rest that can add at most `most`, so that the prefix of an expected hit reaches the margin.
             let (mut end, mut sum) = (len, 0);
             for &code in query(strand).iter().rev() {
                 let more = sum + i64::from(scoring.potential(code));

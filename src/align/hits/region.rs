@@ -40,7 +40,8 @@ pub struct KnownPath {
     pub start: u32,
 }
 
-/// Earliest position in the order of hits that a hit may have: score, strand, target, ends in the target and in the query.
+/// Earliest position in the order of hits that a hit may have: score, strand, target, ends in the target and in the
+/// query.
 pub type FirstPlace = (Reverse<i32>, Strand, u32, u32, u32);
 
 /// Order of regions by their best possible hit: score, strand, target. Cells break ties.

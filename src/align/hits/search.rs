@@ -49,7 +49,7 @@ pub enum Need {
     Scores(Vec<u32>),
     /// The regions of another source.
     Regions(Source),
-    /// The paths of these regions' hits, at least one. They are the next hits, in this order.
+    /// The paths of the hits of these regions, which come next in this order. Never empty.
     Paths(SmallVec<[u32; 1]>),
     Nothing,
 }

@@ -24,7 +24,7 @@ const BLOCK: usize = 4 << 20;
 const GPU_BLOCK: usize = 32 << 20;
 /// Bytes of a block for each thread that looks up words.
 const OF_THREAD: usize = 1 << 20;
-/// Minimum number of words for dictionary look-up on a GPU. Fewer words are scanned one by one.
+/// Minimum number of words for dictionary look-up on a GPU. Fewer words are searched as patterns.
 const LOOKED_UP: usize = 32;
 /// Number of blocks that a GPU holds besides the current one: one being sent, one being searched.
 const ON_GPU: usize = 2;

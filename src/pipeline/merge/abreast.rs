@@ -24,7 +24,7 @@ pub trait PartQueries {
 /// The parts of a run, in order.
 pub struct Abreast<'a, Q> {
     sources: Vec<PartSource<'a, Q>>,
-    /// Queries that were read.
+    /// Number of queries that were read.
     before: u64,
     header: Vec<u8>,
 }

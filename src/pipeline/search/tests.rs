@@ -14,7 +14,7 @@ impl Reporter for Silence {
     fn progress(&self, _: u64) {}
 }
 
-/// A text that contains the pattern only where it is planted.
+/// A text that contains the pattern only at the given positions.
 fn text(len: usize, hits: &[usize]) -> Vec<u8> {
     let mut text = vec![b'T'; len];
     hits.iter().for_each(|&at| text[at..at + 4].copy_from_slice(b"GCGC"));

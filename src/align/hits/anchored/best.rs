@@ -1,8 +1,8 @@
 //! The best local alignment that contains an exact run.
 //!
-//! An alignment is *anchored* if it contains `anchor` consecutive columns in which the query and the target have the same base.
-//! The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are those of local alignments. A, D, I are the same for
-//! anchored alignments: layer 2 is entered where a run ends.
+//! An alignment is *anchored* if it contains `anchor` consecutive columns in which the query and the target have the
+//! same base. The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are those of local alignments. A,
+//! D, I are the same for anchored alignments: layer 2 is entered where a run ends.
 //!
 //! ```text
 //! R(i,j) = R(i-1,j-1) + 1 if q_i = t_j, else 0
@@ -256,8 +256,8 @@ impl<'a> Matrices<'a> {
 mod tests {
     use super::*;
 
-    /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the run, and
-    /// the best alignment after it.
+    /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the
+    /// run, and the best alignment after it.
     fn by_definition(sides: &Sides) -> i32 {
         let ends = |query: &[u8], target: &[u8]| {
             // H without its floor in the last cell only: what precedes a run may be empty.

@@ -34,8 +34,8 @@ pub struct Tiers {
 }
 
 impl Tiers {
-    /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less than
-    /// `floor`, and none of the second tier less than `run_score`.
+    /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less
+    /// than `floor`, and none of the second tier less than `run_score`.
     pub fn new(scoring: &Scoring, columns: u64, floor: i32, (anchor, run_score): (u32, i32)) -> Tiers {
         let chance = Chance::new(scoring);
         // A query gets a full search if that takes few cells.
@@ -112,8 +112,8 @@ impl Chance {
         Chance { lambda: Ungapped::new(scoring).map(|ungapped| ungapped.lambda) }
     }
 
-    /// The lowest score that random alignments of a query of `len` bases are expected to reach at most [`BY_CHANCE`] times. K
-    /// is taken to be 1, which it does not exceed.
+    /// The lowest score that random alignments of a query of `len` bases are expected to reach at most [`BY_CHANCE`]
+    /// times. K is taken to be 1, which it does not exceed.
     fn least_score(&self, columns: u64, len: usize) -> i32 {
         let Some(lambda) = self.lambda else { return 0 };
         let places = len.max(1) as f64 * columns.max(1) as f64;

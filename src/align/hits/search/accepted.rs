@@ -334,8 +334,8 @@ impl RecordSearch {
     /// Drops the regions of targets that have no more room for a hit.
     pub(super) fn close_targets(&mut self) {
         if self.is_ranked {
-            // A hit that ranks too low is not reported, and nothing else depends on its score. But a target whose first hit may
-            // still rank high enough keeps its further hits.
+            // A hit that ranks too low is not reported, and nothing else depends on its score. But a target whose first
+            // hit may still rank high enough keeps its further hits.
             let (mut regions, mut certain) =
                 (std::mem::take(&mut self.regions), std::mem::take(&mut self.certain));
             let settled = certain.iter().flatten().map(|hit| &hit.region);

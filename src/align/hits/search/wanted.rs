@@ -50,8 +50,8 @@ impl RecordSearch {
         };
         let mut unknown: Vec<u32> =
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
-        // These scores may show that other regions need no score. Each round requests as many as all earlier rounds
-        // together, so that many windows without a hit take few rounds.
+        // These scores may show that other regions need no score. Each round doubles the total number of requests, so
+        // that few rounds are needed even if many windows contain no hit.
         let at_least = match has_windows {
             true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
             false => BOUNDED,
