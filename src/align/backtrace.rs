@@ -21,7 +21,7 @@ const PATHS: usize = 64;
 /// Number of paths sampled to estimate how many have no gap.
 const SAMPLE: usize = 64;
 
-/// A hit whose path is wanted, with the part of the matrix that holds it.
+/// A hit whose path is needed, and the part of the matrix that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub window: Window,

@@ -44,7 +44,7 @@ const MOST_CHUNK: u32 = 1 << 14;
 /// which an engine may score stretch by stretch, has no warm-up.)
 const STRETCH_PER_WARM_UP: u32 = 4;
 
-/// Maximum number of target stretches that the queries of all current batches meet. Any of them may hold a hit that
+/// Maximum number of target stretches that the queries of all current batches meet. Any of them may contain a hit that
 /// counts, so this bounds the memory.
 pub const MOST_STRETCHES: u64 = 6 << 20;
 
@@ -174,7 +174,7 @@ impl ChunkLength {
     }
 }
 
-/// The targets that are met pair by pair: those of at least some length.
+/// The targets that are scored pair by pair: those of at least a minimum length.
 #[derive(Clone, Copy, Debug)]
 pub struct MetTargets {
     least_len: usize,

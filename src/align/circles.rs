@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::mem;
 
-/// Cuts the hits of all records that lie across an origin.
+/// Cuts the hits of all records that cross an origin.
 pub fn cut(batch: &Batch, layout: Layout, found: &mut [Found]) {
     if batch.targets.have_circles() {
         let cut =

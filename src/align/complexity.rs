@@ -45,7 +45,7 @@ pub fn hide(alphabet: Alphabet, codes: &mut [u8]) {
     low_complexity(alphabet, codes).into_iter().for_each(|stretch| codes[stretch].fill(any));
 }
 
-/// Highest score of a run of columns of an alignment, if a column that holds a masked residue scores 0 at most.
+/// Highest score of a run of columns of an alignment, if a column with a masked residue scores at most 0.
 ///
 /// It is the alignment's score if nothing is masked, and never more. `query` and `target` are whole sequences in the
 /// aligned orientation; each mask has one element for each of their aligned residues. Frith (2011) calls this gentle

@@ -139,7 +139,7 @@ impl Rule {
         value(self.alphabet, code)
     }
 
-    /// What each code adds to the fingerprint when it enters a window.
+    /// Contribution of each code to the fingerprint when it enters a window.
     pub fn entering(&self) -> &Table {
         &self.entering
     }

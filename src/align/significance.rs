@@ -28,8 +28,8 @@ const MOST_SCORE: i32 = 1 << 29;
 
 /// The parameters of Karlin and Altschul for alignments with gaps.
 ///
-/// They are those of the scoring divided by the greatest common divisor of its scores and gap costs, so that a scoring
-/// and its multiples have the same E-values, to the last digit.
+/// They apply to the scoring divided by the greatest common divisor of its scores and gap costs, so that a scoring and
+/// its multiples have the same E-values, to the last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Karlin {
     /// Score that counts as one.
@@ -357,7 +357,7 @@ mod tests {
         Constants { karlin, is_fitted: false, growth: Growth::Logarithmic }
     }
 
-    /// What blastp 2.12 prints for BLOSUM62 and 11/1: a score of 100 has 43.1 bits, of 1000 390 bits.
+    /// Output of blastp 2.12 for BLOSUM62 and 11/1: a score of 100 has 43.1 bits, of 1000 390 bits.
     #[test]
     fn bits_are_those_of_blastp() {
         let significance = Significance::new(published(protein("BLOSUM62", 11, 1).unwrap()), Space::Pair);

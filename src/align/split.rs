@@ -44,7 +44,7 @@ struct Interval {
     is_part: bool,
 }
 
-/// Finds the supplementary hits of all records. `tiers` are those of intervals.
+/// Finds the supplementary hits of all records. `tiers` are the tiers of intervals.
 pub fn supplement(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -177,8 +177,8 @@ fn cut_primaries(
     Ok(())
 }
 
-/// The intervals of a round without those of records that would be searched beyond the bound. `searched` counts the
-/// residues that were searched of each record, this round included.
+/// The intervals of a round, except those of records that would exceed the bound. `searched` counts the residues that
+/// were searched of each record, this round included.
 fn within_bound(
     scope: &Scope,
     intervals: Vec<Interval>,

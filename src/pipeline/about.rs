@@ -19,7 +19,7 @@ impl FilesAbout {
         Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)? })
     }
 
-    /// Writes what `run` found. The files get their names with the output.
+    /// Writes the results of `run`. The files get their final names together with the output.
     pub fn write(mut self, run: &Run, summary: &Summary, device: String) -> Result<Vec<Output>> {
         let Some(tally) = &run.tally else { return Ok(Vec::new()) };
         let Summary { elapsed, cells, whole, .. } = *summary;

@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-/// How long a batch should take.
+/// Target time of a batch, in seconds.
 const BATCH_SECONDS: f64 = 0.3;
 /// The same if each batch uploads the targets to its device again, piece by piece.
 const STREAMED_BATCH_SECONDS: f64 = 10.0;
@@ -281,7 +281,7 @@ struct Known<'a> {
     records: &'a [Record],
 }
 
-/// How long a batch should take on this engine.
+/// Target time of a batch on this engine, in seconds.
 pub(super) fn batch_seconds(engine: &Guarded, targets: &Arc<Sequences>, scoring: &Scoring) -> f64 {
     match engine.keeps(targets, scoring) {
         true => BATCH_SECONDS,

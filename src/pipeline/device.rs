@@ -69,7 +69,7 @@ pub type Engines<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
 /// The workers of a run.
 pub struct Crew {
     pub workers: usize,
-    /// Queries that all of them together have, at most.
+    /// Maximum number of queries of all workers together.
     pub queries: usize,
     /// Whether the workers use GPUs, which score several long queries together.
     is_of_gpus: bool,

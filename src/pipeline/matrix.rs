@@ -183,8 +183,7 @@ impl TriangleAligner<'_> {
         Ok(rows.map(row).collect())
     }
 
-    /// The same if the values are local scores of many short sequences: an engine finds these scores faster than their
-    /// end cells.
+    /// The same for local scores of many short sequences: an engine finds these scores faster than their end cells.
     fn scores_alone(
         &mut self,
         batch: &Batch,

@@ -115,7 +115,7 @@ fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
 struct Header(Option<Vec<u8>>);
 
 impl Header {
-    /// Writes the first part's header, and compares those of other parts with it.
+    /// Writes the first part's header, and compares the headers of other parts with it.
     fn take(&mut self, of_part: Vec<u8>, part: &MergePart, output: &mut Output) -> Result<()> {
         match self.first(of_part, part)? {
             Some(header) => output.put(header),

@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// A batch's queries without those that equal others.
+/// A batch's queries, except those that equal others.
 pub(super) struct Unanswered {
     pub grouped: Grouped,
     /// The known answers, in the order of their units.

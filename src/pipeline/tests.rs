@@ -258,8 +258,8 @@ fn a_slow_worker_that_fails_leaves_nobody_waiting() {
     }
 }
 
-/// A thread of the pool that took up a second batch in the middle of the first would wait for what it
-/// holds up itself; see [`set_threads`].
+/// A thread of the pool that started a second batch during the first would wait for work that it blocks itself; see
+/// [`set_threads`].
 #[test]
 fn many_threads_and_small_batches_come_to_an_end() {
     let expected = sound();

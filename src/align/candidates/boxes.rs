@@ -130,7 +130,7 @@ impl Boxes {
     }
 }
 
-/// Number of positions that some intervals hold together.
+/// Number of positions in the union of some intervals.
 pub fn covered(mut intervals: Vec<(u32, u32)>) -> u32 {
     intervals.sort_unstable();
     let (mut sum, mut end) = (0, 0);

@@ -25,13 +25,14 @@ pub const MOST_RUNS: usize = 1 << 11;
 const SIEVE: usize = 16;
 /// Columns of all targets up to which k-mers that no target contains are kept out of the table.
 const FEW_COLUMNS: usize = 1 << 20;
-/// Entries of a k-mer above which those of finished queries are dropped, and uses of the k-mer between two such passes.
+/// Number of entries of a k-mer above which entries of finished queries are dropped, and number of uses of the k-mer
+/// between two of these passes.
 const HOT: usize = 1 << 6;
 const HOT_USES: u32 = 1 << 10;
 /// Rows of a block, and blocks of a query of which the first one has k-mers in a sparse table.
 const BLOCK: usize = 64;
 const BLOCKS: usize = 8;
-/// Groups of queries that are searched apart.
+/// Number of groups of queries that are searched separately.
 const GROUPS: usize = 8;
 /// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -229,8 +230,8 @@ pub struct RunQuestions<'a> {
 /// qualifies on a target, and enough rows of one orientation are near runs there, boxes and rows of the record on the
 /// target may be missing.
 ///
-/// A few k-mers of each query show this of most targets that a query belongs to. So a sparse table comes first, and a
-/// full one for what is left.
+/// A few k-mers of each query show this of most targets that a query belongs to. So the search uses a sparse table
+/// first, and then a full table for the remaining queries.
 pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<NearRuns> {
     let RunQuestions { strands, least, enough, .. } = asked;
     let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];
@@ -260,7 +261,7 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
     let records: Vec<usize> = (0..queries.len() / strands.max(1)).collect();
     let none = vec![Vec::new(); records.len()];
     search(&mut all, &records, &none, true);
-    // Targets on which a record needs no further search. What else the sparse table found is found again.
+    // Targets on which a record needs no further search. Other results of the sparse table are found again.
     let decide = |(own, queries): (&mut [[Boxes; 2]], &[u32])| -> Vec<u32> {
         let mut decided = Vec::new();
         for ([boxes, near], &query) in own.iter_mut().zip(queries) {
@@ -287,8 +288,8 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
     all.into_par_iter().map(closed).collect()
 }
 
-/// The records that some targets are left for. Those that were decided on one target are searched apart from the
-/// others, since that target need not be searched for them.
+/// Groups of the records that still have targets to search. Records that were decided on one target form a group of
+/// their own, since that target need not be searched for them.
 fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
     let mut of_target: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
     for (record, own) in decided.iter().enumerate().filter(|(_, own)| own.len() < targets) {
@@ -301,7 +302,7 @@ fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What becomes of the runs of a stretch of a target. Queries are numbers of those that are searched.
+/// Receiver of the runs on a stretch of a target. Queries are indices into the searched queries.
 trait RunSink: Send {
     /// Whether no further runs of the query are needed from this stretch.
     fn is_full(&self, query: u32) -> bool;
@@ -378,8 +379,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Gives the runs of each stretch of the targets that are wanted to a sink of its own, and the sinks to `done`, in
-    /// the order of stretches.
+    /// Finds the runs on each stretch of the wanted targets with a separate sink, and passes the sinks to `done` in the
+    /// order of stretches.
     fn each_stretch<S: RunSink>(
         &self,
         table: &Table,
@@ -414,7 +415,7 @@ impl Search<'_> {
         }
     }
 
-    /// Gives `sink` the runs whose first k-mer of the table begins in these columns of a target.
+    /// Passes `sink` the runs whose first k-mer in the table begins in these columns of a target.
     fn of_stretch(&self, table: &Table, (target, own): (u32, Range<usize>), sink: &mut impl RunSink) {
         let Search { batch, queries, least } = *self;
         let codes = batch.targets.get(target as usize);
@@ -445,7 +446,7 @@ impl Search<'_> {
                 let (rows, row) = (batch.query(queries[query as usize]), row as usize);
                 let before = rows[..row].iter().rev().zip(codes[..column].iter().rev()).take(table.stride);
                 let before = before.take_while(|&(&one, &other)| are_equal(one, other)).count();
-                // The run's first k-mer of the table stands for it.
+                // A run is found at its first k-mer in the table.
                 if before >= table.stride && table.has_before(row) {
                     continue;
                 }

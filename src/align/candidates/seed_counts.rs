@@ -1,8 +1,9 @@
 //! Number of seeds of a query segment that an alignment contains on nearby diagonals. See docs/algorithm.md, section
 //! 15, for the theorem and its proof.
 //!
-//! A query is cut into consecutive seeds, and these into segments of about as many seeds each. One segment loses no
-//! more than its share of what the whole alignment loses, so it holds its share of the seeds.
+//! A query is cut into consecutive seeds, and these into segments of about as many seeds each. At least one segment
+//! loses no more than its share of the whole alignment's loss, so the alignment contains its share of that segment's
+//! seeds.
 
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64, to_usize};

@@ -20,7 +20,7 @@ pub const DNA_PLANES: usize = 3;
 pub const PROTEIN_PLANES: usize = LETTER_BITS as usize;
 /// Coefficients of a fingerprint.
 const BITS: usize = u32::BITS as usize;
-/// The coefficients that are carried over when a letter is appended.
+/// The coefficients that are carried over when a residue is appended.
 const TOP: usize = LETTER_BITS as usize;
 
 /// For each coefficient, the sum of the five highest coefficients that is added to it, as a bit mask.

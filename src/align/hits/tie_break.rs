@@ -1,8 +1,8 @@
 //! The choice among equal best hits by the name of the read (`--tie-break hash`).
 //!
 //! Each equal hit gets a priority: a hash of the names of the read and the reference, and of the hit's position and
-//! strand. The hit of the lowest priority is reported first. So a read takes the same one of its equal hits in every
-//! run, whatever the order of the references, and the reads of a repeat spread evenly over its copies.
+//! strand. The hit of the lowest priority is reported first. So a read gets the same one of its equal hits in every
+//! run, regardless of the order of the references, and the reads of a repeat are spread evenly over its copies.
 
 use crate::terms::alignment::{Alignment, Strand};
 

@@ -41,7 +41,7 @@ pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
 /// The bases of distinct chunks as a share of all bases, by some of the chunks. Chunks end at the end of a run.
 pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     let rule = rule()?;
-    // Very many cuts would take much memory, so they are kept for one run only.
+    // Storing all cuts would need much memory, so they are kept for one run only.
     let of_run = |run: Range<usize>| {
         let codes = &targets.codes()[run.clone()];
         let cuts = fingerprints::cuts(codes, &rule);

@@ -147,7 +147,7 @@ const PAM250: OfMatrix = OfMatrix {
     ],
 };
 
-/// Not BLOSUM80_3: the constants of BLOSUM80 are those of the edition in half bits.
+/// Not BLOSUM80_3: the published constants of BLOSUM80 are for the edition in half bits.
 const MATRICES: [(&str, OfMatrix); 8] = [
     ("BLOSUM45", BLOSUM45),
     ("BLOSUM50", BLOSUM50),

@@ -1,8 +1,8 @@
 //! The best local alignment that contains an exact run.
 //!
 //! An alignment is *anchored* if it contains `anchor` consecutive columns in which the query and the target have the
-//! same base. The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are those of local alignments. A,
-//! D, I are the same for anchored alignments: layer 2 is entered where a run ends.
+//! same base. The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are defined as for local
+//! alignments. A, D, I are the same for anchored alignments: layer 2 is entered where a run ends.
 //!
 //! ```text
 //! R(i,j) = R(i-1,j-1) + 1 if q_i = t_j, else 0
@@ -260,7 +260,7 @@ mod tests {
     /// run, and the best alignment after it.
     fn by_definition(sides: &Sides) -> i32 {
         let ends = |query: &[u8], target: &[u8]| {
-            // H without its floor in the last cell only: what precedes a run may be empty.
+            // H without its floor in the last cell only: the alignment before a run may be empty.
             let whole = Sides { query, target, ..*sides };
             let matrices = Matrices::new(&whole);
             matrices.h[matrices.h.len() - 1]
@@ -344,7 +344,7 @@ mod tests {
                     (&elsewhere.cigar, elsewhere.target_start),
                     (&found.cigar, found.target_start + 3)
                 );
-                // Only ends behind a column count.
+                // Only ends after column `own` count.
                 let own = found.hit.target_end as usize;
                 let later = best(&sides, own, 1);
                 assert!(later.is_none_or(

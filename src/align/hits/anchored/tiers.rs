@@ -112,8 +112,8 @@ impl Chance {
         Chance { lambda: Ungapped::new(scoring).map(|ungapped| ungapped.lambda) }
     }
 
-    /// The lowest score that random alignments of a query of `len` bases are expected to reach at most [`BY_CHANCE`]
-    /// times. K is taken to be 1, which it does not exceed.
+    /// The lowest score that random alignments of a query of `len` bases are expected to reach no more than
+    /// [`BY_CHANCE`] times. K is assumed to be 1, its upper bound.
     fn least_score(&self, columns: u64, len: usize) -> i32 {
         let Some(lambda) = self.lambda else { return 0 };
         let places = len.max(1) as f64 * columns.max(1) as f64;

@@ -1,8 +1,8 @@
 //! Hits that are certain: how they are cut out of the regions, and when they are reported.
 //!
-//! A hit is *certain* if no region with a possibly earlier hit can cover a column of its path: whatever those regions
-//! contain, it remains a hit. In one round, many hits of one target may be certain. One pass cuts all of them out of
-//! the regions, and each is reported in its turn (docs/algorithm.md, section 6).
+//! A hit is *certain* if no region with a possibly earlier hit can cover a column of its path: it remains a hit
+//! whatever those regions contain. In one round, many hits of one target may be certain. One pass cuts all of them out
+//! of the regions, and each is reported in its turn (docs/algorithm.md, section 6).
 
 use super::{RecordSearch, SearchState};
 use crate::align::hits::region::{FirstPlace, Left, Region, RegionKey};
@@ -172,7 +172,7 @@ impl RecordSearch {
         }
     }
 
-    /// Takes the path of this number. Copies of a region share its path.
+    /// Removes the path with this number and returns it. Copies of a region share its path.
     fn take_path(&mut self, number: u32, scope: &Scope) -> Option<Alignment> {
         let path = self.paths.get_mut(number as usize)?;
         if scope.repeats.distinct().is_some() { path.clone() } else { path.take() }
@@ -334,8 +334,8 @@ impl RecordSearch {
     /// Drops the regions of targets that have no more room for a hit.
     pub(super) fn close_targets(&mut self) {
         if self.is_ranked {
-            // A hit that ranks too low is not reported, and nothing else depends on its score. But a target whose first
-            // hit may still rank high enough keeps its further hits.
+            // A hit that ranks too low is not reported, and no other result depends on its score. But a target whose
+            // first hit may still rank high enough keeps its further hits.
             let (mut regions, mut certain) =
                 (std::mem::take(&mut self.regions), std::mem::take(&mut self.certain));
             let settled = certain.iter().flatten().map(|hit| &hit.region);

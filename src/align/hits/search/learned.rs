@@ -11,7 +11,7 @@ use crate::terms::error::EngineError;
 use std::collections::HashSet;
 
 impl RecordSearch {
-    /// Takes the engine's answer for one of the regions.
+    /// Stores the engine's answer for one of the regions.
     pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
         self.learned += 1;
         let pair = self.regions[region].pair;
