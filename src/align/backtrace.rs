@@ -1,7 +1,7 @@
 //! From hits to alignments: the window of each hit, its path, and its recomputed score.
 //!
-//! A path without gaps needs no engine (`ungapped`). The engine finds the others, by whatever way suits it
-//! ([`Engine::paths`]). All ways give the same path, and each path is rescored.
+//! A path without gaps needs no engine (`ungapped`). The engine finds the other paths, with the method that suits it
+//! ([`Engine::paths`]). All methods return the same path, and each path is rescored.
 
 mod rescored;
 mod ungapped;
@@ -111,7 +111,7 @@ fn each(
     let (failure, missing) = (OnceLock::new(), AtomicBool::new(false));
     let one = |(place, wanted)| {
         let found = one(place, wanted).unwrap_or_else(|error| {
-            // The first error is enough.
+            // Only the first error is kept.
             let _ = failure.set(error);
             None
         });
@@ -125,8 +125,8 @@ fn each(
     failure.into_inner().map_or(Ok(Sought { found, missing: missing.into_inner() }), Err)
 }
 
-/// The window of `hit`, an alignment of `query` against target residues from `start` on, and the
-/// band that its score proves.
+/// The window of `hit`, an alignment of `query` against target residues from `start` on, with the band that its score
+/// implies.
 pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &Hit) -> Window {
     let codes = &batch.query(query)[..hit.query_end as usize];
     let band = crate::terms::bounds::band(codes, hit.score, &batch.scoring);

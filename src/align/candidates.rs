@@ -110,7 +110,7 @@ pub struct Wanted {
     pub level: Level,
     /// Minimum score of the alignments that the regions must contain. It is at least the level's minimum.
     pub least: i32,
-    /// Cells that could have been scored in the time that was spent on the record so far.
+    /// Cost of the record so far, as the number of cells that could have been scored in that time.
     pub spent: f64,
     /// Whether the level covers all alignments that count, because a known hit reaches the level's threshold.
     pub is_last: bool,
@@ -144,7 +144,7 @@ pub enum Opened {
     Dear,
 }
 
-/// How long the chunks are that targets are cut into.
+/// Length of the chunks that targets are cut into.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkLength {
     /// Minimum number of columns that each chunk owns.
@@ -257,8 +257,8 @@ fn has_stretches(warm_up: u32) -> bool {
     warm_up <= STRETCH / STRETCH_PER_WARM_UP
 }
 
-/// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up` columns, as few as
-/// their length lets there be.
+/// Cuts `0..len` into the minimum number of chunks (start, own, end) of about equal size that warm up over `warm_up`
+/// columns.
 fn chunks(len: u32, warm_up: u32, length: ChunkLength) -> impl Iterator<Item = (u32, u32, u32)> {
     let own = length.owned(warm_up);
     let count = u64::from(len.div_ceil(own));

@@ -1,4 +1,4 @@
-//! Hits across the origin of a circle, cut in two.
+//! Splits hits across the origin of a circular target.
 //!
 //! A hit across the origin is found as one alignment, since [`crate::terms::batch::Sequences::close`] appends a second
 //! copy of a circular target's residues. No output format has a path across the origin, so the hit is written as its

@@ -23,7 +23,7 @@ pub fn low_complexity(alphabet: Alphabet, codes: &[u8]) -> Vec<Range<usize>> {
 
 /// Whether each residue of `within` belongs to a low-complexity stretch of the sequence.
 pub fn mask(alphabet: Alphabet, codes: &[u8], within: Range<usize>) -> Vec<bool> {
-    // DUST looks no farther than one window, so a chromosome is not scanned for the sake of one hit.
+    // DUST looks no farther than one window, so one hit does not require a scan of a whole chromosome.
     let flank = match alphabet {
         Alphabet::Dna => dust::WINDOW,
         Alphabet::Protein => codes.len(),
@@ -92,7 +92,7 @@ mod tests {
     use crate::terms::scoring::Matrix;
     use smallvec::smallvec;
 
-    /// Intervals that NCBI's dustmasker and segmasker print, of sequences in files with their output.
+    /// Compares intervals with those of NCBI's dustmasker and segmasker, from files with sequences and their output.
     #[test]
     fn stretches_are_those_of_ncbi() {
         let golden = [
@@ -119,7 +119,7 @@ mod tests {
                 let left: Vec<u8> = sides.map(|(&code, &masked)| if masked { any } else { code }).collect();
                 assert_eq!(hidden, left, "{name}");
                 masked += expected.iter().filter(|&&is_masked| is_masked).count();
-                // A part is masked as it is within the whole.
+                // A part of a sequence is masked as in the whole sequence.
                 let third = codes.len() / 3;
                 assert_eq!(mask(alphabet, &codes, third..2 * third), expected[third..2 * third], "{name}");
             }

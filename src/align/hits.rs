@@ -326,7 +326,7 @@ fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
         let rules = scope.rules_of(record);
         let len = query_len(scope, record);
         let (score, least) = match seen {
-            // Once the first hit is known, it need not be scored again among lower ones.
+            // Once the first hit is known, it need not be scored again on lower levels.
             Seen::Estimate(score) => (score, score.max(rules.min_score)),
             Seen::Alignment(score) => (score, rules.threshold(score)),
         };

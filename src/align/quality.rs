@@ -4,9 +4,9 @@ use crate::terms::alignment::{Alignment, Found, Tier};
 use crate::terms::casts::{to_u8, whole_i32, whole_u8};
 use crate::terms::scoring::{Scoring, Substitution};
 
-/// No mapping quality is above this (255 would mean "not known").
+/// Maximum mapping quality (255 would mean "not known").
 const MAX_MAPQ: f64 = 60.0;
-/// No mapping quality of a hit of the second tier is above this.
+/// Maximum mapping quality of a hit of the second tier.
 const MAX_ANCHORED_MAPQ: u8 = 30;
 /// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
 const MAPQ_SPAN: f64 = 50.0;
@@ -104,7 +104,7 @@ impl Typical {
 pub struct PairScores {
     /// Maximum score of a residue.
     pub match_: i32,
-    /// Pairs whose scores differ by no more than this are about as good.
+    /// Pairs whose scores differ by at most this are considered about equally good.
     pub close: i64,
     pub typical: Typical,
 }

@@ -254,9 +254,9 @@ impl Significance {
     /// The same by the logarithm of the E-value.
     ///
     /// Let `L` be the number of target residues that alignments of a score cover, which is normally distributed. The
-    /// space divided by the target length `n` is at least the query's share of the space times the mean of `max(0, 1 -
-    /// L/n)`, with 1 if `L` is negative, and this mean grows with `n`. It is `(left(n) - left(0)) / n`, where `left(n)`
-    /// is the mean of `max(0, n - L)`.
+    /// space divided by the target length `n` is at least the query's share of the space times the mean of
+    /// `max(0, 1 - L/n)`, with 1 if `L` is negative, and this mean grows with `n`. It is `(left(n) - left(0)) / n`,
+    /// where `left(n)` is the mean of `max(0, n - L)`.
     pub fn lowest_score_by_log(&self, log_most: f64, query: usize, shortest: usize) -> i32 {
         let (letters, shortest) = match self.space {
             Space::Search(space) => (space.letters, shortest),

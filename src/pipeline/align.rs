@@ -66,7 +66,7 @@ impl Run<'_> {
             Mode::Pairs => Meets::Paired(place_among(self.targets_before(first))),
             Mode::Triangle => Meets::Behind(place_among(first)),
         };
-        // The reader ends the run in an error when it has counted queries beyond the last target.
+        // The reader ends the run with an error if there are more queries than targets.
         let is_alone = |at: &usize| self.target_of(first + *at as u64).is_none();
         let alone: Vec<usize> = match self.options.mode {
             Mode::Pairs => (0..records.len()).filter(is_alone).collect(),

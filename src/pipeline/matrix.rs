@@ -1,4 +1,4 @@
-//! `swalign all --format matrix`: the scores, or the identities, of all sequences of a file with each other.
+//! `swalign all --format matrix`: all-against-all scores or identities of the sequences of a file.
 
 use super::alphabet;
 use super::device::open;

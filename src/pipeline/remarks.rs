@@ -76,7 +76,7 @@ fn uncovered(queries: u64) -> String {
 
 fn too_short(short: &TooShort, least: i32) -> String {
     let lowest = short.scores.map_or(1, |(lowest, _)| lowest);
-    // A few differences are allowed for.
+    // Leaves a margin for a few differences.
     let advised = (i64::from(lowest) * 5 / 6).max(1);
     format!(
         "warning: {} too short to reach --min-score {least} ({}): set --min-score {advised}",

@@ -1,4 +1,4 @@
-//! The scan of a search: cores or GPU.
+//! Choice of a search's scan: CPU or GPU.
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;

@@ -146,7 +146,7 @@ impl ReferenceSource {
     }
 }
 
-/// Refuses options that a database was not made with.
+/// Refuses options that differ from those that a database was built with.
 fn check(options: &Options, database: &Database) -> Result<()> {
     let (path, holds) = (database.path().display(), database.alphabet());
     if let Some(alphabet) = options.alphabet.filter(|&alphabet| alphabet != holds) {

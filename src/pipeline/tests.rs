@@ -338,7 +338,7 @@ fn the_estimate_of_the_insert_size_searches_no_read_twice() {
                 let given = Options { insert: Some(insert), ..options };
                 let (written, of_given, own) = run_of_mates(&given, sound);
                 assert_eq!((written, own), (estimated, insert));
-                // With equal pairs, the number depends on the batches that are under way.
+                // With equal pairs, the number depends on the batches in progress.
                 assert!(dedup || of_given == searched, "{batch:?} {filter:?}");
             }
         }

@@ -44,7 +44,7 @@ impl Run<'_> {
         if summary.aligned > 0 { header } else { self.writer.header_without_hits().unwrap_or(header) }
     }
 
-    /// Whether the header is known after the batches that are counted.
+    /// Whether the header is determined after the batches counted so far.
     pub(super) fn has_begun(&self, summary: &Summary) -> bool {
         summary.queries > 0 && (summary.aligned > 0 || self.writer.header_without_hits().is_none())
     }

@@ -1,8 +1,8 @@
-//! Paths without gaps, found without directions.
+//! Ungapped paths, found without a direction matrix.
 //!
 //! Let r(k) be the hit's score minus the scores of the last k cells on the diagonal through its end. If r(k) becomes 0,
-//! these k cells are the path. For each smaller k, the cell before the last k cells has H = r(k): at least r(k), since
-//! the path along the diagonal scores that much, and not more, or the hit would score more. The traceback prefers the
+//! these k cells are the path. For each smaller k, the cell before the last k cells has H = r(k): H is not lower, since
+//! the path along the diagonal scores r(k), and not higher, or the hit would score more. The traceback prefers the
 //! diagonal and stops at the first cell with H = 0, so it follows exactly these cells.
 
 use super::{Wanted, rescored};
@@ -15,7 +15,7 @@ use crate::terms::scoring::Scoring;
 /// Number of cells that are skipped at once if the path cannot begin among them.
 const STRIDE: usize = 16;
 
-/// The alignment, if its path has no gap and is seen to have none.
+/// The alignment, if its path is recognized as ungapped.
 pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
@@ -69,12 +69,12 @@ fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -
         }
     }
     let (mut left, mut len) = (i64::from(score), 0);
-    // The sum can't be reached within a stride that would need more than it can have.
+    // A stride cannot reach the sum if it needs more than the maximum score of its cells.
     while left > best * to_i64(STRIDE) && len + STRIDE <= most {
         let range = most - len - STRIDE..most - len;
         left -= scoring.score_all(&query[range.clone()], &target[range]);
         len += STRIDE;
-        // Not even the best residues alone are enough any more.
+        // Even a perfect rest of the diagonal is not enough.
         if left > best * to_i64(most - len) {
             return None;
         }

@@ -13,10 +13,10 @@ use crate::terms::casts::to_u32;
 pub const REACH: u32 = 500;
 /// Rows beyond a run on each side that are near it.
 pub const NEAR: u32 = 250;
-/// Latest boxes that a new one is joined with at once.
+/// Number of latest boxes that a new box is joined with immediately.
 const RECENT: usize = 8;
 
-/// An interval with more positions on each side, as far as `len` positions have them.
+/// Extends an interval by `by` positions on each side, within `0..len`.
 fn wider((start, end): (u32, u32), by: u32, len: usize) -> (u32, u32) {
     (start.saturating_sub(by), end.saturating_add(by).min(to_u32(len)))
 }
@@ -110,7 +110,7 @@ impl Boxes {
             let before = boxes.len();
             boxes.sort_unstable_by_key(|own| (own.target, own.columns, own.rows));
             let mut done: Vec<RunBox> = Vec::new();
-            // Boxes that later ones may share columns with.
+            // Boxes that may share columns with later boxes.
             let mut open: Vec<RunBox> = Vec::new();
             for mut own in boxes {
                 let is_past = |other: &RunBox| other.target != own.target || other.columns.1 <= own.columns.0;
@@ -145,7 +145,7 @@ pub fn covered(mut intervals: Vec<(u32, u32)>) -> u32 {
 mod tests {
     use super::*;
 
-    /// The closure by definition: any two boxes that share cells are joined, in an order of their own.
+    /// The closure by definition: joins any two boxes that share cells, in a different order.
     fn by_definition(mut boxes: Vec<RunBox>) -> Vec<RunBox> {
         'again: loop {
             for one in (0..boxes.len()).rev() {

@@ -75,7 +75,7 @@ impl ByIndex {
         best
     }
 
-    /// The score of the best alignment without gaps that a few long seeds of a record lead to.
+    /// Score of the best ungapped alignment that a few long seeds of a record lead to.
     fn first_alignment(&self, batch: &Batch, layout: &Layout, record: u32, found: &mut Places) -> i32 {
         let ByIndex { kmers, levels, .. } = self;
         let mut best = 0;

@@ -289,7 +289,7 @@ impl Levels {
         Levels { kind, field, kept: RwLock::default() }
     }
 
-    /// Chooses levels by other costs.
+    /// Replaces the costs, and with them the choice of levels.
     pub fn set_costs(&mut self, costs: Costs) {
         *self = Levels::new(self.kind, Field { costs, ..self.field.clone() });
     }

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Bases of a k-mer at most: two bits each.
 const MOST_KMER: usize = 28;
-/// Rows from one k-mer of the table to the next, where k-mers are long enough to be rare.
+/// Rows from one k-mer of the table to the next, if k-mers are long enough to be rare.
 const STRIDE: usize = 4;
 const LEAST_SPARSE: usize = 14;
 /// Target columns of one unit of work.
@@ -23,13 +23,13 @@ const STRETCH: usize = 1 << 18;
 pub const MOST_RUNS: usize = 1 << 11;
 /// Bits of the table's sieve for each k-mer.
 const SIEVE: usize = 16;
-/// Columns of all targets up to which k-mers that no target contains are kept out of the table.
+/// Maximum number of target columns with which the table omits k-mers that no target contains.
 const FEW_COLUMNS: usize = 1 << 20;
 /// Number of entries of a k-mer above which entries of finished queries are dropped, and number of uses of the k-mer
 /// between two of these passes.
 const HOT: usize = 1 << 6;
 const HOT_USES: u32 = 1 << 10;
-/// Rows of a block, and blocks of a query of which the first one has k-mers in a sparse table.
+/// Rows per block. In a sparse table, the first of each `BLOCKS` blocks of a query has k-mers.
 const BLOCK: usize = 64;
 const BLOCKS: usize = 8;
 /// Number of groups of queries that are searched separately.
@@ -309,7 +309,7 @@ trait RunSink: Send {
     fn take(&mut self, query: u32, run: ExactRun);
 }
 
-/// Runs, of each query one more than [`MOST_RUNS`] at most.
+/// Runs, at most [`MOST_RUNS`] + 1 of each query.
 #[derive(Default)]
 struct FewRuns {
     runs: Vec<(u32, ExactRun)>,
@@ -333,7 +333,7 @@ struct RunBoxes<'a> {
     queries: &'a [u32],
     asked: RunQuestions<'a>,
     target: u32,
-    /// Whether nothing more is asked about a query, by its number, and a target.
+    /// Whether a query, by its number, is already decided on a target.
     is_decided: &'a (dyn Fn(usize, u32) -> bool + Sync),
     of_query: HashMap<u32, OfQuery>,
 }
@@ -468,7 +468,7 @@ mod tests {
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
-    /// As the definition has it: all diagonals.
+    /// By definition: all diagonals.
     fn by_definition(query: &[u8], targets: &Sequences, least: usize) -> Vec<ExactRun> {
         let mut runs = Vec::new();
         for (number, target) in targets.iter().enumerate() {

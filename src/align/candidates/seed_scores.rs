@@ -71,7 +71,7 @@ impl SeedScores {
 mod tests {
     use super::*;
 
-    /// As the definition has it: all stretches of the query.
+    /// By definition: all stretches of the query.
     fn by_definition(len: usize, seed: usize, match_: i64, spoil_twice: i64, found: usize) -> i64 {
         let inside = |place: usize, l: usize| {
             (0..len / seed).filter(|k| k * seed >= place && (k + 1) * seed <= place + l).count()
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn seeds_too_short_for_the_proof_are_refused() {
-        // An insertion over three seeds of one letter costs 15 + 3 * 6, less than three over two.
+        // An insertion over three seeds of one base costs 15 + 3 * 6, less than the 3 * 27 / 2 of the bound.
         assert_eq!(SeedScores::new(100, 1, 0, &Scoring::dna(5, 40, 15, 1)), None);
         assert!(SeedScores::new(100, 3, 0, &Scoring::dna(5, 40, 15, 1)).is_some());
     }

@@ -5,7 +5,7 @@ use crate::terms::alignment::Strand;
 use crate::terms::batch::{Pair, Sequences};
 use crate::terms::casts::{to_i64, to_u32, to_usize};
 
-/// A stretch of a target to be scored, and the most that an alignment in it can score.
+/// A stretch of a target to be scored, and the maximum score of an alignment in it.
 pub type Region = (Strand, Pair, i32);
 
 /// Columns of a target.

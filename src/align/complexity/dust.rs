@@ -2,7 +2,7 @@
 //!
 //! An interval of `l` triplets, of which `c` are equal to each other for each kind of triplet, scores the sum of `c (c
 //! - 1) / 2` divided by `l - 1`. It is perfect if it scores more than 2 and no part of it scores more than it. All
-//! perfect intervals of at most 64 bases are low complexity. The definition is the same for the reverse complement.
+//!   perfect intervals of at most 64 bases are low complexity. The definition is the same for the reverse complement.
 
 use crate::terms::alphabet::is_base;
 use crate::terms::casts::to_u32;
@@ -15,7 +15,7 @@ const THRESHOLD: u32 = 2;
 /// Triplets of the longest interval.
 const MAX_TRIPLETS: usize = WINDOW - 2;
 
-/// A score as a fraction: pairs of equal triplets, and triplets less one.
+/// A score as a fraction: pairs of equal triplets, over the number of triplets minus one.
 #[derive(Clone, Copy)]
 struct Score {
     pairs: u32,

@@ -1,8 +1,8 @@
 //! Distinct sequences that are prefixes of others.
 //!
 //! A sequence that is a prefix of longer sequences joins the shortest of them. Among equally short sequences, it joins
-//! that of the lowest rank. That sequence may join a longer one in turn, so the sets are those of `vsearch
-//! --derep_prefix`.
+//! that of the lowest rank. That sequence may join a longer one in turn, so the sets are those of
+//! `vsearch --derep_prefix`.
 
 use super::Distinct;
 use rayon::prelude::*;

@@ -89,7 +89,7 @@ mod tests {
         let number = |n: u64| mix(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(n).wrapping_add(1981)) >> 32 | 1;
         let first = (1..).map(number).find(|&low| is_irreducible(low)).unwrap();
         assert_eq!(first, u64::from(POLYNOMIAL));
-        // x^32 + x^7 + x^3 + x^2 + 1 is irreducible, and that with x^8 for x^7 is not: 1 is a root of neither.
+        // x^32 + x^7 + x^3 + x^2 + 1 is irreducible. With x^8 instead of x^7 it is not: 1 is a root of neither.
         assert!(is_irreducible(0x8d) && !is_irreducible(0x10d));
     }
 

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 /// Reports the cuts after the residues of `own`, ascending. The text includes the residues before `own`.
 ///
-/// Rabin's fingerprints: `F_i = F_(i-1) x^5 + c_i - c_(i-W) x^(5 W)`, where minus equals plus. Gear fingerprints: `F_i
-/// = 2 F_(i-1) + GEAR[c_i]`. The residue that leaves the window is shifted out.
+/// Rabin's fingerprints: `F_i = F_(i-1) x^5 + c_i - c_(i-W) x^(5 W)`, where minus equals plus. Gear fingerprints:
+/// `F_i = 2 F_(i-1) + GEAR[c_i]`. The residue that leaves the window is shifted out.
 pub fn cuts(text: &[u8], own: Range<usize>, rule: &Rule, mut take: impl FnMut(usize)) {
     let window = rule.window();
     let begin = own.start.saturating_sub(window - 1);

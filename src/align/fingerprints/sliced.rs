@@ -179,7 +179,7 @@ fn letter<B: Copy, const PLANES: usize>(block: &Block<B, PLANES>, at: usize) -> 
     from_fn(|plane| block[plane][at])
 }
 
-/// The coefficients of the fingerprints, and room for the sums of a step.
+/// The coefficients of the fingerprints, and buffers for the sums of a step.
 struct Prints<B> {
     state: [B; BITS],
     carried: [B; 32],
@@ -198,7 +198,8 @@ impl<B: Pod> Prints<B> {
     ) {
         sums(simd, from_fn::<_, TOP, _>(|k| self.state[BITS - TOP + k]), &mut self.carried);
         sums(simd, leaving, &mut self.gone);
-        // Written out from the highest on, each from one that has not changed yet; the compiler leaves a loop a loop.
+        // Unrolled from the highest coefficient down, each computed from one that has not changed yet. The compiler
+        // does not unroll a loop.
         macro_rules! coefficients {
             ($($bit:literal)+) => {$(
                 let carried = self.carried[CARRIED_TO[$bit] as usize];

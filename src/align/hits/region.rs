@@ -277,13 +277,13 @@ impl Most {
     }
 }
 
-/// The most that any alignment of `pair` can score.
+/// Maximum score of any alignment of `pair`.
 fn bound(batch: &Batch, pair: &Pair) -> i32 {
     let by_query = potential(batch.query(pair.query), &batch.scoring);
     to_i32(by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))))
 }
 
-/// The most that the target residues of `pair` can score, each at most `most`.
+/// Maximum total score of the target residues of `pair`, each at most `most`.
 fn by_target(pair: &Pair, most: i32) -> i32 {
     to_i32((i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)))
 }

@@ -230,7 +230,7 @@ impl RecordSearch {
             self.end(SearchState::Lower(source));
             return Some(Need::Regions(source));
         }
-        // A certain hit that is wanted was reported above, so the first one is that of a region.
+        // Wanted certain hits were reported above, so the first hit is that of a region.
         if let (Some(next), Some(best)) = (next, best)
             && self.wants(&best)
         {
@@ -324,7 +324,7 @@ impl RecordSearch {
         let lower = match best {
             Some(_) => filter.at_most(level.kind, len, least),
             None => filter.below(len, &level, self.spent).map(|next| {
-                // No deeper than the least score.
+                // Not below the minimum score.
                 let last = filter.at_most(level.kind, len, least).filter(|_| next.least < least);
                 last.filter(|last| last.is_quicker_than(&next)).unwrap_or(next)
             }),

@@ -49,7 +49,7 @@ impl TieBreak<'_> {
     }
 }
 
-/// The hash FNV-1a (Fowler, Noll and Vo) of 64 bits, whose bits are mixed in the end (`fmix64` of MurmurHash3).
+/// The hash FNV-1a (Fowler, Noll and Vo) of 64 bits, with a final mix of its bits (`fmix64` of MurmurHash3).
 struct Fnv(u64);
 
 impl Fnv {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_fnv_1a() {
-        // A vector of the authors.
+        // A test vector of the authors.
         let mut hash = Fnv::new();
         hash.add(b"foobar");
         assert_eq!(hash.0, 0x8594_4171_f739_67e8);

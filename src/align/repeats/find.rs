@@ -38,7 +38,7 @@ pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
     Ok(finder.done())
 }
 
-/// The bases of distinct chunks as a share of all bases, by some of the chunks. Chunks end at the end of a run.
+/// Share of distinct chunks' bases in all bases, estimated from a sample of the chunks. Chunks end at the end of a run.
 pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     let rule = rule()?;
     // Storing all cuts would need much memory, so they are kept for one run only.
@@ -118,7 +118,7 @@ fn checksum(codes: &[u8]) -> u64 {
     sum
 }
 
-/// Sums are hashes already.
+/// A hasher for checksums, which are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 

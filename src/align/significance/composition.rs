@@ -53,7 +53,7 @@ pub struct Ungapped {
     /// Nats per score of ungapped alignments: the positive solution of `sum p_i p_j exp(lambda s_ij) = 1`. Gaps can
     /// only decrease it.
     pub lambda: f64,
-    /// Mean of the positive scores, rounded: scores of alignments differ mostly by multiples of about this number.
+    /// Mean of the positive scores, rounded: alignment scores mostly differ by multiples of about this number.
     pub step: i32,
 }
 

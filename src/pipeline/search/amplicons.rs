@@ -16,7 +16,7 @@ pub fn pairs(
     patterns: &[Pattern],
     reporter: &dyn Reporter,
 ) -> Result<Pairs> {
-    // With --name full a name has more words.
+    // With --name full, a name may have several words.
     let word = |pattern: &'_ Pattern| pattern.name.find(char::is_whitespace).unwrap_or(pattern.name.len());
     let names: Vec<&str> = patterns.iter().map(|pattern| &pattern.name[..word(pattern)]).collect();
     match &choice.pairs {

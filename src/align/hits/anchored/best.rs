@@ -356,7 +356,7 @@ mod tests {
         assert!(unlike > 5, "runs decide: {unlike}");
     }
 
-    /// If the best local alignment contains a run, it is the best anchored one, path and all.
+    /// If the best local alignment contains a run, it is the best anchored alignment, including its path.
     #[test]
     fn a_long_run_changes_nothing() {
         let query = [0u8, 1, 2, 3, 3, 1, 0, 2, 1, 1, 0, 3];

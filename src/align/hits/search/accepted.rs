@@ -369,7 +369,7 @@ impl RecordSearch {
         self.regions.retain(has_room);
         self.certain.iter_mut().for_each(|certain| certain.retain(|hit| has_room(&hit.region)));
         if kept.targets.len() >= max_targets {
-            // Only a tie or a candidate lets a further target in, and then the rest of it as well.
+            // Only a tie or a candidate admits a further target, and then also its other hits.
             let tie = kept.of_last_target.filter(|_| keeps_ties);
             let opens =
                 |region: &&Region| tie.is_some_and(|score| region.bound >= score) || is_candidate(region);

@@ -50,8 +50,8 @@ impl RecordSearch {
         };
         let mut unknown: Vec<u32> =
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
-        // These scores may show that other regions need no score. Each round doubles the total number of requests, so
-        // that few rounds are needed even if many windows contain no hit.
+        // These scores may show that other regions need no score. Each round doubles the total number of requests. So
+        // even if many windows contain no hit, few rounds are needed.
         let at_least = match has_windows {
             true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
             false => BOUNDED,
