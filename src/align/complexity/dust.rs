@@ -1,8 +1,9 @@
 //! Symmetric DUST (Morgulis, Gertz, Schäffer and Agarwala 2006), with the parameters of NCBI's dustmasker.
 //!
-//! An interval of `l` triplets, of which `c` are equal to each other for each kind of triplet, scores the sum of `c (c
-//! - 1) / 2` divided by `l - 1`. It is perfect if it scores more than 2 and no part of it scores more than it. All
-//!   perfect intervals of at most 64 bases are low complexity. The definition is the same for the reverse complement.
+//! An interval of `l` triplets, of which `c` are equal to each other for each kind of triplet, scores the sum of
+//! `c (c - 1) / 2` divided by `l - 1`. It is perfect if it scores more than 2 and no part of it scores more than the
+//! interval. All perfect intervals of at most 64 bases are low complexity. The definition is the same for the reverse
+//! complement.
 
 use crate::terms::alphabet::is_base;
 use crate::terms::casts::to_u32;

@@ -22,8 +22,8 @@ pub const GEAR: [u32; CODES] = {
 /// The fingerprint of a window.
 ///
 /// Rabin's: code `c` is the polynomial whose coefficients are its five bits, and the window `c_1 .. c_W` has the
-/// fingerprint `sum c_i x^(5 (W - i))` modulo the polynomial of [`super::polynomial`]. The gear's: `sum GEAR[c_i] 2^(W
-/// - i)` modulo 2^32.
+/// fingerprint `sum c_i x^(5 (W - i))` modulo the polynomial of [`super::polynomial`]. The gear hash:
+/// `sum GEAR[c_i] 2^(W - i)` modulo 2^32.
 pub fn fingerprint(rule: &Rule, window: &[u8]) -> u32 {
     window.iter().fold(0, |sum: u32, &code| {
         let letter = rule.value(code);
