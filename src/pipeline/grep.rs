@@ -203,7 +203,8 @@ impl GrepRun<'_> {
         }
     }
 
-    /// The next message, or `None` after the last one. Waits for it only if `idle` is true.
+    /// The next message. Returns `None` after the last one. If the thread is not `idle`, it does not wait, and `None`
+    /// may also mean that no message has arrived yet.
     fn next(&self, news: &Receiver<(usize, News)>, idle: bool) -> Option<(usize, News)> {
         if !idle {
             return news.try_recv().ok();

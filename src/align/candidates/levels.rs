@@ -21,13 +21,13 @@ const SCANNED_SEEDS: std::ops::RangeInclusive<usize> = 10..=64;
 const MOST_EDITS: usize = 3;
 /// After a level that found nothing, the next level's score is at most this share of it, in tenths.
 const NEXT_TENTHS: i32 = 9;
-/// A scan takes its time whatever it finds. So after a scan that found nothing, the next one uses the level with the
-/// lowest score whose cost is within this factor.
+/// A scan takes its time whatever it finds. So after a scan that found nothing, the next scan uses the level with the
+/// lowest score among those within this factor of the next level's cost.
 const SCANNED_LOWER: f64 = 1.25;
 /// A level pays if it keeps at most one in this many columns, and if finding its seeds costs at most one in this many
 /// cells.
 const PAYS: f64 = 3.0;
-/// The first level reserves this share of the maximum score for edits, unless a longer seed has no chance matches.
+/// The first level covers all alignments of at least this share of the maximum score, if any level does.
 const FIRST_SHARE: f64 = 0.8;
 /// Maximum number of chance windows of a query on the first level.
 const MOST_BY_CHANCE: f64 = 8.0;

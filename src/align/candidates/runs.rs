@@ -231,7 +231,7 @@ pub struct RunQuestions<'a> {
 /// target may be missing.
 ///
 /// A few k-mers of each query show this of most targets that a query belongs to. So the search uses a sparse table
-/// first, and then a full table for the remaining queries.
+/// first, and then a full table for the targets on which a query is not decided.
 pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<NearRuns> {
     let RunQuestions { strands, least, enough, .. } = asked;
     let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];

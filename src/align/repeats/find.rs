@@ -184,7 +184,7 @@ impl<'a> Finder<'a> {
     /// outside them.
     fn match_target(&mut self, target: usize, cuts: &[usize], matches: &mut Vec<Match>) {
         let (codes, first) = (self.targets.get(target), self.targets.start(target));
-        // End of the last match. A match that extends one span before it continues it.
+        // End of the last match. The next match may begin up to one span before it.
         let mut end = 0;
         for chunk in fingerprints::chunks(codes.len(), cuts) {
             if chunk.end <= end {
