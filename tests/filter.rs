@@ -366,7 +366,7 @@ fn converted_reads_are_narrowed_down() {
     let (found, some) = case.find(rules, Some(&filter));
     assert_eq!(found, expected);
     assert!(found.iter().all(|found| found.alignments[0].score > 200));
-    assert!(some.cells * 3 < all.cells, "{} of {} cells", some.cells, all.cells);
+    assert!(some.cells * 2 < all.cells, "{} of {} cells", some.cells, all.cells);
 }
 
 /// How a seed is spoilt.
