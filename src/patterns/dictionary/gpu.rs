@@ -1,5 +1,5 @@
-//! Lines found on a GPU: the device looks words up, and the cores make lines of its bits. What a device does not take, a
-//! text too large for it, the cores look through.
+//! Finds matching lines on a GPU: the device looks words up, and the host turns its bits into lines. If a text does not
+//! fit on the device, the CPU searches it.
 
 use super::words::Words;
 use super::{Dictionary, Place, Rule};
@@ -13,16 +13,16 @@ use memchr::memchr_iter;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Looks words up on a card.
+/// Looks words up on a GPU.
 pub struct OnGpu {
     scan: WordScan,
     rule: Rule,
     words: Words,
-    /// Made for the first text that a device does not take.
+    /// Built for the first text that the device cannot search.
     cores: OnceLock<Dictionary>,
 }
 
-/// What was found in a text.
+/// Result for one text.
 pub enum Found {
     /// A bit for each byte at which a word begins, from the lowest bit of the first word on.
     Starts(Vec<u32>),
@@ -31,7 +31,8 @@ pub enum Found {
 }
 
 impl OnGpu {
-    /// An error where a device does not take the words: too many, too long, or the empty one anywhere.
+    /// Returns an error if a device cannot search for these words: too many words, a word that is too long, or an empty
+    /// word that may occur anywhere.
     pub fn new(card: Arc<Card>, words: Words, rule: Rule) -> Result<OnGpu, EngineError> {
         let words = if rule.any_case { words.folded() } else { words };
         let place = match rule.place {
@@ -69,7 +70,7 @@ impl OnGpu {
         })
     }
 
-    /// The lines that match in a piece of the text, which is whole lines too; their places are those in the piece.
+    /// Matching lines in a piece of the text that consists of whole lines; offsets are relative to the piece.
     pub fn lines(&self, text: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
         match found {
             Found::Starts(bits) => holding(&text[piece.clone()], piece, bits),

@@ -1,4 +1,4 @@
-//! Lines, 64 bytes at a time.
+//! Finds lines in blocks of 64 bytes.
 
 use crate::engine::cpu::simd::Bits;
 use crate::patterns::grep::NEWLINE;
@@ -6,7 +6,7 @@ use crate::patterns::grep::select::Span;
 
 const BLOCK: usize = 64;
 
-/// Calls with each line, in order.
+/// Calls `call` for each line, in order.
 #[inline(always)]
 pub fn each_line<S: Bits>(simd: S, text: &[u8], mut call: impl FnMut(Span)) {
     let mut start = 0;

@@ -1,14 +1,15 @@
-//! How often words occur.
+//! Counts how often words occur.
 
 use super::index::{Dictionary, LookedUp};
 use super::sorted::NONE;
 use crate::terms::casts::to_u32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Sums that threads share.
+/// Counters shared by threads.
 #[derive(Debug)]
 pub struct Numbers {
-    /// Of each distinct word, where it is the longest that begins at its place, or of all its occurrences.
+    /// One counter per distinct word. It counts the positions at which the word is the longest match, or all its
+    /// occurrences, depending on the rule.
     sums: Vec<AtomicU64>,
 }
 
@@ -17,7 +18,6 @@ impl Numbers {
         Numbers::of_words(dictionary.distinct())
     }
 
-    /// For so many words.
     pub fn of_words(words: usize) -> Numbers {
         Numbers { sums: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
@@ -27,7 +27,7 @@ impl Numbers {
         self.sums[word as usize].fetch_add(count, Ordering::Relaxed);
     }
 
-    /// How often each word occurs, in the order in which they were given.
+    /// Number of occurrences of each word, in the order in which the words were given.
     pub fn finish(&self, dictionary: &Dictionary) -> Vec<u64> {
         let mut sums = self.sums();
         if let LookedUp::Beginnings(beginnings) = &dictionary.looked_up
@@ -44,7 +44,7 @@ impl Numbers {
         dictionary.of().iter().map(|&word| sums[word as usize]).collect()
     }
 
-    /// What was added for each word.
+    /// Values of the counters.
     pub fn sums(&self) -> Vec<u64> {
         self.sums.iter().map(|sum| sum.load(Ordering::Relaxed)).collect()
     }

@@ -1,10 +1,10 @@
-//! The specification: every word at every place.
+//! The specification: tests every word at every position.
 
 use super::words::Words;
 use super::{Occurrence, Rule};
 use crate::patterns::grep::select::{self, Span};
 
-/// All occurrences that count, by their places and words.
+/// All occurrences that count, sorted by position and word.
 pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for line in select::every(text) {

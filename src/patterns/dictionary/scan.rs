@@ -1,8 +1,8 @@
-//! Texts, searched for the words of a dictionary.
+//! Searches texts for the words of a dictionary.
 //!
-//! A batch of places goes through the levels side by side, so that loads of a level do not wait for one another: their
-//! first letters are looked up among the bits, what passes in the slots, what is there among the words. Each level asks
-//! for the memory of the next one before it goes on.
+//! A batch of positions passes through the levels together, so that the loads of one level overlap: the bitmaps are
+//! tested for the first bytes, the slots for the keys that pass, and the words for the slots found. Each level
+//! prefetches the memory that the next level reads.
 
 use super::index::{Beginnings, Dictionary, Keyed, LookedUp};
 use super::newlines::each_line;
@@ -17,9 +17,9 @@ use crate::terms::casts::to_u16;
 use bytemuck::{Zeroable, cast_slice};
 use std::borrow::Cow;
 
-/// Places of a batch.
+/// Positions per batch.
 const BATCH: usize = 256;
-/// Letters that a place needs: those of the longest key.
+/// Bytes that a position needs: the length of the longest key.
 const BEHIND: usize = super::layout::MOST;
 
 impl Dictionary {
@@ -107,19 +107,19 @@ impl Dictionary {
     }
 }
 
-/// What becomes of occurrences, whose places come in order.
+/// Receives occurrences in the order of their positions.
 trait Sink {
-    /// Nothing is asked of this place any more.
+    /// Whether no more occurrences at this position are needed.
     #[inline(always)]
     fn is_done_with(&self, _at: usize) -> bool {
         false
     }
 
-    /// An occurrence. Where a sink does not take all, it is the longest one of those that a table has at a place.
+    /// Receives an occurrence. If `TAKES_ALL` is false, it is the longest one that a table has at a position.
     fn take(&mut self, start: usize, end: usize, word: u32);
 
-    /// Whether all occurrences that begin at a place matter where ends are chosen by what is behind them; else the
-    /// longest of them is enough.
+    /// Whether the sink needs all occurrences that begin at a position, because the bytes after each end decide which
+    /// of them counts. Otherwise the longest one suffices.
     const TAKES_ALL: bool;
 }
 
@@ -281,7 +281,7 @@ impl<K: Sink> Scan<'_, '_, K> {
         }
     }
 
-    /// Only the places where lines begin.
+    /// Looks only at the starts of lines.
     #[inline(always)]
     fn starts<S: Bits>(mut self, simd: S, tables: &[Keyed]) {
         let text = self.text;
@@ -354,7 +354,7 @@ impl<K: Sink> Scan<'_, '_, K> {
     }
 }
 
-/// Eight letters, filled up with newlines, which no word has.
+/// Eight bytes of the text, padded with newlines, which no word contains.
 #[inline(always)]
 fn eight_letters(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();

@@ -1,19 +1,19 @@
-//! Tables from a key to a range of words, in two levels as in `search/exact`: a bit for each hash, which a core's caches
-//! hold, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
+//! Tables from a key to a range of words, in two levels as in `search/exact`: a bitmap by hash that fits in a core's
+//! caches, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
 
 use super::words::Words;
 use bytemuck::{Pod, Zeroable};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// Bits of the first level for each key, at least, where the longest first level has them.
+/// Minimum number of bits per key in the first level, unless `MOST_BITS` limits it.
 const BITS_OF_KEY: usize = 8;
 const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 27;
-/// Slots for two keys.
+/// Slots per two keys.
 const SLOTS_OF_TWO: usize = 3;
 
-/// The words that a key leads to.
+/// The range of words that a key leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Slot {
@@ -43,7 +43,7 @@ pub struct Bitmap {
 }
 
 impl Hash {
-    /// For these words.
+    /// A hash seeded by the words.
     pub fn of(words: &Words) -> Hash {
         Hash(FixedState::default().hash_one((words.bytes(), words.starts())) | 1)
     }
@@ -53,7 +53,7 @@ impl Hash {
         (key.wrapping_mul(self.0) >> 32) as u32
     }
 
-    /// Takes eight letters into a key.
+    /// Mixes eight bytes into a key.
     #[inline(always)]
     pub fn mixed(self, key: u64, letters: u64) -> u64 {
         (key ^ letters).wrapping_mul(self.0).rotate_left(29)
@@ -61,7 +61,6 @@ impl Hash {
 }
 
 impl Bitmap {
-    /// For so many keys.
     pub fn with_room(keys: usize) -> Bitmap {
         let wanted = (keys * BITS_OF_KEY).max(1).next_power_of_two().ilog2();
         let shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
@@ -73,7 +72,7 @@ impl Bitmap {
         self.bits[bit as usize / 64] |= 1 << (bit % 64);
     }
 
-    /// 1 where there may be a key of this hash, else 0.
+    /// 1 if a key with this hash may exist, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, hash: u32) -> usize {
         let bit = hash >> self.shift;
@@ -86,7 +85,6 @@ impl Bitmap {
 }
 
 impl Table {
-    /// For so many keys.
     pub fn with_room(hash: Hash, keys: usize) -> Table {
         let slots = vec![Slot::zeroed(); keys * SLOTS_OF_TWO / 2 + 1];
         Table { hash, bits: Bitmap::with_room(keys), slots }
@@ -110,25 +108,25 @@ impl Table {
         }
     }
 
-    /// 1 where there may be a key of this hash, else 0.
+    /// 1 if a key with this hash may exist, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, hash: u32) -> usize {
         self.bits.may_have(hash)
     }
 
-    /// Where the search for a key of this hash begins.
+    /// Slot at which the search for this hash begins.
     #[inline(always)]
     fn place(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize
     }
 
-    /// What a lookup reads first.
+    /// Slots that a lookup reads first; used to prefetch them.
     #[inline(always)]
     pub fn near(&self, hash: u32) -> &[Slot] {
         &self.slots[self.place(hash)..]
     }
 
-    /// The slot of a key that is the wanted one.
+    /// The slot with this key that `is_wanted` accepts.
     #[inline(always)]
     pub fn find(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
         self.search(hash, key, is_wanted).1

@@ -1,12 +1,12 @@
-//! Words, one behind the other.
+//! Words stored back to back.
 
 use crate::terms::casts::to_u32;
 
-/// Words in the order in which they were given, equal ones as often as they were given.
+/// Words in the order in which they were given, duplicates included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
     bytes: Vec<u8>,
-    /// Where the bytes of each word begin, and in the end their number.
+    /// Offset of each word's first byte, then the total number of bytes.
     starts: Vec<u32>,
 }
 
@@ -67,17 +67,17 @@ impl Words {
         self.starts.windows(2).map(|ends| &self.bytes[ends[0] as usize..ends[1] as usize])
     }
 
-    /// All letters, those of word after word.
+    /// The bytes of all words, back to back.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Where the bytes of each word begin, and in the end their number.
+    /// Offset of each word's first byte, then the total number of bytes.
     pub fn starts(&self) -> &[u32] {
         &self.starts
     }
 
-    /// The words with small letters in place of large ones, in ASCII.
+    /// The words in ASCII lower case.
     #[must_use]
     pub fn folded(mut self) -> Words {
         self.bytes.make_ascii_lowercase();
