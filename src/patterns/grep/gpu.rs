@@ -1,5 +1,6 @@
-//! Lines found on a GPU: the device says where patterns end, and the cores make lines of that. What a device does not
-//! take, the cores look for as well: patterns of more than [`MOST_ROWS`] classes, and more than [`MOST_EDITS`] edits.
+//! Finds matching lines on a GPU: the device marks where patterns end, and the host turns these ends into lines. The
+//! CPU searches for the patterns that the device cannot: those with more than [`MOST_ROWS`] classes or more than
+//! [`MOST_EDITS`] edits.
 
 use super::pattern::Pattern;
 use super::plain;
@@ -51,17 +52,17 @@ impl OnGpu {
         self.left
     }
 
-    /// Begins with a text of whole lines.
+    /// Begins the search of a text of whole lines.
     pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
         self.device.begin(text)
     }
 
-    /// Waits for what was begun with `text`.
+    /// Waits for the search of `text` to finish.
     pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
         self.device.finish(text, pending)
     }
 
-    /// The lines of a piece of the text, which is whole lines too, that match; their places are those in the piece.
+    /// Matching lines in a piece of the text that consists of whole lines; offsets are relative to the piece.
     pub fn lines(&self, text: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
         let letters = &text[piece.clone()];
         if self.every {
@@ -73,7 +74,7 @@ impl OnGpu {
     }
 }
 
-/// A pattern, as a device takes it.
+/// Converts a pattern for the device.
 fn wanted(pattern: &Pattern, rule: &Rule) -> BytePattern {
     let rows: Vec<[u64; 4]> = pattern.classes.iter().map(|class| class.bits()).collect();
     BytePattern { edits: rule.edits_of(rows.len()), rows, gaps: rule.indels }

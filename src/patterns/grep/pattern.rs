@@ -1,23 +1,23 @@
-//! Patterns: what the user wrote, as classes of bytes.
+//! Parses patterns into sequences of byte classes.
 
 use super::NEWLINE;
 use crate::terms::casts::to_u8;
 
-/// Characters that regular expressions give a meaning that a row of classes can't have.
+/// Regular-expression operators that a sequence of classes cannot express.
 const OPERATORS: &[u8] = b"^$*+?()|{";
 const TAKE_LITERALLY: &str = "or use -F to treat all characters literally";
 
-/// A set of bytes; never the newline.
+/// A set of bytes; never contains the newline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class([u64; 4]);
 
-/// A row of classes.
+/// A sequence of classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub classes: Vec<Class>,
 }
 
-/// What is wrong with a pattern, and what to do about it.
+/// The error in a pattern, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// 1-based, in bytes.
@@ -26,16 +26,16 @@ pub struct Fault {
     pub remedy: String,
 }
 
-/// How patterns are read.
+/// How to parse patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Every character stands for itself.
+    /// Every character matches itself.
     pub literal: bool,
-    /// Letters of ASCII stand for both cases.
+    /// Matches ASCII without regard to case.
     pub any_case: bool,
 }
 
-/// Whether every byte of a pattern stands for itself, however patterns are read.
+/// Whether every byte of a pattern matches itself, with or without `literal`.
 pub fn is_literal(text: &[u8]) -> bool {
     !text.iter().any(|byte| matches!(byte, b'.' | b'[' | b'\\') || OPERATORS.contains(byte))
 }
@@ -84,7 +84,7 @@ impl Pattern {
     }
 }
 
-/// What stands between brackets or after a backslash.
+/// A parsed bracket expression or escape.
 enum Item {
     Byte(u8),
     Set(Class),

@@ -1,4 +1,4 @@
-//! From the places where hits end to lines.
+//! Turns the end positions of hits into lines.
 
 use super::NEWLINE;
 use memchr::{memchr, memchr_iter, memrchr};
@@ -10,11 +10,11 @@ pub struct Span {
     pub end: usize,
 }
 
-/// Gathers the lines of places that come in order; places in a line that it has already may come again.
+/// Collects the lines of positions that come in ascending order. Positions in the last line collected may come again.
 pub struct Finder<'a> {
     text: &'a [u8],
     lines: Vec<Span>,
-    /// No place before it is new.
+    /// Positions before this one belong to lines already collected.
     after: usize,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Finder<'a> {
         Finder { text, lines: Vec::new(), after: 0 }
     }
 
-    /// The line of the byte at `place`, which is no newline.
+    /// Adds the line that contains the byte at `place`, which is not a newline.
     #[inline]
     pub fn take(&mut self, place: usize) {
         if place >= self.after {
@@ -57,7 +57,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Where the line ends that has the byte at `place`, or is empty there.
+/// End of the line that contains the byte at `place`, or of the empty line there.
 fn line_end(text: &[u8], place: usize) -> usize {
     memchr(NEWLINE, &text[place..]).map_or(text.len(), |at| place + at)
 }

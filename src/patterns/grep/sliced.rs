@@ -1,14 +1,14 @@
-//! Ends by bit-sliced vectors: the text is cut into as many chunks as a vector has bits, and bit by bit the
-//! vector's operations do the same cell of each chunk.
+//! Finds ends with bit-sliced vectors: the text is cut into as many chunks as a vector has bits, and each bit operation
+//! computes the same cell of every chunk.
 //!
-//! The bits of the bytes are gathered chunk by chunk, 64 bytes at a time, and then block by block of 64
-//! columns transposed: a vector for each column and bit of a byte, with a bit for each chunk. From these come
-//! the planes of the classes, and patterns are swept over them (`sweep.rs`). What ends where is
-//! transposed back, so that it comes in the order of the text.
+//! The bits of the bytes are gathered chunk by chunk in blocks of 64 bytes, and then transposed in blocks of 64
+//! columns. The result is one vector for each column and each bit of a byte, with one bit per chunk. The planes of the
+//! classes are computed from these vectors, and patterns are swept over the planes (`sweep.rs`). The ends are
+//! transposed back, so that they come in text order.
 //!
-//! Chunks overlap by the longest stretch of a hit less one byte, so that every end is found. A chunk begins
-//! as a line does, so what is found in its overlap is an end too, and the chunk before it has it as well.
-//! Around the text there are newlines.
+//! Chunks overlap by the length of the longest possible hit less one byte, so that every end is found. Each chunk
+//! starts as if at the beginning of a line. An end found in its overlap is therefore a true end, which the previous
+//! chunk also finds. Newlines pad the text on both sides.
 
 use super::cubes::{BITS, Cube, cubes};
 use super::pattern::{Class, Pattern};
@@ -25,19 +25,19 @@ use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are brought into the cache before they are needed.
 const AHEAD: usize = 4096;
-/// Place of the newline among the planes.
+/// Index of the newline among the planes.
 const NEWLINES: usize = 0;
 
-/// Finds the lines that match.
+/// Finds matching lines.
 #[derive(Debug)]
 pub struct Sliced {
     set: InstructionSet,
     rule: Rule,
-    /// Of each class that occurs, the newline first: what its bytes have in common.
+    /// For each class that occurs, the newline first, the cubes that cover its bytes.
     planes: Vec<Vec<Cube>>,
-    /// The planes of each pattern.
+    /// For each pattern, the indices of its planes.
     patterns: Vec<Vec<usize>>,
-    /// Some pattern is in the empty stretch.
+    /// Some pattern matches the empty substring, and therefore every line.
     every: bool,
     /// Bytes of a hit, less one, at most.
     before: usize,
@@ -230,7 +230,7 @@ fn any<S: Bits>(simd: S, vectors: &[S::B]) -> bool {
     simd.any(vectors.iter().fold(S::B::zeroed(), |any, &vector| simd.or(any, vector)))
 }
 
-/// Puts the bits of 64 bytes into words, each bit `step` words behind the one before it.
+/// Stores the bits of 64 bytes, one word per bit position, `step` words apart.
 #[inline(always)]
 fn put<S: Bits>(simd: S, letters: &[u8; BLOCK], words: &mut [u64], step: usize) {
     words[0] = simd.bits_of::<0>(letters);
@@ -243,11 +243,11 @@ fn put<S: Bits>(simd: S, letters: &[u8; BLOCK], words: &mut [u64], step: usize) 
     words[7 * step] = simd.bits_of::<7>(letters);
 }
 
-/// The plane of a class: what has the bits of one of its cubes.
+/// Computes the plane of a class: the union of its cubes.
 #[inline(always)]
 fn union<S: Bits>(simd: S, cubes: &[Cube], bits: &[[S::B; BLOCK]; BITS + 1], plane: &mut [S::B; BLOCK]) {
     for (place, cube) in cubes.iter().enumerate() {
-        // A bit that doesn't matter is one of the last row, which are all set.
+        // A bit that does not matter is read from the last row, which is all ones.
         let row = |bit: usize| &bits[if cube.care >> bit & 1 == 1 { bit } else { BITS }];
         let flip =
             |bit: usize| splat::<S::B>(if (cube.care & !cube.value) >> bit & 1 == 1 { u64::MAX } else { 0 });
