@@ -1,9 +1,8 @@
-//! Patterns with errors in bytes, line by line, on a GPU (`shaders/bitap.wgsl`). The text is sent as it is, and a
-//! bit comes back for each of its bytes: whether some pattern ends there. So the answer has its size before it is
-//! known.
+//! Approximate search in bytes, line by line, on a GPU (`shaders/bitap.wgsl`). The text is uploaded unchanged, and one
+//! bit comes back for each byte: whether some pattern ends there. So the size of the answer is known in advance.
 //!
-//! The text is cut into chunks, one for each thread, which begins so far before its chunk that it sees every stretch
-//! that ends there. It begins as where a line does; what it finds before its own is left to others.
+//! The text is cut into one chunk per thread. A thread starts far enough before its chunk to see every match that ends
+//! in the chunk. It starts as if at the beginning of a line, and ignores the ends it finds before its chunk.
 
 mod ends;
 pub mod shader;
@@ -31,27 +30,28 @@ use std::time::Duration;
 pub use wanted::BytePattern;
 use wgpu::BufferUsages;
 
-/// Bytes of a text that are sent in one go, at most.
+/// Maximum number of text bytes per upload.
 const PART: usize = 32 << 20;
-/// Threads that keep a device busy.
+/// Number of threads that keeps a device busy.
 const BUSY: usize = 1 << 17;
 /// A chunk is at least this many times its overlap.
 const OVERLAP: usize = 4;
-/// Units of a chunk at most, where that is enough for its overlap.
+/// Maximum number of units per chunk, unless the overlap requires more.
 const LONGEST: usize = 1 << 8;
-/// Words that a submission computes, about: tens of milliseconds on a small GPU, far from any watchdog.
+/// Approximate number of words that a submission computes: tens of milliseconds on a small GPU, far below any watchdog
+/// limit.
 const SUBMISSION: u64 = 4_000_000_000;
-/// Bytes of the tables of patterns that lie in one buffer.
+/// Bytes of pattern tables per buffer.
 const TABLES: u64 = 64 << 20;
-/// Four bytes behind the text: no pattern ends in them.
+/// Four bytes that pad the text; no pattern ends in them.
 const NEWLINES: u32 = u32::from_ne_bytes([b'\n'; 4]);
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug)]
 pub struct BitapTuning {
-    /// Bytes of a chunk; `None` chooses by the text.
+    /// Bytes per chunk; `None` chooses by the text length.
     pub chunk: Option<usize>,
-    /// Bytes of a text that are sent in one go.
+    /// Bytes of text per upload.
     pub part: usize,
     /// Words that a submission computes.
     pub submission: u64,
@@ -68,14 +68,14 @@ pub struct Bitap {
     card: Arc<Card>,
     tuning: BitapTuning,
     groups: Vec<TableGroup>,
-    /// Units in front of a chunk.
+    /// Units before a chunk.
     before: usize,
-    /// What is on the device for a text, while it is not in use.
+    /// Buffers for texts that are currently not in use.
     slots: Mutex<Vec<TextSlot>>,
     stopwatch: Mutex<Stopwatch>,
 }
 
-/// Patterns that one kernel looks for.
+/// Patterns that one kernel searches for.
 struct TableGroup {
     variant: Variant,
     kernel: wgpu::ComputePipeline,
@@ -146,16 +146,16 @@ impl Bitap {
         format!("GPU {}", self.card.name())
     }
 
-    /// Time in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
         self.stopwatch.lock().map_or(Duration::ZERO, |stopwatch| stopwatch.total())
     }
 
-    /// Has the device begin with a text. Several may be under way; the first to begin is the first to be done.
+    /// Begins the search of a text. Several searches may be under way; they finish in the order in which they began.
     pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
         let limits = &self.card.runtime.device.limits;
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        // Half of it leaves room for what is in front.
+        // Half of the limit leaves room for the units before the part.
         let most = self.tuning.part.min(usize::try_from(binding / 2).unwrap_or(usize::MAX));
         let mut pending = Pending { part: None, most: (most / UNIT).max(1) * UNIT };
         if !text.is_empty() && !self.groups.is_empty() {
@@ -178,7 +178,7 @@ impl Bitap {
         Ok(ends)
     }
 
-    /// Begins with the part of a text at `first`: of `most` bytes, or of fewer where there is no room.
+    /// Begins the part of a text at `first`, with `most` bytes, or fewer if memory is short.
     fn begin_part(&self, text: &[u8], first: usize, most: &mut usize) -> Result<PartUnderWay, EngineError> {
         loop {
             let own = first..text.len().min(first + *most);
@@ -310,7 +310,7 @@ impl TextSlot {
     }
 }
 
-/// The words `words` of a text's bytes, with newlines behind it.
+/// Packs the words `words` of a text's bytes, with newlines after its end.
 fn pack(text: &[u8], words: Range<usize>, packed: &mut [u32]) {
     let bytes = &text[text.len().min(words.start * 4)..text.len().min(words.end * 4)];
     let (whole, last) = bytes.as_chunks::<4>();

@@ -16,19 +16,19 @@ pub const THREADS: u32 = 128;
 pub const BYTES: u32 = 256;
 /// Bytes of a unit: a bit of a word each.
 pub const UNIT: usize = 32;
-/// What ends a line.
+/// The byte that ends a line.
 const NEWLINE: u32 = b'\n' as u32;
-/// Words of all columns with which the bytes of a word of text are written out one after the other; a kernel with
-/// more would not stay in a cache of instructions.
+/// Maximum number of words over all columns for which the kernel is unrolled over the bytes of a word of text. A larger
+/// unrolled kernel would not fit in the instruction cache.
 const WRITTEN_OUT: u32 = 16;
 
-/// A kernel for patterns of so many words.
+/// A kernel for patterns of `words` words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variant {
     pub words: u32,
-    /// Most edits: one column less than it has.
+    /// Maximum number of edits, which is the number of columns less one.
     pub edits: u32,
-    /// Whether only replaced bytes are edits.
+    /// Whether only replacements are edits.
     pub gapless: bool,
 }
 
