@@ -1,9 +1,11 @@
-//! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987),
-//! however many patterns there are. With a few replaced letters, [`pieces`] of them are.
+//! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987), at
+//! a cost that hardly depends on the number of patterns. With a few mismatches, [`pieces`] of the patterns are looked
+//! up.
 //!
-//! `words` chooses the words and keeps them in tables of two levels. The text is packed first, a bit of 64
-//! letters in a word each, and looked at a batch at a time: all places of the first level, then all places of the
-//! second for what has passed, then the patterns, class by class. Loads of a level do not wait for one another.
+//! `words` chooses the words and stores them in tables of two levels. The text is packed first, so that one word holds
+//! one bit of 64 bases. Then each batch of positions passes through the stages together: the first level, the second
+//! level for the positions that pass, and the comparison of the patterns, class by class. So the loads of one stage
+//! overlap.
 
 pub mod words;
 
@@ -21,29 +23,29 @@ use std::array::from_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use words::{Entry, Index, MOST_LETTERS, Table, hash, shape_of};
 
-/// So many patterns are looked up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up takes
-/// 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
+/// Minimum number of patterns to look up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up
+/// takes 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
 pub const WORTH: usize = 4;
-/// Letters that a thread looks at in one go: a multiple of all steps, and of a block.
+/// Bases that a thread processes per task: a multiple of all steps, and of a block.
 const STRETCH: usize = 7 << 13;
-/// Letters that are packed at a time.
+/// Bases packed per step.
 const BLOCK: usize = 64;
-/// Letters that are brought into the cache before they are packed.
+/// Prefetch distance in bases while packing.
 const AHEAD: usize = 4096;
-/// Places of a batch.
+/// Positions per batch.
 const BATCH: usize = 512;
 
-/// Finds ends without edits by looking up words, those with a few replaced letters by looking up pieces, and all others by
+/// Finds ends without edits by looking up words, ends with a few mismatches by looking up pieces, and all others by
 /// sweeping.
 #[derive(Debug)]
 pub struct Exact {
     set: InstructionSet,
     swept: Sliced,
-    /// So many patterns are looked up.
+    /// Minimum number of patterns to look up.
     worth: usize,
-    /// The patterns of the last call: a text in parts has the same ones in each.
+    /// Index of the patterns of the last call. All parts of a text have the same patterns.
     index: Mutex<Option<Arc<Index>>>,
-    /// The same by their pieces.
+    /// Index of the same patterns by their pieces.
     pieces: Mutex<Option<Arc<Pieces>>>,
 }
 
@@ -76,7 +78,7 @@ impl Exact {
         }
     }
 
-    /// The patterns by their pieces, where that is worth it.
+    /// The patterns by their pieces, if looking them up pays.
     fn pieces(&self, patterns: &[Vec<u8>], rule: &Rule) -> Option<Arc<Pieces>> {
         if !pieces::takes(rule) {
             return None;
@@ -193,7 +195,7 @@ fn look_up<S: Bits>(
     }
 }
 
-/// The bits of a stretch's letters, a bit of eight letters in a byte: low, high, and whether it is no base.
+/// The bits of a stretch's bases, eight bases per byte: the low bit, the high bit, and whether a character is no base.
 struct Packed {
     low: Vec<u8>,
     high: Vec<u8>,
@@ -203,7 +205,7 @@ struct Packed {
 impl Packed {
     #[inline(always)]
     fn new<S: Bits>(simd: S, text: &[u8], first: usize) -> Packed {
-        // What a word reads lies in the stretch and one more block.
+        // A word reads at most one block after the stretch.
         let blocks = STRETCH.min(text.len() - first).div_ceil(BLOCK) + 1;
         let bytes = || Vec::with_capacity(blocks * BLOCK / 8);
         let mut packed = Packed { low: bytes(), high: bytes(), other: bytes() };

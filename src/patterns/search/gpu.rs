@@ -1,6 +1,6 @@
-//! Scans on a GPU. What a device does not take, the cores do in the same call: very long patterns, without gaps
-//! those above 32 letters, and everything when the device fails and they may take over. Many patterns without edits are
-//! looked up on the device ([`words`]), not swept.
+//! Scans on a GPU. In the same call, the CPU scans for the patterns that the device cannot: very long patterns, and
+//! without gaps patterns of more than 32 bases. The CPU also takes over everything if the device fails and a fallback
+//! is allowed. Many patterns without edits are looked up on the device ([`words`]) instead of swept.
 
 pub mod words;
 
@@ -43,7 +43,7 @@ impl OnCard {
         OnCard { words: self.words.tuned(tuning.text), sweeps: self.sweeps.tuned(tuning) }
     }
 
-    /// Time spent in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> std::time::Duration {
         self.sweeps.kernel_time() + self.words.kernel_time()
     }
@@ -74,7 +74,7 @@ pub struct OnGpu<D = OnCard> {
     cores: Sliced,
     /// Whether many patterns without edits are looked up.
     looks_up: bool,
-    /// What happened when the cores took over, which they may where this is given.
+    /// Record of a takeover by the CPU; `None` if the CPU must not take over.
     fallback: Option<Mutex<Fallback>>,
 }
 
@@ -89,17 +89,17 @@ impl<D: ScanDevice> OnGpu<D> {
         OnGpu { device, cores, looks_up: true, fallback: may_fall_back.then(Mutex::default) }
     }
 
-    /// Which sweeps all patterns over the text, however many there are.
+    /// Sweeps all patterns over the text, regardless of their number.
     pub fn sweeping(self) -> OnGpu<D> {
         OnGpu { looks_up: false, ..self }
     }
 
-    /// What scans.
+    /// The device that scans.
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// The ends of the patterns that `chosen` names, each with its own place.
+    /// The ends of the patterns with the indices `chosen`, each reported with its own index.
     fn on_device(
         &self,
         text: &Codes,
@@ -124,8 +124,8 @@ impl<D: ScanDevice> OnGpu<D> {
         }
     }
 
-    /// The ends of patterns without edits that the device looks up, and the patterns that are left; `None` where the cores
-    /// have taken over.
+    /// The ends of patterns without edits that the device looks up, and the patterns that are left; `None` if the CPU
+    /// has taken over.
     fn looked_up(
         &self,
         text: &Codes,
@@ -159,12 +159,12 @@ impl<D: ScanDevice> OnGpu<D> {
     }
 }
 
-/// Whether a device does a pattern's scan.
+/// Whether a device can scan for this pattern.
 pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
     wanted(pattern, rule).fits()
 }
 
-/// A pattern, as a device takes it.
+/// Converts a pattern for the device.
 fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> ClassPattern<'a> {
     ClassPattern { classes: pattern, allowed: to_u32(rule.edits_of(pattern.len())), gaps: rule.indels }
 }

@@ -1,4 +1,4 @@
-//! Which ends are reported, as which hits.
+//! Chooses the ends to report, and turns them into hits.
 //!
 //! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the one
 //! after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with the same
@@ -32,28 +32,29 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::mem;
 
-/// Hits that a thread aligns in one go, where patterns are short.
+/// Hits that a thread aligns per task if patterns are short.
 const RUN: usize = 64;
-/// Letters of the patterns of the hits that are aligned before any of them is given out: they bound what paths take.
+/// Total length in bases of the patterns of the hits that are aligned before any of them is reported. It bounds the
+/// memory of paths.
 pub const PORTION: usize = 1 << 22;
-/// What a hit counts beside the letters of its pattern.
+/// Weight of a hit in addition to the length of its pattern.
 const OF_HIT: usize = 32;
 
 /// An occurrence of a pattern. The order of the fields is the order of hits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Letters of the text before the hit, and before its end.
+    /// 0-based, half-open interval in the text.
     pub start: usize,
     pub end: usize,
-    /// Place of the pattern among all.
+    /// Index of the pattern.
     pub pattern: u32,
     pub strand: Strand,
     pub edits: u32,
-    /// In the order of the text, whatever the strand.
+    /// In text order, regardless of the strand.
     pub path: Path,
 }
 
-/// What hits of a text are sorted by.
+/// Sort key of the hits of a text.
 type Order = (usize, usize, u32, Strand);
 
 impl Hit {
@@ -62,12 +63,12 @@ impl Hit {
     }
 }
 
-/// What is asked of the hits of a text.
+/// Options for the hits of a text.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Of a rate, with the edits of the longest pattern.
+    /// With a rate, the rule of the longest pattern.
     pub rule: Rule,
-    /// Edits by the length of each pattern.
+    /// Maximum number of edits as a function of pattern length.
     pub rate: Option<Rate>,
     pub limits: Option<Limits>,
     pub pam: Option<Pam>,
@@ -75,11 +76,11 @@ pub struct Wanted {
     pub every_end: bool,
     /// Only hits with the fewest edits in the text.
     pub best: bool,
-    /// Only the first of them.
+    /// Only the first hit of a text.
     pub first: bool,
-    /// Orientations of each pattern, which are adjacent.
+    /// Orientations of each pattern, which have adjacent indices.
     pub strands: Strands,
-    /// Letters before an end that a hit may reach over, but for its last.
+    /// Number of bases before its last one that a hit may span.
     pub before: usize,
 }
 
@@ -94,25 +95,25 @@ pub struct Gatherer {
     wrapped: BTreeMap<u32, usize>,
     /// Hits across the origin, which begin at the end of the circle.
     across: BTreeMap<Order, Hit>,
-    /// The starts that were tried where PAMs lie in front.
+    /// The starts already tried, if PAMs precede hits.
     tried: Tried,
     /// Runs that the next part may continue, by pattern.
     open: BTreeMap<u32, Run>,
-    /// Fewest edits of an end so far, if [`Wanted::best`] is asked for.
+    /// Minimum number of edits of an end so far, if [`Wanted::best`] is set.
     fewest: Option<u32>,
     /// Ends whose hits can't be given out before others that are not known yet.
     pending: Vec<Chosen>,
     /// Ends whose hits come next, the last one first.
     ready: Vec<Chosen>,
-    /// Hits that may not be given out yet.
+    /// Hits that cannot be reported yet.
     waiting: Vec<Hit>,
-    /// No end before this one will be chosen any more.
+    /// No further end before this position will be chosen.
     until: usize,
-    /// So many were given out.
+    /// Number of hits reported.
     given: u64,
 }
 
-/// An end that is reported: an anchor.
+/// An end to report: an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     end: usize,
@@ -226,8 +227,8 @@ impl Gatherer {
         }
     }
 
-    /// Takes the ends of a part of a text, by pattern and end. The part ends before `to`, and the text with its
-    /// last part. What the part before could give out was taken.
+    /// Adds the ends of a part of a text, sorted by pattern and end. The part ends before `to`; the last part ends with
+    /// the text. The hits of the part before must have been taken.
     pub fn put(&mut self, wanted: &Wanted, patterns: &[Vec<u8>], text: &[u8], ends: &[TextEnd], to: usize) {
         if self.is_done(wanted) {
             return;
@@ -237,8 +238,8 @@ impl Gatherer {
         self.put_anchors(wanted, text, anchors.as_deref().unwrap_or(ends), to);
     }
 
-    /// The same with the anchors of a part ([`super::sites`]), those at places up to `to`. The parts of a text are all of
-    /// ends or all of anchors.
+    /// Adds the anchors of a part ([`super::sites`]) at positions up to `to`. All parts of a text must use either
+    /// [`Gatherer::put`] or this function.
     pub fn put_anchors(&mut self, wanted: &Wanted, text: &[u8], ends: &[TextEnd], to: usize) {
         if self.is_done(wanted) {
             return;
@@ -418,7 +419,7 @@ impl Wanted {
     }
 }
 
-/// What the ends count when hits are made of them in portions of about [`PORTION`].
+/// Weight of the ends when hits are made of them in portions of about [`PORTION`].
 pub fn weight(patterns: &[Vec<u8>], ends: &[TextEnd]) -> usize {
     ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum()
 }

@@ -1,4 +1,4 @@
-//! The specification: the recurrence, cell by cell, and the walk over all of its cells.
+//! The specification: the recurrence, cell by cell, and the traceback over all of its cells.
 
 use super::align::{Aligned, Step, runs, step_of};
 use super::codes::Codes;
@@ -83,7 +83,7 @@ fn edit_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
     distances
 }
 
-/// Letters among the m before each end that differ; none where there are fewer.
+/// Number of mismatches in the `m` bases before each end; `None` if fewer than `m` bases precede it.
 fn hamming_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
     let differ = |window: &[u8]| pattern.iter().zip(window).filter(|(p, t)| !matches(**p, **t)).count();
     let before = vec![None; text.len().min(pattern.len() - 1)];

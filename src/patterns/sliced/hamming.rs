@@ -1,23 +1,23 @@
-//! Hamming distances, counted in numbers of a few bits, each bit a vector.
+//! Hamming distances, counted in bit-sliced numbers of a few bits.
 //!
-//! Where the planes of all columns are at hand, the letters that match are counted by adders of single bits: seven are
-//! added to three ([`sum`]), and these are taken from what is needed ([`take_away`]).
+//! If the planes of all columns are available, adders of single bits count the matches: seven bits are added to a sum
+//! of three ([`sum`]), which is subtracted from the number of matches needed ([`take_away`]).
 //!
-//! Where they come block by block, [`Counts`] goes on from column to column. `C(i,j)` counts the bytes outside their
-//! classes of the `i` that end at column `j`:
+//! If planes come block by block, [`Counts`] carries its state from column to column. `C(i,j)` counts the mismatches of
+//! the first `i` classes with the `i` bytes that end at column `j`:
 //!
 //! ```text
 //! C(0,j) = 0        C(i,j) = C(i-1,j-1) + !matches, and too many if a text begins behind column j
 //! ```
 //!
-//! `2^w - k - 1 + C` is kept, `w` bits of it and one more that stays once there are too many, which makes `2w + 2`
-//! operations a cell whatever the length.
+//! The state stores `2^w - k - 1 + C`: `w` bits of it, and a sticky overflow bit that is set once there are too many
+//! mismatches. This takes `2w + 2` operations per cell regardless of the length.
 
 use super::myers::constant;
 use super::transpose::{BLOCK, all_ones};
 use crate::engine::cpu::simd::Bits;
 
-/// Bits that are added to three in one go.
+/// Bits added per call of [`sum`].
 pub const ADDENDS: usize = 7;
 
 /// Sum and carry of three bits.
@@ -26,7 +26,7 @@ fn add<S: Bits>(simd: S, a: S::B, b: S::B, c: S::B) -> (S::B, S::B) {
     (simd.xor(simd.xor(a, b), c), simd.majority(a, b, c))
 }
 
-/// The three bits of the sum of seven.
+/// The three bits of the sum of seven bits.
 #[inline(always)]
 pub fn sum<S: Bits>(simd: S, [a, b, c, d, e, f, g]: [S::B; ADDENDS]) -> [S::B; 3] {
     let (abc, abc_twos) = add(simd, a, b, c);

@@ -1,4 +1,4 @@
-//! The joiner against all pairs of hits.
+//! Compares the joiner with all pairs of hits.
 
 use super::*;
 use crate::patterns::search::align::Path;
@@ -16,8 +16,8 @@ impl Numbers {
     }
 }
 
-/// All amplicons, by the definition: every forward hit beside every reverse hit, and every pair of either. Without
-/// classes each pattern goes with each.
+/// All amplicons by definition: every forward hit with every reverse hit, in every pair of the two. Without classes,
+/// every pattern pairs with every pattern.
 fn plain(
     pairs: Option<(&[Option<u32>], &[NamedPair])>,
     lengths: &RangeInclusive<usize>,
@@ -136,7 +136,7 @@ fn sweeps_lose_nothing() {
     }
 }
 
-/// What a joiner holds depends on the greatest length, and not on the text's.
+/// Memory of a joiner depends on the maximum length, not on the length of the text.
 #[test]
 fn sites_out_of_reach_are_not_held() {
     let pairs = Pairs::any();

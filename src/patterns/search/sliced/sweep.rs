@@ -1,4 +1,5 @@
-//! Patterns swept over a tile, by [`crate::patterns::sliced::myers`] or, without gaps, by [`crate::patterns::sliced::hamming`].
+//! Sweeps patterns over a tile, with [`crate::patterns::sliced::myers`] or, without gaps, with
+//! [`crate::patterns::sliced::hamming`].
 
 use super::tile::Tile;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
@@ -54,15 +55,16 @@ struct Found<'a, 'r> {
     tile: &'a Tile,
     shape: &'a Shape,
     pattern: u32,
-    /// No end is before this one.
+    /// Smallest possible end.
     least: usize,
-    /// What the number of an end is less than its edits.
+    /// Difference between the edits of an end and its number.
     edits: i64,
     ends: &'a mut Ends<'r>,
 }
 
 impl Found<'_, '_> {
-    /// Takes the chunks that have an end in `column`, with the bits of their numbers.
+    /// Records the ends in `column`: `at` has a bit for each chunk that ends there, and `number` the bits of their
+    /// numbers.
     #[cold]
     #[inline(never)]
     fn take(&mut self, column: usize, at: &[u64], number: &[u64]) {
@@ -137,7 +139,8 @@ fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule
         return;
     }
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
-    // Mismatches less those allowed and one: what is needed of matches, less those there are.
+    // The number is the mismatches minus the allowed edits minus one. It starts at its value without any match, and
+    // each match lowers it by one.
     let most = to_i64(len) - to_i64(allowed) - 1;
     let width = width(-to_i64(allowed) - 1, most);
     let start = constant::<S>(most, width);
