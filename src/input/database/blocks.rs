@@ -1,4 +1,4 @@
-//! The blocks of a section, each of which is proven when it is first used.
+//! The blocks of a section, each of which is verified when it is first used.
 
 use super::format::BLOCK;
 use crate::terms::casts::whole_usize;
@@ -32,14 +32,15 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The bytes, whether or not they are proven.
+    /// The bytes, verified or not.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Proves the blocks that hold some places: they have their checksums, and `is_sound` says so. The error is the
-    /// number of one that is not sound, from 1. No thread waits: two may both prove a block, which does no harm.
-    /// Workers that begin at the same time begin at other blocks, and leave out what others have proven meanwhile.
+    /// Verifies the blocks that contain a range of positions: their checksums must match, and `is_sound` must accept
+    /// them. The error is the 1-based number of a block that fails. No thread waits: two threads may verify the same
+    /// block, which is harmless. Workers that start at the same time begin with different blocks, and skip those that
+    /// others have verified meanwhile.
     pub fn prove(&self, places: Range<usize>, is_sound: impl Fn(&[u8]) -> bool + Sync) -> Result<(), usize> {
         if self.left.load(Ordering::Acquire) == 0 || places.is_empty() {
             return Ok(());

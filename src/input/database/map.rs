@@ -1,9 +1,9 @@
 //! A file mapped into memory.
 //!
-//! If a mapped file is cut, reading a page that it no longer has raises SIGBUS, which ends a process by default. The first map
-//! installs a handler for that signal. The handler replaces the lost map by zeros and notes that it is lost, so that the
-//! reading goes on. A run asks [`Mapped::fault`] before it writes what came of the reading. A fault outside of these maps is
-//! passed to the handler that was there before.
+//! If a mapped file is truncated, reading a page beyond its new end raises SIGBUS, which terminates a process by
+//! default. The first map installs a handler for that signal. The handler replaces the lost map by zeros and records
+//! the loss, so that the reader can continue. A run checks [`Mapped::fault`] before it writes results that depend on
+//! the map. A fault outside these maps is passed to the previous handler.
 
 use std::fs::File;
 use std::io;
@@ -65,9 +65,9 @@ impl Mapped {
         Ok(Mapped { map, file, watched })
     }
 
-    /// What became of the file since, as far as it is known.
+    /// Any damage to the file since it was mapped, as far as it is known.
     pub fn fault(&self) -> Option<MapFault> {
-        // Behind the new end a page may still have zeros without a fault, so the length is asked for, too.
+        // A page after the new end may still read as zeros without a fault, so the length is checked too.
         let is_cut = self.file.metadata().is_ok_and(|file| file.len() < self.map.len() as u64);
         is_cut.then_some(MapFault::Cut).or_else(|| self.watched.is_lost().then_some(MapFault::Unread))
     }
@@ -103,7 +103,7 @@ mod watched {
     #[derive(Debug)]
     pub struct Watched {
         is_used: AtomicBool,
-        /// Addresses of the map's pages; the end is 0 if there is no map.
+        /// Address range of the map's pages; the end is 0 if there is no map.
         start: AtomicUsize,
         end: AtomicUsize,
         is_lost: AtomicBool,
@@ -112,7 +112,7 @@ mod watched {
 
     /// The entry that was added last.
     static LAST: AtomicPtr<Watched> = AtomicPtr::new(ptr::null_mut());
-    /// What the system did before on a fault of the bus.
+    /// The previous action for SIGBUS.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
     impl Watched {
@@ -145,7 +145,7 @@ mod watched {
         }
     }
 
-    /// The entries of the list from one on.
+    /// The entries of the list, starting with `next`.
     fn entries(mut next: Option<&'static Watched>) -> impl Iterator<Item = &'static Watched> {
         iter::from_fn(move || {
             let entry = next?;
@@ -154,15 +154,15 @@ mod watched {
         })
     }
 
-    /// From now on a fault in these bytes of a map leaves zeros in their place.
+    /// From now on, a fault in these bytes of a map replaces the map by zeros.
     pub fn watch(bytes: &[u8]) -> &'static Watched {
         BEFORE.get_or_init(handle);
         let start = bytes.as_ptr() as usize;
-        // SAFETY: asking for the size of pages has no conditions.
+        // SAFETY: querying the page size has no preconditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let end = (start + bytes.len()).next_multiple_of(usize::try_from(page).unwrap_or(1).max(1));
         let mut last = LAST.load(Ordering::Acquire);
-        // SAFETY: the list has only entries that were leaked, which live as long as the process.
+        // SAFETY: the list contains only leaked entries, which live as long as the process.
         if let Some(free) = entries(unsafe { last.as_ref() }).find(|entry| entry.take(start, end)) {
             return free;
         }
@@ -225,7 +225,7 @@ mod watched {
                     mem::transmute(handler as *const ());
                 handler(signal, info, context);
             },
-            // SAFETY: without the flag the address is that of a function of the signal alone.
+            // SAFETY: without the flag, the address is that of a function that takes only the signal number.
             handler => unsafe {
                 let handler: extern "C" fn(c_int) = mem::transmute(handler as *const ());
                 handler(signal);
@@ -233,12 +233,12 @@ mod watched {
         }
     }
 
-    /// Puts zeros in the place of a map. All of it at once: a system has only so many maps.
+    /// Replaces a map by zeros. It replaces the whole map at once, because the number of maps per process is limited.
     fn replace(watched: &Watched, pages: Range<usize>) -> bool {
         watched.is_lost.store(true, Ordering::Release);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the pages are those of a map of this module, which is not unmapped while the thread that was interrupted
-        // reads it, so nothing else is there. Zeros replace bytes that may have any value.
+        // SAFETY: the pages belong to a map of this module, which is not unmapped while the interrupted thread reads
+        // it, so nothing else is mapped there. The map's bytes may have any value, so zeros are valid.
         let mapped = unsafe {
             let start = pages.start as *mut libc::c_void;
             libc::mmap(start, pages.len(), libc::PROT_READ, flags, -1, 0)

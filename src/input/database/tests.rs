@@ -1,4 +1,5 @@
-//! Databases read again as they were written; what is not a database, or a damaged one, is noticed or harmless.
+//! Databases are read back as they were written. Files that are no database, or a damaged one, are rejected or
+//! harmless.
 
 use super::*;
 use crate::align::candidates::filter;
@@ -12,7 +13,7 @@ fn source() -> Option<SourceFile> {
     Some(SourceFile { path: "ref.fa".to_string(), len: 1234, time: (-5, 7), sum: 99 })
 }
 
-/// References of these lengths, with letters that follow no rule.
+/// References of these lengths with pseudo-random residues.
 fn references(lengths: &[usize], alphabet: Alphabet) -> References {
     let mut state = 1u32;
     let mut code = || {
@@ -97,7 +98,7 @@ fn what_is_written_is_read() {
                 titles: references.titles,
             };
             assert!(all(&written).unwrap() == expected, "{lengths:?}, {alphabet}");
-            // Where numbers of four bytes do not lie as the machine wants them.
+            // Four-byte numbers that are not aligned.
             let shifted = [&[0], &written[..]].concat();
             assert!(all(&shifted[1..]).unwrap() == expected, "{lengths:?}, {alphabet}");
         }
@@ -156,7 +157,7 @@ fn other_versions_orders_and_files_are_told() {
     assert!(told(16, &[3, 0]).contains("length"));
 }
 
-/// The file with other bytes at some place, and all checksums right.
+/// The file with some section changed, and all checksums correct.
 fn forged(references: &References, index: Option<&Index>, change: impl Fn(Section, &mut [u8])) -> Vec<u8> {
     let written = bytes(references, index, None);
     let mut header = Header::read(&written).unwrap();
