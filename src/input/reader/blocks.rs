@@ -1,4 +1,4 @@
-//! A file's bytes in blocks of whole records, cut into pieces that can be parsed side by side.
+//! Splits a file into blocks of whole records, and blocks into pieces that can be parsed in parallel.
 
 use super::cut::{begins_record, cuts, cuts_inside, without_empty_end};
 use super::faults::{Origin, lengthen, unread};
@@ -11,33 +11,33 @@ use std::io::{ErrorKind, Read};
 use std::mem;
 use std::sync::Arc;
 
-/// A piece should take a thread far longer than handing it over, and fit into its cache.
+/// Parsing a piece should take far longer than handing it to a thread, and a piece should fit into the thread's cache.
 const PIECE: usize = 1 << 18;
-/// Pieces of a block for each thread: enough to even out what each of them takes.
+/// Pieces per thread and block: enough to even out differences between them.
 const PIECES_PER_THREAD: usize = 8;
-/// Bytes of a block at most, but for a record that is larger.
+/// Maximum block size in bytes, unless a single record is larger.
 const MAX_BLOCK: usize = 1 << 25;
 
-/// Bytes that blocks and pieces should have, at least.
+/// Minimum sizes of blocks and pieces, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     pub block: usize,
     pub piece: usize,
 }
 
-/// Records in the order of the file: whole ones, or also parts of long ones ([`Blocks::split_records`]).
+/// Records in file order: whole records, or with [`Blocks::split_records`] also parts of long records.
 pub struct Block {
     format: Format,
-    /// Whether the first piece continues a record of the block before.
+    /// Whether the first piece continues a record of the previous block.
     continues: bool,
-    /// Behind the last cut they mean nothing.
+    /// The bytes after the last cut are meaningless.
     bytes: Vec<u8>,
-    /// 0, and the ends of the pieces.
+    /// 0, followed by the end of each piece.
     cuts: Vec<usize>,
     end: End,
 }
 
-/// What follows a block.
+/// The end of the input after a block.
 enum End {
     /// More records.
     Record,
@@ -71,15 +71,15 @@ pub struct Blocks {
     ended: bool,
 }
 
-/// Unpacked bytes.
+/// Uncompressed input.
 struct Feed {
     source: Source,
     format: Format,
-    /// Whether records of FASTA that are longer than a piece are cut.
+    /// Whether FASTA records longer than a piece are split.
     splits: bool,
-    /// What is read of the next block.
+    /// Bytes already read of the next block.
     rest: Vec<u8>,
-    /// Whether that continues a record of the block before.
+    /// Whether `rest` continues a record of the previous block.
     continues: bool,
 }
 
@@ -139,7 +139,7 @@ impl Blocks {
         Some(block)
     }
 
-    /// Takes back a block's buffer, unless a long record has made it large.
+    /// Reclaims a block's buffer, unless a long record has made it large.
     pub fn recycle(&mut self, block: Block) {
         if block.bytes.capacity() <= 4 * self.sizes.block {
             self.spare.push(block.bytes);
@@ -152,7 +152,7 @@ impl Feed {
         Feed { source, format, splits: false, rest: Vec::new(), continues: false }
     }
 
-    /// Reads until a record's end is there, or so much of it as can be cut off.
+    /// Reads until the end of a record is in the buffer, or a part that can be split off.
     fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
         let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
@@ -226,7 +226,7 @@ impl Block {
         self.cuts.len() - 1
     }
 
-    /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
+    /// The first `len` bytes, if they can be parsed alone: any prefix of FASTA is FASTA.
     pub fn start(&self, len: usize) -> Option<Piece<'_>> {
         let last = self.cuts.last().copied().unwrap_or(0);
         let long = self.format == Format::Fasta && last > len;
@@ -234,7 +234,7 @@ impl Block {
         long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], continues, closed: false })
     }
 
-    /// The error that ended the input behind the block, once.
+    /// The error that ended the input after this block; returned once.
     pub fn take_fault(&mut self) -> Option<Error> {
         match mem::replace(&mut self.end, End::Closed) {
             End::Fault(error) => Some(error),

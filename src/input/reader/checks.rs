@@ -1,4 +1,4 @@
-//! What SAM and the alphabets demand of a record.
+//! Requirements of SAM and of the alphabets on records.
 
 use crate::terms::alphabet::Alphabet;
 use std::borrow::Cow;
@@ -87,7 +87,8 @@ pub fn check_named_query(name: &str) -> Result<(), (String, &'static str)> {
     }
 }
 
-/// What SAM demands of a query's name (`[!-?A-~]{1,254}`, and not `*`); the error is the problem and its remedy.
+/// Checks a query name against SAM's requirements (`[!-?A-~]{1,254}`, and not `*`); the error is the problem and its
+/// remedy.
 pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     let rename = "rename the query";
     check_named_query(name)?;
@@ -95,7 +96,7 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
         return Err(("the name '*' means no name in SAM".to_string(), rename));
     }
     let allowed = |c: char| c.is_ascii_graphic() && c != '@';
-    // Bytes without a way out before the end: that is many at a time.
+    // Without an early exit, so that the loop vectorizes.
     let sound = name.bytes().fold(true, |sound, byte| sound & allowed(char::from(byte)));
     if !sound && let Some(c) = name.chars().find(|&c| !allowed(c)) {
         let problem = format!("SAM forbids '{}' in a query name", c.escape_default());

@@ -1,15 +1,15 @@
-//! Names that must differ, and names of mates.
+//! Checks that names differ, and compares names of mates.
 
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Names that a thread hashes in one go.
+/// Names that a thread hashes per task.
 const RUN: usize = 1 << 13;
 
-/// The places of the first name that stood before, and of where it stood: first its first place.
+/// Finds the first name that repeats an earlier one, and returns the index of the earliest equal name and its own.
 ///
-/// Sorting hashes on all threads takes a fraction of the time of a map of texts, which one thread
-/// fills; equal names have equal hashes, and names of equal hashes are compared.
+/// Sorting hashes on all threads takes a fraction of the time of a hash map, which one thread would fill. Names with
+/// equal hashes are compared.
 pub fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     let hash = |(place, name): (usize, &String)| {
         let mut hasher = DefaultHasher::new();
@@ -39,8 +39,8 @@ pub fn pair_name<'a>(one: &'a str, other: &str) -> Option<&'a str> {
     (own.0 == mates.0 && own.1 < mates.1 && name == mate).then_some(name)
 }
 
-/// The same among names of one hash, in their order. Where all are different, which for more than two
-/// only an attack on the hash can be, this compares all with all.
+/// The same among names with one hash, in their order. If all names differ, which for more than two only an attack on
+/// the hash can cause, this compares all pairs.
 fn repeated_among(names: &[String], alike: &[(u64, usize)]) -> Option<(usize, usize)> {
     alike.iter().enumerate().find_map(|(index, &(_, later))| {
         let mut before = alike[..index].iter().map(|&(_, earlier)| earlier);

@@ -1,4 +1,4 @@
-//! A file's text as it comes: unpacked, without a byte order mark, and with LF at its line ends where it has CR alone.
+//! The text of a file: decompressed, without a byte order mark, and with LF line ends instead of lone CRs.
 
 use super::bam::BamReads;
 use super::bgzf::{self, Bgzf};
@@ -6,26 +6,27 @@ use super::cut::newlines;
 use super::gunzip::{Gunzip, Tail};
 use std::io::{self, BufReader, Cursor, Read};
 
-/// How the bytes of a file are packed, from its first ones.
+/// Compression of a file, recognized by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// There are none.
+    /// The file has no bytes.
     Empty,
     Plain,
     Gzip,
-    /// Gzip in blocks whose size stands in their headers; ends with [`BGZF_END`].
+    /// Gzip in blocks whose headers store their size; ends with [`BGZF_END`].
     Bgzf,
-    /// A compression that we don't read, with the command that undoes it.
+    /// An unsupported compression, with its name and the command that decompresses it.
     Foreign(&'static str, &'static str),
-    /// No text: a database that `swalign index` made.
+    /// Not text, but a database made by `swalign index`.
     Database,
 }
 
-/// So many bytes tell the packing, and how text is encoded.
+/// Number of bytes that identify the compression and the encoding of text.
 const HEAD: u64 = bgzf::HEADER as u64;
-/// The beginning of a database, made as PNG's is: no text has its first byte, and a change of line ends shows.
+/// The first bytes of a database, designed like PNG's: no text has the first byte, and a conversion of line ends is
+/// detected.
 pub const DATABASE: [u8; 8] = *b"\x89SWD\r\n\x1a\n";
-/// The beginning of gzip data.
+/// The first bytes of gzip data.
 pub const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// The empty block that ends a bgzf file (SAM specification, section 4.1.2).
 pub const BGZF_END: [u8; 28] = [
@@ -145,36 +146,36 @@ fn alignments(line: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Makes LF of CR.
+/// Replaces CR by LF.
 pub fn end_in_lf(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
 }
 
 /// A file's text, followed by one newline.
 ///
-/// The newline is there because needletail refuses a FASTA header that ends the file, while a
-/// header before another header is a record without letters: with an empty line after it, it is
-/// one at the end too.
+/// needletail rejects a FASTA header at the end of a file, but accepts a header before another header as a record
+/// without residues. With an empty line after it, the last header is such a record too.
 pub struct Source {
     input: Box<dyn Read + Send>,
     packing: Packing,
     lead: Lead,
     utf16: Option<&'static str>,
-    /// Whether the text was made of the reads of a BAM file.
+    /// Whether the text was made from the reads of a BAM file.
     is_bam: bool,
-    /// The @RG lines of that file.
+    /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
     ended: bool,
-    /// What is left of the newline.
+    /// The rest of the final newline.
     last: &'static [u8],
     tail: Tail,
 }
 
-/// The name of BAM.
+/// Name of the BAM format.
 pub const BAM: &str = "BAM";
 
 impl Source {
-    /// Reads the first bytes of `input`, which tell the packing. The file begins with them if `is_first`.
+    /// Reads the first bytes of `input`, which identify the compression. They are the beginning of the file if
+    /// `is_first`.
     pub fn new(mut input: Box<dyn Read + Send>, is_first: bool) -> io::Result<Source> {
         let mut head = beginning(&mut input)?;
         let (packing, tail) = (Packing::of(&head), Tail::default());
@@ -229,12 +230,12 @@ impl Source {
         self.lead
     }
 
-    /// The name of the encoding, where the text is UTF-16.
+    /// The name of the encoding, if the text is UTF-16.
     pub fn utf16(&self) -> Option<&'static str> {
         self.utf16
     }
 
-    /// What will be known of the end of gzip data.
+    /// Observations at the end of gzip data, filled in as it is read.
     pub fn tail(&self) -> Tail {
         self.tail.clone()
     }

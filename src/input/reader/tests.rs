@@ -1,4 +1,4 @@
-//! Files as they come: sound, odd, cut and wrong.
+//! Inputs as they occur in practice: valid, unusual, truncated and wrong.
 
 use super::checks::{
     MAX_REFERENCE, MAX_REFERENCES, check_query_name, check_reference, check_reference_count,
@@ -10,7 +10,7 @@ use crate::terms::batch::Sequences;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
-/// `>r1 first`, two lines of letters, `>r2`, one line; by Python's gzip.
+/// `>r1 first`, two lines of residues, `>r2`, one line; compressed by Python's gzip.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xb3+2TH\xcb,*.\xe1rtv\x0f\x01\xe1\x90\x10wGgG.ww\xc7\x10gg.\xbb\"#\xae\x10\x90\x18\x108\x03\x81#\x10\xc0\xf8\\\x00\xd0\x98\xf7\xfb=\x00\x00\x00";
 
 const ANY_NAMES: ReadRules = ReadRules {
@@ -183,11 +183,11 @@ fn gzip_of_one_and_of_several_members() {
 fn gzip_cut_anywhere_is_refused() {
     for cut in 2..PACKED.len() {
         refused(records(&PACKED[..cut]), &["gzip"]);
-        // Cut at 0 the second member is not there at all, which no reader can know.
+        // Cut at 0, the second member is missing, which no reader can detect.
         let second = [PACKED, &PACKED[..cut - 1]].concat();
         refused(records(&second), &["gzip"]);
     }
-    // Garbage behind the last member is none of its data.
+    // Garbage after the last member is not part of its data.
     assert_eq!(records(&[PACKED, b"garbage"].concat()).unwrap().len(), records(PACKED).unwrap().len());
     let mut flipped = PACKED.to_vec();
     flipped[30] ^= 4;
@@ -196,7 +196,7 @@ fn gzip_cut_anywhere_is_refused() {
 
 #[test]
 fn bgzf_without_its_end_gives_a_warning() {
-    // A bgzf block is a gzip member with an extra field, which here holds no true block size.
+    // A bgzf block is a gzip member with an extra field. Here that field holds a wrong block size.
     let mut block = stored(b">a\nACGT\n");
     block[3] = 4;
     block.splice(10..10, *b"\x06\0BC\x02\0\0\0");
@@ -521,7 +521,7 @@ fn queries_come_normalised_and_encoded() {
     }
 }
 
-/// What was taken as plain records is nothing else any more.
+/// Records taken one by one exclude any other use of the reader.
 #[test]
 fn a_reader_that_was_begun_is_an_error_elsewhere() {
     let begun = || {

@@ -1,4 +1,4 @@
-//! What is searched: patterns, all of them at once, and texts, one after the other.
+//! Inputs of searches: patterns, all of them at once, and texts, one after the other.
 
 use super::checks::{check_query_name, check_reference};
 use super::faults::{UNKNOWN_FORMAT, whole};
@@ -20,13 +20,13 @@ pub const QUALITIES_REMEDY: &str = "give reads as FASTQ, or --format fasta";
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The header, up to its first white space or all of it.
+    /// The whole header, or the header up to its first whitespace.
     pub name: String,
-    /// Letters in upper case, without line ends.
+    /// Bases in upper case, without line ends.
     pub letters: Vec<u8>,
-    /// Codes of DNA, as many.
+    /// DNA codes, one per base.
     pub codes: Vec<u8>,
-    /// Phred+33 characters, as many, if they are kept; otherwise none.
+    /// Phred+33 characters, one per base, if they are kept; otherwise empty.
     pub qualities: Vec<u8>,
 }
 
@@ -92,7 +92,7 @@ impl Texts {
     }
 }
 
-/// One without letters is no error.
+/// A text without bases is no error.
 impl Iterator for Texts {
     type Item = Result<Text>;
 
@@ -127,8 +127,8 @@ pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<(Slice, u64)>> {
     Ok(sizes.into_iter().map(&mut slice).collect())
 }
 
-/// Names and lengths of the texts of a file, as SAM's header has them: what it can't hold is refused. Gives also the state
-/// of the file, by which a second pass knows it.
+/// Names and lengths of the texts of a file for the SAM header. Returns an error for texts that SAM cannot hold. Also
+/// returns the state of the file, so that a second pass can detect changes.
 pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize)>, FileState)> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let remedy = "give a file, or another --format";
@@ -143,7 +143,7 @@ pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize
     let mut reader = Reader::open(path)?.with_rules(rules);
     while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
         let len = raw.written().len();
-        // One without letters is no error, and is left out of the header.
+        // A text without bases is no error, and is left out of the header.
         check_reference(raw.name, len.max(1)).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         texts.push((raw.name.to_string(), len));
         Ok(())
@@ -168,8 +168,8 @@ pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()
     ))
 }
 
-/// Reads all patterns of a file, none of them empty, and what is to be said of the file. As reads of SAM their names are
-/// checked.
+/// Reads all patterns of a file, none of which is empty, and the warnings about the file. With `sam`, names are checked
+/// as names of SAM reads.
 pub fn read_patterns(
     path: &Path,
     rules: ReadRules,
