@@ -1,4 +1,4 @@
-//! What a user looks at after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
+//! Results for the user after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
 
 mod multiqc;
 mod page;
@@ -89,7 +89,7 @@ impl Account<'_> {
         }
     }
 
-    /// The part of the run that was done, such as "queries 2/8".
+    /// The part of the run that this report covers, such as "queries 2/8".
     fn part(&self) -> Option<String> {
         let queries = self.options.part.map(|part| format!("queries {}/{}", part.number, part.of));
         queries
@@ -97,7 +97,7 @@ impl Account<'_> {
     }
 }
 
-/// `part / whole` with `digits` digits behind the point, the last one rounded; `None` where `whole` is 0.
+/// `part / whole`, rounded to `digits` digits after the decimal point; `None` if `whole` is 0.
 fn ratio(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> Option<String> {
     let (part, whole, scale) = (part.into(), whole.into(), 10u128.pow(digits));
     let doubled = part.checked_mul(2 * scale)?.checked_add(whole)?;
@@ -105,7 +105,7 @@ fn ratio(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> Option<S
     Some(format!("{}.{:0width$}", scaled / scale, scaled % scale, width = digits as usize))
 }
 
-/// As a percentage of two digits.
+/// Percentage with two digits after the decimal point.
 fn percent(part: u64, whole: u64) -> Option<String> {
     ratio(u128::from(part) * 100, whole, 2)
 }

@@ -1,11 +1,11 @@
-//! What a run's records sum up to: the numbers behind `--stats` and `--report`.
+//! Sums over a run's records: the numbers of `--stats` and `--report`.
 //!
 //! ```text
 //! workers: a batch's Sums ──> writer: Statistics::add, batch by batch
 //! ```
 //!
-//! All sums are whole numbers, and no sum depends on how the queries were cut into batches. So the statistics are the
-//! same on every device and with any number of threads. Their memory is bounded by the references: one bit a letter,
+//! All sums are integers, and no sum depends on how the queries were divided into batches. So the statistics are the
+//! same on every device and with any number of threads. Their memory is bounded by the references: one bit per residue,
 //! and bins.
 
 mod depth;
@@ -33,12 +33,12 @@ use std::borrow::Cow;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Queries that a thread sums up in one go. Even, so that mates stay together.
+/// Queries that a thread sums per task. Even, so that mates stay together.
 const QUERIES: usize = 2048;
-/// Identities are counted in steps of this share of a percent.
+/// Number of steps per percent in which identities are counted.
 pub const IDENTITY_STEPS: u64 = 2;
 
-/// Adds up a run's statistics, for several threads.
+/// Computes a run's statistics; several threads may use it.
 pub struct Tally {
     scoring: Arc<Scoring>,
     targets: Arc<Sequences>,
@@ -54,15 +54,15 @@ pub struct Statistics {
     pub depth: Depth,
 }
 
-/// What some queries, and what was found for them, sum up to.
+/// Sums over some queries and their hits.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     pub queries: Queries,
     pub records: Records,
-    /// Of all primary alignments.
+    /// Sums over all primary alignments.
     pub path: Path,
     pub positions: Positions,
-    /// Letters of the queries.
+    /// Lengths of the queries in residues.
     pub lengths: Histogram,
     /// Scores of primary alignments.
     pub scores: Histogram,
@@ -73,16 +73,16 @@ pub struct Sums {
     /// Distances of the 5' ends of proper pairs.
     pub inserts: Histogram,
     pub extremes: Extremes,
-    /// What primary alignments cover, until it is added to [`Depth`].
+    /// Intervals that primary alignments cover, until they are added to [`Depth`].
     covered: Vec<Covered>,
 }
 
-/// Queries by what was found for them.
+/// Queries by their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queries {
     pub total: u64,
     pub letters: u64,
-    /// Letters in low-complexity stretches, where these are masked.
+    /// Number of residues in low-complexity stretches, if these are masked.
     pub masked: u64,
     pub aligned: u64,
     /// Aligned queries whose hits are of the second tier.
@@ -93,22 +93,22 @@ pub struct Queries {
     pub proper: u64,
     /// Mates that are aligned while their other mate is not.
     pub single: u64,
-    /// Mates that are aligned to another reference than their other mate.
+    /// Mates that are aligned to different references.
     pub apart: u64,
 }
 
-/// Records of the output by their kind.
+/// Records of the output by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Records {
     pub primary: u64,
     pub secondary: u64,
-    /// Of what a hit leaves of its query.
+    /// Hits of the rest of a query that the primary hit leaves.
     pub supplementary: u64,
     pub unaligned: u64,
     /// Aligned records on the forward strand of the reference.
     pub forward: u64,
     pub reverse: u64,
-    /// Records of the first mates of their pairs.
+    /// Records of the first mates of pairs.
     pub first: u64,
     pub last: u64,
 }
@@ -292,10 +292,10 @@ impl<'a> Summing<'a> {
     }
 }
 
-/// The number of letters in low-complexity stretches.
+/// Number of residues in low-complexity stretches.
 fn masked(alphabet: Alphabet, letters: &[u8]) -> u64 {
     let mut codes = Vec::new();
-    // The reader refuses other letters.
+    // The reader has rejected other characters.
     let _ = alphabet.encode(letters, &mut codes);
     low_complexity(alphabet, &codes).into_iter().map(|stretch| stretch.len() as u64).sum()
 }

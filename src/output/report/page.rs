@@ -1,7 +1,7 @@
-//! The page of `--report`: one file of HTML that needs no network, below 1 MB whatever the input.
+//! The page of `--report`: one HTML file that needs no network and stays below 1 MB for any input.
 //!
-//! All charts but those of depth are drawn by `page.js` from tables that stand in the page, so that the tables can be
-//! read without it. Each name is escaped, and long ones are cut.
+//! `page.js` draws all charts except those of depth from tables in the page, so that the tables can be read without it.
+//! All names are escaped, and long names are truncated.
 
 mod charts;
 mod html;

@@ -1,4 +1,4 @@
-//! The statistics as JSON. Keys stay as they are, and docs/stats.schema.json has them all.
+//! The statistics as JSON. Keys are stable, and docs/stats.schema.json lists all of them.
 
 use super::{Account, Coverage, multiqc, percent, ratio, shown};
 use crate::output::statistics::{
@@ -192,13 +192,13 @@ fn positions(account: &Account) -> String {
     ])
 }
 
-/// Mismatches by the letters of the reference and of the read: all of A, C, G and T, and of other letters those that
+/// Mismatches by the residues of the reference and of the read: all pairs of A, C, G and T, and other pairs if they
 /// occur.
 fn changes(account: &Account) -> String {
     object(change_counts(account).map(|(from, to, count)| (format!("{from}>{to}"), count.to_string())))
 }
 
-/// As [`changes`]: both letters, and how often.
+/// The data of [`changes`]: both residues, and their count.
 pub(super) fn change_counts(account: &Account) -> impl Iterator<Item = (char, char, u64)> {
     let alphabet = account.scoring.alphabet;
     let positions = &account.statistics.sums.positions;

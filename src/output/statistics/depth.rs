@@ -1,4 +1,4 @@
-//! How deep and how far primary alignments cover the references.
+//! Depth and coverage of the references by primary alignments.
 
 use crate::terms::alignment::{Alignment, Op};
 use crate::terms::batch::Sequences;
@@ -6,23 +6,23 @@ use crate::terms::casts::{to_u32, to_usize};
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
-/// References that have bins, the longest ones.
+/// Maximum number of references with bins; the longest references have them.
 const REFERENCES: usize = 1000;
-/// Bins of a reference at most, and of all together.
+/// Maximum number of bins per reference, and in total.
 const BINS_OF_ONE: usize = 2000;
 const BINS_OF_ALL: usize = 200_000;
 
-/// A stretch of a target that an alignment covers. Deleted letters are not covered.
+/// An interval of a target that an alignment covers. Deleted residues are not covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
     target: u32,
     start: u32,
     end: u32,
-    /// Of the first stretch of an alignment, whether another hit of the query scores as much; otherwise nothing.
+    /// For the first interval of an alignment, whether another hit of the query has the same score; otherwise `None`.
     begins: Option<Standing>,
 }
 
-/// How the hit of a query compares with its other hits.
+/// Comparison of a query's hit with its other hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// No other hit scores as much.
@@ -35,43 +35,43 @@ pub enum Standing {
 pub struct Depth {
     targets: Vec<Target>,
     bins: Vec<u64>,
-    /// One bit a letter of all targets.
+    /// One bit for each residue of all targets.
     covered: Vec<u64>,
 }
 
-/// What is counted of a target.
+/// Counts for one target.
 #[derive(Clone, Debug)]
 struct Target {
-    /// Place of the first letter among all.
+    /// Offset of its first residue in the concatenated targets.
     start: u64,
     letters: u32,
     unique: u64,
     tied: u64,
     aligned: u64,
-    /// The first of its bins, and letters of each; no letters without bins.
+    /// Index of its first bin, and residues per bin; 0 residues if it has no bins.
     first_bin: usize,
     bin_letters: u32,
 }
 
-/// How a target is covered.
+/// Coverage of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceDepth<'a> {
     pub letters: u64,
-    /// Primary alignments of queries that have no other hit of the same score, and of the other queries.
+    /// Number of primary alignments of queries without another hit of the same score, and of all other queries.
     pub unique: u64,
     pub tied: u64,
-    /// Letters of queries that are aligned to its letters.
+    /// Number of query residues that are aligned to its residues.
     pub aligned: u64,
-    /// Letters that at least one alignment covers.
+    /// Number of residues that at least one alignment covers.
     pub covered: u64,
-    /// Letters of a bin; 0 where there are none.
+    /// Residues per bin; 0 if there are no bins.
     pub bin_letters: u64,
-    /// `aligned` by bin.
+    /// `aligned`, per bin.
     pub bins: &'a [u64],
 }
 
 impl ReferenceDepth<'_> {
-    /// Primary alignments.
+    /// Number of primary alignments.
     pub fn alignments(&self) -> u64 {
         self.unique + self.tied
     }

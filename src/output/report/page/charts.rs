@@ -22,7 +22,7 @@ pub fn bars(caption: &str, [x, y]: [&str; 2], histogram: &Histogram, unit: impl 
     chart("bars", caption, [x, y], &table(&[x, y], " class=\"number\"", rows))
 }
 
-/// Differences by their position in the read, per 100 letters.
+/// Differences by position in the read, per 100 residues.
 pub fn positions(caption: &str, [x, y]: [&str; 2], positions: &Positions) -> String {
     let letters = positions.letters.counts();
     let width = positions.letters.width();

@@ -10,16 +10,16 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::json::{array, numbers, object, quoted};
 use std::cmp::Reverse;
 
-/// Residues in figures, by number.
+/// Singular and plural of the unit of counts.
 const LETTERS: [&str; 2] = ["letter", "letters"];
 
-/// References in the table and among the plots of depth at most, those with the most aligned letters.
+/// Maximum number of references in the table and among the plots of depth: those with the most aligned residues.
 const REFERENCES: usize = 300;
-/// Bins of all plots of depth together at most.
+/// Maximum number of bins of all plots of depth together.
 const BINS: usize = 40_000;
-/// Base changes of other letters than A, C, G and T that are shown at most.
+/// Maximum number of base changes shown that involve codes other than A, C, G and T.
 const CHANGES: usize = 60;
-/// Characters of the command line that are shown, and columns of a line of a drawing.
+/// Characters of the command line that are shown, and columns per line of a drawing.
 const COMMAND: usize = 2000;
 const COLUMNS: usize = 60;
 
@@ -53,7 +53,7 @@ pub fn title(account: &Account) -> String {
     format!("{} aligned to {}", queries.join(" and "), cut(&file(&account.options.reference), 80))
 }
 
-/// What has to be known before all else.
+/// A note on limits of the report, shown first.
 pub fn note(account: &Account) -> String {
     let part = account
         .part()
@@ -109,7 +109,7 @@ fn summary(account: &Account) -> String {
     )
 }
 
-/// References with plots or in the table: those with the most aligned letters, in the order of the file.
+/// References with plots or in the table: those with the most aligned residues, in file order.
 fn chosen<'a>(
     account: &'a Account,
     wanted: impl Fn(&ReferenceDepth) -> bool,
