@@ -1,4 +1,4 @@
-//! Amplicons as lines.
+//! Writes amplicons as lines.
 
 use super::{TextShown, put, put_record};
 use crate::patterns::search::amplicons::{Amplicon, Pairs};
@@ -28,7 +28,7 @@ impl<'a> AmpliconLines<'a> {
         AmpliconLines { format, trims_primers, pairs, patterns }
     }
 
-    /// The first line, where the format has one.
+    /// The header line, or empty if the format has none.
     pub fn header(format: SearchFormat) -> String {
         match format {
             SearchFormat::Tab => COLUMNS.to_string(),
@@ -83,14 +83,14 @@ impl<'a> AmpliconLines<'a> {
         [amplicon.forward, amplicon.reverse].map(|site| &*self.patterns[site.pattern as usize].name)
     }
 
-    /// A text after all of its amplicons.
+    /// Called for each text after all of its amplicons.
     pub fn text(&self, out: &mut Vec<u8>, text: TextShown, amplicons: u64) {
         if self.format == SearchFormat::Count {
             put(out, format_args!("{}\t{amplicons}\n", text.name));
         }
     }
 
-    /// The pair's name; where all go with all, its primers' names in the order of the patterns.
+    /// The pair's name. If all patterns pair with each other, the names of its primers in pattern order.
     fn pair(&self, amplicon: &Amplicon) -> String {
         if let Some(name) = amplicon.pair.and_then(|pair| self.pairs.name(pair)) {
             return name.to_string();

@@ -1,4 +1,5 @@
-//! Lists of a part of the references: lines that hold what a merge chooses hits by, and what any list shows of them.
+//! Lists of a part of the references: lines with the data by which a merge chooses hits, and everything that a list
+//! shows about them.
 //!
 //! ```text
 //! query <TAB> name <TAB> 0, of mates 1 or 2 <TAB> letters <TAB> least score of a hit beside the best one
@@ -9,8 +10,8 @@
 //!       <TAB> aligned letters of the query <TAB> of the target <TAB> kinds of the columns <TAB> name <TAB> header line
 //! ```
 //!
-//! A query's line stands before those of its hits, which are in the part's order; of mates they are all that pairs may be
-//! chosen from. Numbers that are no integers have as many digits as give them back.
+//! A query's line precedes those of its hits, which are in the part's order. For mates, the hits include all candidates
+//! for pairs. Floating-point numbers have enough digits to restore them exactly.
 
 use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::align::identity::{ColumnKinds, Identity};
@@ -27,27 +28,27 @@ use std::str::FromStr;
 
 const QUERY: &str = "query";
 const HIT: &str = "hit";
-/// What stands for bits and E-value, and for masked letters, where there are none.
+/// Placeholder for missing bits and E-value, and for a missing number of masked residues.
 const NONE: &str = "-";
 
-/// A query and its hits among the references of a part.
+/// A query and its hits in the references of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartQuery {
     pub name: String,
-    /// Of mates, whether it is the first.
+    /// For mates, whether it is the first.
     pub is_first: Option<bool>,
     pub len: usize,
-    /// The least score at which a further hit would have existed.
+    /// The minimum score that a further hit would have needed.
     pub threshold: i32,
     pub hits: Vec<PartHit>,
 }
 
-/// A hit as a part has it.
+/// A hit in a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartHit {
-    /// What it is ranked by, the highest first.
+    /// Rank criterion; higher values come first.
     pub rank: f64,
-    /// With the number of its target among all.
+    /// Its target has the index among all references.
     pub alignment: Alignment,
     pub in_part: InPart,
     pub shown: ShownHit<'static>,
@@ -253,7 +254,7 @@ fn numbers_of(kinds: &ColumnKinds) -> [u32; 7] {
     [matches, mismatches, positives, gapped, gaps, gapped_at_ends, gaps_at_ends]
 }
 
-/// `None` where the numbers are not those of so many columns.
+/// `None` if the numbers do not sum up to `columns`.
 fn kinds_of(numbers: [u32; 7], columns: usize) -> Option<ColumnKinds> {
     let [matches, mismatches, positives, gapped, gaps, gapped_at_ends, gaps_at_ends] = numbers;
     let all = u64::from(matches) + u64::from(mismatches) + u64::from(gapped);

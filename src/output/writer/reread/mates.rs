@@ -1,7 +1,7 @@
-//! Records of mates in parts of the references: taken apart, and written as those of a run of all references.
+//! Records of mates in parts of the references: decoded, and written as in a run with all references.
 //!
-//! What a record tells of its own alignment stays (CIGAR, NM, MD, cs, AS). What it tells of its mate comes of the hits that
-//! are reported. SEQ and QUAL stand in the first record that a part has of a mate.
+//! The fields about a record's own alignment stay (CIGAR, NM, MD, cs, AS). The fields about its mate are computed from
+//! the hits that are reported. SEQ and QUAL are stored in the first record of a mate in each part.
 
 use super::{PartRecord, QueryInPart, Standing, bam, text};
 use crate::align::quality::of_tier;
@@ -14,22 +14,22 @@ use crate::terms::alphabet::reverse_complement;
 use crate::terms::insert::PairScoring;
 use crate::terms::options::Format;
 
-/// A record of a mate, and what it tells.
+/// A record of a mate, and its decoded fields.
 pub struct MateRecord {
     record: PartRecord,
     told: MateTold,
 }
 
-/// What a record tells of a mate.
+/// The decoded fields of a mate's record.
 #[derive(Default)]
 pub struct MateTold {
-    /// SEQ and QUAL as they stand in the record; empty where there is none.
+    /// SEQ and QUAL as stored in the record; empty if missing.
     pub letters: Vec<u8>,
     pub qualities: Vec<u8>,
-    /// ms.
+    /// The tag ms.
     pub base_qualities: Option<i64>,
     pub read_group: Option<Vec<u8>>,
-    /// Other tags that are copied from the query, as the record has them.
+    /// Other tags copied from the query, in the record's form.
     pub copied: Vec<u8>,
     /// `None` for an unmapped mate.
     pub hit: Option<MateHit>,
@@ -40,19 +40,19 @@ pub struct MateHit {
     /// With the number of its target among all.
     pub alignment: Alignment,
     pub in_part: InPart,
-    /// Of SAM, since BAM has the target's number and PAF's columns stay.
+    /// Only for SAM, since BAM has the target's number, and PAF's columns stay.
     pub target_name: String,
     pub cigar: Vec<(u32, Kind)>,
     pub differences: EditTags,
 }
 
-/// The path that a CIGAR tells.
+/// The path of a CIGAR.
 pub struct PathTold {
     pub cigar: Vec<(u32, Kind)>,
-    /// Letters of the query before it.
+    /// Query residues before the path.
     query_start: u32,
     runs: Cigar,
-    /// Letters of the query and of the target in it.
+    /// Query and target residues in the path.
     lens: (u32, u32),
 }
 
@@ -114,18 +114,18 @@ impl PartRecord {
 }
 
 impl MateRecord {
-    /// The alignment, and what it is in its part.
+    /// The alignment, and its data for merging.
     pub fn hit(&self) -> Option<(&Alignment, InPart)> {
         let hit = self.told.hit.as_ref()?;
         Some((&hit.alignment, hit.in_part))
     }
 
-    /// What it tells of its mate, if it is the first record of it.
+    /// Its query's data for merging, if it is the first record of its mate.
     pub fn of_query(&self) -> Option<QueryInPart> {
         self.record.of_query
     }
 
-    /// SEQ as it was read.
+    /// SEQ in the orientation of the read.
     fn letters_as_read(&self) -> Vec<u8> {
         oriented(&self.told.letters, self.strand())
     }
@@ -143,9 +143,9 @@ impl MateRecord {
     }
 }
 
-/// A mate with the alignments of it that are reported, in their order.
+/// A mate with its reported alignments, in order.
 struct Mate<'a> {
-    /// Of all parts, the first one's first record first.
+    /// The first record in the first part.
     first: &'a MateRecord,
     hits: Vec<(&'a MateRecord, &'a MateHit)>,
     second: Option<i32>,
@@ -155,7 +155,7 @@ struct Mate<'a> {
 }
 
 impl<'a> Mate<'a> {
-    /// `None` where an alignment is of no record.
+    /// `None` if an alignment belongs to no record.
     fn new(records: &'a [MateRecord], found: &Found) -> Option<Mate<'a>> {
         // Equal alignments have equal records.
         let record_of = |alignment: &Alignment| {
@@ -172,7 +172,7 @@ impl<'a> Mate<'a> {
         self.place_of(0)
     }
 
-    /// Where the record of a hit has it.
+    /// The position of a hit.
     fn place_of(&self, number: usize) -> Option<MatePlace<'a>> {
         let (_, hit) = self.hits.get(number)?;
         Some(MatePlace {
@@ -199,8 +199,8 @@ impl<'a> Mate<'a> {
         }
     }
 
-    /// Appends the records of SAM or BAM, whose further hits have the given partners among the hits of the other mate. `None`
-    /// where one can't be.
+    /// Appends the records of SAM or BAM. `partners` gives for each secondary hit its partner among the hits of the
+    /// other mate. `None` if a record cannot be written.
     fn push(&self, out: &mut Vec<u8>, other: &Mate, partners: &[Option<usize>]) -> Option<()> {
         let (is_first, is_proper) = (self.mated.is_first, self.mated.is_proper());
         let MateTold { base_qualities, read_group, copied, .. } = &self.first.told;
@@ -257,7 +257,7 @@ impl<'a> Mate<'a> {
     }
 }
 
-/// Whether a tag is one that a run writes itself.
+/// Whether a run writes this tag itself.
 pub fn is_written(name: &[u8]) -> bool {
     WRITTEN_TAGS.iter().any(|written| name == *written)
 }
@@ -267,7 +267,7 @@ pub fn is_copied(name: &[u8]) -> bool {
     !is_written(name) && name != READ_GROUP
 }
 
-/// The letters of a query in the orientation of a strand, or back.
+/// The residues of a query in the orientation of a strand, or back.
 fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
     match strand {
         Strand::Forward => letters.to_vec(),
@@ -275,8 +275,8 @@ fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
     }
 }
 
-/// Appends the records of two mates, from those that all parts have of each, with the hits that are reported. `None`
-/// where these are not of such records.
+/// Appends the records of two mates with the reported hits, from the records of all parts. `None` if a hit belongs to
+/// no record.
 pub fn push_mates(
     pairs: &PairScoring,
     records: [&[MateRecord]; 2],
@@ -333,7 +333,8 @@ mod tests {
         [whole, part].map(|options| writer_of_mates(&options, scoring(), &[("t", &target)], insert).unwrap())
     }
 
-    /// Alignments on both strands with gaps, one of 65,537 operations, and an equal place with another path.
+    /// Alignments on both strands with gaps, one of 65,537 operations, and two with the same position but different
+    /// paths.
     fn alignments() -> Vec<Alignment> {
         let gaps: Cigar = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
         let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();

@@ -1,8 +1,8 @@
-//! The index of sorted BAM, made while the records are written: BAI (SAMv1 specification, 5.2), or CSI where a reference
-//! is too long for that (CSIv1).
+//! The index of sorted BAM, built while the records are written: BAI (SAMv1 specification, 5.2), or CSI if a reference
+//! is too long for BAI (CSIv1).
 //!
-//! It has what `samtools index` would make of the file. Of each reference it tells in which stretches of the file
-//! the records of each bin lie, where those of each window begin (in CSI: those of each bin), and how many there are.
+//! It has the content that `samtools index` would produce. For each reference it stores the file ranges of the records
+//! in each bin, the start of the records in each window (in CSI: in each bin), and the number of records.
 
 use super::record::RecordPlace;
 use crate::output::writer::bgzf;
@@ -10,23 +10,23 @@ use crate::terms::casts::to_u32;
 use crate::terms::error::Result;
 use std::collections::BTreeMap;
 
-/// Letters of a window, the smallest bins, as a power of 2.
+/// Base-2 logarithm of the length in bases of a window, the smallest bin.
 const WINDOW: u32 = 14;
-/// Levels of bins below the largest bin in BAI, in whose bins a reference has to lie.
+/// Levels of bins below the largest bin in BAI, whose range limits the length of a reference.
 const BAI_LEVELS: u32 = 5;
-/// Levels that are enough for any reference of BAM.
+/// Number of levels that suffices for any reference of BAM.
 const MOST_LEVELS: u32 = 6;
-/// Letters of the longest reference that BAI can have.
+/// Length in bases of the longest reference that BAI supports.
 const BAI_LONGEST: u64 = (1 << 29) - 1;
-/// What htslib adds to the longest reference.
+/// The amount that htslib adds to the longest reference.
 const MARGIN: u64 = 256;
-/// Bytes of the file, packed: a bin of fewer joins its parent.
+/// Minimum size of a bin in compressed file bytes: a smaller bin joins its parent.
 const LEAST_BIN: u64 = 0x10000;
 
 pub const BAI_EXTENSION: &str = ".bai";
 pub const CSI_EXTENSION: &str = ".csi";
 
-/// How bins are numbered, and in which format they are written.
+/// The numbering of bins, and the format of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexShape {
     levels: u32,
@@ -34,7 +34,7 @@ pub struct IndexShape {
 }
 
 impl IndexShape {
-    /// For references of at most this many letters.
+    /// The shape for references of at most this number of bases.
     pub fn of(longest: u64) -> IndexShape {
         if longest <= BAI_LONGEST {
             return IndexShape { levels: BAI_LEVELS, is_csi: false };
@@ -43,12 +43,12 @@ impl IndexShape {
         IndexShape { levels: (BAI_LEVELS..MOST_LEVELS).find(fits).unwrap_or(MOST_LEVELS), is_csi: true }
     }
 
-    /// What the output's name has behind it in the name of the index.
+    /// Suffix that the index appends to the output's name.
     pub fn extension(self) -> &'static str {
         if self.is_csi { CSI_EXTENSION } else { BAI_EXTENSION }
     }
 
-    /// The smallest bin that holds a stretch.
+    /// The smallest bin that contains an interval.
     fn bin(self, start: u64, end: u64) -> u32 {
         let last = end - 1;
         let shift = |level: u32| WINDOW + 3 * (self.levels - level);
@@ -86,23 +86,23 @@ pub struct IndexBuilder {
     references: usize,
     /// The bytes of all references before the current one.
     bytes: Vec<u8>,
-    /// How many references `bytes` holds.
+    /// Number of references in `bytes`.
     written: usize,
     current: Option<ReferenceIndex>,
     unplaced: u64,
 }
 
-/// Of one reference.
+/// The index of one reference.
 struct ReferenceIndex {
     number: usize,
     bins: BTreeMap<u32, Vec<Chunk>>,
-    /// Where the first record that reaches into each window begins; `None` where none does.
+    /// For each window, the start of the first record that overlaps it; `None` if there is none.
     windows: Vec<Option<u64>>,
-    /// Where its first record begins.
+    /// Start of its first record.
     begin: u64,
     mapped: u64,
     unmapped: u64,
-    /// The bin of the last records, and where the first of them begins.
+    /// The bin of the last records, and the start of the first of them.
     open: (u32, u64),
 }
 
