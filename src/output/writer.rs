@@ -1,4 +1,4 @@
-//! Output: alignments as SAM, BAM or PAF, and where it goes.
+//! Output: alignments as SAM, BAM or PAF, and their destination.
 
 use crate::terms::casts::to_u32;
 
@@ -50,25 +50,25 @@ use sort::{IndexFile, Sorter};
 use std::sync::Arc;
 use tags::Residues;
 
-/// Bytes of a record beside SEQ and QUAL, usually at most; a longer record makes its buffer grow.
+/// Typical upper bound on the bytes of a record without SEQ and QUAL; a longer record makes its buffer grow.
 const RECORD_BYTES: usize = 192;
-/// Queries whose records a thread makes in one go: about a group of short reads. Even, so that mates stay together.
+/// Queries whose records a thread makes per task: about a group of short reads. Even, so that mates stay together.
 const QUERIES: usize = 512;
 
-/// Makes the output's bytes, in the format that was asked for. A run has one writer. It holds no state between calls,
-/// so several threads may each write a part into a buffer of their own.
+/// Produces the bytes of the output in the requested format. A run has one writer. It has no state between calls, so
+/// several threads may each write a part into their own buffer.
 pub struct Writer {
-    /// Records come packed in blocks. Those that are to be sorted come unpacked.
+    /// Records are compressed in blocks. Records to be sorted are not compressed.
     in_blocks: bool,
-    /// Bytes of memory to sort records in, where they are sorted.
+    /// Memory for sorting in bytes, if records are sorted.
     sort: Option<usize>,
     header: Vec<Vec<u8>>,
-    /// The header of an output without hits, if it is another one.
+    /// The header of an output without hits, if it is different.
     header_without_hits: Option<Vec<Vec<u8>>>,
     maker: Maker,
 }
 
-/// What makes the bytes of queries.
+/// Produces the bytes of queries.
 enum Maker {
     Records(RecordMaker),
     Lists(ListMaker),
@@ -82,52 +82,53 @@ struct RecordMaker {
     read_group: Option<String>,
 }
 
-/// What options leave open, as a run has chosen it.
+/// Values that a run chose for options that leave them open.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
-    /// Least score of a hit.
+    /// Minimum score of a hit.
     pub min_score: i32,
-    /// What there is of a second tier.
+    /// Parameters of the second tier, if there is one.
     pub tiers: Option<TiersTold>,
-    /// The most that a hit's E-value is, where it counts.
+    /// Maximum E-value of a hit, if it is limited.
     pub evalue: Option<f64>,
     /// The insert size of mates.
     pub insert: Option<InsertSize>,
-    /// Least score of a supplementary hit.
+    /// Minimum score of a supplementary hit.
     pub split: Option<i32>,
-    /// Bit scores and E-values, where scores have them, and what hits of lists are ranked by.
+    /// Bit scores and E-values, if the scores have them, and the rank criterion of hits in lists.
     pub ranked: RankedBy,
-    /// @RG lines of the queries' file, whose records keep their read groups.
+    /// @RG lines of the query file, if its records keep their read groups.
     pub read_groups: Vec<String>,
 }
 
 /// Two tiers of hits, as headers tell them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiersTold {
-    /// The highest of the least scores of the first tier. The lowest is that of [`Chosen`].
+    /// Highest minimum score of the first tier. The lowest is that of [`Chosen`].
     pub highest: i32,
-    /// Bases of an exact run; 0 without a second tier.
+    /// Length of an exact run in bases; 0 without a second tier.
     pub anchor: u32,
-    /// Least score of the second tier.
+    /// Minimum score of the second tier.
     pub least: i32,
 }
 
-/// The references of a run, as its output names them.
+/// The references of a run, as the output names them.
 #[derive(Clone, Debug)]
 pub struct NamedTargets {
-    /// Names and letters of all references.
+    /// Names of all references; `lengths` has their lengths in residues.
     pub names: Vec<String>,
-    /// Whole header lines, where the output shows them; else empty.
+    /// Whole header lines if the output shows them, otherwise empty.
     pub titles: Vec<String>,
     pub lengths: Vec<u32>,
-    /// The codes of the references that the queries meet: all, or those of a part, from `first` on.
+    /// Codes of the references that queries are aligned to: all references, or those of a part, which starts with
+    /// reference `first`.
     pub sequences: Arc<Sequences>,
     pub first: usize,
 }
 
 impl Writer {
-    /// A writer for a run of `options` with what they were resolved to, against `targets`.
-    /// Everything that can't stand in a header is refused here, before anything is written.
+    /// A writer for a run with `options` and the resolved values `chosen`, against `targets`. Returns an error for
+    /// anything that a header cannot hold, before output is written.
     pub fn new(
         options: &Options,
         chosen: Chosen,

@@ -1,7 +1,7 @@
-//! BAM: a line in binary (SAMv1 specification, 4.2), field by field what `sam` writes as text.
+//! BAM: a line in binary (SAMv1 specification, 4.2), with the same fields that `sam` writes as text.
 //!
-//! The bytes are those that samtools makes of our SAM. BAM has letters for nucleotides only, so that runs
-//! of proteins are refused before they get here.
+//! The bytes equal those that samtools makes from our SAM. BAM can only hold nucleotides, so protein runs are rejected
+//! earlier.
 
 use super::NamedTargets;
 use super::line::{AlignedLine, CopiedTags, Kind, MateOf, OutputLine, Refused};
@@ -9,17 +9,17 @@ use super::sam;
 use crate::terms::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
 use crate::terms::casts::{const_u8, low_u16, nearest_f32, to_i32, to_u8, to_u16, to_u32};
 
-/// The 4 bits of each letter.
+/// The 4-bit code of each character.
 const CODES: [u8; 256] = codes();
-/// The length of an operation is below this: it has 28 bits.
+/// Exclusive limit of an operation's length, which has 28 bits.
 const OPERATION: u32 = 1 << 28;
-/// Most operations that the field for their number can count. A longer CIGAR stands in the tag CG.
+/// Maximum number of operations that their count field can hold. A longer CIGAR is stored in the tag CG.
 const MAX_OPERATIONS: usize = u16::MAX as usize;
-/// The operation N of a CIGAR, which skips target residues. It stands where the tag CG has the CIGAR.
+/// The CIGAR operation N, which skips target residues. It is part of the placeholder for a CIGAR in the tag CG.
 const SKIP: u32 = 3;
-/// Target and place of a read that has none, or no mate.
+/// Target and position of a read without them, or without a mate.
 const NOWHERE: i32 = -1;
-/// The bin of a read without a place, as the specification computes it.
+/// The bin of a read without a position, as the specification computes it.
 const NO_BIN: u16 = 4680;
 
 const fn codes() -> [u8; 256] {
@@ -33,7 +33,7 @@ const fn codes() -> [u8; 256] {
     codes
 }
 
-/// The header: its text, and the references once more. `None` where the text is too long.
+/// The header: its text, followed by the references in binary. `None` if the text is too long.
 pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     let bytes: usize = text.iter().map(Vec::len).sum();
     let references = i32::try_from(targets.names.len()).ok()?;
@@ -51,10 +51,10 @@ pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Appends a record. The read group, where there is one, and copied tags are the last ones but CG.
+/// Appends a record. The last tags are the read group, if there is one, and copied tags, followed only by CG.
 pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> Result<(), Refused> {
     let start = out.len();
-    // The record's size, once it is known.
+    // Reserves the record's size, which is filled in later.
     out.extend_from_slice(&[0; 4]);
     let letters = if line.is_secondary() { &[][..] } else { line.letters };
     let cigar = line.aligned.as_ref().map_or(&[][..], |aligned| aligned.cigar);
@@ -144,8 +144,7 @@ fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Stands for a CIGAR that is in the tag CG: all letters of SEQ are clipped, and the alignment's stretch of the target
-/// is skipped.
+/// Placeholder for a CIGAR in the tag CG: it clips all bases of SEQ and skips the target interval of the alignment.
 fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) -> Result<(), Refused> {
     let span = aligned.alignment.target_end - aligned.alignment.target_start;
     if letters.max(span as usize) >= OPERATION as usize {
@@ -159,7 +158,7 @@ fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) ->
     Ok(())
 }
 
-/// SEQ, two letters a byte.
+/// SEQ, two bases per byte.
 fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
     let code = |letter: u8| CODES[usize::from(letter)];
     let (pairs, last) = letters.as_chunks::<2>();
@@ -167,7 +166,7 @@ fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
     out.extend(last.iter().map(|&letter| code(letter) << 4));
 }
 
-/// QUAL, of as many letters as SEQ has.
+/// QUAL, of the same length as SEQ.
 fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     let known = line.qualities.iter().map(|quality| quality - QUALITY_OFFSET);
     match line.is_reverse() {
@@ -327,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Of letters whose number is odd the last 4 bits are 0.
+    /// If the number of bases is odd, the last 4 bits are 0.
     #[test]
     fn letters_by_four_bits() {
         let mut out = Vec::new();

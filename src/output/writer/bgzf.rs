@@ -1,18 +1,18 @@
-//! BGZF, in which BAM is packed: deflated blocks, one behind the other (SAMv1 specification, 4.1).
+//! BGZF, the compression of BAM: consecutive deflated blocks (SAMv1 specification, 4.1).
 //!
-//! Where blocks begin follows from the input alone, never from batches or threads. The header has blocks
-//! of its own. Behind it a block begins with each group of queries ([`crate::terms::groups`]), and within a group after every
-//! 65,280 bytes. So a stretch of whole groups has the same blocks in any file, and files of stretches, joined byte by
-//! byte, are the file of the whole.
+//! The boundaries of blocks depend on the input alone, never on batches or threads. The header has blocks of its own.
+//! After it a block begins with each group of queries ([`crate::terms::groups`]), and within a group after every 65,280
+//! bytes. So a range of whole groups has the same blocks in any file, and the concatenated files of consecutive ranges
+//! equal the file of the whole.
 //!
-//! Short groups let an input be split finely, long groups fill their blocks. Compared with blocks that are all full,
-//! files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
+//! Short groups allow an input to be split finely, long groups fill their blocks. Compared with completely filled
+//! blocks, files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
 //!
-//! | 20 letters, no qualities | 150 letters, qualities | 3,000 letters, qualities | 20,000 letters, qualities |
+//! | 20 bases, no qualities | 150 bases, qualities | 3,000 bases, qualities | 20,000 bases, qualities |
 //! |---|---|---|---|
 //! | 0.15 % | 0.7 % | 1.3 % | 0.8 % |
 //!
-//! A block's bytes are those of zlib-rs at one level, the same on all processors.
+//! Blocks are compressed by zlib-rs at one level, with the same bytes on all processors.
 
 use crate::terms::error::{Error, Result};
 use noodles_bgzf::io::Writer;
@@ -22,17 +22,17 @@ use std::io::{self, Write};
 
 pub use noodles_bgzf::io::writer::CompressionLevel;
 
-/// Bytes of a full block before they are deflated; as samtools cuts.
+/// Uncompressed bytes of a full block, as in samtools.
 pub const BLOCK: usize = 0xff00;
 /// Deflate's level, 0 to 9.
 pub const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
-/// That of sorted records, which are packed at the end while nothing else is left to do. Reads of 151 letters take 3.4 %
-/// more bytes than at level 6, in 0.7 of the time.
+/// Level for sorted records, which are compressed at the end while nothing else is left to do. Reads of 151 bases take
+/// 3.4 % more bytes than at level 6, in 0.7 of the time.
 pub const SORTED_LEVEL: CompressionLevel = CompressionLevel::new(4).unwrap();
 
-/// Records on their way to the output.
+/// Records to be written.
 pub enum RecordBytes {
-    /// Bytes of the output. In blocks they are those of a whole group.
+    /// Bytes of the output. With blocks, these are the blocks of whole groups.
     Ready(Vec<u8>),
     /// A piece of a group, not yet packed, and whether the group begins with it.
     Piece { begins: bool, bytes: Vec<u8> },

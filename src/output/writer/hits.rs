@@ -1,4 +1,4 @@
-//! The hits of a search as lines.
+//! Writes the hits of a search as lines.
 
 mod amplicons;
 mod oriented;
@@ -24,17 +24,17 @@ use std::ops::Range;
 pub use super::header::of_search as sam_header;
 pub use amplicons::AmpliconLines;
 
-/// Writes lines of one format into a buffer, which can't fail.
+/// Writes lines of one format into a buffer, which cannot fail.
 #[derive(Clone, Debug)]
 pub struct HitLines<'a> {
     format: SearchFormat,
     patterns: &'a [Pattern],
-    /// For SAM: the patterns that have a record, whose further ones are secondary.
+    /// For SAM: the patterns that already have a record, so that further records are secondary.
     seen: Vec<bool>,
     style: HitStyle,
 }
 
-/// How hits are shown.
+/// Display options of hits.
 #[derive(Clone, Debug)]
 pub struct HitStyle {
     pub page: PageOptions,
@@ -50,19 +50,19 @@ pub struct HitStyle {
 pub struct TextShown<'a> {
     pub name: &'a str,
     pub letters: LettersShown<'a>,
-    /// Phred+33 characters of all bases if they are shown; otherwise none.
+    /// Phred+33 characters of all bases if they are shown; otherwise empty.
     pub qualities: &'a [u8],
-    /// Whether the last letter is followed by the first.
+    /// Whether the text is circular.
     pub is_circle: bool,
 }
 
 impl<'a> TextShown<'a> {
-    /// Some of its letters. Those of a circle are counted on after its last one.
+    /// Bases in this interval. In a circular text, positions continue after its last base.
     fn within(self, places: Range<usize>) -> Cow<'a, [u8]> {
         self.around(places, self.letters)
     }
 
-    /// Some of its qualities; positions count as for [`TextShown::within`].
+    /// Qualities in this interval; positions are as for [`TextShown::within`].
     fn qualities_within(self, places: Range<usize>) -> Cow<'a, [u8]> {
         self.around(places, LettersShown::Written(self.qualities))
     }
@@ -88,25 +88,25 @@ impl<'a> TextShown<'a> {
         if strand == Strand::Forward { letters } else { reverse_complement(&letters).into() }
     }
 
-    /// The qualities of a stretch, reversed on the reverse strand.
+    /// The qualities of an interval, reversed on the reverse strand.
     fn qualities_on(self, strand: Strand, places: Range<usize>) -> Cow<'a, [u8]> {
         let qualities = self.qualities_within(places);
         if strand == Strand::Forward { qualities } else { qualities.iter().rev().copied().collect() }
     }
 
-    /// Letters after a hit, up to the end of the text.
+    /// Number of bases from the end of a hit to the end of the text.
     fn after(self, end: usize) -> usize {
         let len = self.letters.len();
         if end > len { len - 1 - (end - 1) % len } else { len - end }
     }
 }
 
-/// The letters of a text.
+/// The bases of a text.
 #[derive(Clone, Copy, Debug)]
 pub enum LettersShown<'a> {
     /// As they are shown.
     Written(&'a [u8]),
-    /// Codes of DNA.
+    /// DNA codes.
     Codes(&'a [u8]),
 }
 
@@ -140,7 +140,7 @@ impl<'a> HitLines<'a> {
         self.format
     }
 
-    /// The first line, where the format has one. `invert` is for texts instead of hits.
+    /// The header line, or empty if the format has none. `invert` is for lists of texts instead of hits.
     pub fn header(&self, invert: bool) -> String {
         match self.format {
             SearchFormat::Tab if invert => "text\n".to_string(),
@@ -233,7 +233,7 @@ impl<'a> HitLines<'a> {
         out.push(b'\n');
     }
 
-    /// The CIGAR in the orientation that is asked for.
+    /// The CIGAR in the requested orientation.
     fn cigar(&self, hit: &Hit) -> String {
         if self.style.as_pattern && hit.strand == Strand::Reverse {
             cigar(&hit.path.iter().rev().copied().collect())
@@ -242,13 +242,13 @@ impl<'a> HitLines<'a> {
         }
     }
 
-    /// The letters of the text where the PAM is, as the pattern has it or in the text's order.
+    /// The bases of the PAM in the text, in the pattern's orientation or in text order.
     fn pam(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Option<Vec<u8>> {
         let pam = self.style.pam.as_ref()?;
         let edge = if pam.is_behind(hit.strand) { hit.end } else { hit.start };
         let place = match text.is_circle {
             false => pam.place(hit.strand, text.letters.len(), edge)?,
-            // Some turns further, so that no position is below 0.
+            // Adds whole turns, so that no position is negative.
             true => pam.place(hit.strand, usize::MAX, edge + pam.letters() * text.letters.len())?,
         };
         let letters = &*text.within(place);

@@ -1,7 +1,7 @@
-//! Lists of hits: BLAST's table, JSON, and alignments to read.
+//! Lists of hits: BLAST's table, JSON, and readable alignments.
 //!
-//! A hit shows as BLAST shows it: the query forward, and of a hit on the reverse strand the target's reverse complement.
-//! Lists hold any name.
+//! Hits are shown as in BLAST: the query forward, and for a hit on the reverse strand the reverse complement of the
+//! target. Lists accept any name.
 
 mod json;
 mod numbers;
@@ -27,7 +27,7 @@ use shown::QueryShown;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Makes the lists of a run. It holds no state between calls, so several threads may each make a part.
+/// Produces the lists of a run. It has no state between calls, so several threads may each make a part.
 pub struct ListMaker {
     pub targets: NamedTargets,
     pub scoring: Arc<Scoring>,
@@ -35,17 +35,17 @@ pub struct ListMaker {
     style: ListStyle,
     has_header: bool,
     identity: IdentityDefinition,
-    /// The lists are of a part of the references, and hold what joining the parts needs.
+    /// The lists are of a part of the references, and include the data that a merge needs.
     of_part: bool,
-    /// Hits tell how many of their letters are masked.
+    /// Whether hits report the number of their masked residues.
     tells_masked: bool,
 }
 
-/// How a list shows.
+/// Display options of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListStyle {
     pub format: HitFormat,
-    /// Of a table.
+    /// Columns of a table.
     pub columns: Vec<Column>,
     /// Of text.
     pub page: PageOptions,
@@ -107,7 +107,7 @@ impl ListMaker {
         ListMaker { targets, scoring, ranked, style, has_header, identity, of_part, tells_masked }
     }
 
-    /// The comments in front of a table, where they are asked for.
+    /// The comments before a table, if they are requested.
     pub fn header(&self, command_line: &str, comments: &[String]) -> Vec<u8> {
         match self.style.format {
             HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.style.columns),
@@ -115,7 +115,7 @@ impl ListMaker {
         }
     }
 
-    /// Appends the lists of all these queries.
+    /// Appends the lists of these queries.
     pub fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) {
         for (record, found) in queries.iter().zip(found) {
             let mut query =

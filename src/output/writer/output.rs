@@ -1,4 +1,4 @@
-//! Where the output goes: stdout, or a file that appears whole or not at all.
+//! Destination of the output: stdout, or a file that appears complete or not at all.
 
 use super::place::{directory, is_stdout, open};
 use super::temporary::Rename;
@@ -26,18 +26,18 @@ pub struct Output {
     role: OutputRole,
     /// `None` only while it is being dropped.
     sink: Option<BufWriter<Sink>>,
-    /// The name that a regular file is written under, and the name that it will have.
+    /// The temporary name of a regular file, and its final name.
     rename: Option<Rename>,
-    /// Bytes so far.
+    /// Number of bytes so far.
     written: u64,
-    /// The checksum of these bytes, where it is wanted.
+    /// The checksum of these bytes, if it is requested.
     sum: Option<Hasher>,
 }
 
 /// The role of an output in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputRole {
-    /// Where the records go. If its reader has left, the run has nothing more to do.
+    /// Receives the records. If the reader of this output has left, the run has nothing more to do.
     Main,
     /// A file beside the main output. If its reader leaves, the run has failed.
     Side,
@@ -129,12 +129,12 @@ impl Output {
         self.write_all(bytes).map_err(|source| self.failed(source))
     }
 
-    /// Bytes that were written so far.
+    /// Number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Opens another file beside this one, of the same name with `extension` behind; `None` where this one is no regular
+    /// Opens another file beside this one, with `extension` appended to its name; `None` if this output is no regular
     /// file.
     pub fn beside(&self, extension: &str) -> Result<Option<Output>> {
         let mut name = self.name.clone().into_os_string();
@@ -142,8 +142,8 @@ impl Output {
         self.rename.as_ref().map(|_| Output::at(Path::new(&name))).transpose()
     }
 
-    /// Folder and name by which temporary files for this output are called: beside it, or where it is no regular file in
-    /// the system's folder for them.
+    /// Folder and base name of temporary files for this output: beside it or, if it is no regular file, in the system's
+    /// temporary folder.
     pub fn scratch(&self) -> (PathBuf, OsString) {
         match self.rename.as_ref().and_then(|rename| Some((rename, rename.target.file_name()?))) {
             Some((rename, name)) => (directory(&rename.temporary).to_path_buf(), name.to_os_string()),
@@ -156,17 +156,17 @@ impl Output {
         self.rename.is_some()
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     pub fn flush_now(&mut self) -> Result<()> {
         self.flush().map_err(|source| self.failed(source))
     }
 
-    /// Brings everything to its place: flushes, and for a regular file syncs and renames.
+    /// Completes the output: flushes it, and syncs and renames a regular file.
     pub fn finish(self) -> Result<()> {
         self.finish_with(Beside::default())
     }
 
-    /// As [`Output::finish`], with the files beside it: all have their names then, or none.
+    /// Like [`Output::finish`], including the files beside it: either all of them get their names, or none.
     pub fn finish_with(mut self, mut beside: Beside) -> Result<()> {
         self.close()?;
         beside.all().try_for_each(Output::close)?;
@@ -233,7 +233,7 @@ impl Drop for Output {
     fn drop(&mut self) {
         let Some(Rename { temporary, .. }) = self.rename.take() else { return };
         if let Some(sink) = self.sink.take() {
-            // What is buffered goes with the file; flushing it could only fail again.
+            // Buffered data are discarded with the file; flushing them could only fail again.
             drop(sink.into_parts());
         }
         temporary::discard(&temporary);

@@ -11,13 +11,13 @@ use super::tags::{Residues, push_number};
 use crate::terms::casts::to_i64;
 use std::io::Write;
 
-/// The tag of a supplementary line, which PAF has none for.
+/// The tag that marks a supplementary line, for which PAF has no standard tag.
 pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
 
-/// What a line has behind name and length where nothing was found.
+/// The columns after name and length of a query without hits.
 pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0";
 
-/// Appends a line with its end.
+/// Appends a line with its newline.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_columns(text, line, residues);
     if !line.of_query.is_empty() {

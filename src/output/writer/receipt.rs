@@ -1,5 +1,5 @@
-//! The receipt of an output, which a part has, and a run that may be resumed. It tells how the output was made, and
-//! that it is whole. Its name is the output's with `.swalign` behind, and it appears together with the output.
+//! The receipt of an output, which parts and resumable runs have. It records how the output was made, and that it is
+//! complete. Its name is the output's name with `.swalign` appended, and it appears together with the output.
 //!
 //! ```text
 //! swalign 0.1.0
@@ -20,10 +20,10 @@
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! Only a part of the references has the lines `hits` and `limits`, by which a merge chooses among the hits of all parts; one
-//! of mates has the line `mates`, and one of lists the line `list`. The places of `stretch` are those of
-//! [`crate::input::reader::Extent`], or 0 where the output is no part of the queries. Checksums find changes by accident or by hand;
-//! they are no signature.
+//! Only a part of the references has the lines `hits` and `limits`, by which a merge chooses among the hits of all
+//! parts. A part with mates also has the line `mates`, and a part with lists the line `list`. The positions in
+//! `stretch` are those of [`crate::input::reader::Extent`], or 0 if the output is no part of the queries. Checksums
+//! detect accidental or manual changes; they are no signature.
 
 mod choice;
 
@@ -40,16 +40,16 @@ pub use choice::{Choice, ListInReceipt, MatesInReceipt};
 
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
-/// The first lines. Receipts of other versions are refused, since their records may differ.
+/// The first lines. Receipts of other versions are rejected, since their records may differ.
 pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t6\n");
 const SEAL: &str = "seal\t";
-/// No receipt is longer: it has a command line and a few file names.
+/// Maximum length of a receipt in bytes: it holds a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
 
-/// What an output is of.
+/// The work whose result an output is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// As @PG has it.
+    /// The command line, as in @PG.
     pub command: String,
     pub format: String,
     /// 1/1 is the whole.
@@ -67,20 +67,20 @@ pub struct InputFile {
     pub name: String,
 }
 
-/// An output that is whole.
+/// A complete output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     pub task: Task,
     pub records: u64,
-    /// Places in the input where the part's records begin and end, which tell whether another one is beside it.
+    /// Positions in the input at which the part's records begin and end, which show whether two parts are adjacent.
     pub stretch: (u64, u64),
-    /// Bytes of the header, of what stands behind the records, and of all.
+    /// Bytes of the header, of the data after the records, and in total.
     pub header: u64,
     pub end: u64,
     pub bytes: u64,
     /// CRC-32 of all bytes.
     pub sum: u32,
-    /// Of a part of the references.
+    /// Only for a part of the references.
     pub choice: Option<Choice>,
 }
 

@@ -1,8 +1,8 @@
-//! Records of a part of the references, read back to be joined with those of the other parts.
+//! Reads the records of a part of the references, to join them with those of the other parts.
 //!
-//! A record stays as the part's run has written it, except where it depends on hits among other references. A
-//! primary record may get another score of the second hit and another mapping quality. Or it becomes a secondary
-//! record, which has neither, and no letters. Those of mates tell more of each other, and are written anew: see
+//! A record stays as the part's run wrote it, except for fields that depend on hits in other references. A primary
+//! record may get another score of the second hit and another mapping quality. Or it becomes a secondary record, which
+//! has neither of these, and no bases. Records of mates also depend on each other, and are written anew: see
 //! [`MateRecord`].
 
 mod bam;
@@ -26,11 +26,11 @@ pub struct PartRecord {
     bytes: Vec<u8>,
     /// `None` for an unmapped query.
     pub aligned: Option<RecordHit>,
-    /// Of the first record of a query.
+    /// Only in the first record of a query.
     pub of_query: Option<QueryInPart>,
 }
 
-/// What a record tells.
+/// The decoded fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordTold {
     /// `None` for an unmapped query.
@@ -38,19 +38,19 @@ pub struct RecordTold {
     pub of_query: Option<QueryInPart>,
 }
 
-/// The hit that a record tells.
+/// The hit of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHit {
     pub score: i32,
     pub strand: Strand,
     pub secondary: bool,
-    /// The target's number among all.
+    /// The target's index among all references.
     pub target: u32,
-    /// Length of the alignment, in the query or in the target: the longer one.
+    /// Length of the alignment in the query or in the target, whichever is longer.
     pub span: u32,
 }
 
-/// What a record is among the records of all parts.
+/// The kind of a record among the records of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Primary {
@@ -58,7 +58,7 @@ pub enum Standing {
         quality: u8,
     },
     Secondary,
-    /// As it was, but for what only a part tells.
+    /// Unchanged, except that data only for merging are removed.
     Unmapped,
 }
 
@@ -127,7 +127,7 @@ impl PartRecord {
         }
     }
 
-    /// The name that its query was read with.
+    /// The original name of its query.
     pub fn query_name(&self, is_mate: bool) -> &[u8] {
         match (self.format, self.name()) {
             (Format::Paf, [name @ .., b'/', _]) if is_mate => name,
@@ -136,7 +136,7 @@ impl PartRecord {
         }
     }
 
-    /// Letters of its query, which the first record of it tells.
+    /// Length of its query, which the query's first record gives.
     pub fn letters(&self) -> usize {
         match self.format {
             Format::Bam => bam::letters(&self.bytes),
@@ -218,7 +218,7 @@ mod tests {
         PartRecords::new(format, in_blocks, Cursor::new(bytes))
     }
 
-    /// Paths that take 4 letters of the query, and one of 65,537 operations, which takes 32,769.
+    /// Paths that consume 4 bases of the query, and one of 65,537 operations, which consumes 32,769.
     fn cigars() -> Vec<Cigar> {
         let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
         long.push((1, Op::Match));
@@ -226,7 +226,7 @@ mod tests {
         vec![smallvec![(4, Op::Match)], gaps, long]
     }
 
-    /// A record that changes is what the writer makes of that hit where it stands so.
+    /// A changed record equals the one that the writer makes for the same hit in its new standing.
     #[test]
     fn changed_records_are_those_of_the_writer() {
         let scoring = Scoring::dna(2, 4, 4, 2);

@@ -1,18 +1,18 @@
 //! SAM: the text of a line (SAMv1 specification, 2024).
 //!
-//! SEQ stands in the target's orientation, soft-clipped; secondary records have none. Proteins keep
-//! their letters; only a stop `*`, which SAM forbids there, becomes X.
+//! SEQ is in the target's orientation and soft-clipped; secondary records have none. Proteins keep their residues,
+//! except that a stop `*`, which SAM forbids there, becomes X.
 //!
-//! A run may have millions of records, so their text is made here, column by column. The tests hold
-//! it against noodles.
+//! A run may have millions of records, so this module writes their text itself, column by column. The tests compare it
+//! with noodles.
 
 use super::line::{AlignedLine, Kind, MateOf, OutputLine};
 use super::tags::{push_number, sam_letter};
 
-/// RNEXT, PNEXT and TLEN without a mate's place, with the tabs around them.
+/// RNEXT, PNEXT and TLEN without a mate's position, with the tabs around them.
 const NO_MATE: &[u8] = b"\t*\t0\t0\t";
 
-/// Appends a line with its end. The read group, where there is one, and copied tags are the last ones.
+/// Appends a line with its newline. The read group, if there is one, and copied tags come last.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, line.flags());

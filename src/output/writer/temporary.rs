@@ -1,7 +1,7 @@
-//! Names of files that are not whole yet. Files that lost runs have left behind are removed.
+//! Names of incomplete files, and removal of those that aborted runs have left.
 //!
-//! `.NAME.JOB.HOST.PROCESS.ATTEMPT.tmp`, where JOB is Slurm's job, its task and how often it was begun
-//! again, such as `81_3_0`, or `-`. A file is locked as long as it is written.
+//! `.NAME.JOB.HOST.PROCESS.ATTEMPT.tmp`. JOB is Slurm's job, task and restart count, such as `81_3_0`, or `-`. A file
+//! is locked while it is written.
 
 use std::env;
 use std::ffi::OsStr;
@@ -101,7 +101,7 @@ fn job(variable: impl Fn(&str) -> Option<String>) -> String {
     format!("{job}_{task}_{restarts}")
 }
 
-/// The machine's name, of letters, digits and hyphens.
+/// The machine's name, reduced to ASCII alphanumerics and hyphens.
 fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| env::var("HOSTNAME").ok());
     let name = name.unwrap_or_else(|| "localhost".to_string());
@@ -109,7 +109,7 @@ fn host() -> String {
     name.trim().chars().map(plain).take(HOST_BYTES).collect()
 }
 
-/// As much of the output's name as its temporaries have.
+/// The prefix of the output's name that its temporaries contain.
 fn stem(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     let fits = |end: &usize| name.is_char_boundary(*end);
@@ -191,7 +191,7 @@ impl Permissions<'_> {
     fn apply(&self, _: &File) {}
 }
 
-/// Removes temporaries that no process will finish. What can't be removed stays.
+/// Removes temporaries that no process will finish. Errors are ignored.
 fn clear(folder: &Path, stem: &str, this: &TemporaryOwner) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Some(owner) = entry.file_name().to_str().and_then(|name| TemporaryOwner::parse(name, stem))
@@ -274,14 +274,14 @@ impl ChangedFiles {
         moved
     }
 
-    /// Removes what was set aside.
+    /// Removes the files that were set aside.
     fn forget(self) {
         for aside in self.0.into_iter().filter_map(|(_, aside)| aside) {
             let _ = fs::remove_file(aside);
         }
     }
 
-    /// Makes the files what they were. What can't be undone stays.
+    /// Restores the files. Errors are ignored.
     fn undo(self) {
         for (path, aside) in self.0.into_iter().rev() {
             let _ = match aside {

@@ -1,4 +1,4 @@
-//! Headers and records by hand, and what the text of random records says of their targets.
+//! Compares headers and records with hand-written ones, and checks the text of random records against their targets.
 
 use super::{Chosen, NamedTargets, Writer};
 use crate::input::reader::Record;
@@ -309,7 +309,7 @@ fn spread_md(md: &str) -> (Vec<Option<char>>, String) {
     (columns, deleted)
 }
 
-/// The target's interval and NM, from nothing but a SAM line's SEQ, CIGAR and MD.
+/// Reconstructs the target's interval and NM from a SAM line's SEQ, CIGAR and MD alone.
 fn rebuild(line: &str) -> (String, usize) {
     let fields: Vec<&str> = line.split('\t').collect();
     let tag = |name: &str| fields[11..].iter().find_map(|field| field.strip_prefix(name)).unwrap();
