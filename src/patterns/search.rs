@@ -6,8 +6,6 @@
 //! code stands for. The class N matches every character. A character of the text that is no base matches only N. An
 //! edit replaces, inserts or deletes a base: an *insertion* consumes the pattern, a *deletion* the text. `D(i,j)` is
 //! the minimum number of edits between `p_1 .. p_i` and any substring of the text that ends with `t_j` (Sellers 1980):
-//! *deletion* the text. `D(i,j)` is the fewest edits between `p_1 .. p_i` and any stretch of the text that
-//! ends with `t_j` (Sellers 1980):
 //!
 //! ```text
 //! D(0,j) = 0        D(i,0) = i
