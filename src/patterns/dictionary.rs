@@ -40,7 +40,7 @@ pub mod words;
 
 pub use index::Dictionary;
 
-/// Which occurrences count.
+/// The rule that decides which occurrences count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     pub place: Place,

@@ -9,7 +9,7 @@
 //! is within `k` edits of the empty substring, so it matches every line, even the empty one. Without gaps a match has
 //! `m` bytes, of which at most `k` are outside their classes.
 //!
-//! A line matches several patterns if it matches one of them.
+//! A line matches a set of patterns if it matches at least one of them.
 //!
 //! # Data flow
 //!

@@ -124,9 +124,9 @@ struct PatternGroup {
     /// Indices of the patterns.
     patterns: Vec<u32>,
     records: Vec<u32>,
-    /// The first end that each can have: without gaps its length.
+    /// Smallest possible end of each pattern: without gaps its length.
     least: Vec<u32>,
-    /// Rows of a pattern, padding too.
+    /// Rows of a pattern, including padding.
     rows: u32,
 }
 
@@ -170,7 +170,7 @@ impl Scanner {
         let mut state =
             self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
         let limits = &self.card.runtime.device.limits;
-        // Three bits a letter, and the overlap of chunks.
+        // Three bits per base, plus the overlap of chunks.
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let mut letters = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
         let mut first = 0;
@@ -237,7 +237,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Packs a part of a text, sends it and transposes it.
+    /// Packs, uploads and transposes a part of a text.
     fn load(
         &self,
         state: &mut ScanState,
@@ -267,7 +267,7 @@ impl Scanner {
         transpose(device, &kernel, &transposing, shape, [&packed, &planes])
     }
 
-    /// Patterns by the kernels that sweep them.
+    /// Groups the patterns by the kernels that sweep them.
     fn groups(&self, patterns: &[ClassPattern]) -> Vec<PatternGroup> {
         let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
         let many = lengths.len() > self.tuning.lengths;
@@ -318,13 +318,13 @@ fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
 }
 
 impl PatternGroup {
-    /// Columns that its patterns need in front of a chunk.
+    /// Columns that its patterns need before a chunk.
     fn before(&self) -> usize {
         let records = self.records.chunks(record_words(self.rows) as usize);
         records.map(|record| record[0]).max().unwrap_or(0) as usize
     }
 
-    /// The records with the first blocks of columns in a shape.
+    /// The records with the first blocks of columns for this shape.
     fn records_for(&self, shape: &ChunkShape) -> Vec<u32> {
         let mut records = self.records.clone();
         for record in records.chunks_mut(record_words(self.rows) as usize) {
@@ -334,7 +334,7 @@ impl PatternGroup {
     }
 }
 
-/// Has the device transpose a packed text.
+/// Transposes a packed text on the device.
 fn transpose(
     device: &Device,
     kernel: &wgpu::ComputePipeline,
@@ -354,7 +354,7 @@ fn transpose(
     device.check()
 }
 
-/// Binds whole buffers in the order of their numbers.
+/// Binds whole buffers by their position.
 fn bind(
     device: &Device,
     kernel: &wgpu::ComputePipeline,

@@ -24,9 +24,9 @@ pub struct OnGpu {
 
 /// Result for one text.
 pub enum Found {
-    /// A bit for each byte at which a word begins, from the lowest bit of the first word on.
+    /// One bit for each byte at which a word begins, starting at the lowest bit of the first element.
     Starts(Vec<u32>),
-    /// The lines that match.
+    /// The matching lines.
     Lines(Vec<Span>),
 }
 
@@ -50,7 +50,7 @@ impl OnGpu {
         OnGpu { scan: self.scan.tuned(tuning), ..self }
     }
 
-    /// Looks through a text of whole lines.
+    /// Searches a text of whole lines.
     pub fn find(&self, text: &[u8]) -> Result<Found, EngineError> {
         match self.on_device(text) {
             Err(EngineError::Unsupported(_) | EngineError::OutOfMemory(_)) => {
@@ -84,7 +84,7 @@ impl OnGpu {
     }
 }
 
-/// The lines that bits name, a bit for each line.
+/// The lines whose bits are set; there is one bit per line.
 fn named(text: &[u8], bits: &[u32]) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -97,7 +97,7 @@ fn named(text: &[u8], bits: &[u32]) -> Vec<Span> {
     lines
 }
 
-/// The lines of a piece with a byte that bits name, a bit for each byte of the text.
+/// The lines of a piece that contain a set bit; there is one bit per byte of the text.
 fn holding(letters: &[u8], piece: Range<usize>, bits: &[u32]) -> Vec<Span> {
     let mut finder = Finder::new(letters);
     if piece.is_empty() {

@@ -33,7 +33,7 @@ impl Numbers {
         if let LookedUp::Beginnings(beginnings) = &dictionary.looked_up
             && !dictionary.rule.whole_words
         {
-            // Where a word stands, those that it begins with stand too. They are before it.
+            // An occurrence of a word is also an occurrence of its prefixes, which sort before it.
             for word in (0..sums.len()).rev() {
                 let shorter = beginnings.sorted.shorter(to_u32(word));
                 if shorter != NONE {

@@ -123,13 +123,13 @@ impl Sorted {
         word
     }
 
-    /// The next shorter word that this one begins with, or [`NONE`].
+    /// The longest linked proper prefix of a word, or [`NONE`].
     #[inline(always)]
     pub fn shorter(&self, word: u32) -> u32 {
         self.shorter[word as usize]
     }
 
-    /// Memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.words.bytes().len() + (self.words.starts().len() + self.shorter.len()) * size_of::<u32>()
     }

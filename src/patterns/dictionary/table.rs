@@ -18,13 +18,13 @@ const SLOTS_OF_TWO: usize = 3;
 #[repr(C)]
 pub struct Slot {
     pub key: u64,
-    /// Words `first .. end`; none in a slot that is free.
+    /// Words `first .. end`; an empty range marks a free slot.
     pub first: u32,
     pub end: u32,
 }
 
-/// Hashes of keys by the upper half of a product (Knuth 1998, 6.4). The factor comes from the words: no list of words is
-/// made for a factor that it has itself, so that all of them have nearly the same hash.
+/// Hashes keys by the upper half of a product (Knuth 1998, 6.4). The factor depends on the words, so a list of words
+/// with nearly equal hashes cannot be crafted.
 #[derive(Clone, Copy, Debug)]
 pub struct Hash(u64);
 
@@ -35,7 +35,7 @@ pub struct Table {
     slots: Vec<Slot>,
 }
 
-/// Which hashes there are.
+/// The first level: the hashes that are present.
 #[derive(Debug)]
 pub struct Bitmap {
     bits: Vec<u64>,
@@ -95,7 +95,8 @@ impl Table {
         self.hash.of_key(key)
     }
 
-    /// Inserts a slot, for which there is room, unless one of its key is there that `is_same` as it: then it gives that one.
+    /// Inserts a slot, for which there must be room. If a slot with its key is present that `is_same` accepts, returns
+    /// that slot as the error.
     pub fn insert(&mut self, slot: Slot, is_same: impl Fn(Slot) -> bool) -> Result<(), Slot> {
         let hash = self.hash(slot.key);
         match self.search(hash, slot.key, is_same) {
@@ -132,11 +133,11 @@ impl Table {
         self.search(hash, key, is_wanted).1
     }
 
-    /// The slot of a key that is the wanted one, or where it would be.
+    /// The index and the slot of the wanted key; if it is missing, the index of the free slot in which it belongs.
     #[inline(always)]
     fn search(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> (usize, Option<Slot>) {
         let mut at = self.place(hash);
-        // A slot is free, since there are more slots than keys.
+        // Ends, because there are more slots than keys.
         loop {
             let slot = self.slots[at];
             if slot.first == slot.end {
@@ -149,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.bits.bytes() + self.slots.len() * size_of::<Slot>()
     }
@@ -159,10 +160,10 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Words whose products with a usual factor have the same upper half.
+    /// Words whose products with a constant factor would have the same upper half.
     #[test]
     fn words_made_to_have_one_hash_do_not() {
-        // Inverse to the factor modulo 2^64 (Newton's iteration).
+        // Inverse of the factor modulo 2^64 (Newton's iteration).
         let factor = 0x9e37_79b9_7f4a_7c15_u64;
         let inverse = (0..6).fold(factor, |x, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x))));
         let keys: Vec<u64> = (1..=10_000u64).map(|low| low.wrapping_mul(inverse)).collect();

@@ -69,7 +69,7 @@ impl Whole {
         (Whole { words, table, hash, lengths, longest }, of)
     }
 
-    /// The place of the empty word.
+    /// Index of the empty word.
     pub fn empty(&self) -> Option<u32> {
         self.find(b"", key_of_word(self.hash, b""))
     }
@@ -94,7 +94,7 @@ impl Whole {
         Some(key_of(self.hash, line, first, eight(line.last_chunk())))
     }
 
-    /// The place of the word that is this line, of this key.
+    /// Index of the word that equals this line, which has the given key.
     #[inline(always)]
     pub fn find(&self, line: &[u8], key: u64) -> Option<u32> {
         let is_line = |slot: Slot| line.len() < EXACT || self.words.get(slot.first as usize) == line;

@@ -10,7 +10,7 @@ pub struct Words {
     starts: Vec<u32>,
 }
 
-/// More words, or more bytes of them, than 32 bits count.
+/// More words, or more bytes in total, than 32 bits can count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -30,20 +30,20 @@ impl Words {
         Ok(())
     }
 
-    /// Appends a word for which there is room.
+    /// Appends a word, for which there must be room.
     pub(super) fn put(&mut self, word: &[u8]) {
         self.bytes.extend_from_slice(word);
         self.starts.push(to_u32(self.bytes.len()));
     }
 
-    /// Appends words for which there is room.
+    /// Appends words, for which there must be room.
     pub fn append(&mut self, words: &Words) {
         let before = to_u32(self.bytes.len());
         self.bytes.extend_from_slice(&words.bytes);
         self.starts.extend(words.starts[1..].iter().map(|start| before + start));
     }
 
-    /// Words of which all are known.
+    /// Stores all given words.
     pub fn of(words: &[&[u8]]) -> Result<Words, Full> {
         let mut all = Words::default();
         words.iter().try_for_each(|word| all.push(word))?;

@@ -18,18 +18,18 @@ use std::sync::Arc;
 /// Finds lines on a GPU.
 pub struct OnGpu {
     device: Bitap,
-    /// For the patterns that the device does not take.
+    /// For the patterns that the device cannot search.
     cores: Sliced,
-    /// How many these are.
+    /// Number of these patterns.
     left: usize,
-    /// Some pattern is in the empty stretch.
+    /// Some pattern matches the empty substring, and therefore every line.
     every: bool,
 }
 
 impl OnGpu {
     pub fn new(card: Arc<Card>, patterns: &[Pattern], rule: Rule) -> Result<OnGpu, EngineError> {
         let every = patterns.iter().any(|pattern| plain::matches(b"", &pattern.classes, &rule));
-        // Where every line matches there is nothing to look for.
+        // If every line matches, there is nothing to search for.
         let patterns = if every { &[] } else { patterns };
         let (own, left): (Vec<Pattern>, Vec<Pattern>) =
             patterns.iter().cloned().partition(|pattern| wanted(pattern, &rule).fits());
@@ -42,12 +42,12 @@ impl OnGpu {
         OnGpu { device: self.device.tuned(tuning), ..self }
     }
 
-    /// What finds the ends.
+    /// The device that finds the ends.
     pub fn device(&self) -> &Bitap {
         &self.device
     }
 
-    /// Patterns that the cores look for.
+    /// Number of patterns that the CPU searches for.
     pub fn left_to_cores(&self) -> usize {
         self.left
     }

@@ -5,7 +5,7 @@ use super::pattern::{Class, Pattern};
 use super::select::Span;
 use crate::patterns::search::Rule;
 
-/// The lines of `text` that match one of the patterns, without their newlines.
+/// The lines of `text` that match at least one of the patterns, without their newlines.
 pub fn lines(text: &[u8], patterns: &[Pattern], rule: &Rule) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut begin = 0;

@@ -3,7 +3,7 @@
 use super::NEWLINE;
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// A line in its text, without its newline.
+/// A line, as offsets in its text, without its newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub start: usize,
@@ -35,18 +35,18 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether the line of the byte at `place`, behind all that came, is taken already.
+    /// Whether the line of the byte at `place` was already added. Positions must not decrease.
     #[inline]
     pub fn has(&self, place: usize) -> bool {
         place < self.after
     }
 
-    /// The lines of some of the 32 bytes from `first` on, those that `bits` names; none is a newline.
+    /// Adds the lines of the 32 bytes from `first` on whose bits are set. None of them is a newline.
     #[inline]
     pub fn take_word(&mut self, first: usize, mut bits: u32) {
         while bits != 0 {
             self.take(first + bits.trailing_zeros() as usize);
-            // The line is taken, with what else ends in it.
+            // The line was added, so all other bits in it are done.
             let done = self.after.saturating_sub(first);
             bits = if done < 32 { bits >> done << done } else { 0 };
         }
@@ -90,7 +90,7 @@ pub fn others(text: &[u8], lines: &[Span]) -> Vec<Span> {
     others
 }
 
-/// The lines that are among these or those, in order.
+/// The union of two lists of lines, in order.
 pub fn union(mut these: Vec<Span>, those: Vec<Span>) -> Vec<Span> {
     if those.is_empty() {
         return these;
@@ -101,7 +101,7 @@ pub fn union(mut these: Vec<Span>, those: Vec<Span>) -> Vec<Span> {
     these
 }
 
-/// Lines of the text, the last one with or without its newline.
+/// Number of lines of the text; the last line may lack its newline.
 pub fn count(text: &[u8]) -> u64 {
     let open = text.last().is_some_and(|&byte| byte != NEWLINE);
     memchr_iter(NEWLINE, text).count() as u64 + u64::from(open)

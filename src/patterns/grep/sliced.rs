@@ -23,7 +23,7 @@ use bytemuck::{Zeroable, cast_slice};
 use std::array::from_fn;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that are brought into the cache before they are needed.
+/// Prefetch distance in bytes.
 const AHEAD: usize = 4096;
 /// Index of the newline among the planes.
 const NEWLINES: usize = 0;
@@ -39,21 +39,20 @@ pub struct Sliced {
     patterns: Vec<Vec<usize>>,
     /// Some pattern matches the empty substring, and therefore every line.
     every: bool,
-    /// Bytes of a hit, less one, at most.
+    /// Maximum length of a hit less one, in bytes.
     before: usize,
-    /// Bytes of a chunk without its overlap; `None` chooses by the text.
+    /// Bytes per chunk without its overlap; `None` chooses by the text length.
     chunk: Option<usize>,
-    /// Memory to use again.
+    /// Buffers to reuse.
     spare: Mutex<Vec<Words>>,
 }
 
-/// The bits of a tile before they are transposed, and its ends after they were transposed back.
+/// The bits of a tile before they are transposed, and its ends after they are transposed back.
 #[derive(Debug, Default)]
 struct Words {
-    /// For each group of chunks that share a vector's row, for each block, for each bit of a byte, a word for
-    /// each chunk of the group.
+    /// Indexed by group of chunks that share a vector's row, then block, then bit of a byte, then chunk of the group.
     bits: Vec<u64>,
-    /// For each chunk, a word for each block.
+    /// Indexed by chunk, then block.
     ends: Vec<u64>,
 }
 
@@ -78,12 +77,12 @@ impl Sliced {
         }
     }
 
-    /// With chunks of this length: for tests of their borders.
+    /// Sets the chunk length, to test chunk boundaries.
     pub fn with_chunks(self, chunk: usize) -> Sliced {
         Sliced { chunk: Some(chunk), ..self }
     }
 
-    /// The lines of `text` that match, in order.
+    /// The matching lines of `text`, in order.
     pub fn lines(&self, text: &[u8]) -> Vec<Span> {
         if self.every {
             return select::every(text);
@@ -106,13 +105,13 @@ impl Sliced {
 }
 
 impl Words {
-    /// Where the words of a group begin.
+    /// Offset of the words of a group.
     #[inline(always)]
     fn place(shape: &Shape, group: usize, block: usize, bit: usize) -> usize {
         ((group * (shape.columns / BLOCK) + block) * BITS + bit) * (shape.lanes / BLOCK)
     }
 
-    /// The places of the ends, those of chunk after chunk.
+    /// Positions of the ends, chunk by chunk.
     fn places(&self, shape: &Shape, first: usize) -> impl Iterator<Item = usize> {
         let blocks = shape.columns / BLOCK;
         let (chunk, before) = (shape.chunk, shape.before);
@@ -125,7 +124,7 @@ impl Words {
     }
 }
 
-/// Scans one tile, and says whether anything ends in it.
+/// Scans one tile, and returns whether anything ends in it.
 struct Tile<'a> {
     scan: &'a Sliced,
     words: &'a mut Words,
@@ -144,7 +143,7 @@ impl Kernel for Tile<'_> {
         let mut states: Vec<State<S>> =
             scan.patterns.iter().map(|pattern| State::new(pattern.len(), &scan.rule)).collect();
         let mut planes = vec![[S::B::zeroed(); BLOCK]; scan.planes.len()];
-        // One more, for bits that don't matter.
+        // One extra row, for bits that do not matter.
         let mut bits = [[all_ones::<S::B>(); BLOCK]; BITS + 1];
         let mut found = false;
         for block in 0..self.shape.columns / BLOCK {
@@ -175,7 +174,7 @@ impl Tile<'_> {
         let (blocks, group) = (shape.columns / BLOCK, shape.lanes / BLOCK);
         words.bits.resize(blocks * shape.lanes * BITS, 0);
         for chunk in 0..shape.lanes {
-            // Where a chunk begins, less `before`.
+            // Start of a chunk, less `before`.
             let start = *first + chunk * shape.chunk;
             let inside =
                 start.checked_sub(shape.before).and_then(|from| text.get(from..from + shape.columns));
@@ -218,7 +217,7 @@ impl Tile<'_> {
     fn put_ends<S: Bits>(&mut self, simd: S, block: usize, ends: &mut [S::B; BLOCK]) {
         transpose_rows(simd, ends);
         let blocks = self.shape.columns / BLOCK;
-        // A row has the words of a group of chunks, one after the other.
+        // A row contains the words of the chunks of a group.
         for (chunk, &word) in cast_slice::<S::B, u64>(&ends[..]).iter().enumerate() {
             self.words.ends[chunk * blocks + block] = word;
         }

@@ -108,7 +108,7 @@ struct BaseTable {
     starts_shift: u32,
     entries_at: u32,
     patterns_at: u32,
-    /// Entries of the longest list.
+    /// Number of entries of the longest list.
     longest: usize,
 }
 
@@ -244,7 +244,7 @@ impl BaseScan {
         Ok(BasePatterns { tables, lengths: patterns.iter().map(|pattern| to_u32(pattern.len())).collect() })
     }
 
-    /// Sends a text of codes: 0 to 3, and others.
+    /// Uploads a text of codes: 0 to 3 for bases, and other codes.
     pub fn load(&self, codes: &[u8]) -> Result<BaseText, EngineError> {
         let letters = codes.len();
         if letters > u32::MAX as usize / 2 {
@@ -262,7 +262,7 @@ impl BaseScan {
         Ok(BaseText { planes, stride, letters })
     }
 
-    /// All ends, by pattern and end; or more than `most` of them.
+    /// All ends, sorted by pattern and end; if there are more than `most`, more than `most` of them.
     pub fn ends(
         &self,
         text: &BaseText,
@@ -324,8 +324,8 @@ impl BaseScan {
         Ok(())
     }
 
-    /// Runs a dispatch; gives the number of ends, and these behind two words, if there was room for all of them, else
-    /// their number alone.
+    /// Runs a dispatch. Returns the number of ends and, if there was room for all of them, two words followed by the
+    /// ends.
     fn run(
         &self,
         state: &mut BaseState,
@@ -373,7 +373,7 @@ impl BaseScan {
 }
 
 impl BaseState {
-    /// Tells the next submission what to do, and gives it room.
+    /// Sets the parameters of the next submission, and provides its buffers.
     fn buffers(
         &mut self,
         device: &Device,

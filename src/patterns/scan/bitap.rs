@@ -53,7 +53,7 @@ pub struct BitapTuning {
     pub chunk: Option<usize>,
     /// Bytes of text per upload.
     pub part: usize,
-    /// Words that a submission computes.
+    /// Approximate number of words that a submission computes.
     pub submission: u64,
 }
 
@@ -63,7 +63,7 @@ impl Default for BitapTuning {
     }
 }
 
-/// Finds where patterns end.
+/// Finds the ends of patterns.
 pub struct Bitap {
     card: Arc<Card>,
     tuning: BitapTuning,
@@ -91,24 +91,24 @@ struct TextSlot {
     stamps: Stamps,
 }
 
-/// A text of which a part is under way.
+/// A text whose first part is under way.
 pub struct Pending {
     part: Option<PartUnderWay>,
-    /// Bytes of a part.
+    /// Bytes per part.
     most: usize,
 }
 
 /// A part of a text under way.
 struct PartUnderWay {
     own: Range<usize>,
-    /// Units in front of it.
+    /// Units before it.
     lead: usize,
     slot: TextSlot,
     arrival: Arrival,
 }
 
 impl Bitap {
-    /// All of `wanted` fit ([`BytePattern::fits`]).
+    /// All patterns in `wanted` must fit ([`BytePattern::fits`]).
     pub fn new(card: Arc<Card>, wanted: &[BytePattern]) -> Result<Bitap, EngineError> {
         let mut by_kernel: BTreeMap<Variant, Vec<&BytePattern>> = BTreeMap::new();
         for pattern in wanted {
@@ -164,7 +164,7 @@ impl Bitap {
         Ok(pending)
     }
 
-    /// Waits for a text, the one that was begun with, to its end.
+    /// Waits for the search of `text`, which must be the text given to `begin`, and completes it.
     pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
         let Pending { mut part, mut most } = pending;
         let mut ends = Ends::default();
@@ -209,7 +209,8 @@ impl Bitap {
         Ok(PartUnderWay { own, lead, slot, arrival })
     }
 
-    /// All kernels for a text of `units` units: the last submission. The device has begun with the ones before.
+    /// Records all kernels for a text of `units` units, and returns the last submission. The device has begun with the
+    /// earlier submissions.
     fn record(&self, slot: &mut TextSlot, units: usize) -> Result<Submission, EngineError> {
         let device = &self.card.runtime.device;
         let chunk = self.chunk(units);
@@ -234,7 +235,7 @@ impl Bitap {
         Ok(submission)
     }
 
-    /// Units of a chunk.
+    /// Units per chunk.
     fn chunk(&self, units: usize) -> usize {
         let least = OVERLAP * self.before.max(1);
         let wanted = match self.tuning.chunk {
@@ -276,7 +277,8 @@ impl TableGroup {
         Ok(TableGroup { variant, kernel, tables, patterns: to_u32(patterns.len()) })
     }
 
-    /// The patterns of each submission for a text of `units` units, if one computes `submission` words.
+    /// Divides the patterns into submissions for a text of `units` units, so that each computes about `submission`
+    /// words.
     fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&TableGroup, Range<u32>)> {
         let cells = (units * UNIT) as u64 * self.variant.cells();
         let most = to_u32((submission / cells.max(1)).clamp(1, u64::from(self.patterns)));
@@ -296,7 +298,7 @@ impl TextSlot {
         }
     }
 
-    /// Binds what a kernel needs, and tells it what to do from the next submission on.
+    /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
         device: &Device,

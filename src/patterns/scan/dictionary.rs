@@ -46,7 +46,7 @@ pub enum WordPlace {
     Line,
 }
 
-/// Which words count.
+/// The rule that decides which words count.
 #[derive(Clone, Copy, Debug)]
 pub struct WordRule {
     pub place: WordPlace,
@@ -68,18 +68,18 @@ pub struct WordText {
     buffer: wgpu::Buffer,
     bytes: usize,
     lines: usize,
-    /// Where lines begin, if that is asked for.
+    /// Starts of lines, if they were requested.
     starts: Option<wgpu::Buffer>,
 }
 
 impl WordText {
-    /// Its lines; 0 where they were not asked for.
+    /// Number of its lines; 0 if they were not requested.
     pub fn lines(&self) -> usize {
         self.lines
     }
 }
 
-/// Looks words up on a card.
+/// Looks words up on a GPU.
 pub struct WordScan {
     card: Arc<Card>,
     rule: WordRule,
@@ -177,7 +177,7 @@ impl WordScan {
         self.find_lines(text_on_device, to_u32(padded / 4), is_open)
     }
 
-    /// Finds where lines begin. The last one is open where no newline ends it.
+    /// Finds the starts of lines. `is_open` says that the last line has no newline.
     fn find_lines(&self, text: WordText, vectors: u32, is_open: bool) -> Result<WordText, EngineError> {
         let Card { runtime, .. } = self.card.as_ref();
         let device = &runtime.device;
@@ -266,7 +266,7 @@ impl WordScan {
         Ok(found)
     }
 
-    /// Runs a dispatch over some lines or units.
+    /// Runs a dispatch over a range of lines or units.
     fn run(
         &self,
         state: &mut WordState,
@@ -313,14 +313,14 @@ impl WordScan {
 }
 
 impl WordState {
-    /// Tells the next submission what to do.
+    /// Sets the parameters of the next submission.
     fn tell(&mut self, device: &Device, record: &[u8]) -> Result<wgpu::Buffer, EngineError> {
         let work = self.work.with_room(device, size_of::<Matching>() as u64)?;
         device.queue.write_buffer(work, 0, record);
         Ok(work.clone())
     }
 
-    /// Runs a launch, and waits for what it leaves.
+    /// Runs a launch, and waits for its output.
     fn run(
         &mut self,
         card: &Card,

@@ -54,7 +54,7 @@ pub struct PrintRule {
 impl PrintRule {
     fn variant(&self, letters: Letters) -> Variant {
         let is_value = (0..).zip(self.tables[0]).all(|(code, entry)| code == entry);
-        // Packed nucleotides are values already.
+        // The codes of packed nucleotides are already their values.
         let looked_up = !is_value && letters == Letters::Codes;
         Variant { letters, window: self.window.map(to_u32), looked_up }
     }
@@ -64,14 +64,14 @@ impl PrintRule {
     }
 }
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintTuning {
-    /// Units of a thread's chunk; `None` chooses by the text.
+    /// Units per thread's chunk; `None` chooses by the text length.
     pub chunk: Option<usize>,
-    /// Units of a submission.
+    /// Units per submission.
     pub submission: usize,
-    /// Cuts that there is room for at first, and at most.
+    /// Capacity for cuts: initial and maximum.
     pub room: (usize, usize),
 }
 
@@ -88,7 +88,7 @@ pub struct PrintText {
     len: usize,
 }
 
-/// Finds cuts on a card.
+/// Finds cuts on a GPU.
 pub struct PrintScan {
     card: Arc<Card>,
     tuning: PrintTuning,
@@ -106,7 +106,7 @@ struct PrintState {
     room: usize,
 }
 
-/// A text, and what is done with it.
+/// A text, and how to process it.
 struct Print<'a> {
     text: &'a PrintText,
     rule: &'a PrintRule,
@@ -188,15 +188,15 @@ impl PrintScan {
         }
     }
 
-    /// Units of a thread's chunk.
+    /// Units per thread's chunk.
     fn chunk(&self, units: usize, rule: &PrintRule) -> usize {
         let least = LEAST.max(WINDOWS * rule.letters().div_ceil(UNIT));
         let chosen = (units / BUSY).clamp(least, MOST.max(least));
         self.tuning.chunk.unwrap_or(chosen).max(1)
     }
 
-    /// Runs a dispatch; gives the number of cuts, and the cuts behind two words, if there was room for all of them, else
-    /// their number alone.
+    /// Runs a dispatch. Returns the number of cuts and, if there was room for all of them, two words followed by the
+    /// cuts.
     fn run(
         &self,
         state: &mut PrintState,
@@ -238,7 +238,7 @@ impl PrintScan {
 }
 
 impl PrintState {
-    /// Binds what a kernel needs, and tells it what to do from the next submission on.
+    /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
         device: &Device,

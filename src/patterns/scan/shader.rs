@@ -55,7 +55,7 @@ const SLOTS: [(&str, u8); 16] = [
 ];
 const PLAIN_SLOTS: u32 = 6;
 
-/// The slot of a class that a pattern may have.
+/// The slot of a class; `None` if patterns cannot contain it.
 pub fn slot_of(class: u8) -> Option<u32> {
     SLOTS.iter().position(|&(_, known)| known == class).map(to_u32)
 }
@@ -68,7 +68,7 @@ pub fn is_iupac(slot: u32) -> bool {
 /// A kernel that sweeps patterns of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variant {
-    /// Rows that are written out: those of a pattern, or of a strip.
+    /// Rows over which the kernel is unrolled: those of a pattern, or of a strip.
     pub rows: u32,
     /// Whether patterns have IUPAC codes besides N.
     pub iupac: bool,

@@ -45,13 +45,13 @@ impl ChunkShape {
         ChunkShape::of_chunks(letters, chunk, before)
     }
 
-    /// With chunks of this length.
+    /// Sets the chunk length.
     pub fn of_chunks(letters: usize, chunk: usize, before: usize) -> ChunkShape {
         let words = letters.div_ceil(chunk * WORD);
         ChunkShape { words, chunk, before: before.next_multiple_of(WORD) }
     }
 
-    /// Columns of a chunk.
+    /// Columns per chunk, including its overlap.
     pub fn columns(&self) -> usize {
         self.before + self.chunk
     }
@@ -108,7 +108,7 @@ impl Kernel for PackPlanes<'_> {
     }
 }
 
-/// The bits of a plane.
+/// 64 bits of a plane.
 #[inline(always)]
 fn bits_of<S: Simd>(simd: S, plane: usize, letters: &[u8; BLOCK]) -> u64 {
     match plane {

@@ -41,7 +41,7 @@ pub struct Sweeper {
     stamps: Stamps,
     stopwatch: Stopwatch,
     pace: Pace,
-    /// Ends that there is room for.
+    /// Current capacity for ends.
     room: usize,
 }
 
@@ -114,7 +114,7 @@ impl Portion {
     }
 }
 
-/// Patterns that are swept over a text.
+/// Patterns to sweep over a text.
 struct PatternSweep<'a> {
     text: &'a Transposed<'a>,
     patterns: &'a SweptPatterns<'a>,
@@ -156,7 +156,7 @@ impl PatternSweep<'_> {
         }
     }
 
-    /// Gives the place of the pattern, the end and the edits of each end of a portion to `take`.
+    /// Passes the pattern's index, the end and the edits of each end in a portion to `take`.
     fn take(
         &self,
         now: &Portion,
@@ -199,13 +199,13 @@ impl Sweeper {
         }
     }
 
-    /// Time in kernels so far.
+    /// Time spent in kernels so far.
     pub fn kernel_time(&self) -> Duration {
         self.stopwatch.total()
     }
 
-    /// Sweeps patterns over a text; gives the place of the pattern, the end and the edits of each end to
-    /// `take`. There is room for `room` ends at first, and for about `most` at most.
+    /// Sweeps patterns over a text, and passes the pattern's index, the end and the edits of each end to `take`. `room`
+    /// is the initial capacity for ends, and `most` about the maximum.
     pub fn sweep(
         &mut self,
         runtime: &Runtime,
@@ -280,7 +280,8 @@ impl Sweeper {
         Ok(SweepBuffers { group, work, found, capacity: self.room })
     }
 
-    /// Runs a dispatch; gives the number of ends, and the ends behind two words, if there was room for all of them.
+    /// Runs a dispatch. Returns the number of ends and, if there was room for all of them, two words followed by the
+    /// ends.
     fn run(
         &mut self,
         runtime: &Runtime,

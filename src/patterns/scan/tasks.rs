@@ -61,7 +61,7 @@ Printing {
     chunk: u32,
     /// A window ends at a cut if its fingerprint has these bits.
     mask: u32,
-    /// Cuts that there is room for.
+    /// Capacity for cuts.
     capacity: u32,
 }
 }

@@ -1,4 +1,4 @@
-//! From an end to its start, and the path between.
+//! Traces an end back to its start.
 //!
 //! The traceback starts at D(m,j) and stops at row 0. At each cell it follows the move that produced the cell's value;
 //! if several moves did, it prefers the diagonal, then the deletion, then the insertion. This chooses one of the paths
@@ -22,9 +22,9 @@ const CELLS: usize = 1 << 20;
 /// One kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// A letter of each, and they match.
+    /// A base of each, and they match.
     Equal,
-    /// A letter of each, and they don't.
+    /// A base of each, and they do not match.
     Replaced,
     /// Consumes a base of the pattern.
     Insertion,
@@ -106,8 +106,8 @@ pub fn step_of(class: u8, letter: u8) -> Step {
     if matches(class, letter) { Step::Equal } else { Step::Replaced }
 }
 
-/// The cells of a band: of row `i` those of the columns `j = end - (m - i) + o - off`, for `o` from 0 to
-/// `2 * off`. The rows of a block are there, and the last row of the block before it.
+/// The cells of a band: in row `i`, the columns `j = end - (m - i) + o - off` for `o` from 0 to `2 * off`. Only the
+/// rows of one block and the last row of the block before it are in memory.
 struct Band<'a> {
     pattern: &'a [u8],
     text: &'a [u8],
@@ -146,7 +146,7 @@ impl<'a> Band<'a> {
         band
     }
 
-    /// Fills a block from the row in front of it.
+    /// Fills a block, starting from the row before it.
     fn fill_block(&mut self, block: usize) {
         let width = 2 * self.off + 1;
         self.block = block;
@@ -170,12 +170,12 @@ impl<'a> Band<'a> {
         (self.end + i + o).checked_sub(self.pattern.len() + self.off).filter(|&j| j <= self.end)
     }
 
-    /// A cell of the block, or of the row in front of it.
+    /// A cell of the block, or of the row before it.
     fn at(&self, i: usize, o: usize) -> u32 {
         self.kept.cells[(i - self.block * self.rows) * (2 * self.off + 1) + o]
     }
 
-    /// What each way into a cell of row 1 or more gives.
+    /// The value and step of each move into a cell of row 1 or more.
     fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, Step); 3] {
         let diagonal = match j.checked_sub(1) {
             Some(before) => {
@@ -193,7 +193,7 @@ impl<'a> Band<'a> {
         self.ways(i, o, j).iter().map(|way| way.0).min().unwrap_or(u32::MAX)
     }
 
-    /// Walks from the last cell; the last block is there.
+    /// Traces back from the last cell. The last block must be in memory.
     fn walk(&mut self) -> Aligned {
         let (mut i, mut o, mut steps) = (self.pattern.len(), self.off, Vec::new());
         loop {
@@ -206,7 +206,7 @@ impl<'a> Band<'a> {
             }
             let ways = self.ways(i, o, j);
             let best = self.at(i, o);
-            // One of them is the cell's value.
+            // One of the moves produced the cell's value.
             let (_, step) = ways.into_iter().find(|way| way.0 == best).unwrap_or(ways[2]);
             match step {
                 Step::Equal | Step::Replaced => i -= 1,
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::patterns::search::plain;
 
-    /// Blocks of any number of rows, used again from path to path.
+    /// Blocks with any number of rows, and cells that are reused from path to path.
     #[test]
     fn blocks_of_rows_are_those_of_the_whole_band() {
         let text: Vec<u8> = (0..150u32).map(|k| (k * k % 7 % 4) as u8).collect();

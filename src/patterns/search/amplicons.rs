@@ -46,22 +46,22 @@ pub struct Site {
 /// An interval of a text between two sites that face each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amplicon {
-    /// On the forward strand: the amplicon begins where it begins.
+    /// On the forward strand; the amplicon starts at its start.
     pub forward: Site,
-    /// On the reverse strand: the amplicon ends where it ends.
+    /// On the reverse strand; the amplicon ends at its end.
     pub reverse: Site,
-    /// Place of the pair, where pairs have names.
+    /// Index of the pair, if pairs have names.
     pub pair: Option<u32>,
     /// Forward if the forward site is the pair's first primer.
     pub strand: Strand,
 }
 
-/// Joins the hits of one text after the other.
+/// Joins the hits of a text into amplicons; reusable for further texts.
 #[derive(Debug)]
 pub struct Joiner<'a> {
     pairs: &'a Pairs,
     lengths: RangeInclusive<usize>,
-    /// Forward sites that still wait, by start.
+    /// Forward sites that wait for reverse sites, by start.
     waiting: VecDeque<Site>,
     /// Reverse sites, lane by lane.
     lanes: Vec<BTreeSet<Held>>,
@@ -154,7 +154,7 @@ impl Amplicon {
 }
 
 impl<'a> Joiner<'a> {
-    /// `lengths` are those of amplicons.
+    /// `lengths` is the range of amplicon lengths.
     pub fn new(pairs: &'a Pairs, lengths: RangeInclusive<usize>) -> Joiner<'a> {
         let lanes = vec![BTreeSet::new(); pairs.lanes()];
         Joiner {
@@ -204,7 +204,7 @@ impl<'a> Joiner<'a> {
         Ok(())
     }
 
-    /// Gives out the amplicons of forward sites that no reverse site from `start` on can meet.
+    /// Reports the amplicons of forward sites that no reverse site from `start` on can join.
     fn give_out_before<E>(
         &mut self,
         start: usize,
@@ -214,7 +214,7 @@ impl<'a> Joiner<'a> {
         self.give_out(|site| site.start.saturating_add(most) < start, give)
     }
 
-    /// Gives out the amplicons that are left of a text that has no further hit.
+    /// Reports the remaining amplicons of a text after its last hit.
     pub fn finish<E>(&mut self, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
         let letters = self.circle.unwrap_or(0);
         for site in mem::take(&mut self.across) {
@@ -225,7 +225,7 @@ impl<'a> Joiner<'a> {
         self.give_out(|_| true, give)
     }
 
-    /// Forgets the text.
+    /// Forgets the current text.
     pub fn clear(&mut self) {
         self.waiting.clear();
         self.used.drain(..).for_each(|lane| self.lanes[lane as usize].clear());
@@ -248,7 +248,7 @@ impl<'a> Joiner<'a> {
         self.held += usize::from(sites.insert(Held { end, pattern, start, edits }));
     }
 
-    /// Takes out the sites that start before all that can meet them.
+    /// Removes the sites that start before every site that could join them.
     fn sweep(&mut self, earliest: usize) {
         let lanes = &mut self.lanes;
         self.held = 0;
@@ -261,7 +261,8 @@ impl<'a> Joiner<'a> {
         self.after_sweep = self.held;
     }
 
-    /// Gives out the amplicons of the first forward sites, as long as `is_sure` that all their reverse sites are held.
+    /// Reports the amplicons of the first forward sites, as long as `is_sure` says that all their reverse sites are
+    /// stored.
     fn give_out<E>(
         &mut self,
         is_sure: impl Fn(&Site) -> bool,
@@ -277,7 +278,7 @@ impl<'a> Joiner<'a> {
     }
 }
 
-/// Gives out the amplicons of forward sites that have one start, in order; how many these are.
+/// Reports the amplicons of forward sites with the same start, in order, and returns their number.
 fn meet<E>(
     pairs: &Pairs,
     lanes: &[BTreeSet<Held>],

@@ -59,7 +59,7 @@ impl Wanted {
         Wanted { before, ..self }
     }
 
-    /// The anchors in a text of which these are the ends, by pattern and end, in its next part.
+    /// The anchors that these ends lead to, sorted by pattern and end, in the next part of a text.
     pub(super) fn anchors(
         &self,
         patterns: &[Vec<u8>],
@@ -82,7 +82,7 @@ impl Wanted {
         anchors
     }
 
-    /// Anchors of a text with their edits within the limits of kinds; those that have too many are left out.
+    /// Anchors of a text with their edits within the limits of single kinds; anchors with too many edits are left out.
     pub(super) fn within_limits(
         &self,
         patterns: &[Vec<u8>],
@@ -105,7 +105,7 @@ impl Wanted {
         anchors.par_iter().with_min_len(RUN).map_init(Cells::default, limited).flatten_iter().collect()
     }
 
-    /// Where the hit with its anchor at this place of `text` begins and ends, and its path.
+    /// Interval and path of the hit with its anchor at this position of `text`.
     pub(super) fn aligned(
         &self,
         cells: &mut Cells,
@@ -183,7 +183,7 @@ impl Sought<'_> {
         ends.par_iter().with_min_len(RUN).map_init(Cells::default, anchor).flatten_iter().collect()
     }
 
-    /// The starts with a PAM in front of them that these ends tell; `tried` is the first that was not tried yet.
+    /// The starts after a PAM that these ends lead to; `tried` is the first start not tried yet.
     fn starts(&self, pam: &Pam, ends: &[TextEnd], tried: &mut usize) -> Vec<TextEnd> {
         let len = self.pattern.len();
         let (longest, shortest) = (self.wanted.span_of(len), self.wanted.rule_of(len).least_end(len));

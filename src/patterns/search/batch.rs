@@ -152,7 +152,7 @@ impl BatchRules {
         let letters = text.codes().len();
         let mut after = 0;
         let mut most = if self.first { FIRST_LETTERS } else { usize::MAX };
-        // A scan has to tell whether the text is done. So its parts are separate batches.
+        // Later parts depend on whether a scan completes the text, so each part is a separate batch.
         let mut is_part = false;
         loop {
             let is_full = batch.laid >= self.letters || batch.texts.len() >= TEXTS;

@@ -36,7 +36,7 @@ impl Codes {
         text
     }
 
-    /// Appends codes; those above `most` become that. Many are copied and packed on all threads.
+    /// Appends codes; codes above `most` become `most`. Long inputs are copied and packed on all threads.
     pub fn append(&mut self, codes: &[u8], most: u8) {
         let at = self.letters % BLOCK;
         let room = if at == 0 { 0 } else { BLOCK - at };
@@ -59,7 +59,7 @@ impl Codes {
         self.pack();
     }
 
-    /// Packs what is not packed yet; the last block, until it is whole, each time anew.
+    /// Packs the blocks that are not packed yet. An incomplete last block is packed again each time.
     fn pack(&mut self) {
         let Codes { blocks, letters, low, high, rare, packed } = self;
         low.resize(blocks.len(), 0);
@@ -111,7 +111,7 @@ impl Deref for Codes {
     }
 }
 
-/// Packs blocks. The first of them has the bit `first` modulo a word's bits in `rare`.
+/// Packs blocks. The first of them has the bit `first` of its word in `rare`.
 struct Pack<'a> {
     blocks: &'a [[u8; BLOCK]],
     low: &'a mut [u64],
@@ -150,7 +150,7 @@ mod tests {
             other => (other * other % 7 % 4) as u8,
         };
         let codes: Vec<u8> = (0..300_000).map(code).collect();
-        // As it comes, in pieces of several lengths.
+        // Input in pieces of several lengths.
         let mut text = Codes::default();
         for len in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 70_001, 65_536, 8000, 131_000, 300_000] {
             let from = text.len();

@@ -49,12 +49,12 @@ pub struct Exact {
     pieces: Mutex<Option<Arc<Pieces>>>,
 }
 
-/// Whether patterns are looked up, nearly all of them.
+/// Whether nearly all patterns would be looked up.
 pub fn pays(patterns: &[Vec<u8>], rule: &Rule) -> bool {
     words_pay(patterns, rule) || rule.max_edits > 0 && pieces::pays(InstructionSet::best(), patterns, rule)
 }
 
-/// Whether words of patterns without edits are looked up, of nearly all of them.
+/// Whether looking up words pays: for nearly all patterns, without edits.
 pub fn words_pay(patterns: &[Vec<u8>], rule: &Rule) -> bool {
     let swept = || patterns.iter().filter(|classes| shape_of(classes).is_none()).take(WORTH).count();
     rule.max_edits == 0 && patterns.len() >= 2 * WORTH && swept() < WORTH
@@ -65,7 +65,7 @@ impl Exact {
         Exact { set, swept: Sliced::on(set), worth: WORTH, index: Mutex::default(), pieces: Mutex::default() }
     }
 
-    /// Which looks up however few there are: for tests, and to measure what is worth it.
+    /// Looks patterns up even if there are few: for tests, and to measure when it pays.
     pub fn always(set: InstructionSet) -> Exact {
         Exact { worth: 1, ..Exact::on(set) }
     }
@@ -165,7 +165,7 @@ impl Kernel for Look<'_> {
     }
 }
 
-/// Calls with the places of a stretch that have a word of a table, and with its entries.
+/// Calls `call` with each position of a stretch whose word is in a table, and with its entries.
 #[inline(always)]
 fn look_up<S: Bits>(
     simd: S,
@@ -227,7 +227,7 @@ impl Packed {
         packed
     }
 
-    /// The word at a place, and whether it has only bases.
+    /// The word at a position, and whether it consists of bases alone.
     #[inline(always)]
     fn word(&self, at: usize, letters: usize) -> (u32, bool) {
         let mask = (1 << letters) - 1;

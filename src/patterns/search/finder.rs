@@ -12,7 +12,7 @@ use crate::terms::error::EngineError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Bases that one scan takes, at least and at most, and seeds, at most.
+/// Minimum and maximum number of bases per scan, and maximum number of seeds.
 const LEAST_LETTERS: usize = 1 << 18;
 const LETTERS: usize = 1 << 25;
 const SEEDS: usize = 1 << 12;
@@ -34,7 +34,7 @@ pub struct Finder {
     letters: usize,
 }
 
-/// Seeds that are scanned for, and where their ends go.
+/// Seeds to scan for, and the receiver of their ends.
 struct SeedQuery<'a> {
     classes: &'a [Vec<Class>],
     rule: Rule,

@@ -17,18 +17,19 @@ use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use words::{LookUp, WordsOnCard};
 
-/// A device that scans; in tests one that fails.
+/// A device that scans; tests use one that fails.
 pub trait ScanDevice: Sync {
     fn describe(&self) -> String;
-    /// All ends of patterns that fit a device, in any order; or more than `most` of them.
+    /// All ends of patterns that fit on the device, in any order; if there are more than `most`, more than `most` of
+    /// them.
     fn scan(&self, text: &[u8], patterns: &[ClassPattern], most: usize)
     -> Result<Vec<FoundEnd>, EngineError>;
-    /// All ends without edits of the patterns that have words, in any order, or more than `most` of them; and the patterns
-    /// that have none.
+    /// All ends without edits of the patterns that have words, in any order, and the patterns that have none. If there
+    /// are more than `most` ends, more than `most` of them.
     fn look_up(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError>;
 }
 
-/// A card that sweeps patterns over texts, and looks them up.
+/// A GPU that sweeps patterns over texts, and looks them up.
 pub struct OnCard {
     sweeps: Scanner,
     words: WordsOnCard,
@@ -149,7 +150,7 @@ impl<D: ScanDevice> OnGpu<D> {
         self.fallback.as_ref().is_some_and(|state| state.lock().is_ok_and(|state| state.lost))
     }
 
-    /// Whether the cores take over from now on.
+    /// Whether the CPU takes over from now on.
     fn fall_back(&self, error: &EngineError) -> bool {
         let Some(state) = &self.fallback else { return false };
         let Ok(mut state) = state.lock() else { return false };
@@ -204,7 +205,7 @@ mod tests {
     use crate::engine::cpu::simd::InstructionSet;
     use crate::patterns::search::plain::Plain;
 
-    /// A device that is lost before it has answered.
+    /// A device that is lost before its first answer.
     struct Lost;
 
     impl ScanDevice for Lost {

@@ -9,13 +9,13 @@
 //! PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the rightmost of
 //! adjacent ones with the same edits is reported.
 //!
-//! All engines share this function, [`Gatherer::put_anchors`]. It sees the ends of a pattern in ascending order, so a run
-//! of adjacent ends with the same edits is all that it has to remember of each pattern. Thus the edges of chunks, portions
-//! and parts of a text do not matter.
+//! All engines share [`Gatherer::put_anchors`]. It receives the ends of a pattern in ascending order, so for each
+//! pattern it only has to remember the current run of adjacent ends with the same edits. Therefore the edges of chunks,
+//! portions and parts of a text do not matter.
 //!
-//! A long text comes in parts. At the end of each part the gatherer gives out all hits that are final. It keeps a run that
-//! the next part may continue, and the hits that a later hit may precede. An end takes a few bytes and a path many, so hits
-//! are aligned in the order of their ends, portion by portion, and only when they can be given out.
+//! A long text comes in parts. At the end of each part the gatherer returns all hits that are final. It keeps a run
+//! that the next part may continue, and the hits that a later hit may precede. An end needs a few bytes and a path
+//! many, so hits are aligned in the order of their ends, portion by portion, and only when they can be returned.
 
 use super::Rule;
 use super::align::{self, Cells, Path};
@@ -72,9 +72,9 @@ pub struct Wanted {
     pub rate: Option<Rate>,
     pub limits: Option<Limits>,
     pub pam: Option<Pam>,
-    /// Every end, and not only local minima of the edits.
+    /// Reports every end, and not only local minima of the edits.
     pub every_end: bool,
-    /// Only hits with the fewest edits in the text.
+    /// Reports only hits with the minimum number of edits in the text.
     pub best: bool,
     /// Only the first hit of a text.
     pub first: bool,
@@ -84,8 +84,8 @@ pub struct Wanted {
     pub before: usize,
 }
 
-/// The hits of one text, part by part: [`Gatherer::put`] takes the ends of a part, and [`Gatherer::next`] gives the
-/// hits out, portion by portion.
+/// The hits of one text, part by part: [`Gatherer::put`] adds the ends of a part, and [`Gatherer::next`] returns the
+/// hits, portion by portion.
 #[derive(Clone, Debug, Default)]
 pub struct Gatherer {
     /// How the text is unrolled if it is a circle. Codes, ends and positions here are those of the unrolled text.
@@ -101,9 +101,9 @@ pub struct Gatherer {
     open: BTreeMap<u32, Run>,
     /// Minimum number of edits of an end so far, if [`Wanted::best`] is set.
     fewest: Option<u32>,
-    /// Ends whose hits can't be given out before others that are not known yet.
+    /// Ends whose hits must wait for others that are not known yet.
     pending: Vec<Chosen>,
-    /// Ends whose hits come next, the last one first.
+    /// Ends whose hits come next, in reverse order.
     ready: Vec<Chosen>,
     /// Hits that cannot be reported yet.
     waiting: Vec<Hit>,
@@ -121,7 +121,7 @@ struct Chosen {
     edits: u32,
 }
 
-/// Adjacent ends of a pattern with the same edits, up to the last one that is known.
+/// Adjacent ends of a pattern with the same edits, up to the last known one.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: usize,
@@ -182,22 +182,22 @@ impl Run {
 }
 
 impl Gatherer {
-    /// Says how the text is unrolled if it is a circle, before its first part comes. Its hits are those of the circle.
+    /// Sets how a circular text is unrolled, before its first part comes. Its hits have positions on the circle.
     pub fn set_circle(&mut self, circle: Option<Circle>) {
         self.circle = circle;
     }
 
-    /// Hits given out so far.
+    /// Number of hits returned so far.
     pub fn given(&self) -> u64 {
         self.given
     }
 
-    /// Whether no further hit will be given out.
+    /// Whether no further hit will be returned.
     pub fn is_done(&self, wanted: &Wanted) -> bool {
         wanted.first && self.given > 0
     }
 
-    /// Takes the ends of a part of a text, by pattern and end, and gives out all hits that it can.
+    /// Adds the ends of a part of a text, sorted by pattern and end, and returns all hits that are final.
     pub fn take(
         &mut self,
         wanted: &Wanted,
@@ -210,7 +210,7 @@ impl Gatherer {
         self.rest(wanted, patterns, text)
     }
 
-    /// All hits of the text that can be given out before the next part.
+    /// All remaining hits of the text that are final before the next part.
     pub fn rest(
         &mut self,
         wanted: &Wanted,
@@ -274,7 +274,7 @@ impl Gatherer {
             let open = self.open.values().filter(may_be_chosen).map(|run| run.end);
             let is_reported = |&(&pattern, _): &(&u32, &usize)| wanted.anchors_at_starts(pattern);
             let open = open.chain(self.wrapped.iter().filter(is_reported).map(|(_, &end)| end));
-            // A later end tells of starts before it.
+            // With PAMs before hits, a later end may lead to an earlier start.
             let next = if wanted.pam.is_some() { (to + 1).saturating_sub(wanted.before) } else { to + 1 };
             open.min().unwrap_or(next).min(next)
         };
@@ -285,7 +285,7 @@ impl Gatherer {
         self.ready.par_sort_unstable_by_key(|end| Reverse((end.end, end.pattern)));
     }
 
-    /// The next hits of the text, in order; none when no more can be given out before the next part.
+    /// The next hits of the text, in order; empty if no more are final before the next part.
     pub fn next(
         &mut self,
         wanted: &Wanted,
@@ -299,7 +299,7 @@ impl Gatherer {
             let ends = self.portion(patterns);
             self.waiting.extend(wanted.hits(patterns, text, &ends)?);
             self.waiting.par_sort_unstable_by_key(Hit::order);
-            // The next hit ends there or behind.
+            // The next hit ends there or later.
             let earliest = self.ready.last().map_or(self.until, |next| next.end.min(self.until));
             let can_come = |hit: &&Hit| earliest < usize::MAX && hit.start + wanted.before + 1 >= earliest;
             let sure = self.waiting.iter().take_while(|hit| !can_come(hit)).count();
@@ -318,7 +318,8 @@ impl Gatherer {
         }
     }
 
-    /// The next hits as those of the circle, in order. Hits across the origin come first, and are given out where they begin.
+    /// Converts the next hits to positions on the circle, in order. Hits across the origin are found first, and are
+    /// returned in the order of their starts.
     fn placed(&mut self, circle: Circle, hits: Vec<Hit>, are_last: bool) -> Vec<Hit> {
         let mut placed = Vec::with_capacity(hits.len());
         for hit in hits {
@@ -351,7 +352,8 @@ impl Gatherer {
         self.ready.split_off(self.ready.len() - count)
     }
 
-    /// Chooses the local minima that are known. The ends up to `to` are known, and all ends of a text that is whole.
+    /// Chooses the local minima that are known. Ends up to `to` are known; if the text is complete, all of its ends
+    /// are.
     fn choose(&mut self, wanted: &Wanted, ends: &[TextEnd], to: usize) {
         let Gatherer { circle, wrapped, open: kept, pending: chosen, .. } = self;
         let circle = *circle;
@@ -372,7 +374,7 @@ impl Gatherer {
             before.extend(open.map(|run| (pattern, run)));
         }
         for (pattern, run) in before {
-            // An end may tell of a start that is as far before it as a hit is long.
+            // An end may lead to a start that precedes it by the length of a hit.
             let rightmost = wanted.anchors_at_starts(pattern);
             let ahead = if rightmost { wanted.before } else { 0 };
             if run.last + ahead >= to {
@@ -399,7 +401,7 @@ impl Wanted {
         ends.par_iter().with_min_len(run).map_init(Cells::default, hit).collect()
     }
 
-    /// Patterns without their orientation.
+    /// Index of the hit's pattern, without its orientation.
     fn hit(
         &self,
         cells: &mut Cells,

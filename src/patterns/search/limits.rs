@@ -43,8 +43,8 @@ struct Spent {
     substitutions: u32,
 }
 
-/// The best path at `end` within the limits and `most` edits, and its edits. Fewer than `least` are known
-/// not to do.
+/// The best path at `end` within the limits and `most` edits, and its number of edits. It is known that no path has
+/// fewer than `least` edits.
 pub fn align(
     pattern: &[u8],
     text: &[u8],
@@ -74,10 +74,10 @@ impl Round<'_> {
         let place = |rows: usize, spent: &Spent| {
             (rows * (insertions + 1) + spent.insertions as usize) * (deletions + 1) + spent.deletions as usize
         };
-        // Of each cell: the fewest substitutions with which it failed.
+        // For each state, the minimum number of substitutions with which it failed.
         let mut failed = vec![u32::MAX; (self.pattern.len() + 1) * (insertions + 1) * (deletions + 1)];
         let (mut rows, mut spent, mut steps) = (self.pattern.len(), Spent::default(), Vec::new());
-        // Of each cell on the way: which way is to be tried next.
+        // For each state on the current path, the next direction to try.
         let mut next = vec![0];
         loop {
             let column = self.column(rows, &spent)?;
@@ -134,7 +134,7 @@ impl Round<'_> {
     }
 }
 
-/// Takes a step back; the rows that it gives back.
+/// Undoes a step, and returns the number of rows that it consumed.
 fn undo(step: Step, spent: &mut Spent) -> usize {
     match step {
         Step::Equal => {}

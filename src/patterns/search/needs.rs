@@ -1,5 +1,5 @@
-//! Which patterns can occur in which texts. A pattern that is longer than a text by more than the edits can't, and is
-//! not searched in it.
+//! Decides which patterns can occur in which texts. A pattern that is longer than a text by more than the edits cannot
+//! occur, and is not searched in it.
 
 use super::Rule;
 use super::batch::{TextBatch, TextHandle};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Patterns by the length of the shortest text in which they can occur.
 pub struct Needs {
-    /// Length of that text, of each pattern.
+    /// Length of that text for each pattern.
     least: Vec<usize>,
     most: usize,
     classes: Vec<LengthClass>,

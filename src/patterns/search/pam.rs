@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use crate::patterns::search::OTHER;
 
-    /// The edges of TCCANGGT, with N as no base, that pass.
+    /// The accepted edges of TCCANGGT, where N is no base.
     fn edges(letters: &[u8], side: PamSide, strand: Strand) -> Vec<usize> {
         let text = [3, 1, 1, 0, OTHER, 2, 2, 3];
         let pam = Pam::new(letters, side).unwrap();
@@ -99,15 +99,15 @@ mod tests {
     fn by_hand() {
         let (forward, reverse) = (Strand::Forward, Strand::Reverse);
         assert_eq!(edges(b"NGG", PamSide::Three, forward), [4]);
-        // CCN in front.
+        // CCN before the hit.
         assert_eq!(edges(b"NGG", PamSide::Three, reverse), [4]);
         assert_eq!(edges(b"NGG", PamSide::Five, forward), [7]);
         assert_eq!(edges(b"NGG", PamSide::Five, reverse), [1]);
         assert_eq!(edges(b"ggu", PamSide::Three, forward), [5]);
-        // Cut off by the ends of the text.
+        // Truncated by the ends of the text.
         assert_eq!(edges(b"GGTN", PamSide::Three, forward), []);
         assert_eq!(edges(b"NTCC", PamSide::Five, forward), []);
-        // A letter that is no base is matched by N alone.
+        // Only N matches a character that is no base.
         assert_eq!(edges(b"AVG", PamSide::Three, forward), []);
         assert_eq!(edges(b"ANG", PamSide::Three, forward), [3]);
         assert_eq!(Pam::new(b"NG-", PamSide::Five), Err(2));

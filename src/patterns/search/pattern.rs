@@ -11,10 +11,10 @@ pub const ANY: Class = ANY_LETTER;
 /// Number of possible values of a class.
 pub const CLASSES: usize = 32;
 
-/// The classes of the codes of DNA, in their order: A, C, G, T, R, Y, S, W, K, M, B, D, H, V, N.
+/// The classes of the DNA codes, in their order: A, C, G, T, R, Y, S, W, K, M, B, D, H, V, N.
 const OF_CODES: [Class; 15] = [1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, ANY];
 
-/// The class of an IUPAC letter's code of DNA.
+/// The class of a DNA code.
 pub fn class_of(code: u8) -> Class {
     OF_CODES[code as usize]
 }
@@ -35,9 +35,9 @@ pub fn matches(class: Class, letter: u8) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub name: String,
-    /// In upper case.
+    /// IUPAC codes in upper case.
     pub letters: Vec<u8>,
-    /// Codes of DNA.
+    /// DNA codes.
     codes: Vec<u8>,
 }
 

@@ -62,12 +62,12 @@ struct Table {
 pub struct Pieces {
     edits: usize,
     cuts: Vec<Cut>,
-    /// Number of all patterns, and those that are in no table.
+    /// Number of all patterns, and the patterns that are in no table.
     count: usize,
     pub others: Vec<u32>,
 }
 
-/// The word of a pattern of bases: the lower bits below the higher ones.
+/// The word of a pattern without ambiguous bases: the low bits below the high bits.
 fn word_of(classes: &[u8]) -> Option<u64> {
     let bases = || {
         classes.iter().map(|class| (class.is_power_of_two() && *class < 16).then(|| class.trailing_zeros()))
@@ -276,7 +276,7 @@ impl Look<'_> {
                     let other = low_u32(window.other) & all;
                     let hash = table.hash(word);
                     let start = table.starts[hash] as usize;
-                    // A piece with a letter that is no base is none of a pattern.
+                    // No pattern has a piece with a character that is no base.
                     let end = if other & mask == 0 { table.starts[hash + 1] as usize } else { start };
                     simd.prefetch(bytemuck::cast_slice(&table.words[start..end]));
                     *named = (word, other, start..end);
@@ -288,7 +288,7 @@ impl Look<'_> {
                     };
                     let mut found = |place: usize| {
                         let differ = differ(table.words[place]);
-                        // Of the pieces without edits the first one tells of a hit.
+                        // If several pieces have no mismatch, only the first reports the hit.
                         let is_first =
                             differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
                         if is_first && differ.count_ones() as usize <= EDITS {

@@ -8,7 +8,7 @@ use super::{End, Rule, Scan};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
-/// Finds ends one cell after the other.
+/// Finds ends cell by cell.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
@@ -38,7 +38,7 @@ impl Scan for Plain {
     }
 }
 
-/// The path at an end: backwards from D(m,end), the diagonal before the deletion before the insertion.
+/// The path at an end, traced back from D(m,end): the diagonal before the deletion before the insertion.
 pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
     let (rows, columns) = (pattern.len(), end);
     let mut d = vec![vec![0; columns + 1]; rows + 1];
@@ -68,7 +68,7 @@ pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
 
 /// D(m,j) for each j from 1.
 fn edit_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
-    // Of the column before: D(0,j-1) .. D(m,j-1).
+    // The previous column: D(0,j-1) .. D(m,j-1).
     let mut column: Vec<u32> = (0..=to_u32(pattern.len())).collect();
     let mut distances = Vec::with_capacity(text.len());
     for &letter in text {

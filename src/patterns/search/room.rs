@@ -23,7 +23,7 @@ impl Room {
         Room { most, taken: AtomicUsize::new(0), stop: None }
     }
 
-    /// The same room, which is over as soon as this flag is set.
+    /// Adds a flag that ends the scan as soon as it is set.
     pub fn until(self, stop: Option<Arc<AtomicBool>>) -> Room {
         Room { stop, ..self }
     }
@@ -75,7 +75,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Whether there is no room for more, so that finding them is of no use.
+    /// Whether the capacity is exceeded, so that more ends are useless.
     #[inline]
     pub fn are_too_many(&self) -> bool {
         self.over

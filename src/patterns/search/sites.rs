@@ -291,8 +291,8 @@ impl Sites {
         own
     }
 
-    /// The anchors of a group's guides in each stretch, with the number of the part for its text, and the parts that are
-    /// left to a sweep.
+    /// The anchors of a group's guides in each stretch, with the number of the part as their text, and the ranges left
+    /// for a sweep.
     fn look(
         &self,
         plan: &Plan,
@@ -337,7 +337,7 @@ impl Sites {
         (anchors, joined(left.into_iter().flatten()))
     }
 
-    /// The anchors of some patterns in some parts, as a sweep's ends tell them.
+    /// The anchors of some patterns in some ranges, derived from the ends of a sweep.
     fn sweep(
         &self,
         scan: &dyn Scan,
@@ -360,7 +360,7 @@ impl Sites {
         let mut stream = Stream::default();
         for (place, (number, own)) in left.iter().enumerate() {
             let codes = parts[*number].codes;
-            // Ends behind a part tell of starts in it.
+            // Ends after a part may lead to starts in it.
             let to = codes.len().min(own.end + wanted.before + 1);
             stream.push(&seams, place, codes, own.start..to);
         }

@@ -37,12 +37,12 @@ impl Sliced {
         Sliced { set, chunk: None, spare: Mutex::default() }
     }
 
-    /// With chunks of this length: for tests of their borders.
+    /// Sets the chunk length, to test chunk boundaries.
     pub fn with_chunks(set: InstructionSet, chunk: usize) -> Sliced {
         Sliced { chunk: Some(chunk), ..Sliced::on(set) }
     }
 
-    /// The ends in the part of the text that begins at `first` and is a tile.
+    /// The ends in the tile that begins at `first`.
     fn tile(
         &self,
         shape: &Shape,
@@ -76,7 +76,7 @@ impl Scan for Sliced {
         room: &Room,
     ) -> Result<Vec<End>, EngineError> {
         let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
-        // No chunk needs more in front of it than all of the text.
+        // No chunk needs more bases before it than the text has.
         let before = before.min(text.len());
         let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
         let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();

@@ -42,7 +42,7 @@ pub struct TextEnd {
     pub edits: u32,
 }
 
-/// Makes codes of DNA those of a scan: codes of bases are below [`OTHER`], and all others are that.
+/// Converts DNA codes to codes for a scan: every code that is no base becomes [`OTHER`].
 pub fn plain_codes(codes: &mut [u8]) {
     codes.iter_mut().for_each(|code| *code = (*code).min(OTHER));
 }
@@ -92,7 +92,7 @@ impl Stream {
         self.codes.append(&codes[from..own.end], OTHER);
     }
 
-    /// Appends the part `own` of a text without its codes, for what takes these from the text itself.
+    /// Appends the part `own` of a text without its codes, for searches that read the text directly.
     pub fn mark(&mut self, text: usize, own: std::ops::Range<usize>) {
         let std::ops::Range { start, end } = own;
         self.stretches.push(Stretch { text, from: start, after: start, to: end, at: 0 });

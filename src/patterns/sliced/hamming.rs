@@ -36,7 +36,7 @@ pub fn sum<S: Bits>(simd: S, [a, b, c, d, e, f, g]: [S::B; ADDENDS]) -> [S::B; 3
     [one, two, four]
 }
 
-/// Takes a number of three bits from another, by adding the complement and one.
+/// Subtracts a three-bit number from another, by adding its complement and one.
 #[inline(always)]
 pub fn take_away<S: Bits>(simd: S, number: &mut [S::B], bits: [S::B; 3]) {
     let ones: S::B = all_ones();
@@ -48,14 +48,14 @@ pub fn take_away<S: Bits>(simd: S, number: &mut [S::B], bits: [S::B; 3]) {
     }
 }
 
-/// Counts of each row but the last, row 0 included: `w` bits, the lowest first, and the one of too many.
+/// Counts of each row except the last, including row 0: `w` bits, the lowest first, then the overflow bit.
 pub struct Counts<S: Bits> {
     bits: Vec<S::B>,
     width: usize,
 }
 
 impl<S: Bits> Counts<S> {
-    /// Where all chunks begin; a pattern of one class at least.
+    /// State at the beginning of all chunks; the pattern must have at least one class.
     #[inline(always)]
     pub fn new(len: usize, allowed: i64) -> Counts<S> {
         // The smallest width with 2^w > k.
@@ -66,7 +66,7 @@ impl<S: Bits> Counts<S> {
         Counts { bits, width }
     }
 
-    /// Does a block of columns, in which texts begin where `beginnings` are; adds where hits end.
+    /// Processes a block of columns in which texts begin at the bits of `beginnings`, and adds the ends of hits.
     #[inline(always)]
     pub fn sweep(
         &mut self,
@@ -80,12 +80,12 @@ impl<S: Bits> Counts<S> {
         let Some((last, others)) = pattern.split_last() else { return };
         for k in 0..BLOCK {
             let row = &self.bits[others.len() * size..];
-            // Of the last row only whether there are too many.
+            // For the last row, only the overflow matters.
             let misses = simd.and_not(ones, planes[*last][k]);
             let carry = row[..self.width].iter().fold(misses, |carry, &bit| simd.and(carry, bit));
             let too_many = simd.or(simd.or(row[self.width], carry), beginnings[k]);
             ends[k] = simd.or(ends[k], simd.and_not(ones, too_many));
-            // From the last row up, so that each finds the one before it as it was.
+            // From the last row up, so that each row reads the previous value of the row above it.
             for (i, &class) in others.iter().enumerate().rev() {
                 let (before, row) = self.bits.split_at_mut((i + 1) * size);
                 let before = &before[i * size..];

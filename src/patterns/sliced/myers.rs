@@ -31,15 +31,15 @@ pub fn beginning<S: Bits>(rows: usize) -> Vec<[S::B; 2]> {
 
 /// Columns in which texts begin.
 pub trait Beginnings<S: Bits>: Copy {
-    /// What becomes of `v+` and `v-` of a column.
+    /// Updates `v+` and `v-` of a column in which texts may begin.
     fn begin(self, simd: S, column: usize, v: [S::B; 2]) -> [S::B; 2];
 }
 
-/// No text begins there.
+/// No text begins in these columns.
 #[derive(Clone, Copy)]
 pub struct Nowhere;
 
-/// Texts begin where bits are set.
+/// Texts begin at the set bits.
 #[derive(Clone, Copy)]
 pub struct Where<'a, B>(pub &'a [B; COLUMNS]);
 
@@ -57,7 +57,7 @@ impl<S: Bits> Beginnings<S> for Where<'_, S::B> {
     }
 }
 
-/// Does all rows of some columns, with `matches` of each; gives `!h+` and `h-` of the last row.
+/// Computes all rows of some columns from the `matches` of each row, and returns `!h+` and `h-` of the last row.
 #[inline(always)]
 pub fn columns<'a, S: Bits>(
     simd: S,
@@ -86,7 +86,7 @@ where
     (no_plus, minus)
 }
 
-/// Bits of a number that is at least `least` and at most `most`.
+/// Number of bits of a signed number between `least` and `most`.
 pub fn width(least: i64, most: i64) -> usize {
     (1..64).find(|bits| -1 << (bits - 1) <= least && most < 1 << (bits - 1)).unwrap_or(64)
 }
@@ -98,7 +98,7 @@ pub fn constant<S: Bits>(value: i64, width: usize) -> Vec<S::B> {
     (0..width).map(|bit| if value >> bit & 1 == 1 { ones } else { zero }).collect()
 }
 
-/// Adds 1 where `plus` is and takes 1 where `minus` is; never both.
+/// Adds 1 at the bits of `plus` and subtracts 1 at the bits of `minus`; no bit is set in both.
 #[inline(always)]
 pub fn step<S: Bits>(simd: S, number: &mut [S::B], plus: S::B, minus: S::B) {
     let [lowest, rest @ ..] = number else { return };

@@ -23,7 +23,7 @@ pub fn transpose_rows<S: Bits>(simd: S, rows: &mut [S::B; BLOCK]) {
     exchange(simd, rows, 1, 0x5555_5555_5555_5555);
 }
 
-/// Exchanges the upper bits of each upper row with the lower bits of the row `step` below it.
+/// Swaps the upper bits of each upper row with the lower bits of the row `step` below it.
 #[inline(always)]
 fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64) {
     let lower: S::B = splat(lower);
@@ -37,7 +37,7 @@ fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64)
     }
 }
 
-/// A vector of the same words.
+/// A vector that repeats one word.
 #[inline(always)]
 pub fn splat<B: Pod>(word: u64) -> B {
     let line = Line([word; 8]);

@@ -4,7 +4,7 @@ use super::shader::UNIT;
 use crate::gpu::run::Readback;
 use std::ops::Range;
 
-/// Where patterns end in a text.
+/// The ends of patterns in a text.
 #[derive(Default)]
 pub struct Ends {
     pub(super) parts: Vec<FoundPart>,

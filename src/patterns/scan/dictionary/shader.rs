@@ -7,9 +7,9 @@ use crate::terms::casts::{const_u32, to_u32};
 const WORDS: &str = include_str!("../../../../shaders/words.wgsl");
 const LINE_STARTS: &str = include_str!("../../../../shaders/line_starts.wgsl");
 
-/// Threads of a workgroup.
+/// Threads per workgroup.
 pub const THREADS: u32 = 128;
-/// Lines of a thread.
+/// Lines per thread.
 pub const LINES: u32 = 4;
 /// Bytes per thread if any of them may begin a word: one bit of a word for each.
 pub const UNIT: usize = 32;
@@ -42,7 +42,7 @@ pub enum Wanted {
     Places,
     /// For each line, whether it begins with a word, or the longest such word.
     Start { numbers: bool },
-    /// For each line, whether it is a word, or which.
+    /// For each line, whether it equals a word, or which word.
     Line { numbers: bool },
 }
 

@@ -150,7 +150,7 @@ impl Lists {
         Lists { masks, mask_shift, key_letters, long_lengths, long_letters: Vec::new() }
     }
 
-    /// Words in this many buckets, if lookups stay short; of equal words the first.
+    /// Stores the words in this number of buckets, if lookups stay short. If words are equal, only the first is stored.
     fn place(&mut self, words: WordList, buckets: usize) -> Option<(Vec<Slot>, u32)> {
         let mut slots = vec![[0; 4]; buckets * SLOTS];
         let mut probes = 1;
@@ -193,7 +193,7 @@ impl Lists {
         [hash, at, to_u32(word.len()), LONG << NUMBER_BITS | number]
     }
 
-    /// Whether a slot has this word.
+    /// Whether a slot holds this word.
     fn is_of(&self, slot: &Slot, word: &[u8], hash: u32) -> bool {
         let [first, at, len, code] = *slot;
         if code >> NUMBER_BITS != LONG {

@@ -27,7 +27,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Every kernel with one of these windows.
+    /// Every kernel for these window lengths.
     pub fn all(windows: impl IntoIterator<Item = u32>) -> Vec<Variant> {
         let rabin = windows.into_iter().map(Some).chain([None]);
         let all = rabin.flat_map(|window| {
@@ -38,7 +38,7 @@ impl Variant {
         all.filter(|variant| variant.window.is_some() || !variant.looked_up).collect()
     }
 
-    /// Units in front of a chunk.
+    /// Units before a chunk.
     fn before(&self) -> u32 {
         self.window.map_or(1, |window| window.div_ceil(to_u32(UNIT)))
     }
@@ -47,7 +47,7 @@ impl Variant {
         32 / self.letters.bits()
     }
 
-    /// Words of a unit.
+    /// Words per unit.
     fn words(&self) -> u32 {
         to_u32(UNIT) / self.letters_per_word()
     }

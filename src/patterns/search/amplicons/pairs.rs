@@ -31,7 +31,7 @@ pub struct NamedPair {
     pub classes: [u32; 2],
 }
 
-/// Why names tell no pair of the pattern at `place`.
+/// The reason why the name of the pattern at `place` forms no pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPair {
     /// The name has no side.
@@ -68,7 +68,7 @@ impl Pairs {
         Pairs { names: Some(names), class_of, roles }
     }
 
-    /// The pairs that the names of all patterns tell, in the order of their first patterns.
+    /// The pairs formed by the names of all patterns, in the order of their first patterns.
     pub fn of_names(patterns: &[&str]) -> Result<Pairs, NoPair> {
         let mut places: HashMap<(&str, usize), usize> = HashMap::new();
         // Name and kind, and the first pattern of each side.
@@ -182,7 +182,7 @@ fn side(name: &str) -> Option<(usize, usize, usize)> {
     })
 }
 
-/// Whether this tells alternates apart: a number, or `alt` with a number or without.
+/// Whether the text is the suffix of an alternate: a number, or `alt` with or without a number.
 fn is_alternate(text: &str) -> bool {
     let is_alt = text.get(..3).is_some_and(|begin| begin.eq_ignore_ascii_case("alt"));
     let number = if is_alt { &text[3..] } else { text };
@@ -207,7 +207,7 @@ mod tests {
             ("a_F_R", Some(("a_F", 1, 1))),
             ("read/1", Some(("read", 2, 0))),
             ("read/2", Some(("read", 2, 1))),
-            // The side is what stands last.
+            // The last side in a name counts.
             ("x_LEFT_1_R", Some(("x_LEFT_1", 1, 1))),
             ("read/1_2", None),
             ("x_LEFT_beta", None),
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(Pairs::of_names(&["a_LEFT", "a_RIGHT", "probe"]), Err(NoPair::NoSide { place: 2 }));
         assert_eq!(Pairs::of_names(&["a_LEFT", "a_RIGHT", "b_LEFT"]), alone(2, "b_RIGHT"));
         assert_eq!(Pairs::of_names(&["b/2", "a_F", "a_R"]), alone(0, "b/1"));
-        // The sides are of two kinds.
+        // The two names have sides of different kinds.
         assert_eq!(Pairs::of_names(&["a_LEFT", "a_R"]), alone(0, "a_RIGHT"));
     }
 

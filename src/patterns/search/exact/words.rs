@@ -111,14 +111,14 @@ pub struct Table {
     /// The first level: one bit for each hash prefix that some word has.
     bits: Vec<u64>,
     bits_shift: u32,
-    /// The second: where the entries begin.
+    /// The second level: offset of the entries of each hash prefix.
     starts: Vec<u32>,
     starts_shift: u32,
     entries: Vec<Entry>,
 }
 
 impl Table {
-    /// Of as many entries as `for_each` calls with, twice: so no second copy of them is made on the way.
+    /// Builds the table from `count` entries. `for_each` is called twice, which avoids a temporary copy of the entries.
     fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
         let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
@@ -182,13 +182,13 @@ impl Classes {
         Classes { classes: patterns.concat(), starts }
     }
 
-    /// Those of a pattern.
+    /// The classes of a pattern.
     #[inline(always)]
     pub fn get(&self, pattern: u32) -> &[u8] {
         &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
     }
 
-    /// Whether they are those of these patterns.
+    /// Whether these are the classes of `patterns`.
     pub fn are(&self, patterns: &[Vec<u8>]) -> bool {
         self.starts.len() == patterns.len() + 1
             && (0..).zip(patterns).all(|(pattern, classes)| self.get(pattern) == classes)
@@ -211,7 +211,7 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// Calls with all words.
+    /// Calls `call` with all words.
     pub fn for_each(&self, patterns: &[Vec<u8>], mut call: impl FnMut(PatternWord)) {
         for &(pattern, place) in &self.patterns {
             let classes = &patterns[pattern as usize][place as usize..][..self.shape.span()];
@@ -222,7 +222,7 @@ impl Entered {
     }
 }
 
-/// Patterns by the shapes that they are entered in, and those that are entered in none.
+/// Groups patterns by the shapes in which they are entered, and lists those that fit no shape.
 pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
     let mut all = SHAPES.map(|shape| Entered { shape, patterns: Vec::new() });
     let mut others = Vec::new();
@@ -235,7 +235,7 @@ pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
     (all.into_iter().filter(|own| !own.patterns.is_empty()).collect(), others)
 }
 
-/// Patterns by their words.
+/// Patterns indexed by their words.
 #[derive(Debug)]
 pub struct Index {
     pub classes: Classes,

@@ -76,7 +76,7 @@ impl WordsOnCard {
         Ok(Arc::clone(last.insert(Arc::new(known))))
     }
 
-    /// All ends of the patterns that have words, or more than `most` of them.
+    /// All ends of the patterns that have words; if there are more than `most`, more than `most` of them.
     pub fn ends(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError> {
         let known = self.known(patterns)?;
         let mut ends = Vec::new();

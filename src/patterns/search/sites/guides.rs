@@ -76,7 +76,7 @@ impl Plan {
                 seeds.first.words(&guide.classes)?;
                 seeds.second.map_or(Some(()), |seed| seed.words(&guide.classes).map(drop))
             };
-            // Only codes of IUPAC make many words.
+            // Only ambiguous IUPAC codes produce many words.
             let is_plain = |guide: &Guide| guide.classes.iter().all(|class| class.is_power_of_two());
             let (own, too_many): (Vec<&Guide>, Vec<&Guide>) =
                 same.iter().partition(|guide| is_plain(guide) || words_of(guide).is_some());

@@ -26,13 +26,13 @@ pub struct Scratch {
 /// An anchor of a guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// Place of the pattern among all oriented ones.
+    /// Index of the oriented pattern.
     pub pattern: u32,
     pub place: usize,
     pub edits: u32,
 }
 
-/// Looks for the guides of a group in the part `own` of a text.
+/// Searches for the guides of a group in the part `own` of a text.
 pub struct Look<'a> {
     pub group: &'a Group,
     pub sides: &'a [Side],
@@ -80,7 +80,7 @@ impl Kernel for Look<'_> {
             let sites = Sites { side, planes, sites, from, text: self.text.len() };
             look(simd, self.group, &sites, passed, &mut self.most_guides, &mut found)?;
         }
-        // A guide may have been named more than once.
+        // Several words may lead to the same guide.
         found.sort_unstable();
         found.dedup();
         Some(found)
@@ -88,7 +88,7 @@ impl Kernel for Look<'_> {
 }
 
 impl Sites<'_> {
-    /// The bits of bases at a site, as the guides have them.
+    /// The bits of the bases at a site, in the orientation of the guides.
     #[inline(always)]
     fn bases(&self, at: u32) -> (u64, u64) {
         let (low, high) = self.planes.bases(at as usize);

@@ -78,7 +78,7 @@ impl WordSearch<'_> {
                 next[rows] = column[rows];
                 least = 0;
             } else {
-                // Farther from the diagonal there are more edits than may be.
+                // Cells farther from the diagonal have too many edits.
                 let (place, edits) = (len + 1, self.seed.edits);
                 if self.seed.indels && place <= edits {
                     next[0] = to_u8(place);
@@ -102,7 +102,7 @@ impl WordSearch<'_> {
     }
 }
 
-/// A word, and a guide whose seed has it.
+/// A word, and a guide whose seed has this word.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Entry {
@@ -110,20 +110,20 @@ pub struct Entry {
     pub guide: u32,
 }
 
-/// The words of a seed of all guides.
+/// The words of one seed in all guides.
 #[derive(Debug)]
 pub struct Table {
     pub seed: Seed,
-    /// A bit for each word.
+    /// One bit for each possible word, set if a guide has it.
     bits: Vec<u64>,
-    /// Where the entries of a hash begin.
+    /// Offset of the entries of each hash.
     starts: Vec<u32>,
     shift: u32,
     entries: Vec<Entry>,
 }
 
 impl Table {
-    /// Of guides that have not too many words.
+    /// Builds the table for guides that do not have too many words.
     pub fn new(seed: Seed, guides: &[&[Class]]) -> Table {
         let words: Vec<Vec<u32>> =
             guides.par_iter().with_min_len(RUN).map(|guide| seed.words(guide).unwrap_or_default()).collect();
@@ -176,7 +176,7 @@ impl Entry {
     }
 }
 
-/// The place of a word (Knuth 1998, 6.4).
+/// The hash of a word (Knuth 1998, 6.4).
 #[inline(always)]
 fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> shift) as usize

@@ -17,7 +17,7 @@ pub struct Sweep<'a> {
     pub tile: &'a Tile,
     pub shape: &'a Shape,
     pub patterns: &'a [Vec<u8>],
-    /// Place of the first pattern among all.
+    /// Index of the first pattern.
     pub first: u32,
     pub rule: &'a Rule,
     pub room: &'a Room,
@@ -104,7 +104,7 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
     let mut before = number.clone();
     found.edits = allowed + 1;
     let own = found.shape.before;
-    // A text that is shorter than a hit may be begins with the columns.
+    // A text shorter than a hit's maximum span begins at the first column.
     let begin = own.saturating_sub(rule.span_of(pattern.len()) - 1) / COLUMNS * COLUMNS;
     for column in (begin..found.shape.columns).step_by(COLUMNS) {
         let matches = rows.iter().map(|row| &row[column / COLUMNS]);

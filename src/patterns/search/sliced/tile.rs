@@ -59,7 +59,7 @@ pub struct Fill<'a> {
     pub shape: &'a Shape,
     pub text: &'a Codes,
     pub first: usize,
-    /// The classes wanted, as bits.
+    /// The requested classes, one bit each.
     pub classes: u32,
 }
 
@@ -90,7 +90,7 @@ impl Words {
         self.rare.resize(blocks, false);
     }
 
-    /// Where the words of a group begin.
+    /// Offset of the words of a group.
     #[inline(always)]
     fn place(&self, group: usize, block: usize) -> usize {
         (group * self.rare.len() + block) * self.group
@@ -167,7 +167,7 @@ fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, firs
     }
 }
 
-/// Transposes the words of each block, and makes the planes of them.
+/// Transposes the words of each block, and computes the planes from them.
 #[inline(always)]
 fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
     let ones: S::B = all_ones();
