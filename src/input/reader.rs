@@ -80,7 +80,7 @@ use std::sync::Arc;
 /// The residues wanted should fit within this multiple of their bytes, line ends and names included.
 const LETTERS_WITHIN: usize = 4;
 
-/// One sequence of a file.
+/// One record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// 1-based number among the records of the file, or of the part of it that is read.
@@ -165,7 +165,7 @@ impl Reader {
         Ok(Reader { steady, meter, state, ..Reader::new(path.to_path_buf(), file)? })
     }
 
-    /// Opens what of a file belongs to a part; without one, all of it.
+    /// Opens the part of a file that `slice` selects, or all of it.
     pub fn open_part(path: &Path, slice: Option<Slice>, rules: ReadRules) -> Result<Reader> {
         let reader = match slice {
             None => Reader::open(path)?,
@@ -174,7 +174,7 @@ impl Reader {
         Ok(reader.with_rules(rules))
     }
 
-    /// Opens a file that can be read twice, as a part of the references is.
+    /// Opens a file that can be read twice, as a part of the references requires.
     pub fn open_twice(path: &Path) -> Result<Reader> {
         size(path, "--ref-part")?;
         Reader::open(path)
@@ -207,7 +207,7 @@ impl Reader {
         Reader::placed(path, input, sizes, Part { may_be_empty: false, is_first: true })
     }
 
-    /// A reader of all of a file, or of a part.
+    /// A reader for a whole file, or for a part.
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
         let source = Source::new(input, part.is_first).map_err(|source| unread(&path, source))?;
         let (packing, tail, lead, is_bam) = (source.packing(), source.tail(), source.lead(), source.is_bam());
@@ -276,7 +276,7 @@ impl Reader {
         &self.read_groups
     }
 
-    /// Where in the file the part is that is read.
+    /// Position in the file of the part that is read.
     pub fn extent(&self) -> Arc<Extent> {
         Arc::clone(&self.extent)
     }
@@ -413,7 +413,7 @@ impl Reader {
         Ok(letters)
     }
 
-    /// From now on FASTA records that are longer than a piece come in parts.
+    /// From now on, FASTA records longer than a piece come in parts.
     fn split_records(&mut self) {
         self.blocks.split_records();
     }
@@ -439,7 +439,7 @@ impl Reader {
         take: impl Fn(&mut T, Raw) -> Result<()> + Sync,
     ) -> Option<Harvest<T>> {
         if !self.ready.is_empty() || self.fault.is_some() {
-            // They were parsed to be plain records, and nothing else can be made of them.
+            // They were parsed as plain records, and cannot be used otherwise.
             let fault = self.fault.take().unwrap_or_else(|| self.begun());
             self.ready.clear();
             self.finish();
@@ -452,7 +452,7 @@ impl Reader {
             self.finished = true;
             return None;
         };
-        // Before the next block is read.
+        // Taken before the next block is read.
         self.parsed = self.meter.bytes();
         let (reading, blocks) = ((&*self.origin, self.rules), &mut self.blocks);
         let parsed = if self.steady && self.ahead.is_empty() && !blocks.ended() {
@@ -502,7 +502,7 @@ pub fn first_length(path: &Path) -> Option<u64> {
     first
 }
 
-/// Bytes of a file that can be read in parts, as the option `flag` wants it.
+/// Size in bytes of a file that can be read in parts, as the option `flag` requires.
 fn size(path: &Path, flag: &str) -> Result<u64> {
     let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
     match (path == Path::new("-"), metadata) {
@@ -516,7 +516,7 @@ fn size(path: &Path, flag: &str) -> Result<u64> {
     }
 }
 
-/// What `take` makes of each piece, how much it holds, what was tolerated, and how its reading ended.
+/// For each piece, the result of `take`, the counts of the piece, tolerated irregularities, and how reading ended.
 fn parse_pieces<T: Default + Send>(
     block: &Block,
     reading: (&Origin, ReadRules),
@@ -529,7 +529,7 @@ fn parse_pieces<T: Default + Send>(
         (made, read, remarks.into_inner(), outcome)
     };
     match block.len() {
-        // A small file should not wait for the pool.
+        // A small file should not wait for the thread pool.
         0 | 1 => (0..block.len()).map(parse).collect(),
         pieces => (0..pieces).into_par_iter().map(parse).collect(),
     }

@@ -115,7 +115,7 @@ impl<'a> Contents<'a> {
         self.names().map(drop)
     }
 
-    /// Proves all of a section.
+    /// Verifies a whole section.
     fn prove(&self, section: Section) -> Result<&'a [u8], Fault> {
         let blocks = self.section(section);
         let damaged =
@@ -128,7 +128,7 @@ impl<'a> Contents<'a> {
         &self.sections[section as usize]
     }
 
-    /// Where things end that have `total` bytes together.
+    /// The exclusive ends of items with a total length of `total`.
     fn ends(&self, section: Section, total: u64) -> Result<Vec<usize>, Fault> {
         let bytes = self.prove(section)?;
         let wrong = || Fault::damage(format!("section {} does not match the header", section as usize + 1));

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 pub const VERSION: u32 = 1;
 /// Byte-order mark: in a file with reversed bytes, it reads as another number.
 const ORDER: u32 = 0x0102_0304;
-/// Bytes that have a checksum of their own.
+/// Bytes per block; each block has its own checksum.
 pub const BLOCK: usize = 1 << 20;
 /// Sections begin at multiples of this.
 const ALIGNMENT: u64 = 64;
@@ -51,7 +51,7 @@ pub const SECTIONS: [Section; 8] = [
     Section::KmerPlaces,
 ];
 
-/// Why bytes are no database that this program reads, and what to do about it.
+/// Why bytes are no database that this version reads, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub problem: String,
@@ -70,17 +70,17 @@ impl Fault {
 /// The file that a database was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its name if it lay beside the database, else its path.
+    /// Its name if it was in the folder of the database, otherwise its path.
     pub path: String,
     pub len: u64,
-    /// When it was last written to: seconds since 1970, and nanoseconds.
+    /// Time of its last modification: seconds since 1970, and nanoseconds.
     pub time: (i64, u32),
     /// CRC-32 of its bytes.
     pub sum: u32,
 }
 
 impl SourceFile {
-    /// A time as it is written.
+    /// A time in the form that is written.
     pub fn time_of(time: SystemTime) -> (i64, u32) {
         match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => (to_i64(since.as_secs()), since.subsec_nanos()),
@@ -147,7 +147,7 @@ impl Header {
         &self.entries[section as usize]
     }
 
-    /// Bytes of the header.
+    /// Length of the header in bytes.
     fn len(&self) -> usize {
         let sums: usize = self.entries.iter().map(|entry| entry.sums.len()).sum();
         FIXED + self.path().len() + SECTIONS.len() * ENTRY + sums * SUM + SUM
@@ -227,7 +227,7 @@ impl Header {
         }
     }
 
-    /// The header of the fields behind its length.
+    /// Decodes the fields after the header's length.
     fn of_fields(mut fields: Fields) -> Option<Header> {
         let bytes = fields.u64()?;
         let has_blocks = fields.u32()? == to_u32(BLOCK);
@@ -280,7 +280,7 @@ impl Header {
     }
 }
 
-/// Refuses files of another version, or of a program that wrote its numbers the other way round.
+/// Returns an error for files of another version, or with reversed byte order.
 fn check_version(order: u32, version: u32) -> Result<(), Fault> {
     if order == ORDER.swap_bytes() {
         return Err(Fault::damage("the file is big-endian, but databases are little-endian"));

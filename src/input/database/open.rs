@@ -16,9 +16,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a source that are compared by their checksum where only its time is another.
+/// Maximum size in bytes of a source that is compared by checksum if only its time differs.
 const SMALL_SOURCE: u64 = 1 << 26;
-/// Bytes that are read at once.
+/// Bytes per read.
 const BUFFER: usize = 1 << 20;
 
 /// An open database.
@@ -61,11 +61,11 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
 }
 
 impl Database {
-    /// Opens a database. Its header and the ends of its sequences are checked.
+    /// Opens a database, and checks its header and the ends of its sequences.
     pub fn open(path: &Path) -> Result<Database> {
         let map = File::open(path).and_then(Mapped::new).map_err(|source| Error::io(path, source))?;
-        // SAFETY: the contents are dropped before the map, which is declared after them. What else holds the bytes holds the
-        // database: `MappedCodes` for sequences, and the owner of an index.
+        // SAFETY: the contents are dropped before the map, which is declared after them. Every other holder of the
+        // bytes also holds the database: `MappedCodes` for sequences, and the owner of an index.
         let bytes = unsafe { map.bytes() };
         let contents = Contents::read(bytes).map_err(|fault| refused(path, fault))?;
         Ok(Database { path: path.to_path_buf(), contents, map, index: OnceLock::new() })
@@ -109,7 +109,7 @@ impl Database {
         })
     }
 
-    /// The index of k-mers of all references, if there is one.
+    /// The k-mer index of all references, if there is one.
     pub fn index(self: &Arc<Database>) -> Option<StoredIndex> {
         let letters = self.contents.kmer()?;
         let database = Arc::clone(self);
@@ -138,7 +138,7 @@ impl Database {
         Some(refused(&self.path, fault))
     }
 
-    /// Says that the file that the database was made from has changed since, if it is still there.
+    /// A message if the source file of the database still exists and has changed since.
     pub fn change(&self) -> Option<String> {
         let source = self.contents.header().source.as_ref()?;
         let path = self.path.parent().unwrap_or(Path::new("")).join(&source.path);

@@ -44,7 +44,7 @@ fn bytes(references: &References, index: Option<&Index>, source: Option<SourceFi
     bytes
 }
 
-/// All that a run gets of a database; the error is that of one that is damaged.
+/// Everything that a run reads from a database; the error is that of a damaged one.
 #[derive(Debug, PartialEq)]
 struct All {
     alphabet: Alphabet,
@@ -118,7 +118,7 @@ fn flipped_bits_are_noticed_or_harmless() {
     let header = u64::from_le_bytes(sound[16..24].try_into().unwrap()) as usize;
     let mut noticed = 0;
     for at in 0..sound.len() {
-        // All bits of the header, and of the rest, which is longer, some.
+        // All bits of the header, and some bits of the rest, which is longer.
         for bit in (0..8).filter(|bit| at < header || (at + bit).is_multiple_of(5)) {
             let mut flipped = sound.clone();
             flipped[at] ^= 1 << bit;
@@ -206,7 +206,7 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
     }
 }
 
-/// Bytes that follow no rule, with right checksums: an error, or what engines may index tables by.
+/// Arbitrary bytes with correct checksums: an error, or values by which engines can safely index tables.
 #[test]
 fn forged_files_are_refused_or_sound() {
     let references = references(&[40, 1, 30], Alphabet::Dna);

@@ -22,7 +22,7 @@ pub fn abundance(name: &[u8]) -> Result<u64, Refused> {
     }
 }
 
-/// Appends a name with the field of `abundance` at its end, in the place of its first one.
+/// Appends a name without its first abundance field, and a field with `abundance` at its end.
 pub fn with_abundance(name: &[u8], abundance: u64, out: &mut Vec<u8>) {
     let begin = out.len();
     match field(name) {

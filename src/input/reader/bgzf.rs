@@ -119,7 +119,7 @@ impl<R: Read> Blocks<R> {
         Ok(sound > 0)
     }
 
-    /// The inflated bytes at hand.
+    /// The inflated bytes that are available.
     fn at_hand(&mut self) -> &[u8] {
         while self.ready.front().is_some_and(|block| block.len() == self.used) {
             self.ready.pop_front();

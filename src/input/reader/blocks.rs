@@ -37,13 +37,13 @@ pub struct Block {
     end: End,
 }
 
-/// The end of the input after a block.
+/// The state of the input after a block.
 enum End {
-    /// More records.
+    /// More input, which may begin with another record.
     Record,
-    /// Nothing, and whether the last record is complete the parser must see.
+    /// The input ended here; the parser must check whether the last record is complete.
     Open,
-    /// Nothing, and a fault was told.
+    /// The input ended with a fault, which was already reported.
     Closed,
     Fault(Error),
 }
@@ -53,9 +53,9 @@ enum End {
 pub struct Piece<'a> {
     pub format: Format,
     pub bytes: &'a [u8],
-    /// Whether the first record is the continuation of one that began in an earlier piece, and so has no header.
+    /// Whether the first record continues one that began in an earlier piece, so that it has no header.
     pub continues: bool,
-    /// Another record follows, or could: the last one is complete as it is.
+    /// Whether another record follows or could follow, so that the last record is complete.
     pub closed: bool,
 }
 
@@ -64,9 +64,9 @@ pub struct Blocks {
     origin: Arc<Origin>,
     feed: Feed,
     sizes: Sizes,
-    /// Bytes of the next block, at least.
+    /// Minimum size of the next block in bytes.
     wanted: usize,
-    /// Buffers to use again: fresh memory costs more than what is read into it.
+    /// Buffers to reuse: fresh memory costs more than reading into it.
     spare: Vec<Vec<u8>>,
     ended: bool,
 }
@@ -91,7 +91,7 @@ impl Default for Sizes {
 }
 
 impl Blocks {
-    /// An error where `source` does not begin as FASTA or FASTQ.
+    /// Returns an error if `source` begins neither as FASTA nor as FASTQ.
     pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
         let format = match source.lead().first {
             Some(b'>') => Format::Fasta,
@@ -102,18 +102,18 @@ impl Blocks {
             }
         };
         let feed = Feed::new(source, format);
-        // The first one is small: a fault at the start should show at once.
+        // The first block is small, so that a fault at the start is reported quickly.
         let wanted = sizes.piece.min(sizes.block);
         Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
     }
 
-    /// None at all.
+    /// Blocks of an input without records.
     pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
         let feed = Feed::new(source, Format::Fasta);
         Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
     }
 
-    /// From now on FASTA records that are longer than a piece come in parts, so that no buffer grows to their length.
+    /// From now on, FASTA records longer than a piece come in parts, so that no buffer grows to their length.
     pub fn split_records(&mut self) {
         self.feed.splits = self.feed.format == Format::Fasta;
     }
@@ -122,7 +122,7 @@ impl Blocks {
         self.feed.format == Format::Fastq
     }
 
-    /// Whether there are no more.
+    /// Whether there are no more blocks.
     pub fn ended(&self) -> bool {
         self.ended
     }
@@ -200,7 +200,7 @@ impl Feed {
         }
     }
 
-    /// Fills `bytes`, of which there are `len`, unless the input ends.
+    /// Fills `bytes`, of which `len` are already read, unless the input ends.
     fn fill(&mut self, origin: &Origin, bytes: &mut [u8], len: &mut usize) -> End {
         while *len < bytes.len() {
             match self.source.read(&mut bytes[*len..]) {
@@ -215,7 +215,8 @@ impl Feed {
 }
 
 impl Block {
-    /// No records, and the error that there is no memory for the next one, of which these are the bytes so far.
+    /// A block without records, and the error that memory does not suffice for the next record, which begins with these
+    /// bytes.
     fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> Block {
         let end = End::Fault(origin.too_long(bytes));
         Block { format, continues: false, bytes: Vec::new(), cuts: vec![0], end }

@@ -66,7 +66,8 @@ pub fn cuts_inside(bytes: &[u8], piece: usize, at_end: bool, continues: bool) ->
     cuts
 }
 
-/// A place to cut the piece that begins at `from`, at `limit` or before it if that can be; `limit` lies inside the bytes.
+/// A position at which to cut the piece that begins at `from`: `limit`, or an earlier one. `limit` must be inside the
+/// bytes.
 fn cut_inside(bytes: &[u8], from: usize, limit: usize, inside: bool) -> Option<usize> {
     let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let cut =
@@ -103,12 +104,12 @@ pub fn without_empty_end(bytes: &[u8], at_end: bool) -> usize {
     match (newlines(&bytes[..end - 1]) + 1) % FASTQ_LINES {
         0 => end,
         3 => line_end(end),
-        // The last record is no record.
+        // The last record is incomplete or none.
         _ => bytes.len(),
     }
 }
 
-/// The first record that begins at `least` or later, and behind 0.
+/// Start of the first record at `least` or later, and after 0.
 fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     let least = least.max(1);
     if least >= bytes.len() {
@@ -126,7 +127,7 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
             None
         }
         Format::Fastq => {
-            // The line that ends at `least` or later may be a record's last.
+            // The line that ends at `least` or later may be the last of a record.
             let mut at = least - 1;
             let before = newlines(&bytes[..at]);
             for _ in 0..FASTQ_LINES - before % FASTQ_LINES {
@@ -137,8 +138,7 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     }
 }
 
-/// The last record that begins behind 0. None but the one at the very end begins before `known`, or
-/// at `least` or later.
+/// Start of the last record after 0. No start except the one at the very end is before `known`, or at `least` or later.
 fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Option<usize> {
     match format {
         Format::Fasta => {
@@ -165,7 +165,7 @@ fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Optio
     }
 }
 
-/// Number of line ends.
+/// Number of newlines.
 pub fn newlines(bytes: &[u8]) -> usize {
     memchr_iter(b'\n', bytes).count()
 }

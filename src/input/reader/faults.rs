@@ -75,7 +75,7 @@ pub fn alignments(path: &Path, format: &str) -> Error {
     Error::input(whole(path), format!("this is {format}, which contains alignments"), remedy)
 }
 
-/// Why a file could not be opened.
+/// The error for a file that could not be opened.
 pub fn unopened(path: &Path, source: io::Error) -> Error {
     match source.kind() {
         io::ErrorKind::NotFound => {
@@ -88,7 +88,7 @@ pub fn unopened(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// Why a file could not be read on.
+/// The error for a file that could not be read to its end.
 pub fn unread(path: &Path, error: io::Error) -> Error {
     if let Some(damaged) = error.get_ref().filter(|known| known.is::<DamagedBam>()) {
         let remedy = "copy or write the file again; check it with `samtools quickcheck`";
@@ -103,7 +103,7 @@ pub fn unread(path: &Path, error: io::Error) -> Error {
     }
 }
 
-/// The error of a file in another encoding.
+/// The error for a file in another encoding.
 pub fn encoded(path: &Path, encoding: &str) -> Error {
     let remedy = format!("convert it to UTF-8: `iconv -f {encoding} -t UTF-8 FILE | swalign - ...`");
     Error::input(whole(path), "the text is UTF-16", remedy)
@@ -129,7 +129,7 @@ impl Origin {
 }
 
 impl Origin {
-    /// The error of a record, the first of `bytes`, for which there is no memory.
+    /// The error for the first record in `bytes`, for which memory does not suffice.
     pub fn too_long(&self, bytes: &[u8]) -> Error {
         const MOST: usize = 300;
         let header = bytes.get(1..bytes.len().min(MOST)).unwrap_or_default();
@@ -139,12 +139,12 @@ impl Origin {
         Error::input(place, problem, NO_ROOM)
     }
 
-    /// The error of very many empty lines, after which another record could only be an error.
+    /// The error for an excessive number of empty lines, after which another record could only be an error.
     pub fn only_empty_lines(&self) -> Error {
         Error::input(whole(&self.path), "more than 32 MiB of empty lines follow a record", "remove them")
     }
 
-    /// The error of a record in `bytes`; a CR inside one of its lines is the cause of all that follows.
+    /// The error for a record in `bytes`. If one of its lines contains a CR, that is reported as the cause.
     pub fn fault_in(&self, bytes: &[u8], number: u64, error: ParseError) -> Error {
         let last = match error.kind {
             ParseErrorKind::InvalidStart | ParseErrorKind::UnequalLengths => error.position.line + 3,
@@ -168,7 +168,7 @@ fn explain(error: &ParseError) -> (String, &'static str) {
                       records; the file may be truncated";
     let cut = "the file may be truncated or damaged: copy or write it again";
     let (problem, remedy) = match error.kind {
-        // Bytes in memory have none.
+        // Cannot occur, since the parser reads from memory.
         ParseErrorKind::Io => return (msg.clone(), cut),
         ParseErrorKind::UnequalLengths => {
             let problem = format!("sequence and qualities differ in length: {}", msg.to_lowercase());

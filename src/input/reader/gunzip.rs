@@ -131,7 +131,7 @@ impl<R: BufRead> Read for Gunzip<R> {
     }
 }
 
-/// What follows a member; the input then stands where the next one begins, else at its end.
+/// The data after a member. If another member follows, the input is positioned at its start, otherwise at the end.
 pub fn next(input: &mut impl BufRead) -> io::Result<Next> {
     let mut zeros = 0;
     loop {

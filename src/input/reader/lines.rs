@@ -8,20 +8,20 @@ use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read, Stdin};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file, or stdin, as they are or unpacked.
+/// Reads the bytes of a file or of stdin, decompressed if requested.
 pub struct LineReader {
     path: PathBuf,
     input: Box<dyn Input>,
-    /// The beginning of a line, which was read with the block before.
+    /// The beginning of a line, which was read with the previous block.
     rest: Vec<u8>,
     packing: Packing,
-    /// What follows gzip data that are unpacked.
+    /// Observations after gzip data, if these are decompressed.
     tail: Option<Tail>,
 }
 
-/// Bytes at the beginning that tell the packing.
+/// Number of bytes that identify the compression.
 const HEAD: usize = 6;
-/// Packed bytes that are read at once.
+/// Compressed bytes per read.
 const PACKED: usize = 1 << 16;
 
 /// Whole lines; the last line of a file may lack its newline. The buffer is reused.
@@ -97,7 +97,7 @@ impl LineBlock {
 }
 
 impl LineReader {
-    /// Opens a file; `-` is stdin. If `unzips`, gzip data are unpacked.
+    /// Opens a file; `-` is stdin. If `unzips`, gzip data are decompressed.
     pub fn open(path: &Path, unzips: bool) -> Result<LineReader> {
         let mut input: Box<dyn Input> = match path == Path::new("-") {
             true => Box::new(io::stdin()),
@@ -183,7 +183,7 @@ impl LineReader {
     }
 }
 
-/// The first bytes of an input: those of one read, and more only if they may begin packed data.
+/// The first bytes of an input: those of one read, and more only if they may begin compressed data.
 fn beginning(input: &mut dyn Input) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -217,7 +217,7 @@ fn reads_on(input: &dyn Input, hurry: impl Fn() -> bool) -> bool {
     false
 }
 
-/// The error of a line for which there is no memory once `len` bytes are read.
+/// The error for a line for which memory does not suffice after `len` bytes.
 fn too_long(path: &Path, len: usize) -> Error {
     let problem = format!("out of memory after {len} bytes of a line");
     Error::input(whole(path), problem, NO_ROOM)

@@ -59,7 +59,7 @@ impl QuerySource {
         }
     }
 
-    /// The mates, if the queries are in pairs.
+    /// The mates, if the queries are paired.
     pub fn mates(&mut self) -> Option<&mut Mates> {
         match self {
             QuerySource::Single(_) => None,
@@ -67,12 +67,12 @@ impl QuerySource {
         }
     }
 
-    /// Where in the file the queries are; of two files in the first one.
+    /// Position of the queries in the file; of two files, in the first.
     pub fn extent(&self) -> Arc<Extent> {
         self.main().extent()
     }
 
-    /// The files as they were when they were opened.
+    /// States of the files when they were opened.
     pub fn states(&self) -> Vec<FileState> {
         match self {
             QuerySource::Single(queries) => vec![queries.state().clone()],
@@ -80,12 +80,12 @@ impl QuerySource {
         }
     }
 
-    /// The path as errors show it, that of the first file.
+    /// The path of the first file as errors show it.
     pub fn path(&self) -> &Path {
         self.main().path()
     }
 
-    /// The path of the file that has the second mates.
+    /// The path of the file with the second mates.
     pub fn mate_path(&self) -> &Path {
         match self {
             QuerySource::Mates(mates) => mates.second.as_ref().map_or(self.path(), Queries::path),
@@ -158,12 +158,12 @@ impl Mates {
         Ok(Some(if self.second.is_some() { 2 * records } else { records }))
     }
 
-    /// The files as they were when they were opened.
+    /// States of the files when they were opened.
     fn states(&self) -> Vec<FileState> {
         [Some(&self.first), self.second.as_ref()].into_iter().flatten().map(|of| of.state().clone()).collect()
     }
 
-    /// Refuses the same mates, opened again, if their files have changed.
+    /// Returns an error if the files of the same mates, opened again, have changed.
     pub fn check_same_files(&self, again: &Mates) -> Result<()> {
         self.states().iter().zip(again.states()).try_for_each(|(first, again)| first.check_same(&again))
     }
@@ -186,12 +186,12 @@ impl Mates {
         self.taken = to;
     }
 
-    /// Gets more pairs to hand; `false` at the end.
+    /// Reads more pairs; returns `false` at the end.
     fn more(&mut self) -> Result<bool> {
         let Mates { first, second, count, .. } = self;
         let Some(second) = second else { return self.more_alternating() };
         let wanted = *count;
-        // A file that is a pipe may keep a thread waiting, which must be none of the pool then.
+        // Reading from a pipe may block a thread, which must not be one of the pool.
         let (ones, others) = match first.is_steady() && second.is_steady() {
             true => rayon::join(|| first.some(wanted), || second.some(wanted)),
             false => (first.some(wanted), second.some(wanted)),
@@ -251,7 +251,7 @@ impl Mates {
     }
 }
 
-/// Gives both mates the name of the pair; records of two pairs are refused.
+/// Gives both mates the name of the pair; records of different pairs are an error.
 fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
     let Some(name) = pair_name(&one.name, &other.name) else {
         let order = "in the same order, or give one file of alternating mates with --interleaved";
@@ -287,12 +287,12 @@ fn empty() -> Record {
     Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None, tags: Vec::new() }
 }
 
-/// The error of a record of the first file beyond the end of the second one.
+/// The error for a record of the first file beyond the end of the second.
 fn alone([path, other]: [&Path; 2], record: &Record) -> Error {
     without_mate(of_record(path, record), other)
 }
 
-/// The error of two records that should be mates, with the order that the records should be in.
+/// The error for two records that should be mates, with the order that the records should be in.
 pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
     let problem = format!("its mate by position is {mate}, which has another name");
     let remedy = format!(
@@ -301,7 +301,7 @@ pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
     Error::input(place, problem, remedy)
 }
 
-/// The error of a record beyond the end of the file of its mates.
+/// The error for a record beyond the end of the file of its mates.
 pub(super) fn without_mate(place: Place, mates: &Path) -> Error {
     let problem = format!("it has no mate: {} has fewer records", mates.display());
     Error::input(place, problem, "give two files with the same number of records in the same order")

@@ -26,7 +26,7 @@ pub struct Position {
 }
 
 impl Meter {
-    /// The same input, whose bytes are counted here.
+    /// Wraps an input, and counts its bytes here.
     pub fn watch<R>(&self, input: R) -> Metered<R> {
         Metered { input, meter: self.clone() }
     }

@@ -22,8 +22,9 @@ pub fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     alike.filter_map(|alike| repeated_among(names, alike)).min_by_key(|&(_, later)| later)
 }
 
-/// The name of two mates without the suffixes that tell them apart; `None` if they are reads of two pairs. Names end in
-/// `/1` and `/2`, of which one may be missing, in `/` and other digits, or both in `.`, `_` or `:` and the digit.
+/// The common name of two mates, without the suffixes that distinguish them; `None` if they are reads of different
+/// pairs. The suffixes are `/1` and `/2`, one of which may be missing; `/` and other digits; or `.`, `_` or `:` and the
+/// digit in both names.
 pub fn pair_name<'a>(one: &'a str, other: &str) -> Option<&'a str> {
     let names = (one.strip_suffix("/1").unwrap_or(one), other.strip_suffix("/2").unwrap_or(other));
     if names.0 == names.1 {

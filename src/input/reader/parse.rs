@@ -31,7 +31,7 @@ pub struct Raw<'a> {
     pub continues: bool,
     /// Whether a FASTQ read has `.` for N.
     has_dots: bool,
-    /// The header up to its first white space.
+    /// The header up to its first whitespace.
     pub name: &'a str,
     pub number: u64,
     pub line: u64,
@@ -67,10 +67,10 @@ impl Piece<'_> {
             return (Before::default(), Err(origin.too_long(self.bytes)));
         }
         let mut parser = self.parser();
-        // Most files have none, and their records need not be looked at one by one.
+        // Most files have no CR, and their records need no check.
         let has_cr = memchr::memchr(b'\r', self.bytes).is_some();
         let reading = Reading { file: &origin.path, rules, has_cr, remarks };
-        // A continuation has a header of its own for the parser.
+        // For the parser, a continuation has a header of its own.
         let added = u64::from(self.continues);
         let (mut read, mut number) = (0, 1 - added);
         while let Some(parsed) = parser.next() {
@@ -148,7 +148,7 @@ impl<'a> Raw<'a> {
         Ok(raw)
     }
 
-    /// Notes something that is tolerated in this record.
+    /// Records a tolerated irregularity of this record.
     pub fn remark(&self, remark: Remark) {
         self.reading.remarks.borrow_mut().note(remark, || self.place());
     }
@@ -241,7 +241,7 @@ impl<'a> Raw<'a> {
         Some(Error::input(place, problem, ONE_FORMAT))
     }
 
-    /// The error of a letter, at 0-based `at`, that `alphabet` lacks.
+    /// The error for the character at 0-based `at` that is outside `alphabet`.
     pub fn foreign_letter(&self, letter: u8, at: usize, alphabet: Alphabet) -> Error {
         if let Some(mixed) = self.mixed(letter) {
             return mixed;
@@ -251,7 +251,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The problem of a letter of FASTQ or FASTA, at 0-based `at`, that `alphabet` lacks, and its remedy.
+/// The problem of a character of FASTQ or FASTA, at 0-based `at`, that is outside `alphabet`, and its remedy.
 pub fn foreign_letter(letter: u8, at: usize, alphabet: Alphabet, is_fastq: bool) -> (String, &'static str) {
     let shown = letter.escape_ascii();
     let problem = format!("'{shown}' at position {} is not in the {alphabet} alphabet", at + 1);

@@ -43,7 +43,7 @@ struct Piece {
     records: Vec<Record>,
     /// The codes of each record in its orientations.
     codes: Sequences,
-    /// The codes of the record in hand.
+    /// Buffer for the codes of the current record.
     code: Vec<u8>,
     /// Index of the first query that is long enough for the check, and the error if it is DNA in a protein run. The
     /// error counts only if no query in earlier pieces was long enough.
@@ -68,7 +68,8 @@ impl Queries {
         }
     }
 
-    /// The same queries but those without residues, which are no references either where both are of one file.
+    /// The same queries without those that have no residues. If queries and references share a file, such records are
+    /// no references either.
     pub fn without_empty(mut self) -> Queries {
         self.rules.skips_empty = true;
         self
@@ -96,7 +97,7 @@ impl Queries {
         self.records = rest;
     }
 
-    /// The next `count` queries, or all that there are, and their codes.
+    /// The next `count` queries, or all if there are fewer, and their codes.
     pub fn some(&mut self, count: usize) -> Result<(Vec<Record>, Sequences)> {
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         while records.len() < count {
@@ -128,7 +129,7 @@ impl Queries {
         Ok(())
     }
 
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     pub fn state(&self) -> &FileState {
         self.reader.state()
     }
@@ -143,12 +144,12 @@ impl Queries {
         self.reader.path()
     }
 
-    /// Bytes of the file, packed as they are, that the queries taken so far stand for, about.
+    /// Approximate number of bytes of the file, before decompression, that the queries taken so far occupy.
     pub fn bytes_taken(&self) -> u64 {
         self.position.bytes()
     }
 
-    /// Bytes of the file, packed as they are, that were read so far.
+    /// Number of bytes of the file, before decompression, read so far.
     pub fn bytes_read(&self) -> u64 {
         self.reader.meter.bytes()
     }
@@ -158,7 +159,7 @@ impl Queries {
         self.reader.warnings()
     }
 
-    /// Takes the next piece in hand, or gets more pieces; `false` when there are no more.
+    /// Moves to the next piece, or reads more pieces; returns `false` at the end.
     fn next_piece(&mut self) -> Result<bool> {
         let Some((before, mut piece)) = self.pieces.next() else {
             if let Some(fault) = self.fault.take() {
@@ -236,7 +237,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Why `letters` are refused, whose first one outside the alphabet is the one at `at`.
+    /// The error for `letters`, whose first character outside the alphabet is at `at`.
     fn refuse(&self, raw: &Raw, letters: &[u8], at: usize) -> Error {
         if self.alphabet == Alphabet::Dna && is_protein(letters) {
             let remedy = "give protein references or DNA queries; if the references are protein but look like DNA, \

@@ -70,12 +70,12 @@ impl Reads {
         Ok(Reads { reader, alphabet, with_qualities: false, with_abundances: false, letters })
     }
 
-    /// Whether batches have the qualities of FASTQ.
+    /// Sets whether batches have the qualities of FASTQ.
     pub fn with_qualities(self, with_qualities: bool) -> Reads {
         Reads { with_qualities, ..self }
     }
 
-    /// Whether names say how many reads a record stands for.
+    /// Sets whether names give the number of reads that a record stands for.
     pub fn with_abundances(self, with_abundances: bool) -> Reads {
         Reads { with_abundances, ..self }
     }
@@ -148,7 +148,7 @@ impl ReadBatch {
         Ok(())
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -172,12 +172,12 @@ impl ReadBatch {
         &mut self.letters[place]
     }
 
-    /// Reads that a record stands for.
+    /// Number of reads that a record stands for.
     pub fn abundance(&self, record: usize) -> u64 {
         self.abundances.get(record).copied().unwrap_or(1)
     }
 
-    /// Phred+33 characters, where they were asked for.
+    /// Phred+33 characters, if they were requested.
     pub fn qualities(&self, record: usize) -> &[u8] {
         self.qualities.get(self.place(record)).unwrap_or_default()
     }

@@ -77,7 +77,7 @@ pub trait CodeSink {
     fn put(&mut self, codes: &[u8]) -> Result<()>;
 }
 
-/// Reads all references. Without `alphabet` it is the one that [`suggested_alphabet`] tells.
+/// Reads all references. Without `alphabet`, [`suggested_alphabet`] determines it.
 pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Result<References> {
     read(reader, alphabet, Keep::Codes, None)
 }
@@ -194,7 +194,7 @@ fn read(
 const SAM_NAMES: &str = "rename the reference, use --rename-references to replace such characters with '_', or \
                          write PAF (--format paf), which accepts any name";
 
-/// Refuses a name that SAM forbids, unless any will do.
+/// Returns an error for a name that SAM forbids, unless any name is allowed.
 fn check_name(raw: &Raw, any: bool) -> Result<()> {
     match check_reference_name(raw.name) {
         Err(problem) if !any => Err(raw.fault(problem, SAM_NAMES)),
@@ -202,7 +202,7 @@ fn check_name(raw: &Raw, any: bool) -> Result<()> {
     }
 }
 
-/// Refuses the first name that SAM forbids among those of references of `file` that are known already.
+/// Returns an error for the first name that SAM forbids among the names of references of `file`.
 pub fn check_reference_names(names: &[String], file: &Path) -> Result<()> {
     let is_refused = |name: &String| check_reference_name(name).is_err();
     let Some(at) = names.par_iter().position_first(is_refused) else { return Ok(()) };
@@ -211,7 +211,7 @@ pub fn check_reference_names(names: &[String], file: &Path) -> Result<()> {
     check_reference_name(&names[at]).map_err(|problem| Error::input(place, problem, SAM_NAMES))
 }
 
-/// Takes a reference, or a part of one.
+/// Adds a reference, or a part of one.
 fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, ReadRules)) -> Result<()> {
     let mut letters = raw.written();
     if rules.masks_lower_case {
@@ -220,7 +220,7 @@ fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, R
     match raw.continues {
         true => piece.continues = true,
         false => {
-            // One without residues is left out when all are read.
+            // A reference without residues is left out after all references are read.
             let checked = check_named_reference(raw.name, letters.len().max(1));
             checked.map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
             piece.names.push(raw.name.to_string());
@@ -261,7 +261,7 @@ pub fn stretch_of_part(lengths: &[u32], share: Share) -> Range<usize> {
     border(number)..border(number + 1)
 }
 
-/// The sequences of those `own` among all references, which were all read before.
+/// The sequences of the references `own`; all references must have been read before.
 pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usize>) -> Result<Sequences> {
     let mut sequences = Sequences::default();
     let lengths = &all.lengths[own.clone()];
@@ -269,7 +269,7 @@ pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usi
     reader.split_records();
     let rules = reader.rules;
     let records = records_of(&all.left_out, own.clone());
-    // The last one is complete when the next one begins.
+    // The last reference is complete when the next one begins.
     while !own.is_empty() && reader.before.records <= records.end as u64 {
         let harvest = reader.harvest(|piece, raw| take(piece, raw, all.alphabet, (Keep::Codes, rules)));
         let Some(harvest) = harvest else { break };
@@ -293,7 +293,8 @@ pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usi
 }
 
 impl Piece {
-    /// Appends all of a piece but its sequences. `Err` tells what is wrong with a reference that began in an earlier piece.
+    /// Appends everything of a piece except its sequences. The error is about a reference that began in an earlier
+    /// piece.
     fn join(&mut self, before: Before, piece: Piece, (path, alphabet): (&Path, Alphabet)) -> Result<()> {
         let mut lengths = piece.lengths.into_iter();
         let last = self.lengths.last_mut().filter(|_| piece.continues);
@@ -318,7 +319,7 @@ impl Piece {
             .map_err(|(problem, remedy)| Error::input(whole(path), problem, remedy))
     }
 
-    /// Leaves out references without residues, and remarks them.
+    /// Removes references without residues, and adds a remark for each.
     fn leave_out_empty(&mut self, reader: &mut Reader) {
         for place in 0..self.names.len() {
             if self.lengths.get(place) == Some(&0) {
@@ -350,7 +351,7 @@ impl Piece {
         Place { file: file.to_path_buf(), record, line: self.lines.last().copied() }
     }
 
-    /// An error in the last reference with its name, which its continuations lack.
+    /// Adds the name of the last reference to an error, since its continuations lack the name.
     fn name_last(&self, error: Error) -> Error {
         match error {
             Error::Input { mut place, problem, remedy } => {
@@ -398,7 +399,7 @@ fn records_of(left_out: &[u64], references: Range<usize>) -> Range<usize> {
     start..references.end.checked_sub(1).map_or(start, |last| record(last) + 1).max(start)
 }
 
-/// The error of a name that an earlier record has.
+/// The error for a name that repeats that of an earlier record.
 fn repeated(reader: &Reader, references: &Piece) -> Option<Error> {
     let (earlier, later) = first_repeated(&references.names)?;
     let place = Place {
@@ -433,7 +434,7 @@ pub fn alphabet_ahead(reader: &mut Reader) -> Result<Suggested> {
 mod tests {
     use super::*;
 
-    /// The first pass reads the file that was opened, and the second one another of the same lengths.
+    /// The first pass reads the file that was opened, and the second pass another file with the same lengths.
     #[test]
     fn a_file_that_is_replaced_between_the_passes_is_refused() {
         let folder = tempfile::tempdir().unwrap();

@@ -17,8 +17,8 @@ pub struct CommentTags {
     pub has_others: bool,
 }
 
-/// Finds the tags of a comment, whose fields tabs separate. Those of [`WRITTEN_TAGS`] are passed, and so is a read group
-/// if the output has one of its own.
+/// Finds the tags of a comment, whose fields are separated by tabs. The tags in [`WRITTEN_TAGS`] are skipped, and so is
+/// a read group if the output has one of its own.
 pub fn tags_of_comment(comment: &[u8], has_read_group: bool) -> CommentTags {
     let mut found = CommentTags::default();
     let mut names: Vec<&[u8]> = Vec::new();
@@ -42,7 +42,7 @@ pub fn tags_of_comment(comment: &[u8], has_read_group: bool) -> CommentTags {
     found
 }
 
-/// Whether a field is a tag as SAM has it (SAMv1 specification, 1.5), with numbers that BAM can hold.
+/// Whether a field is a valid SAM tag (SAMv1 specification, 1.5), with numbers that BAM can hold.
 fn is_tag(field: &[u8]) -> bool {
     let &[first, second, b':', kind, b':', ref value @ ..] = field else { return false };
     let is_group = [first, second] == *READ_GROUP;

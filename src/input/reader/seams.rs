@@ -182,7 +182,7 @@ fn blocks_and_pieces_of_every_size_give_what_one_parser_gives() {
     }
 }
 
-/// Block and piece sizes around the ends of records, one by one.
+/// Tests all block and piece sizes near the ends of records.
 #[test]
 fn seams_at_every_byte() {
     let mut random = Random(7);
@@ -216,7 +216,7 @@ fn peeking_at_every_size() {
     }
 }
 
-/// Queries as they were taken one by one, each check in its turn.
+/// Queries taken one by one, with all checks in order.
 fn queries_plainly(content: &[u8], alphabet: Alphabet) -> Outcome {
     let (records, fault) = plainly(content);
     let mut suspect = alphabet == Alphabet::Protein;
@@ -390,7 +390,7 @@ fn references_in_parts_of_every_size() {
     }
 }
 
-/// Whatever the sizes, a stretch of the references has their sequences.
+/// For all sizes, a range of the references has the right sequences.
 #[test]
 fn stretches_of_references_in_parts_of_every_size() {
     let content = b">a x\nACGTA\nCG\n\nTTGAC\n>b\nA\n>c\nGGGATTACAGGG\n>d\nCC\n";
@@ -444,7 +444,7 @@ fn blocks_stay_short_in_long_references() {
     assert!(blocks > 150 && longest <= 1000, "{blocks} blocks of up to {longest} bytes");
 }
 
-/// A line at which many records' errors would be wrong if lines were not counted.
+/// A record deep in the file whose line would be wrong if lines were not counted.
 #[test]
 fn an_error_far_into_the_file_has_its_line() {
     let sizes = Sizes { block: 700, piece: 100 };

@@ -40,7 +40,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Lines of a FASTQ record.
+/// Lines per FASTQ record.
 const FASTQ_LINES: u64 = 4;
 
 /// A part of a file, or of one file among several that count as one.
@@ -79,10 +79,10 @@ pub struct Stretch {
     format: Option<Format>,
     groups: bool,
     removes_gaps: bool,
-    /// Where in the file the cuts are looked for, and its size.
+    /// The bytes from which the cuts are searched for, and the size of the file.
     borders: [u64; 2],
     size: u64,
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     state: FileState,
     /// The searches for the cuts at the part's beginning and end, once bytes were read at which reading can begin.
     begin: Option<Search>,
@@ -110,7 +110,7 @@ impl Stretch {
         stretch.find_begin(path)
     }
 
-    /// A stretch of a file of which nothing was read yet.
+    /// A stretch of a file before anything was read.
     fn from_the_start(path: &Path, slice: Slice) -> io::Result<Stretch> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
@@ -124,7 +124,7 @@ impl Stretch {
             _ => None,
         };
         if format.is_none() {
-            // All of it is each part's, whose reader will say what is wrong.
+            // Every part gets the whole file, so that its reader reports the error.
             borders = [0, size];
         }
         Ok(Stretch {
@@ -278,7 +278,7 @@ impl Search {
                 return;
             }
             if self.last.as_ref().is_some_and(undecided) {
-                // From the line's end before it.
+                // Resumes at the newline before the record.
                 self.at += at as u64 - 1;
                 return;
             }
@@ -308,7 +308,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Whether the file begins with it.
+    /// Whether it begins the file.
     pub fn is_first(&self) -> bool {
         self.border == 0
     }

@@ -33,14 +33,14 @@ pub const BGZF_END: [u8; 28] = [
     0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 0x06, 0, 0x42, 0x43, 0x02, 0, 0x1b, 0, 0x03, 0, 0, 0, 0, 0,
     0, 0, 0, 0,
 ];
-/// Packed bytes that are read at once.
+/// Compressed bytes per read.
 const PACKED: usize = 1 << 16;
-/// What some programs put before UTF-8.
+/// The byte order mark that some programs write before UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Packing {
     pub fn of(head: &[u8]) -> Packing {
-        // The flag says that there are extra fields, and BC is bgzf's.
+        // The flag marks extra fields, and BC is bgzf's.
         let bgzf = head.starts_with(&BGZF_END[..4]) && head.get(12..14) == Some(b"BC");
         match head {
             [] => Packing::Empty,
@@ -55,28 +55,28 @@ impl Packing {
     }
 }
 
-/// How a text begins.
+/// The beginning of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lead {
-    /// First byte that is no white space; `None` if there is none.
+    /// First byte that is not whitespace; `None` if there is none.
     pub first: Option<u8>,
     /// Number of line ends before that byte.
     pub lines: u64,
     /// Whether lines end in CR alone, as on a classic Mac.
     pub ends_in_cr: bool,
-    /// Format of a text or its unpacked bytes that hold alignments instead of sequences.
+    /// Format of a text, or of its decompressed bytes, that contains alignments instead of sequences.
     pub alignments: Option<&'static str>,
 }
 
-/// Bytes in which the first line end is looked for.
+/// Maximum number of bytes in which the first line end is searched for.
 const FIRST_LINE: usize = 1 << 16;
-/// Bytes after a CR at the end of the first line that have no LF where lines end in CR alone.
+/// If this number of bytes after a CR at the end of the first line contains no LF, lines end in CR alone.
 const WITHOUT_LF: usize = 1 << 12;
-/// Tabs in a line of SAM, at least.
+/// Minimum number of tabs in a line of SAM.
 const SAM_TABS: usize = 10;
 
 impl Lead {
-    /// Reads the beginning of a text, passes white space before the first record, and gives what else it read.
+    /// Reads the beginning of a text, skips whitespace before the first record, and returns the remaining bytes read.
     pub fn read(input: &mut impl Read) -> io::Result<(Lead, Vec<u8>)> {
         let mut head = beginning(input)?;
         let marked = head.len();
@@ -109,7 +109,7 @@ impl Lead {
     }
 }
 
-/// Appends some more bytes; `false` if there are none.
+/// Appends more bytes; returns `false` if there are none.
 fn read_more(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let mut some = [0; 1 << 10];
     loop {
@@ -124,12 +124,12 @@ fn read_more(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     }
 }
 
-/// Whether a byte between records means nothing.
+/// Whether a byte is ignored between records.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r' | b' ' | b'\t')
 }
 
-/// The format of alignments that a file's first line shows: that of SAM is a header, or has all columns.
+/// The alignment format of a file, judged by its first line: a line of SAM is a header line, or has all columns.
 fn alignments(line: &[u8]) -> Option<&'static str> {
     const HEADERS: [&[u8]; 5] = [b"@HD\tVN:", b"@SQ\t", b"@RG\tID:", b"@PG\tID:", b"@CO\t"];
     let is_number = |column: &[u8]| !column.is_empty() && column.iter().all(u8::is_ascii_digit);
@@ -216,7 +216,7 @@ impl Source {
         self.packing
     }
 
-    /// Whether the text was made of the reads of a BAM file.
+    /// Whether the text was made from the reads of a BAM file.
     pub fn is_bam(&self) -> bool {
         self.is_bam
     }
@@ -247,13 +247,13 @@ fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Text without the byte order mark of UTF-8.
+/// The text without the byte order mark of UTF-8.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// The name of the encoding, where text begins as UTF-16 does: with a byte order mark, or with characters of ASCII, of
-/// which every other byte is NUL.
+/// The name of the encoding, if the text begins as UTF-16 does: with a byte order mark, or with ASCII characters
+/// alternating with NUL.
 fn utf16(head: &[u8]) -> Option<&'static str> {
     let is_text = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match *head {
@@ -266,7 +266,7 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
 
 impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Past its end a terminal would wait for more.
+        // Reading a terminal past its end would wait for more input.
         if self.ended {
             return self.last.read(buffer);
         }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
-/// Bytes of a plain file that are read at once, and those that a gzip file gives at most.
+/// Bytes per read of a plain file, and maximum number of decompressed bytes per read of a gzip file.
 const PLAIN: u64 = 1 << 20;
 const UNPACKED: usize = 1 << 16;
 /// Bytes of a gzip file that count as one position.
@@ -30,7 +30,7 @@ pub struct Feed {
 }
 
 enum Source {
-    /// Pieces end at these bytes.
+    /// `ends` are bytes at which pieces end.
     Plain {
         file: File,
         at: u64,
@@ -113,23 +113,23 @@ impl Feed {
         Ok(bytes.len() > before)
     }
 
-    /// What will be known of the end of gzip data.
+    /// Observations at the end of gzip data, filled in as it is read.
     pub fn tail(&self) -> Tail {
         self.tail.clone()
     }
 
-    /// Where the last piece begins in the file.
+    /// File offset of the last piece.
     pub fn at(&self) -> u64 {
         self.at
     }
 }
 
-/// A file read in steps of [`STEP`] bytes, however few a read may give.
+/// A file read in steps of [`STEP`] bytes, even if single reads return less.
 struct Steps {
     file: File,
     bytes: Vec<u8>,
     used: usize,
-    /// Where the step in hand begins.
+    /// Offset of the current step.
     at: u64,
 }
 
@@ -140,7 +140,7 @@ impl BufRead for Steps {
             self.bytes.clear();
             self.used = 0;
             (&mut self.file).take(STEP).read_to_end(&mut self.bytes)?;
-            // The end has no place of its own.
+            // The end of the file is no step of its own.
             self.at = if self.bytes.is_empty() { self.at } else { next };
         }
         Ok(&self.bytes[self.used..])
@@ -188,7 +188,7 @@ impl Blocks {
         Ok(self.ready.pop_front())
     }
 
-    /// The next block as it is packed, and where it begins.
+    /// The next block, still compressed, and its offset.
     fn read(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
         match next(&mut self.input).map_err(damaged)? {
             Next::Member(zeros) => self.at += zeros,

@@ -6,7 +6,7 @@ use super::*;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
-/// A small generator (Knuth's MMIX), so that a seed tells all.
+/// A small generator (Knuth's MMIX), so that a seed reproduces a test.
 struct Random(u64);
 
 impl Random {
@@ -131,7 +131,7 @@ fn starts(format: Format, content: &[u8]) -> Vec<(usize, String, usize)> {
     starts
 }
 
-/// The rule: the cut from which reading begins at the unpacked byte `from`.
+/// The rule: the cut found from the decompressed byte `from`.
 fn cut(starts: &[(usize, String, usize)], len: usize, from: usize, groups: bool) -> usize {
     let behind = starts.iter().position(|start| start.0 > from).unwrap_or(starts.len());
     if !groups {
@@ -322,7 +322,7 @@ fn long_records_are_not_read_to_their_end() {
     let (stretch, _) = Stretch::open(file.path(), slice(3)).unwrap();
     assert_eq!(stretch.begin.as_ref().map(|begin| begin.at + 2), Some(12));
     assert!(stretch.bytes.len() < 3 << 20, "{}", stretch.bytes.len());
-    // And from within it the next record is found without keeping it.
+    // From a position inside the long record, the next record is found without keeping it in memory.
     let slice = |number| Slice {
         share: Share { number, of: 2 },
         groups: false,
@@ -335,7 +335,7 @@ fn long_records_are_not_read_to_their_end() {
     assert_eq!(read(file.path(), slice(2), true).0, b">c\nAC\n");
 }
 
-/// Several files that count as one, some of which lie wholly in one part.
+/// Several files that count as one, some of which are entirely in one part.
 #[test]
 fn files_that_count_as_one() {
     let contents = [reads(30), b">a\nACGT\n".to_vec(), gzip(&reads(50)), reads(1)];
@@ -401,7 +401,7 @@ fn damage_is_an_error() {
     }
 }
 
-/// What looks like the header of a block within one is none.
+/// Bytes inside a block that look like a header are not mistaken for one.
 #[test]
 fn blocks_are_not_mistaken() {
     let stored = |content: &[u8]| block_packed(content, flate2::Compression::none());
