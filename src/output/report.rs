@@ -16,35 +16,35 @@ use crate::terms::scoring::Scoring;
 use std::path::Path;
 use std::time::Duration;
 
-/// A run, and what it found. It is the same on every device.
+/// A run and its results, which are the same on every device.
 pub struct Account<'a> {
     pub options: &'a Options,
     pub scoring: &'a Scoring,
-    /// `None` where any score will do.
+    /// `None` if any score is accepted.
     pub min_score: Option<i32>,
     /// Of mates.
     pub insert: Option<InsertSize>,
-    /// Queries that are too short to reach the least score or the greatest E-value.
+    /// Number of queries that are too short to reach the minimum score or the maximum E-value.
     pub too_short: u64,
-    /// Hits that masking leaves out.
+    /// Number of hits that masking removes.
     pub masked_hits: u64,
-    /// Names of the references that the queries met, as the output has them.
+    /// Names of the references that queries are aligned to, as in the output.
     pub names: &'a [String],
     pub statistics: &'a Statistics,
 }
 
-/// What differs between runs of one command.
+/// Facts that differ between runs of the same command.
 pub struct Facts {
     /// In words.
     pub device: String,
     pub elapsed: Duration,
-    /// Cells of the recurrence that were scored.
+    /// Number of cells of the recurrence that were scored.
     pub cells: u64,
-    /// Queries that were searched in full; `None` without a filter.
+    /// Number of queries that were searched in full; `None` without a filter.
     pub whole: Option<u64>,
 }
 
-/// References summed up.
+/// Sums over references.
 #[derive(Clone, Copy, Debug, Default)]
 struct Coverage {
     references: u64,
@@ -53,7 +53,7 @@ struct Coverage {
     tied: u64,
     aligned: u64,
     covered: u64,
-    /// References with an alignment.
+    /// Number of references with an alignment.
     hit: u64,
 }
 
@@ -110,7 +110,7 @@ fn percent(part: u64, whole: u64) -> Option<String> {
     ratio(u128::from(part) * 100, whole, 2)
 }
 
-/// A file's name for people.
+/// A file name for display.
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -42,7 +42,7 @@ pub const IDENTITY_STEPS: u64 = 2;
 pub struct Tally {
     scoring: Arc<Scoring>,
     targets: Arc<Sequences>,
-    /// Low-complexity stretches of queries are masked.
+    /// Whether low-complexity stretches of queries are masked.
     masks: bool,
     total: Mutex<Statistics>,
 }
@@ -91,7 +91,7 @@ pub struct Queries {
     pub mates: u64,
     /// Mates whose primary alignments are a proper pair.
     pub proper: u64,
-    /// Mates that are aligned while their other mate is not.
+    /// Aligned mates whose other mate is unaligned.
     pub single: u64,
     /// Mates that are aligned to different references.
     pub apart: u64,
@@ -126,8 +126,7 @@ impl Tally {
         Tally { scoring, targets, masks, total: Mutex::new(statistics) }
     }
 
-    /// Sums up queries and what was found for them, on all threads. `first` is the place of the first among all
-    /// queries.
+    /// Sums over queries and their hits, computed on all threads. `first` is the index of the first query in the run.
     pub fn sum(&self, first: u64, queries: &[Record], found: &[Found]) -> Sums {
         let starts = (first..).step_by(QUERIES);
         let pieces: Vec<_> = queries.chunks(QUERIES).zip(found.chunks(QUERIES)).zip(starts).collect();
@@ -138,7 +137,7 @@ impl Tally {
         })
     }
 
-    /// Adds what a batch sums up to.
+    /// Adds the sums of a batch.
     pub fn add(&self, sums: Sums) {
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         let Statistics { sums: all, depth } = &mut *total;
@@ -146,7 +145,7 @@ impl Tally {
         *all += Sums { covered: Vec::new(), ..sums };
     }
 
-    /// Reads what was added so far.
+    /// Reads the sums so far.
     pub fn read<T>(&self, read: impl FnOnce(&Statistics) -> T) -> T {
         read(&self.total.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -195,7 +194,7 @@ impl AddAssign for Records {
     }
 }
 
-/// The sums of a thread, under way.
+/// Intermediate sums of a thread.
 struct Summing<'a> {
     tally: &'a Tally,
     alphabet: Alphabet,
@@ -254,7 +253,7 @@ impl<'a> Summing<'a> {
         }
     }
 
-    /// A primary alignment.
+    /// Adds a primary alignment.
     fn primary(&mut self, place: u64, query: &Record, found: &Found, alignment: &Alignment) {
         let quality = quality::of_first(&self.tally.scoring, found);
         let letters = match alignment.strand {

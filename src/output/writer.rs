@@ -101,7 +101,7 @@ pub struct Chosen {
     pub read_groups: Vec<String>,
 }
 
-/// Two tiers of hits, as headers tell them.
+/// The two tiers of hits, as headers describe them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiersTold {
     /// Highest minimum score of the first tier. The lowest is that of [`Chosen`].
@@ -142,7 +142,7 @@ impl Writer {
                 let header =
                     lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
                 let header = if options.packed { bgzf::pack(&header)? } else { header };
-                // All parts have one header.
+                // All parts have the same header.
                 let is_part = options.part.or(options.ref_part).is_some();
                 let without_hits = match format == HitFormat::Tab && options.table_header && !is_part {
                     true => Some(vec![frame::header_without_hits(format.name(options.packed), &header)?]),
@@ -197,7 +197,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// From now on records are those of this lane, whose mates have this insert size.
+    /// From now on, records belong to this lane, whose mates have this insert size.
     pub fn begin_lane(&mut self, lane: &Lane, insert: Option<InsertSize>) {
         let Maker::Records(RecordMaker { lines, read_group, .. }) = &mut self.maker else { return };
         *read_group = lane.read_group.as_ref().map(|group| group.id().to_string());
@@ -217,7 +217,7 @@ impl Writer {
         self.header_without_hits.as_deref()
     }
 
-    /// The names of the references that the queries meet, as the output has them.
+    /// Names of the references that queries are aligned to, as in the output.
     pub fn names(&self) -> &[String] {
         let NamedTargets { names, sequences, first, .. } = self.targets();
         &names[*first..*first + sequences.len()]
@@ -230,12 +230,12 @@ impl Writer {
         }
     }
 
-    /// Joins the parts of a run.
+    /// A joiner for the parts of a run.
     pub fn joint(&self) -> Result<Joint> {
         if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
     }
 
-    /// What takes the records of a run that are for `output`.
+    /// A sink for the records that are written to `output`.
     pub fn sink(&self, output: &Output) -> Result<RecordSink> {
         let Some(memory) = self.sort else { return self.joint().map(RecordSink::InOrder) };
         let lengths = &self.targets().lengths;
@@ -250,8 +250,8 @@ impl Writer {
         Ok(if in_blocks { bgzf::end_of_file()?.len() as u64 } else { 0 })
     }
 
-    /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
-    /// is one.
+    /// The records of the given queries, made on all threads. `before` is the name of the previous query, if there is
+    /// one.
     pub fn parts(
         &self,
         before: Option<&str>,
@@ -264,8 +264,8 @@ impl Writer {
         }
     }
 
-    /// Parts in blocks, group by group. Other batches may have more of the first group and of the last, so these two are
-    /// not packed yet.
+    /// Parts in blocks, group by group. Neighboring batches may have more of the first and of the last group, so these
+    /// two are not compressed yet.
     fn packed(
         &self,
         before: Option<&str>,
@@ -299,8 +299,7 @@ impl Writer {
         pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
-    /// The bytes, not yet packed, of all records of the given queries and what was found for them,
-    /// in their order.
+    /// The uncompressed bytes of all records of the given queries and their hits, in order.
     pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
         let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
@@ -314,7 +313,7 @@ impl Writer {
 }
 
 impl RecordMaker {
-    /// Appends the records of all these queries.
+    /// Appends the records of these queries.
     fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) -> Result<()> {
         let group = self.read_group.as_deref();
         self.lines.for_each(queries, found, |line| {
@@ -329,21 +328,21 @@ impl RecordMaker {
 }
 
 impl NamedTargets {
-    /// References that the queries all meet.
+    /// References that all queries are aligned to.
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
         let lengths =
             (0..sequences.len()).map(|target| to_u32(sequences.once(to_u32(target)).len())).collect();
         NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
     }
 
-    /// Whether the reference at a place among all is a circle. Those of other parts are none.
+    /// Whether the reference with this index is circular. References of other parts never are.
     fn is_circle(&self, place: usize) -> bool {
         let own = place.checked_sub(self.first).and_then(|own| u32::try_from(own).ok());
         own.is_some_and(|own| self.sequences.circle(own).is_some())
     }
 }
 
-/// The header of BAM, not yet packed.
+/// The uncompressed header of BAM.
 fn bam_header(
     options: &Options,
     scoring: &Scoring,

@@ -12,11 +12,11 @@ use html::escaped;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Nothing is loaded from anywhere.
+/// The page loads nothing from anywhere.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The file of `--report`.
+/// The content of the file of `--report`.
 pub fn page(account: &Account, facts: &Facts) -> String {
     let sections = sections::all(account, facts);
     let links: String = sections

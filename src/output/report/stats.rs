@@ -10,12 +10,12 @@ use crate::terms::insert::InsertSize;
 use crate::terms::json::{array, lines, numbers, object, or_null, quoted, rows};
 use crate::terms::options::Mask;
 
-/// Changes with a number beyond this when keys change their meaning.
+/// Version of the format, which increases when keys change their meaning.
 const FORMAT: u64 = 1;
-/// References that are listed at most, which have bins.
+/// Maximum number of references listed, all of which have bins.
 const LISTED: usize = 1000;
 
-/// The file of `--stats`.
+/// The content of the file of `--stats`.
 pub fn stats(account: &Account) -> String {
     let sums = &account.statistics.sums;
     let histograms = lines([
@@ -158,7 +158,7 @@ fn reference(name: &str, depth: &ReferenceDepth) -> String {
     ])
 }
 
-/// `steps` of the values are one unit.
+/// A histogram as JSON. One unit of values has `steps` steps.
 fn histogram(histogram: &Histogram, steps: u64) -> String {
     let unit = |value: u64| match steps {
         1 => value.to_string(),

@@ -25,7 +25,7 @@ pub struct Covered {
 /// Comparison of a query's hit with its other hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// No other hit scores as much.
+    /// No other hit has the same score.
     Unique,
     Tied,
 }
@@ -77,7 +77,7 @@ impl ReferenceDepth<'_> {
     }
 }
 
-/// The stretches that the primary alignment of a query covers.
+/// The intervals that the primary alignment of a query covers.
 pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item = Covered> + '_ {
     let (target, mut begins) = (alignment.target, Some(standing));
     let mut start = alignment.target_start;
@@ -94,7 +94,7 @@ pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item 
     })
 }
 
-/// The stretches that another piece of an alignment covers, which counts no second time.
+/// The intervals that another piece of an alignment covers, without counting the alignment again.
 pub fn covered_by_piece(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
     covered(alignment, Standing::Unique).map(|covered| Covered { begins: None, ..covered })
 }
@@ -155,7 +155,7 @@ impl Depth {
         self.targets.is_empty()
     }
 
-    /// All targets in their order.
+    /// All targets, in order.
     pub fn references(&self) -> impl Iterator<Item = ReferenceDepth<'_>> {
         self.targets.iter().map(|target| {
             let end = target.start + u64::from(target.letters);
@@ -180,7 +180,7 @@ impl Target {
     }
 }
 
-/// The words of a set of bits that hold the bits from `start` to `end`, and these bits of each.
+/// The words of a bit set that contain the bits from `start` to `end`, and these bits of each word.
 fn words(start: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
     (start / 64..end.div_ceil(64)).map(move |word| {
         let from = start.saturating_sub(word * 64);
@@ -237,7 +237,7 @@ mod tests {
         assert!(
             depth.bins.len() <= BINS_OF_ALL && binned.iter().all(|reference| reference.bins.len() <= 200)
         );
-        // 300 to 349 stand twice, and are the 100 shortest.
+        // The lengths 300 to 349 occur twice, and are the 100 shortest.
         assert!(depth.references().all(|reference| (reference.letters >= 350) != reference.bins.is_empty()));
     }
 }

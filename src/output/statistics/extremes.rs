@@ -16,7 +16,7 @@ const NAME: usize = 200;
 /// The worst and the best primary alignments by identity. If identities are equal, earlier queries win.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extremes {
-    /// The worst one first.
+    /// The worst alignment first.
     pub worst: Vec<Extreme>,
     /// The best alignment first.
     pub best: Vec<Extreme>,
@@ -108,7 +108,7 @@ fn insert(kept: &mut Vec<Extreme>, order: Order, extreme: Extreme) {
 }
 
 impl Drawing {
-    /// Draws an alignment. `letters` are the query's in the aligned orientation, `target` are codes.
+    /// Draws an alignment. `letters` is the query in the aligned orientation, `target` has codes.
     pub fn of(
         alphabet: Alphabet,
         (name, letters): (&str, &[u8]),

@@ -5,18 +5,18 @@
 use crate::terms::casts::to_usize;
 use std::ops::{AddAssign, Range};
 
-/// Bins at most.
+/// Maximum number of bins.
 pub const BINS: usize = 512;
 
-/// Sums along an axis, in bins of `1 << shift`.
+/// Counts along an axis, in bins of width `1 << shift`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bins {
     shift: u32,
-    /// Up to the last bin that has something.
+    /// Counts up to the last nonzero bin.
     counts: Vec<u64>,
 }
 
-/// How often each value occurs, in bins, and all values summed up.
+/// Counts of values in bins, and the sum of all values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     bins: Bins,
@@ -116,7 +116,7 @@ impl Histogram {
         self.sum
     }
 
-    /// The least and the greatest value; `None` without values.
+    /// The minimum and the maximum value; `None` without values.
     pub fn range(&self) -> Option<(u64, u64)> {
         self.least.map(|least| (least, self.most))
     }

@@ -64,7 +64,7 @@ impl Positions {
         [letters, mismatches, inserted, deletions, clipped]
     }
 
-    /// How often code `from` of a reference is `to` in a read.
+    /// Number of times that code `from` of a reference is `to` in a read.
     pub fn changes(&self, from: usize, to: usize) -> u64 {
         self.changes.get(from * CODES + to).copied().unwrap_or(0)
     }
@@ -137,7 +137,7 @@ pub fn walk(
                 path.inserted += steps;
             }
             Op::Deletion => {
-                // The letter before the gap, as the read was sequenced.
+                // The residue before the deletion, in the read as it was sequenced.
                 let before = if forward { i.saturating_sub(1) } else { i };
                 positions.deletions.add(place(before), 1);
                 path.deletions += 1;

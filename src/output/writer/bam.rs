@@ -97,7 +97,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     Ok(())
 }
 
-/// refID to tlen: everything of a fixed size.
+/// The fixed-size fields from refID to tlen.
 fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: usize) {
     let at = |place: Option<(usize, &str, u32)>| {
         place.map_or((NOWHERE, NOWHERE), |(target, _, start)| (to_i32(target), to_i32(start)))
@@ -124,9 +124,9 @@ fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: us
     out.extend_from_slice(&to_i32(line.template_length()).to_le_bytes());
 }
 
-/// The smallest bin that holds a stretch of a target, for indices: `reg2bin` of the specification (5.3).
-/// Beyond 2^29 there are no bins, and indices of this kind are not made. The field has the low bits there, as samtools
-/// writes it.
+/// The smallest bin that contains a target interval, for indices: `reg2bin` of the specification (5.3). Beyond 2^29
+/// there are no bins, and no indices of this kind are built. The field then has the low bits of the number, as in
+/// samtools.
 fn bin(start: u32, end: u32) -> u16 {
     let last = end.max(start + 1) - 1;
     let levels = [(14, 4681), (17, 585), (20, 73), (23, 9), (26, 1)];
@@ -177,7 +177,8 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD, where asked for cs, and AS, XS but on secondary records, of split queries SA, and in parts YM.
+/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, SA for split queries, and YM for
+/// parts.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
@@ -199,7 +200,7 @@ fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     }
 }
 
-/// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
+/// Appends MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
 fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
     if let Some(place) = mate.place {
         let mut cigar = Vec::new();
@@ -212,7 +213,7 @@ fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
     }
 }
 
-/// A tag that is copied, which was found to be well-formed.
+/// Appends a copied tag, which is already validated.
 fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
     let &[first, second, _, kind, _, ref value @ ..] = tag else { return };
     let text = str::from_utf8(value).unwrap_or_default();
@@ -239,10 +240,10 @@ fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
     }
 }
 
-/// A number of the given kind.
+/// Appends a number of the given type.
 fn push_entry(out: &mut Vec<u8>, kind: u8, text: &str) {
     if kind == b'f' {
-        // As samtools reads it, by way of 64 bits.
+        // Converted by way of 64 bits, as in samtools.
         let number = nearest_f32(text.parse().unwrap_or(0.0));
         return out.extend_from_slice(&number.to_le_bytes());
     }
@@ -261,7 +262,7 @@ fn push_text(out: &mut Vec<u8>, tag: &[u8; 2], text: &[u8]) {
     out.push(0);
 }
 
-/// A number of 32 bits, in the smallest type that holds it, as samtools writes it.
+/// Appends a 32-bit number in the smallest type that holds it, as samtools does.
 pub(super) fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
     let (kind, bytes) = match number {
         0..0x100 => (b'C', 1),
@@ -284,7 +285,7 @@ fn too_long(problem: String) -> Refused {
 mod tests {
     use super::*;
 
-    /// Bins of the specification's own tree: 8 more to a level, from windows of 16 KiB on.
+    /// Bins of the specification's own tree: each level has 8 times as many, down to windows of 16 KiB.
     #[test]
     fn bins() {
         assert_eq!(bin(0, 1), 4681);
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(bin(0, (1 << 26) + 1), 0);
         assert_eq!(bin(1 << 26, (1 << 26) + (1 << 23) + 1), 2);
         assert_eq!(bin((1 << 29) - 1, 1 << 29), 37_448);
-        // More than 16 bits.
+        // This number has more than 16 bits.
         assert_eq!(bin(1_500_000_000, 1_500_000_001), 30_697);
     }
 

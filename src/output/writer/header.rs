@@ -100,8 +100,8 @@ fn push_reference(text: &mut Vec<u8>, name: &str, len: usize, is_circle: bool) {
     text.push(b'\n');
 }
 
-/// @PG. Control characters of the command line are escaped, so that CL is one field. Other characters stay: SAM allows UTF-8
-/// there.
+/// @PG. Control characters of the command line are escaped, so that CL is one field. Other characters stay, since SAM
+/// allows UTF-8 there.
 fn program(command_line: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut line = String::new();
@@ -115,14 +115,14 @@ fn program(command_line: &str) -> String {
     format!("@PG\tID:{PROGRAM}\tPN:{PROGRAM}\tVN:{version}{line}\n")
 }
 
-/// The scoring, for people and for programs that check it. It says nothing of devices and threads, so the same input
-/// gives the same bytes on all of them.
+/// The scoring, for users and for programs that check it. It does not mention devices or threads, so the same input
+/// produces the same bytes on all of them.
 fn scoring_comment(scoring: &Scoring) -> String {
     let numbers = printable(&scoring.to_string());
     format!("swalign scoring: {numbers}; a gap of k costs gap_open + k * gap_extend")
 }
 
-/// The numbers by which hits are chosen.
+/// The limits by which hits are chosen.
 fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
     let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue:e}"));
     let min_score = match chosen.min_score {
@@ -139,7 +139,7 @@ fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
     format!("swalign hits: min_score={min_score}{tiers}{evalue} secondary_ratio={ratio}")
 }
 
-/// `text` as header fields may hold it, in printable ASCII; other characters escaped as in Rust.
+/// `text` in printable ASCII, as header fields require; other characters are escaped as in Rust.
 pub(super) fn printable(text: &str) -> String {
     let plain = |letter: char| letter == ' ' || letter.is_ascii_graphic();
     text.chars().fold(String::with_capacity(text.len()), |mut printable, letter| {

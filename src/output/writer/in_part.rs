@@ -29,7 +29,7 @@ pub fn push(text: &mut Vec<u8>, target: usize, in_part: &InPart) {
     }
 }
 
-/// The target and what the alignment is.
+/// Parses the target's index and the data for merging.
 pub fn parse(text: &[u8]) -> Option<(u32, InPart)> {
     let (target, what) = str::from_utf8(text).ok()?.split_once(',')?;
     let in_part = match what {

@@ -110,7 +110,7 @@ pub enum Rank {
     Secondary,
 }
 
-/// The operations of a CIGAR, numbered as BAM has them.
+/// The operations of a CIGAR, numbered as in BAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Match = 0,
@@ -234,7 +234,7 @@ impl<'a> MateOf<'a> {
         }
     }
 
-    /// The bits of FLAG that it sets.
+    /// The FLAG bits that these fields set.
     fn flags(&self) -> u16 {
         let mate = match self.place {
             None => MATE_UNMAPPED,
@@ -247,7 +247,7 @@ impl<'a> MateOf<'a> {
 }
 
 impl Kind {
-    /// The operation of this letter; `None` for one that no record has.
+    /// The operation with this character; `None` for operations that no record has.
     pub fn of(letter: u8) -> Option<Kind> {
         let all = [
             Kind::Match,

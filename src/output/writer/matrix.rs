@@ -15,8 +15,8 @@ pub struct MatrixShape<'a> {
     pub is_numpy: bool,
 }
 
-/// Writes the rows of a matrix as those of its triangle come. Text is written row by row; both hold the rows before, of
-/// which each row has a column.
+/// Writes the rows of a symmetric matrix, given those of its upper triangle. All earlier rows stay in memory, since
+/// each row begins with a column of them.
 pub struct MatrixWriter<'a> {
     shape: MatrixShape<'a>,
     /// The values of each row from its diagonal on: scores, or millionths of a percent.
@@ -40,7 +40,7 @@ impl<'a> MatrixWriter<'a> {
         Ok(MatrixWriter { shape, rows: Vec::new() })
     }
 
-    /// Takes the next row, from its diagonal on.
+    /// Writes the next row, given from its diagonal on.
     pub fn put(&mut self, row: &[f64], output: &mut Output) -> Result<()> {
         let kept = |&value: &f64| match self.shape.values {
             MatrixValues::Score => whole_i32(value),
@@ -56,7 +56,7 @@ impl<'a> MatrixWriter<'a> {
         }
         for value in all {
             let share = f64::from(value) / PARTS;
-            // A vector takes all.
+            // Writing to a vector cannot fail.
             let _ = match (self.shape.is_numpy, self.shape.values) {
                 (true, MatrixValues::Score) => bytes.write_all(&value.to_le_bytes()),
                 (true, MatrixValues::Identity) => bytes.write_all(&share.to_le_bytes()),

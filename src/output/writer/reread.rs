@@ -22,7 +22,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 /// A record as it was written.
 pub struct PartRecord {
     format: Format,
-    /// Not packed: of BAM with the size in front, else a line with its end.
+    /// Uncompressed: for BAM preceded by the size, otherwise a line with its newline.
     bytes: Vec<u8>,
     /// `None` for an unmapped query.
     pub aligned: Option<RecordHit>,
@@ -79,7 +79,7 @@ impl PartRecords {
         PartRecords { format, input, ahead: None }
     }
 
-    /// The records of the next query, the primary one first; none at the end.
+    /// The records of the next query, the primary record first; empty at the end.
     pub fn next_query(&mut self) -> io::Result<Vec<PartRecord>> {
         let Some(first) = self.ahead.take().map_or_else(|| self.read(), |ahead| Ok(Some(ahead)))? else {
             return Ok(Vec::new());
@@ -149,7 +149,7 @@ impl PartRecord {
         self.aligned.is_some_and(|aligned| aligned.secondary)
     }
 
-    /// Appends the record in its new standing, which an unmapped one can't change.
+    /// Appends the record in its new standing, which is ignored for an unmapped record.
     pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
         let standing = if self.aligned.is_some() { standing } else { Standing::Unmapped };
         match self.format {
@@ -160,7 +160,7 @@ impl PartRecord {
     }
 }
 
-/// As [`crate::terms::alignment::Alignment::span`], of a CIGAR's operations by length and letter.
+/// Like [`crate::terms::alignment::Alignment::span`], from the lengths and characters of a CIGAR's operations.
 fn span(operations: impl IntoIterator<Item = (u32, u8)>) -> Option<u32> {
     let operations: Vec<(u32, u8)> = operations.into_iter().collect();
     let at_ends = deletions_at_ends(operations.iter().map(|&(len, letter)| (len, letter == b'D')));
@@ -179,7 +179,7 @@ fn span(operations: impl IntoIterator<Item = (u32, u8)>) -> Option<u32> {
     Some(query.max(target - at_ends))
 }
 
-/// The error of a file that is not what a run has written.
+/// The error for a file that no run can have written.
 pub fn damaged() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "not what a run writes")
 }
@@ -279,7 +279,7 @@ mod tests {
                     let mut out = Vec::new();
                     record.push(&mut out, Standing::Secondary);
                     assert!(out == expected, "{format:?} {number} secondary");
-                    // And a secondary record is one already.
+                    // A secondary record stays secondary.
                     let both = bytes(&part, &query, &[&better, &hit], None);
                     let both = records(format, both).next_query().unwrap();
                     let mut out = Vec::new();
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A query without a hit that is reported tells what it has.
+    /// A query without reported hits keeps its own fields.
     #[test]
     fn unmapped_records_are_those_of_the_writer() {
         let target = "ACGTTGCAAC".repeat(10);
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// However a part is cut short, reading it is an error or an end, and nothing worse.
+    /// Reading a truncated part is an error or ends early, and nothing worse.
     #[test]
     fn what_is_cut_short_is_no_record() {
         let target = "ACGTTGCAAC".repeat(10);
@@ -336,9 +336,9 @@ mod tests {
                 let read = records(format, whole[..len].to_vec()).next_query();
                 assert_eq!(read.is_err(), len != first, "{format:?}, {len} of {first}");
             }
-            // A file that begins with a secondary record is not what a run writes.
+            // No run writes a file that begins with a secondary record.
             assert!(records(format, whole[first..].to_vec()).next_query().is_err());
-            // No number in a record leads out of it.
+            // No number in a record causes an access outside it.
             for at in 0..first {
                 for value in [0, 1, 0x7f, 0xff] {
                     let mut changed = whole.clone();

@@ -41,7 +41,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.push(b'\n');
 }
 
-/// RNAME to CIGAR, with the tab before them.
+/// Appends the columns from RNAME to CIGAR, with the tab before them.
 fn push_place(text: &mut Vec<u8>, line: &OutputLine) {
     text.push(b'\t');
     match line.place() {
@@ -68,7 +68,7 @@ pub(super) fn push_cigar(text: &mut Vec<u8>, cigar: &[(u32, Kind)]) {
     }
 }
 
-/// RNEXT, PNEXT and TLEN, with the tabs around them.
+/// Appends RNEXT, PNEXT and TLEN, with the tabs around them.
 fn push_mate(text: &mut Vec<u8>, line: &OutputLine) {
     let Some((number, name, start)) = line.mate_place() else { return text.extend_from_slice(NO_MATE) };
     let is_same = line.place().is_some_and(|(own, _, _)| own == number);
@@ -79,7 +79,7 @@ fn push_mate(text: &mut Vec<u8>, line: &OutputLine) {
     text.push(b'\t');
 }
 
-/// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
+/// Appends MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
 fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf) {
     if let Some(place) = mate.place {
         text.extend_from_slice(b"\tMC:Z:");
@@ -93,7 +93,7 @@ fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf) {
     }
 }
 
-/// SEQ and QUAL.
+/// Appends SEQ and QUAL.
 fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     match line.letters.is_empty() {
         true => text.push(b'*'),
@@ -107,7 +107,8 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD, where asked for cs, and AS, XS but on secondary records, of split queries SA, and in parts YM.
+/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, SA for split queries, and YM for
+/// parts.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -117,7 +118,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
     if let Some(second) = aligned.second {
-        // No constant of SAM: it leaves X? to programs, and bwa and bowtie2 use XS alike.
+        // Not a constant of noodles: SAM leaves X? to programs, and bwa and bowtie2 use XS alike.
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
     }
@@ -134,7 +135,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     }
 }
 
-/// The tag cs, where it was asked for.
+/// Appends the tag cs, if it was requested.
 pub(super) fn push_cs(text: &mut Vec<u8>, aligned: &AlignedLine) {
     if !aligned.differences.cs.is_empty() {
         text.extend_from_slice(b"\tcs:Z:");
@@ -142,7 +143,7 @@ pub(super) fn push_cs(text: &mut Vec<u8>, aligned: &AlignedLine) {
     }
 }
 
-/// A tab and a number.
+/// Appends a tab and a number.
 fn push_column(text: &mut Vec<u8>, number: impl Into<i64>) {
     text.push(b'\t');
     push_number(text, number);

@@ -9,7 +9,7 @@ use crate::terms::error::Result;
 pub enum RecordSink {
     /// Writes the records in that order.
     InOrder(Joint),
-    /// They are written when all are there.
+    /// Sorts the records, and writes them after all have arrived.
     Sorted(Box<Sorter>),
 }
 

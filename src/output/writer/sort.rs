@@ -33,17 +33,17 @@ use runs::{Gathered, Scratch, SortedRun};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-/// Runs that are merged at once; about as many files are open.
+/// Number of runs merged at once, and approximate number of open files.
 const FAN_IN: usize = 64;
 
 /// Sorts the records of a run.
 pub struct Sorter {
-    /// Bytes that records in memory may take.
+    /// Maximum number of bytes of records in memory.
     memory: usize,
     scratch: Scratch,
     gathered: Gathered,
-    /// In the order of their records. Of equal levels there are fewer than [`FAN_IN`], which are merged to one of the
-    /// next level.
+    /// Runs with their levels, in the order of their records. Fewer than [`FAN_IN`] runs have the same level; when
+    /// there would be more, they are merged into one run of the next level.
     runs: Vec<(u32, SortedRun)>,
     index: Option<IndexFile>,
 }
@@ -105,8 +105,9 @@ fn readers(runs: Vec<(u32, SortedRun)>) -> Result<Vec<Box<dyn SortedRecords>>> {
     runs.into_iter().map(reader).collect()
 }
 
-/// Writes the records of sorted sources, of which equal ones come in the sources' order, and the end of the file.
-/// `output` has its header. Gives the index, which is to be finished with the output.
+/// Writes the records of sorted sources, and the end of the file. Records with equal keys come in the order of the
+/// sources. `output` must already contain its header. Returns the index, which must be finished together with the
+/// output.
 pub fn write_sorted(
     sources: Vec<Box<dyn SortedRecords + '_>>,
     output: &mut Output,
@@ -120,7 +121,7 @@ pub fn write_sorted(
     })?;
     let records_end = output.written();
     output.put(&bgzf::end_of_file()?)?;
-    // An index that is older than its file is taken for that of another one.
+    // An index older than its file would be considered outdated, so the output is flushed first.
     output.flush_now()?;
     index.map(|index| index.finish(records_end)).transpose()
 }
@@ -171,7 +172,7 @@ pub fn indices(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// The error of bytes that are not what a run writes.
+/// The error for bytes that no run writes.
 fn no_record() -> Error {
     EngineError::Internal("bytes that are to be sorted are no record".to_string()).into()
 }

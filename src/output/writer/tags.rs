@@ -7,7 +7,7 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_i64, to_u8, to_u32};
 use crate::terms::options::CsForm;
 
-/// No code of a target.
+/// A value that is no code of a target.
 const NONE: u8 = u8::MAX;
 
 /// The differences between the two sides of an alignment.
@@ -77,12 +77,12 @@ impl Residues {
     }
 }
 
-/// A residue as SAM may hold it: SEQ and MD have no `*`, so a protein's stop is written X.
+/// A residue as SAM can hold it: SEQ and MD allow no `*`, so a protein's stop is written as X.
 pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
-/// Calls `take` with the pieces of an alignment. `query` is written and in the aligned orientation; `target` has codes.
+/// Calls `take` with the pieces of an alignment. `query` has residues in the aligned orientation; `target` has codes.
 fn for_each_piece(
     residues: &Residues,
     query: &[u8],
@@ -148,7 +148,7 @@ impl EditTags {
         push_number(md, equals);
     }
 
-    /// Finds cs after [`EditTags::find`], of the same alignment.
+    /// Computes cs after [`EditTags::find`], for the same alignment.
     pub fn find_cs(
         &mut self,
         form: CsForm,

@@ -153,7 +153,7 @@ fn depth(account: &Account) -> String {
             ("bins", numbers(hundredths)),
         ])
     };
-    // No text can end the element or begin a comment.
+    // Ensures that no text ends the element or begins a comment.
     let plots = array(shown.iter().map(plot)).replace('<', "\\u003c");
     let omitted = left_out(shown.len(), count, "references");
     let button = |value: &str, label: &str, text: &str| {
@@ -307,7 +307,7 @@ fn drawing(account: &Account, extreme: &Extreme) -> String {
     )
 }
 
-/// The rows of an alignment, with the positions of the first and the last letter of each line.
+/// The rows of an alignment, with the positions of the first and the last residue of each line.
 fn drawn(drawing: &Drawing) -> String {
     let Drawing { strand, query: (start, end), reference, query_row, marks, reference_row, .. } = drawing;
     let mut reference_at = reference.0;
@@ -319,7 +319,7 @@ fn drawn(drawing: &Drawing) -> String {
         let columns = from..marks.len().min(from + COLUMNS);
         let [query, marks, target] = [query_row, marks, reference_row].map(|row| &row[columns.clone()]);
         let (own, other) = (letters(query), letters(target));
-        // A query on the reverse strand is read from its end on.
+        // A query on the reverse strand is read from its end.
         let (first, last) = match strand {
             Strand::Forward => (start + read + 1, start + read + own),
             Strand::Reverse => (end - read, (end + 1).saturating_sub(read + own)),

@@ -9,11 +9,11 @@ use crate::terms::options::SearchFormat;
 const COLUMNS: &str = "text\tstart\tend\tlength\tpair\tstrand\tforward\tforward_end\tforward_edits\t\
                        reverse\treverse_start\treverse_edits\n";
 
-/// Writes lines of one format into a buffer, which can't fail.
+/// Writes lines of one format into a buffer, which cannot fail.
 #[derive(Clone, Copy, Debug)]
 pub struct AmpliconLines<'a> {
     format: SearchFormat,
-    /// Records of FASTA and FASTQ have no primers.
+    /// Whether FASTA and FASTQ records exclude the primers.
     trims_primers: bool,
     pairs: &'a Pairs,
     patterns: &'a [Pattern],
@@ -59,12 +59,12 @@ impl<'a> AmpliconLines<'a> {
         }
     }
 
-    /// A record of FASTA or FASTQ.
+    /// Appends a FASTA or FASTQ record.
     fn record(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &Amplicon) {
         let Amplicon { forward, reverse, strand, .. } = *amplicon;
         let [primer, other] = self.primers(amplicon);
         let places = if self.trims_primers { amplicon.without_primers() } else { amplicon.places() };
-        // On a circle, the forward primer may lie across the origin, or end there.
+        // In a circular text, the forward primer may span the origin, or end there.
         let turned =
             if text.is_circle && places.start >= text.letters.len() { text.letters.len() } else { 0 };
         let (start, end) = (places.start - turned, places.end - turned);

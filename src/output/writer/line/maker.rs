@@ -20,7 +20,7 @@ use std::sync::Arc;
 const REMEDY: &str =
     "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
 
-/// Makes the lines of a run. It holds no state between calls, so several threads may each make a part.
+/// Makes the lines of a run. It has no state between calls, so several threads may each make a part.
 pub struct LineMaker {
     pub targets: NamedTargets,
     pub scoring: Arc<Scoring>,
@@ -54,7 +54,7 @@ struct Buffers {
 }
 
 impl LineMaker {
-    /// Calls `push` with all lines of the given queries and what was found for them, in their order.
+    /// Calls `push` with all lines of the given queries and their hits, in order.
     pub fn for_each(
         &self,
         queries: &[Record],
@@ -169,7 +169,7 @@ impl LineMaker {
             elements.for_each(|(_, element)| others.extend_from_slice(element));
             tag.clear();
             if self.of_part {
-                // Only hits of mates are more than hits.
+                // Only hits of mates carry more data.
                 let own = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
                 in_part::push(tag, target_number, &own);
             }
@@ -232,7 +232,7 @@ impl LineMaker {
         all.enumerate().map(element).collect()
     }
 
-    /// MAPQ of the line at a place among those of its query.
+    /// MAPQ of the line with this index among those of its query.
     fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
         match rank {
             Rank::Primary => quality::of_first(&self.scoring, found),
@@ -241,8 +241,7 @@ impl LineMaker {
         }
     }
 
-    /// The path with soft clips, and where asked for with `=` and `X`. `query` is in the aligned
-    /// orientation.
+    /// Computes the path with soft clips, and with `=` and `X` if requested. `query` is in the aligned orientation.
     fn find_cigar(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8], alignment: &Alignment) {
         cigar.clear();
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
@@ -278,7 +277,7 @@ impl LineMaker {
     }
 }
 
-/// One operation of a CIGAR; nothing for length 0.
+/// Appends a CIGAR operation, unless its length is 0.
 fn push_op(cigar: &mut Vec<(u32, Kind)>, len: u32, kind: Kind) {
     if len > 0 {
         cigar.push((len, kind));
@@ -316,7 +315,7 @@ fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
     }
 }
 
-/// What SAM allows in SEQ.
+/// Whether SAM allows a character in SEQ.
 fn is_letter(letter: u8) -> bool {
     letter.is_ascii_alphabetic() | (letter == b'=') | (letter == b'.')
 }
@@ -325,8 +324,8 @@ fn invalid() -> Refused {
     Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
 }
 
-/// Hits without deletions at their ends. A hit that takes no letter of its target has the position of the letter before it.
-/// The mapping quality is the same with and without them ([`Alignment::span`]).
+/// Hits without deletions at their ends. A hit that consumes no residue of its target gets the position of the residue
+/// before it. The mapping quality is the same with and without these deletions ([`Alignment::span`]).
 fn without_end_gaps(found: &Found) -> Found {
     let mut found = found.clone();
     for hit in &mut found.alignments {

@@ -1,6 +1,6 @@
 //! Numbers as BLAST prints them in its tables.
 
-/// An E-value: fewer digits the larger it is.
+/// An E-value: larger values have fewer digits.
 pub fn evalue_text(evalue: f64) -> String {
     match evalue {
         e if e < 1e-180 => "0.0".to_string(),

@@ -71,7 +71,7 @@ pub fn push_query(out: &mut Vec<u8>, query: &QueryTold, threshold: i32) {
     put(out, format_args!("{QUERY}\t{name}\t{mate}\t{len}\t{threshold}\n"));
 }
 
-/// Appends the line of a hit. `target` is the number of its target among all.
+/// Appends the line of a hit. `target` is the index of its target among all references.
 pub fn push_hit(
     out: &mut Vec<u8>,
     (rank, target, of_part): (f64, usize, InPart),
@@ -111,7 +111,7 @@ pub struct PartLists {
 }
 
 impl PartLists {
-    /// Those in `bytes`, a file without its header and its end.
+    /// The lists in `bytes`, a file without its header and its end.
     pub fn new(alphabet: Alphabet, in_blocks: bool, bytes: impl Read + Send + 'static) -> PartLists {
         let bytes = BufReader::new(bytes);
         let input: Box<dyn BufRead + Send> =
@@ -119,7 +119,7 @@ impl PartLists {
         PartLists { alphabet, input, ahead: None }
     }
 
-    /// The next query; none at the end.
+    /// The next query; `None` at the end.
     pub fn next_query(&mut self) -> io::Result<Option<PartQuery>> {
         let line = match self.ahead.take() {
             Some(line) => line,
@@ -139,7 +139,7 @@ impl PartLists {
         }
     }
 
-    /// The next line, with its end; empty at the end.
+    /// The next line with its newline; empty at the end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         self.input.read_until(b'\n', &mut line)?;
@@ -152,7 +152,7 @@ fn text_of(line: &[u8]) -> Option<&str> {
 }
 
 fn parse_query(line: &[u8]) -> Option<PartQuery> {
-    // A name has no white space.
+    // A name contains no whitespace.
     let fields: Vec<&str> = text_of(line)?.split('\t').collect();
     let &[QUERY, name, mate, len, threshold] = &fields[..] else { return None };
     let is_first = match mate {
@@ -243,7 +243,7 @@ fn parse_hit(line: &[u8], alphabet: Alphabet, query_len: usize) -> Option<PartHi
     Some(PartHit { rank: rank.parse().ok()?, alignment, in_part, shown })
 }
 
-/// Numbers with commas between them.
+/// Parses comma-separated numbers.
 fn parsed<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers: Option<Vec<T>> = text.split(',').map(|number| number.parse().ok()).collect();
     numbers?.try_into().ok()
@@ -276,7 +276,7 @@ fn columns_of(query: &str, target: &str, kinds: &str) -> Option<Vec<ColumnShown>
     both.zip(kinds.bytes()).map(column).collect()
 }
 
-/// The path of columns, which are in the query's direction.
+/// The path of these columns, which are in the query's direction.
 fn cigar_of(strand: Strand, columns: &[ColumnShown]) -> Cigar {
     let mut cigar = Cigar::new();
     let mut push = |column: &ColumnShown| {
@@ -310,7 +310,7 @@ fn kind_of(letter: u8) -> Option<ColumnKind> {
 }
 
 fn put(out: &mut Vec<u8>, value: impl Display) {
-    // A vector takes all.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "{value}");
 }
 
@@ -397,7 +397,7 @@ mod tests {
         assert!(one.iter().eq(other.iter().rev()) && one.len() == 5);
     }
 
-    /// A cut is an error or an end between lines, and no byte leads to a panic.
+    /// A truncated file is an error or ends between lines, and no byte causes a panic.
     #[test]
     fn damage_is_refused_or_read() {
         let whole = bytes(&queries());

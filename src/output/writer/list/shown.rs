@@ -43,7 +43,7 @@ pub struct ShownHit<'a> {
     pub strand: Strand,
     pub alphabet: Alphabet,
     pub score: i32,
-    /// 0-based and half-open, of the query as it was read and of the target forward.
+    /// 0-based and half-open; in the query as it was read, and in the forward target.
     pub query: (u32, u32),
     pub target: (u32, u32),
     pub kinds: ColumnKinds,
@@ -126,7 +126,8 @@ fn codes(letters: &[u8], alphabet: Alphabet) -> Vec<u8> {
 }
 
 impl<'a> ShownHit<'a> {
-    /// Without what its number among others decides: significance, identity and what the target's hits take.
+    /// A hit without the values that depend on other hits or on the run: significance, identity and the coverage by the
+    /// target's hits.
     pub fn new(
         scoring: &Scoring,
         query: &mut QueryShown,
@@ -159,7 +160,7 @@ impl<'a> ShownHit<'a> {
         }
     }
 
-    /// The path with `=` and `X`, in the target's direction as SAM has it.
+    /// The path with `=` and `X`, in the target's direction as in SAM.
     pub fn cigar(&self) -> String {
         let letter = |column: &ColumnShown| match column.kind {
             ColumnKind::Equal => '=',
@@ -174,7 +175,7 @@ impl<'a> ShownHit<'a> {
         letters.chunk_by(|a, b| a == b).map(|run| format!("{}{}", run.len(), run[0])).collect()
     }
 
-    /// Share of the query in this hit, in percent.
+    /// Percentage of the query in this hit.
     pub fn covered(&self, query_len: usize) -> f64 {
         100.0 * f64::from(self.query.1 - self.query.0) / query_len.max(1) as f64
     }

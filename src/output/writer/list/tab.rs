@@ -28,8 +28,8 @@ pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Ve
     text.into_bytes()
 }
 
-/// The header of a table without hits, made of that of one with hits. It has no line of fields, and so Biopython does not
-/// wait for hits.
+/// Converts the header of a table with hits to that of a table without hits. It has no line of fields, so Biopython
+/// does not expect hits.
 pub fn header_without_hits(header: &[u8]) -> Vec<u8> {
     let lines = header.split_inclusive(|&byte| byte == b'\n');
     let shown = lines.filter(|line| !line.starts_with(b"# Fields: "));
@@ -87,7 +87,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
             let share = 100.0 * f64::from(kinds.positives) / f64::from(kinds.columns().max(1));
             put(out, format_args!("{share:.2}"));
         }
-        // BLAST shows the target's reverse complement beside the query; of proteins it has no frames.
+        // BLAST shows the target's reverse complement beside the query. For proteins it has no frames.
         Column::Qframe => put(out, frame(hit, false)),
         Column::Sframe => put(out, frame(hit, is_reverse)),
         Column::Btop => push_btop(out, &hit.columns),
@@ -157,6 +157,6 @@ fn push_btop(out: &mut Vec<u8>, columns: &[ColumnShown]) {
 }
 
 fn put(out: &mut Vec<u8>, value: impl std::fmt::Display) {
-    // A vector takes all.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "{value}");
 }

@@ -192,7 +192,7 @@ fn colour_of(kind: ColumnKind) -> Option<&'static str> {
 
 /// Appends a line.
 pub fn line(text: &mut String, content: std::fmt::Arguments) {
-    // A string takes all.
+    // Writing to a string cannot fail.
     let _ = text.write_fmt(content);
     text.push('\n');
 }
@@ -201,7 +201,7 @@ pub fn line(text: &mut String, content: std::fmt::Arguments) {
 mod tests {
     use super::*;
 
-    /// Columns of two aligned texts; `+` is a positive score.
+    /// Columns of two aligned texts; `+` marks a positive score.
     fn columns(query: &str, kinds: &str, target: &str) -> Vec<ColumnShown> {
         let kind = |letter| match letter {
             '=' => ColumnKind::Equal,
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(folded("", (0, 80)), "");
     }
 
-    /// Each run of one colour is painted once, on a terminal alone.
+    /// Each run of one color has one escape sequence, and only on a terminal.
     #[test]
     fn colours_are_those_of_runs() {
         let aligned = columns("AC--GTTKA", "=XDDIIX+=", "AGTT--CRA");

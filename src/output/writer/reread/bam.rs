@@ -118,7 +118,7 @@ pub fn mate(record: &[u8]) -> Option<MateTold> {
     })
 }
 
-/// Appends a record in its new standing. [`told`] has found it sound.
+/// Appends a record in its new standing. [`told`] must have accepted it.
 pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
     let Some(layout) = RecordLayout::of(record) else { return };
     let start = out.len();
@@ -172,7 +172,7 @@ impl RecordLayout {
         Some(RecordLayout { fields, tags })
     }
 
-    /// The operations of the CIGAR by length and letter.
+    /// The lengths and characters of the CIGAR's operations.
     fn operations<'a>(&self, record: &'a [u8]) -> Option<impl Iterator<Item = (u32, u8)> + use<'a>> {
         let cigar = match self.tag(b"CG") {
             // Name, type, type of the entries, number of entries.

@@ -37,7 +37,7 @@ pub struct MateTold {
 
 /// An alignment of a mate.
 pub struct MateHit {
-    /// With the number of its target among all.
+    /// Its target has the index among all references.
     pub alignment: Alignment,
     pub in_part: InPart,
     /// Only for SAM, since BAM has the target's number, and PAF's columns stay.
@@ -64,7 +64,7 @@ impl MateHit {
 }
 
 impl PathTold {
-    /// `None` for a path that is none of a mate.
+    /// `None` for a path that no mate can have.
     pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
         let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
         for &(len, letter) in operations {
@@ -87,7 +87,7 @@ impl PathTold {
         Some(path)
     }
 
-    /// The alignment along the path, from a place of a target on.
+    /// The alignment along the path, starting at a position of a target.
     pub fn alignment(
         &self,
         strand: Strand,
@@ -102,7 +102,7 @@ impl PathTold {
 }
 
 impl PartRecord {
-    /// Takes the record of a mate apart; `None` if it is none that a run writes.
+    /// Decodes the record of a mate; `None` if no run writes such a record.
     pub fn into_mate(self) -> Option<MateRecord> {
         let told = match self.format {
             Format::Bam => bam::mate(&self.bytes),
@@ -284,7 +284,7 @@ pub fn push_mates(
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let [one, other] = [Mate::new(records[0], &found[0])?, Mate::new(records[1], &found[1])?];
-    // Parts of the references have no circles.
+    // Parts of the references have no circular references.
     let partners = pairs.partners([&found[0].alignments, &found[1].alignments], |_| None);
     for ((own, mate), partners) in [(&one, &other), (&other, &one)].into_iter().zip(&partners) {
         match own.first.record.format {
@@ -354,7 +354,7 @@ mod tests {
         })
     }
 
-    /// The records of a part with these alignments of each mate, taken apart.
+    /// The decoded records of a part with these alignments of each mate.
     fn apart(
         format: Format,
         part: &Writer,
@@ -381,7 +381,7 @@ mod tests {
         })
     }
 
-    /// Whatever is reported of what a part has is what the writer makes of it.
+    /// For all reported subsets of a part's hits, the result equals the writer's output.
     #[test]
     fn joined_mates_are_those_of_the_writer() {
         let all = alignments();
@@ -418,14 +418,14 @@ mod tests {
                         );
                     }
                 }
-                // Mates that the part has nothing of.
+                // Mates without hits in the part.
                 let records = apart(format, &part, &reads, [&[], &[]]);
                 assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
                 let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
                 let mut out = Vec::new();
                 push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
                 assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
-                // Nor is anything made of what no part has.
+                // Hits that no part has cannot be written.
                 let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
                 assert!(
                     push_mates(&PAIRS, [&records[0], &records[1]], &[other, found[1].clone()], &mut out)
@@ -435,7 +435,7 @@ mod tests {
         }
     }
 
-    /// No byte of a record leads out of it, or to a panic.
+    /// No byte of a record causes an access outside it, or a panic.
     #[test]
     fn damaged_records_are_refused_or_read() {
         let all = [alignments()[0].clone(), alignments()[1].clone()];

@@ -20,7 +20,7 @@ const OF_QUERY: &[u8] = b"YQ:Z:";
 const PRIMARY_LINE: &[u8] = b"tp:A:P";
 const SECONDARY_LINE: &[u8] = b"tp:A:S";
 
-/// A format of lines.
+/// A line format.
 pub struct LineFormat {
     /// Column of the mapping quality.
     quality: usize,
@@ -36,7 +36,7 @@ pub struct LineFormat {
     tells_second: bool,
 }
 
-/// What columns tell of a hit: its strand, whether it is a secondary one, and the longer span.
+/// The hit in the columns: its strand, whether it is secondary, and the longer span.
 struct HitInColumns {
     strand: Strand,
     secondary: bool,
@@ -65,7 +65,7 @@ pub fn name(line: &[u8]) -> &[u8] {
     line.split(|&letter| letter == b'\t').next().unwrap_or_default()
 }
 
-/// Whether a line of SAM is another record of the query before it.
+/// Whether a line of SAM is another record of the same query as the line before it.
 pub fn is_secondary_sam(line: &[u8]) -> bool {
     let flags = line.splitn(3, |&letter| letter == b'\t').nth(1);
     flags.and_then(number::<u16>).is_some_and(|flags| flags & (SECONDARY | SUPPLEMENTARY) != 0)
@@ -152,7 +152,7 @@ fn read_sam(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
     Some(Some(HitInColumns { strand, secondary: flags & SECONDARY != 0, span }))
 }
 
-/// Of SEQ, where `*` is none.
+/// Length of SEQ, which is 0 for `*`.
 fn letters_of_sam(sequence: &[u8]) -> usize {
     if sequence == b"*" { 0 } else { sequence.len() }
 }
@@ -180,7 +180,7 @@ fn read_paf(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
         _ => return None,
     };
     let len = |start, end| number::<u32>(end)?.checked_sub(number(start)?);
-    // The tag with the path tells which of it counts.
+    // The path in the tags shows which of the two spans counts.
     let span = len(start, end)?.max(len(target_start, target_end)?);
     Some(Some(HitInColumns { strand, secondary: false, span }))
 }
@@ -265,7 +265,7 @@ pub fn mate_paf(line: &[u8]) -> Option<MateTold> {
     Some(MateTold { hit: Some(MateHit::of(alignment, in_part)), ..MateTold::default() })
 }
 
-/// Appends the line of an unaligned query, of which `line` is any.
+/// Appends the line of an unaligned query, given any of its lines.
 pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let tags: Vec<&[u8]> = line.split(|&letter| letter == b'\t').skip(PAF.tags).collect();
@@ -279,7 +279,7 @@ pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Those of the tags whose names `is_copied` takes, each after a tab.
+/// The tags whose names `is_copied` accepts, each preceded by a tab.
 fn copied(tags: &[&[u8]], is_copied: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let of_query = tags.iter().filter(|tag| tag.get(..2).is_some_and(&is_copied));
     of_query.flat_map(|tag| [b"\t", *tag].concat()).collect()

@@ -62,13 +62,13 @@ impl IndexShape {
         ((bin - first_bin(level)) as usize) << (3 * (self.levels - level))
     }
 
-    /// The number of the bin that isn't one, but tells how many records there are.
+    /// Number of the pseudo-bin that stores the number of records.
     fn counts_bin(self) -> u32 {
         first_bin(self.levels + 1) + 1
     }
 }
 
-/// The first bin of a level: there are 8 times as many as in the level before.
+/// The first bin of a level, which has 8 times as many bins as the level before.
 fn first_bin(level: u32) -> u32 {
     ((1 << (3 * level)) - 1) / 7
 }
@@ -77,10 +77,10 @@ fn level_of(bin: u32) -> u32 {
     (0..).take_while(|&level| first_bin(level) <= bin).last().unwrap_or(0)
 }
 
-/// From where to where in the file.
+/// Start and end of a chunk in the file.
 type Chunk = (u64, u64);
 
-/// The index of the records so far.
+/// Builds the index as records are added.
 pub struct IndexBuilder {
     shape: IndexShape,
     references: usize,
@@ -107,7 +107,7 @@ struct ReferenceIndex {
 }
 
 impl IndexBuilder {
-    /// For a file with this many references.
+    /// For a file with this number of references.
     pub fn new(shape: IndexShape, references: usize) -> IndexBuilder {
         IndexBuilder { shape, references, bytes: Vec::new(), written: 0, current: None, unplaced: 0 }
     }
@@ -127,7 +127,7 @@ impl IndexBuilder {
         current.add(place, bin, offset);
     }
 
-    /// Ends the current reference, whose records end at `offset`.
+    /// Completes the current reference, whose records end at `offset`.
     fn close(&mut self, offset: u64) {
         let Some(mut current) = self.current.take() else { return };
         current.end_chunk(offset);
@@ -136,15 +136,15 @@ impl IndexBuilder {
         self.written += 1;
     }
 
-    /// Writes references without records, up to number `target`.
+    /// Writes references without records, up to index `target`.
     fn skip_to(&mut self, target: usize) {
-        // No bins; and BAI has no windows.
+        // An empty reference has no bins, and in BAI no windows.
         let empty = if self.shape.is_csi { 4 } else { 8 };
         self.bytes.resize(self.bytes.len() + empty * target.saturating_sub(self.written), 0);
         self.written = self.written.max(target);
     }
 
-    /// The index as a file, of records that end at `offset`.
+    /// The index file, given that the records end at `offset`.
     pub fn finish(mut self, offset: u64) -> Result<Vec<u8>> {
         self.close(offset);
         self.skip_to(self.references);
@@ -152,7 +152,7 @@ impl IndexBuilder {
         match self.shape.is_csi {
             true => {
                 out.extend_from_slice(b"CSI\x01");
-                // Window, levels, and no further data.
+                // Window size, levels, and no auxiliary data.
                 [WINDOW, self.shape.levels, 0].iter().for_each(|&number| push(&mut out, number));
             }
             false => out.extend_from_slice(b"BAI\x01"),
@@ -191,13 +191,13 @@ impl ReferenceIndex {
         }
     }
 
-    /// Ends the stretch of records of one bin.
+    /// Ends the chunk of records of one bin.
     fn end_chunk(&mut self, offset: u64) {
         let (bin, begin) = self.open;
         self.bins.entry(bin).or_default().push((begin, offset));
     }
 
-    /// Appends its bytes.
+    /// Appends the bytes of the reference.
     fn push(mut self, shape: IndexShape, end: u64, out: &mut Vec<u8>) {
         let windows = filled(&self.windows);
         self.join_small(shape);
@@ -226,7 +226,8 @@ impl ReferenceIndex {
         }
     }
 
-    /// Joins bins of few bytes with their parents, from the smallest bins on, where those have records of their own.
+    /// Joins bins of few bytes with their parents if the parents have records of their own, starting with the smallest
+    /// bins.
     fn join_small(&mut self, shape: IndexShape) {
         for level in (1..=shape.levels).rev() {
             let of_level: Vec<u32> =
@@ -248,12 +249,12 @@ impl ReferenceIndex {
                 self.bins.entry(parent).or_default().extend(chunks);
             }
         }
-        // A parent's own chunks and those of its children.
+        // A parent now has its own chunks and those of its children.
         self.bins.values_mut().for_each(|chunks| chunks.sort_unstable());
     }
 }
 
-/// Where the records of each window begin; a window without any has what the next one has.
+/// Start of the records of each window; a window without records gets the value of the next window.
 fn filled(windows: &[Option<u64>]) -> Vec<u64> {
     let mut next = 0;
     let mut filled: Vec<u64> = windows
@@ -268,7 +269,7 @@ fn filled(windows: &[Option<u64>]) -> Vec<u64> {
     filled
 }
 
-/// Chunks as one where the first ends in the block in which the next begins.
+/// Joins chunks if the first ends in the block in which the next begins.
 fn joined(chunks: &[Chunk]) -> Vec<Chunk> {
     let mut out: Vec<Chunk> = Vec::with_capacity(chunks.len());
     for &(begin, end) in chunks {
@@ -325,11 +326,11 @@ mod tests {
         assert_eq!((BAI.first_window(4682), BAI.first_window(586), BAI.first_window(0)), (1, 8, 0));
     }
 
-    /// Two references of four with records, and one record nowhere.
+    /// Four references, two of which have records, and one record without a position.
     #[test]
     fn bytes_of_bai() {
         let mut index = IndexBuilder::new(BAI, 4);
-        // Blocks lie far from each other, so that no bin joins another.
+        // Blocks are far from each other, so that no bin joins another.
         let at = |block: u64, within: u64| (block * 0x20000) << 16 | within;
         index.add(&place(1, 5, 10, true), at(1, 0));
         index.add(&place(1, 5, 6, false), at(1, 50));
@@ -349,7 +350,7 @@ mod tests {
             longs(&[at(3, 0), at(4, 7)]),
             words(&[37_450, 2]),
             longs(&[at(1, 0), at(4, 7), 3, 1]),
-            // A window without records has what the next one has.
+            // A window without records has the value of the next window.
             words(&[4]),
             longs(&[at(1, 0), at(2, 0), at(3, 0), at(3, 0)]),
             words(&[2, 4681, 1]),

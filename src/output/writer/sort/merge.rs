@@ -20,7 +20,7 @@ pub trait SortedRecords: Send {
 /// A merge of sorted sources. Records with equal keys come in the order of the sources.
 pub struct Merge<'a> {
     sources: Vec<Box<dyn SortedRecords + 'a>>,
-    /// The record of each source that is not at its end, and the source's number.
+    /// The current record of each source that has not ended, and the source's index.
     next: BinaryHeap<Reverse<(SortKey, usize)>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Sorted records that are read from a file.
+/// Sorted records read from a file.
 pub struct RecordReader {
     input: Box<dyn BufRead + Send>,
     record: Vec<u8>,

@@ -103,7 +103,7 @@ pub mod tests {
         for &(len, operation) in cigar {
             out.extend((len << 4 | u32::from(operation)).to_le_bytes());
         }
-        // A tag, so that the record is one to other programs, too.
+        // A tag, so that other programs also accept the record.
         if filler > 0 {
             out.extend(b"XXZ");
             out.extend((0..filler).map(|at| b'!' + (at * at % 89) as u8));

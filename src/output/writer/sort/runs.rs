@@ -49,7 +49,7 @@ impl Gathered {
         Some(())
     }
 
-    /// Whether it takes at least this many bytes.
+    /// Whether the records take at least this number of bytes.
     pub fn is_full(&self, bytes: usize) -> bool {
         self.bytes >= bytes || self.pieces.len() >= MOST_PIECES
     }
@@ -93,15 +93,15 @@ impl SortedRecords for SortedGathered {
     }
 }
 
-/// Where runs are written.
+/// Folder and name of the runs.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     pub folder: PathBuf,
-    /// The name of the file that the runs are for.
+    /// The name of the file for which the runs are written.
     pub name: OsString,
 }
 
-/// Sorted records in a file, which is removed with this.
+/// Sorted records in a file, which is removed when this is dropped.
 pub struct SortedRun {
     path: PathBuf,
     records: u64,
