@@ -102,7 +102,7 @@ pub struct Queries {
 pub struct Records {
     pub primary: u64,
     pub secondary: u64,
-    /// Hits of the rest of a query that the primary hit leaves.
+    /// Hits of the part of a query that an earlier hit leaves.
     pub supplementary: u64,
     pub unaligned: u64,
     /// Aligned records on the forward strand of the reference.

@@ -118,7 +118,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
     if let Some(second) = aligned.second {
-        // Not a constant of noodles: SAM leaves X? to programs, and bwa and bowtie2 use XS alike.
+        // XS is no tag of the specification, which leaves X? to programs; bwa and bowtie2 use it in this way.
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
     }

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 /// Maximum number of texts in a batch.
 const TEXTS: usize = 1 << 17;
-/// Bases of the first part of a text if only its first hit is asked for. Each further part has twice as many bases. So the
-/// scan reads at most these bases and twice the bases before the end of the hit, unless an earlier hit is still possible.
+/// Bases of the first part of a text if only its first hit is asked for. Each further part has twice as many bases. So
+/// the scan reads at most these bases and twice the bases before the end of the hit, unless an earlier hit is still
+/// possible.
 pub const FIRST_LETTERS: usize = 1 << 18;
 
 /// A text that is searched, as its owner holds it.
@@ -140,7 +141,8 @@ pub struct BatchRules {
 
 impl BatchRules {
     /// Lays a text into the batch, and what does not fit into further batches. `send` takes a full batch, and returns
-    /// whether it takes more. `before` is called before a part of the text is laid. Returns whether more texts are wanted.
+    /// whether it takes more. `before` is called before a part of the text is laid. Returns whether more texts are
+    /// wanted.
     pub fn lay<T: TextHandle, E>(
         &self,
         layout: &TextLayout,

@@ -1,8 +1,8 @@
 //! Circular texts: the last base is followed by the first.
 //!
 //! A circle of `L` bases is searched as the text that repeats its bases without end, in both directions. Of the hits of
-//! that text, which recur every `L` bases, one of each is reported: the one that begins in the first copy. So a hit across
-//! the origin ends after `L`, and a hit may have more bases than the circle.
+//! that text, which recur every `L` bases, one of each is reported: the one that begins in the first copy. So a hit
+//! across the origin ends after `L`, and a hit may have more bases than the circle.
 //!
 //! # Unrolling
 //!

@@ -1,13 +1,13 @@
 //! Chooses the ends to report, and turns them into hits.
 //!
-//! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the one
-//! after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with the same
-//! edits only the leftmost is reported, unless they have no edits: then all of them are. With [`Wanted::every_end`] every
-//! end is reported.
+//! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the
+//! one after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with
+//! the same edits only the leftmost is reported, unless they have no edits: then all of them are. With
+//! [`Wanted::every_end`] every end is reported.
 //!
-//! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand. With a
-//! PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the rightmost of
-//! adjacent ones with the same edits is reported.
+//! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand.
+//! With a PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the
+//! rightmost of adjacent ones with the same edits is reported.
 //!
 //! All engines share [`Gatherer::put_anchors`]. It receives the ends of a pattern in ascending order, so for each
 //! pattern it only has to remember the current run of adjacent ends with the same edits. Therefore the edges of chunks,
@@ -152,8 +152,8 @@ impl Run {
         }
     }
 
-    /// The end of a local minimum that is reported. If the run crosses the origin of a circle, its right part comes first and is
-    /// kept in `wrapped` until its left part comes.
+    /// The end of a local minimum that is reported. If the run crosses the origin of a circle, its right part comes
+    /// first and is kept in `wrapped` until its left part comes.
     fn chosen(
         &self,
         pattern: u32,

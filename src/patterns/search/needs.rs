@@ -43,8 +43,8 @@ impl Needs {
         Needs { least, most, classes: classes.into_values().collect() }
     }
 
-    /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other patterns
-    /// only in the texts that are long enough.
+    /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other
+    /// patterns only in the texts that are long enough.
     pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;

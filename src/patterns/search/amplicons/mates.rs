@@ -1,12 +1,12 @@
 //! The primers that two mates begin with, and the part of each mate that belongs to the amplicon.
 //!
-//! A mate begins with a primer if the primer has a site on the forward strand that starts at most `offset` bases after the
-//! first base of the mate. The two sites of a pair are those whose patterns are the two primers of a pair, with the fewest
-//! edits together; then those that start first (first mate before second mate), that end first, and whose patterns come
-//! first.
+//! A mate begins with a primer if the primer has a site on the forward strand that starts at most `offset` bases after
+//! the first base of the mate. The two sites of a pair are those whose patterns are the two primers of a pair, with the
+//! fewest edits together; then those that start first (first mate before second mate), that end first, and whose
+//! patterns come first.
 //!
-//! A mate that is longer than the amplicon also contains the primer of the other mate. It ends with the site of
-//! that primer on the reverse strand that its own site faces, with the fewest edits, and then the one that starts first.
+//! A mate that is longer than the amplicon also contains the primer of the other mate. It ends with the site of that
+//! primer on the reverse strand that its own site faces, with the fewest edits, and then the one that starts first.
 
 use super::{Pairs, Site};
 use crate::patterns::search::hits::Hit;
