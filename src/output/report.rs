@@ -22,7 +22,7 @@ pub struct Account<'a> {
     pub scoring: &'a Scoring,
     /// `None` if any score is accepted.
     pub min_score: Option<i32>,
-    /// Of mates.
+    /// Insert size of mates.
     pub insert: Option<InsertSize>,
     /// Number of queries that are too short to reach the minimum score or the maximum E-value.
     pub too_short: u64,
@@ -35,7 +35,7 @@ pub struct Account<'a> {
 
 /// Facts that differ between runs of the same command.
 pub struct Facts {
-    /// In words.
+    /// Description of the device.
     pub device: String,
     pub elapsed: Duration,
     /// Number of cells of the recurrence that were scored.

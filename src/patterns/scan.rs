@@ -2,8 +2,7 @@
 //! kernel generated for each pattern length sweeps over it (`shaders/sliced.wgsl`). Ends are appended to a buffer in
 //! any order. If they don't fit, the buffer grows, or the work is repeated in halves.
 //!
-//! Rare pattern lengths are rounded up: rows that match everything, put in front of a pattern, change
-//! none of its ends.
+//! Rare pattern lengths are rounded up: rows that match everything, put before a pattern, change none of its ends.
 
 pub mod bases;
 pub mod bitap;

@@ -6,7 +6,7 @@ pub const COLUMNS: &[u8] = b"#set\trepresentative\tname\tstrand\tsize\tset_size\
 /// A record of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct MemberLine<'a> {
-    /// From 1.
+    /// 1-based.
     pub set: usize,
     pub representative: &'a [u8],
     pub name: &'a [u8],

@@ -83,7 +83,7 @@ pub fn of_search(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
     text
 }
 
-/// @HD.
+/// The @HD line.
 fn first(order: &str) -> String {
     format!("@HD\tVN:1.6\tSO:{order}\n")
 }

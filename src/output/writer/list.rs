@@ -47,7 +47,7 @@ pub struct ListStyle {
     pub format: HitFormat,
     /// Columns of a table.
     pub columns: Vec<Column>,
-    /// Of text.
+    /// Layout of readable alignments.
     pub page: PageOptions,
 }
 

@@ -1,8 +1,8 @@
 //! Chooses the number of bytes in a key. The choice affects speed, never the answer.
 //!
 //! Each word of fewer than `letters` bytes is a key of its own, in a table for its length. All other words are keyed by
-//! their first `letters` bytes. Each table costs one bit test at every position, and a position whose bit is set costs
-//! about [`SLOW`] times more. If positions seldom pass the tables, a gate in front of them tests whether any word
+//! their first `letters` bytes. Each table costs one bit test at every position, and a lookup whose bit is set costs
+//! about [`SLOW`] bit tests. If positions seldom pass the tables, a gate before all of them tests whether any word
 //! begins with the first bytes of the position.
 
 /// Cost of a lookup whose bit is set, in bit tests.

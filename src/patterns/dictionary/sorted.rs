@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// No word.
+/// Index that stands for no word.
 pub const NONE: u32 = u32::MAX;
 /// Words that a thread copies per task.
 const PART: usize = 1 << 16;

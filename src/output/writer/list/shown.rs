@@ -33,7 +33,7 @@ pub struct QueryShown<'a> {
     stretches: Option<Vec<Range<usize>>>,
 }
 
-/// A hit.
+/// The data of a hit that lists show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownHit<'a> {
     pub name: Cow<'a, str>,

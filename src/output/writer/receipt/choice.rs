@@ -40,7 +40,7 @@ pub struct MatesInReceipt {
 }
 
 impl Choice {
-    /// All lines.
+    /// All lines of the choice.
     pub fn lines(&self) -> String {
         let Choice { min_score, secondary_ppm, limits, typical: Typical { match_, mismatch }, mates, list } =
             self;

@@ -13,7 +13,7 @@ use memchr::memmem;
 
 const SCORE: &[u8] = b"AS:i:";
 const SECOND: &[u8] = b"XS:i:";
-/// PAF's path.
+/// PAF's tag with the path.
 const PATH: &[u8] = b"cg:Z:";
 const IN_PART: &[u8] = b"YM:Z:";
 const OF_QUERY: &[u8] = b"YQ:Z:";

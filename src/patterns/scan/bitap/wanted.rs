@@ -2,12 +2,12 @@
 
 use super::shader::{BYTES, Variant};
 
-/// A pattern.
+/// A pattern of byte classes.
 #[derive(Clone, Debug)]
 pub struct BytePattern {
     /// The bytes of each row, one bit each; never the newline.
     pub rows: Vec<[u64; 4]>,
-    /// Most edits.
+    /// Maximum number of edits.
     pub edits: usize,
     /// Whether insertions and deletions are edits.
     pub gaps: bool,
