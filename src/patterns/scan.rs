@@ -2,7 +2,8 @@
 //! kernel generated for each pattern length sweeps over it (`shaders/sliced.wgsl`). Ends are appended to a buffer in
 //! any order. If they don't fit, the buffer grows, or the work is repeated in halves.
 //!
-//! Rare pattern lengths are rounded up: rows that match everything, put before a pattern, change none of its ends.
+//! If there are many pattern lengths, they are rounded up: rows that match everything, put before a pattern, change
+//! none of its ends.
 
 pub mod bases;
 pub mod bitap;
@@ -35,8 +36,8 @@ use wgpu::BufferUsages;
 
 /// Maximum pattern length in bases that a device accepts; it keeps a thread's sweep far below the watchdog limit.
 pub const MOST_LETTERS: usize = 1024;
-/// Up to this many pattern lengths have their own kernels; all other lengths are rounded up to a multiple of
-/// [`ROUNDED`].
+/// If there are at most this many pattern lengths, each has a kernel of its own. Otherwise all lengths are rounded up
+/// to a multiple of [`ROUNDED`].
 const LENGTHS: usize = 6;
 const ROUNDED: u32 = 8;
 /// Maximum number of bases of a text on the device.

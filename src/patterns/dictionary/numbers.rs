@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Counters shared by threads.
 #[derive(Debug)]
 pub struct Numbers {
-    /// One counter per distinct word. It counts the positions at which the word is the longest match, or all its
-    /// occurrences, depending on the rule.
+    /// One counter per distinct word. With `whole_words` it counts all occurrences; otherwise only the positions at
+    /// which the word is the longest match of its table, until [`Numbers::finish`] adds the rest.
     sums: Vec<AtomicU64>,
 }
 

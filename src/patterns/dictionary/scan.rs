@@ -115,11 +115,12 @@ trait Sink {
         false
     }
 
-    /// Receives an occurrence. If `TAKES_ALL` is false, it is the longest one that a table has at a position.
+    /// Receives an occurrence: the longest one that a table has at a position or, with `whole_words` and `TAKES_ALL`,
+    /// each of them.
     fn take(&mut self, start: usize, end: usize, word: u32);
 
-    /// Whether the sink needs all occurrences that begin at a position, because the bytes after each end decide which
-    /// of them counts. Otherwise the longest one suffices.
+    /// Whether the sink needs all occurrences that begin at a position if only those at the end of a whole word count.
+    /// Otherwise the longest of them suffices.
     const TAKES_ALL: bool;
 }
 
