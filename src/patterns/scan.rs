@@ -80,7 +80,7 @@ pub struct ScanTuning {
     pub ends: (usize, usize),
     /// Bases of a text on the device.
     pub text: usize,
-    /// Number of pattern lengths with their own kernels.
+    /// Maximum number of pattern lengths with kernels of their own.
     pub lengths: usize,
 }
 
