@@ -1,8 +1,9 @@
-//! Databases: references in one file that is mapped into memory, so that a run begins at once and processes share it.
+//! Databases: references in one file that is mapped into memory, so that a run starts immediately and processes share
+//! it.
 //!
-//! `docs/database.md` describes the file. [`fn@write`] makes it of references that were read, [`Contents`] is what its bytes
-//! say, and [`Database`] is one that is open: its blocks are proven when they are first used, and that it is cut while it
-//! is read is an error.
+//! `docs/database.md` describes the file. [`fn@write`] creates it from references that were read, [`Contents`] decodes
+//! its bytes, and [`Database`] is an open database. Its blocks are verified when they are first used, and truncating
+//! the file while it is read is an error.
 
 mod blocks;
 mod contents;

@@ -1,10 +1,10 @@
-//! FASTA and FASTQ, plain or compressed by gzip (bgzf included), and reads of BAM, from a file or from stdin.
+//! Reads FASTA and FASTQ, plain or gzip-compressed (bgzf included), and the reads of BAM, from a file or from stdin.
 //!
-//! The bytes come in blocks of whole records (`blocks`); a block's pieces are parsed side by side on
-//! all threads (`parse`), and what is made of the records comes in the order of the file: plain
-//! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
-//! Memory holds two blocks, one being parsed and one read ahead, however long the input is. A block is as long as the
-//! longest record, except that references come in parts.
+//! The input is split into blocks of whole records (`blocks`). The pieces of a block are parsed in parallel on all
+//! threads (`parse`), and the results come in file order: plain [`Record`]s from a [`Reader`], checked and encoded
+//! records from [`Queries`] and [`read_references`]. Memory holds two blocks regardless of the input's length: one is
+//! parsed while the next is read. A block is at least as long as its longest record, except that references are read in
+//! parts.
 
 mod abundance;
 mod bam;
@@ -77,76 +77,76 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// So many times the bytes of the letters wanted should hold them, line ends and names included.
+/// The residues wanted should fit within this multiple of their bytes, line ends and names included.
 const LETTERS_WITHIN: usize = 4;
 
-/// One sequence of a file.
+/// One record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// 1-based place among the records of the file, or of the part of it that is read.
+    /// 1-based number among the records of the file, or of the part of it that is read.
     pub number: u64,
-    /// The header up to its first white space.
+    /// The header up to its first whitespace.
     pub name: String,
-    /// Letters in upper case, without line ends.
+    /// Residues in upper case, without line ends.
     pub sequence: Vec<u8>,
-    /// Phred+33 characters, as many as letters; `None` for FASTA.
+    /// Phred+33 characters, one per residue; `None` for FASTA.
     pub qualities: Option<Vec<u8>>,
-    /// SAM tags of the header's comment, each after a tab, where they are kept.
+    /// SAM tags of the header's comment, each preceded by a tab, if tags are kept.
     pub tags: Vec<u8>,
 }
 
-/// The records of one file, in order. After an error there are no more.
+/// The records of one file, in order. An error ends the iteration.
 pub struct Reader {
     origin: Arc<Origin>,
     blocks: Blocks,
-    /// Reading waits for nobody, so that a thread of the pool may do it.
+    /// Reading never waits for another thread, so a pool thread may read.
     steady: bool,
     rules: ReadRules,
-    /// The whole input has no records.
+    /// Whether the whole input has no records.
     is_empty: bool,
     is_bgzf: bool,
     /// Whether the records are reads of a BAM file.
     is_bam: bool,
     /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
-    /// What was tolerated in the records that were parsed.
+    /// Tolerated irregularities in the records parsed so far.
     remarks: Remarks,
-    /// Blocks read and not yet parsed.
+    /// Blocks that were read but not yet parsed.
     ahead: VecDeque<Block>,
-    /// What the input, or the part of it, holds before them.
+    /// Counts of the input, or of its part, before the blocks in `ahead`.
     before: Before,
-    /// Where that part is.
+    /// Position of that part in the file.
     extent: Arc<Extent>,
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     state: FileState,
-    /// Bytes read of the file, and up to the end of the block that was parsed last.
+    /// Number of bytes read from the file, and up to the end of the last parsed block.
     meter: Meter,
     parsed: u64,
     finished: bool,
     peeked: Option<Record>,
-    /// Parsed records that are taken one by one, and the error behind them.
+    /// Parsed records that are returned one by one, and the error after them.
     ready: VecDeque<Record>,
     fault: Option<Error>,
 }
 
-/// What was made of a block up to its first error.
+/// The results of a block up to its first error.
 struct Harvest<T> {
-    /// Piece by piece, with what the input holds before it.
+    /// One result per piece, with the counts of the input before it.
     pieces: Vec<(Before, T)>,
     fault: Option<Error>,
 }
 
-/// What of a file a reader has.
+/// The part of a file that a reader covers.
 #[derive(Clone, Copy)]
 struct Part {
-    /// A part of a file with records may have none.
+    /// Whether having no records is allowed; it is for a part of a file that has some elsewhere.
     may_be_empty: bool,
-    /// Whether the file begins with it: that tells its encoding.
+    /// Whether the part begins the file, so that its first bytes show the encoding.
     is_first: bool,
 }
 
 impl Reader {
-    /// Opens `path`, or stdin for `-`. What is neither FASTA nor FASTQ is an error here already.
+    /// Opens `path`, or stdin for `-`. Returns an error if the input is neither FASTA nor FASTQ.
     pub fn open(path: &Path) -> Result<Reader> {
         if path == Path::new("-") {
             let meter = Meter::default();
@@ -165,7 +165,7 @@ impl Reader {
         Ok(Reader { steady, meter, state, ..Reader::new(path.to_path_buf(), file)? })
     }
 
-    /// Opens what of a file belongs to a part; without one, all of it.
+    /// Opens the part of a file that `slice` selects, or all of it.
     pub fn open_part(path: &Path, slice: Option<Slice>, rules: ReadRules) -> Result<Reader> {
         let reader = match slice {
             None => Reader::open(path)?,
@@ -174,20 +174,20 @@ impl Reader {
         Ok(reader.with_rules(rules))
     }
 
-    /// Opens a file that can be read twice, as a part of the references is.
+    /// Opens a file that can be read twice, as a part of the references requires.
     pub fn open_twice(path: &Path) -> Result<Reader> {
         size(path, "--ref-part")?;
         Reader::open(path)
     }
 
-    /// The same reader with these rules.
+    /// Sets the rules of reading.
     pub fn with_rules(self, rules: ReadRules) -> Reader {
         Reader { rules, ..self }
     }
 
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
         let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
-        // What is no FASTA is refused as a whole.
+        // A file that is neither FASTA nor FASTQ is rejected as a whole.
         let part = Part { may_be_empty: stretch.has_records(), is_first: extent.is_first() };
         let meter = stretch.meter();
         let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), part)?;
@@ -207,7 +207,7 @@ impl Reader {
         Reader::placed(path, input, sizes, Part { may_be_empty: false, is_first: true })
     }
 
-    /// A reader of all of a file, or of a part.
+    /// A reader for a whole file, or for a part.
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
         let source = Source::new(input, part.is_first).map_err(|source| unread(&path, source))?;
         let (packing, tail, lead, is_bam) = (source.packing(), source.tail(), source.lead(), source.is_bam());
@@ -276,29 +276,29 @@ impl Reader {
         &self.read_groups
     }
 
-    /// Where in the file the part is that is read.
+    /// Position in the file of the part that is read.
     pub fn extent(&self) -> Arc<Extent> {
         Arc::clone(&self.extent)
     }
 
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     pub fn state(&self) -> &FileState {
         &self.state
     }
 
-    /// Counts the bytes that are read.
+    /// The counter of bytes read.
     pub fn meter(&self) -> Meter {
         self.meter.clone()
     }
 
-    /// An error behind so much of the part, in its true place.
+    /// Corrects the position of an error that follows `before` in the part.
     fn shift(&self, before: Before, error: Error) -> Error {
         let error = self.extent.shift(before.shift(error));
-        // The lines are those of the text that was made of a BAM file.
+        // Its lines are those of the text converted from BAM.
         if self.is_bam { error.without_line() } else { error }
     }
 
-    /// The record that comes next, which stays the next one.
+    /// Returns the next record without consuming it.
     pub fn peek(&mut self) -> Result<Option<&Record>> {
         if self.ready.is_empty()
             && let Some(fault) = self.fault.take()
@@ -316,12 +316,12 @@ impl Reader {
         Ok(self.ready.front().or(self.peeked.as_ref()))
     }
 
-    /// Whether the input is FASTQ. Its records stay the next ones.
+    /// Whether the input is FASTQ. Consumes no records.
     pub fn is_fastq(&self) -> bool {
         self.blocks.is_fastq()
     }
 
-    /// How many of the next records there are within so many letters, at most `most`. They stay the next ones.
+    /// Number of upcoming records within `letters` residues, but at most `most`. Consumes no records.
     pub fn count_ahead(&mut self, most: usize, letters: usize) -> Result<usize> {
         let (mut count, mut taken) = (0, 0);
         self.look_ahead(|raw| {
@@ -332,7 +332,7 @@ impl Reader {
         Ok(count)
     }
 
-    /// Has a block ahead, if there is one.
+    /// Reads a block ahead, if there is one.
     fn begin(&mut self) {
         if self.ahead.is_empty() {
             let next = self.next_block();
@@ -340,9 +340,9 @@ impl Reader {
         }
     }
 
-    /// What the user should hear once all is read, though it is no error: no records, bytes behind gzip data, which are no
-    /// part of them, a bgzf file without the empty block at its end, which may have been cut short between two blocks, and
-    /// what was tolerated in records.
+    /// Warnings for the user after the end of the input: no records; data after the gzip stream, which are ignored; a
+    /// bgzf file without its empty last block, which may have been truncated between two blocks; and tolerated
+    /// irregularities in records.
     pub fn warnings(&self) -> Vec<String> {
         let Origin { path, tail } = &*self.origin;
         let parts = self.extent.tail();
@@ -361,7 +361,7 @@ impl Reader {
         of_file.chain(self.remarks.sentences(&self.extent)).collect()
     }
 
-    /// Gives `take` the next records until it returns `false`. They stay the next ones.
+    /// Passes the upcoming records to `take` until it returns `false`. Consumes no records.
     fn look_ahead(&mut self, mut take: impl FnMut(Raw) -> Result<bool>) -> Result<()> {
         let mut before = self.before;
         for index in 0.. {
@@ -390,9 +390,9 @@ impl Reader {
         Ok(())
     }
 
-    /// The first letters as they are written, so many where the input has them. They stay the next ones.
+    /// The first residues as they are written: `wanted` of them if the input has that number. Consumes no records.
     fn letters_ahead(&mut self, wanted: usize) -> Result<Vec<u8>> {
-        // Gaps belong to no alphabet, and are told as what they are.
+        // Gaps belong to no alphabet, and have an error of their own.
         let take = |letters: &mut Vec<u8>, raw: Raw| {
             let own = raw.written();
             letters.extend(own.iter().filter(|letter| !is_gap(**letter)).take(wanted - letters.len()));
@@ -400,7 +400,7 @@ impl Reader {
         };
         self.begin();
         let mut letters = Vec::new();
-        // The start of a long record has the same first letters, and is parsed in no time.
+        // The start of a long record has the same first residues, and is parsed quickly.
         let start = self.ahead.front().and_then(|block| block.start(LETTERS_WITHIN * wanted));
         let reading = (&*self.origin, self.rules);
         if let Some(Ok(false)) =
@@ -413,18 +413,18 @@ impl Reader {
         Ok(letters)
     }
 
-    /// From now on FASTA records that are longer than a piece come in parts.
+    /// From now on, FASTA records longer than a piece come in parts.
     fn split_records(&mut self) {
         self.blocks.split_records();
     }
 
-    /// The error where some of the records were taken one by one, and the others are wanted otherwise.
+    /// Error for a bulk read after records were taken one by one.
     fn begun(&self) -> Error {
         let problem = "some of its records have been read already";
         Error::input(whole(self.path()), problem, "open the file again to read all of them")
     }
 
-    /// Ends the reading at an error that stands before what was read.
+    /// Ends the reading at an error that precedes data already read.
     fn finish(&mut self) {
         self.finished = true;
     }
@@ -433,14 +433,13 @@ impl Reader {
         if self.finished { None } else { self.blocks.next() }
     }
 
-    /// What `take` makes of the next block's records, piece by piece. Meanwhile the block after it is
-    /// read.
+    /// Applies `take` to the records of the next block, one result per piece. Meanwhile the block after it is read.
     fn harvest<T: Default + Send>(
         &mut self,
         take: impl Fn(&mut T, Raw) -> Result<()> + Sync,
     ) -> Option<Harvest<T>> {
         if !self.ready.is_empty() || self.fault.is_some() {
-            // They were parsed to be plain records, and nothing else can be made of them.
+            // They were parsed as plain records, and cannot be used otherwise.
             let fault = self.fault.take().unwrap_or_else(|| self.begun());
             self.ready.clear();
             self.finish();
@@ -453,7 +452,7 @@ impl Reader {
             self.finished = true;
             return None;
         };
-        // Before the next block is read.
+        // Taken before the next block is read.
         self.parsed = self.meter.bytes();
         let (reading, blocks) = ((&*self.origin, self.rules), &mut self.blocks);
         let parsed = if self.steady && self.ahead.is_empty() && !blocks.ended() {
@@ -480,7 +479,7 @@ impl Reader {
     }
 }
 
-/// Letters of the first record of a file; `None` if it can't be read. A long record is held in parts.
+/// Length in residues of the first record of a file; `None` if it cannot be read. A long record is read in parts.
 pub fn first_length(path: &Path) -> Option<u64> {
     let mut reader = Reader::open(path).ok()?;
     reader.split_records();
@@ -503,7 +502,7 @@ pub fn first_length(path: &Path) -> Option<u64> {
     first
 }
 
-/// Bytes of a file that can be read in parts, as the option `flag` wants it.
+/// Size in bytes of a file that can be read in parts, as the option `flag` requires.
 fn size(path: &Path, flag: &str) -> Result<u64> {
     let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
     match (path == Path::new("-"), metadata) {
@@ -517,7 +516,7 @@ fn size(path: &Path, flag: &str) -> Result<u64> {
     }
 }
 
-/// What `take` makes of each piece, how much it holds, what was tolerated, and how its reading ended.
+/// For each piece, the result of `take`, the counts of the piece, tolerated irregularities, and how reading ended.
 fn parse_pieces<T: Default + Send>(
     block: &Block,
     reading: (&Origin, ReadRules),
@@ -530,7 +529,7 @@ fn parse_pieces<T: Default + Send>(
         (made, read, remarks.into_inner(), outcome)
     };
     match block.len() {
-        // A small file should not wait for the pool.
+        // A small file should not wait for the thread pool.
         0 | 1 => (0..block.len()).map(parse).collect(),
         pieces => (0..pieces).into_par_iter().map(parse).collect(),
     }
@@ -572,7 +571,7 @@ impl Record {
         }
     }
 
-    /// Writes the letters as `alphabet` does: U becomes T in DNA.
+    /// Rewrites the residues in the form of `alphabet`: U becomes T in DNA.
     pub fn normalise(&mut self, alphabet: Alphabet) {
         if alphabet == Alphabet::Dna {
             for letter in &mut self.sequence {

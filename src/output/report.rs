@@ -1,4 +1,4 @@
-//! What a user looks at after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
+//! Results for the user after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
 
 mod multiqc;
 mod page;
@@ -16,35 +16,35 @@ use crate::terms::scoring::Scoring;
 use std::path::Path;
 use std::time::Duration;
 
-/// A run, and what it found. It is the same on every device.
+/// A run and its results, which are the same on every device.
 pub struct Account<'a> {
     pub options: &'a Options,
     pub scoring: &'a Scoring,
-    /// `None` where any score will do.
+    /// `None` if any score is accepted.
     pub min_score: Option<i32>,
-    /// Of mates.
+    /// Insert size of mates.
     pub insert: Option<InsertSize>,
-    /// Queries that are too short to reach the least score or the greatest E-value.
+    /// Number of queries that are too short to reach the minimum score or the maximum E-value.
     pub too_short: u64,
-    /// Hits that masking leaves out.
+    /// Number of hits that masking removes.
     pub masked_hits: u64,
-    /// Names of the references that the queries met, as the output has them.
+    /// Names of the references that queries are aligned to, as in the output.
     pub names: &'a [String],
     pub statistics: &'a Statistics,
 }
 
-/// What differs between runs of one command.
+/// Facts that differ between runs of the same command.
 pub struct Facts {
-    /// In words.
+    /// Description of the device.
     pub device: String,
     pub elapsed: Duration,
-    /// Cells of the recurrence that were scored.
+    /// Number of cells of the recurrence that were scored.
     pub cells: u64,
-    /// Queries that were searched in full; `None` without a filter.
+    /// Number of queries that were searched in full; `None` without a filter.
     pub whole: Option<u64>,
 }
 
-/// References summed up.
+/// Sums over references.
 #[derive(Clone, Copy, Debug, Default)]
 struct Coverage {
     references: u64,
@@ -53,7 +53,7 @@ struct Coverage {
     tied: u64,
     aligned: u64,
     covered: u64,
-    /// References with an alignment.
+    /// Number of references with an alignment.
     hit: u64,
 }
 
@@ -89,7 +89,7 @@ impl Account<'_> {
         }
     }
 
-    /// The part of the run that was done, such as "queries 2/8".
+    /// The part of the run that this report covers, such as "queries 2/8".
     fn part(&self) -> Option<String> {
         let queries = self.options.part.map(|part| format!("queries {}/{}", part.number, part.of));
         queries
@@ -97,7 +97,7 @@ impl Account<'_> {
     }
 }
 
-/// `part / whole` with `digits` digits behind the point, the last one rounded; `None` where `whole` is 0.
+/// `part / whole`, rounded to `digits` digits after the decimal point; `None` if `whole` is 0.
 fn ratio(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> Option<String> {
     let (part, whole, scale) = (part.into(), whole.into(), 10u128.pow(digits));
     let doubled = part.checked_mul(2 * scale)?.checked_add(whole)?;
@@ -105,12 +105,12 @@ fn ratio(part: impl Into<u128>, whole: impl Into<u128>, digits: u32) -> Option<S
     Some(format!("{}.{:0width$}", scaled / scale, scaled % scale, width = digits as usize))
 }
 
-/// As a percentage of two digits.
+/// Percentage with two digits after the decimal point.
 fn percent(part: u64, whole: u64) -> Option<String> {
     ratio(u128::from(part) * 100, whole, 2)
 }
 
-/// A file's name for people.
+/// A file name for display.
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

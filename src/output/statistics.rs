@@ -1,11 +1,11 @@
-//! What a run's records sum up to: the numbers behind `--stats` and `--report`.
+//! Sums over a run's records: the numbers of `--stats` and `--report`.
 //!
 //! ```text
 //! workers: a batch's Sums ──> writer: Statistics::add, batch by batch
 //! ```
 //!
-//! All sums are whole numbers, and no sum depends on how the queries were cut into batches. So the statistics are the
-//! same on every device and with any number of threads. Their memory is bounded by the references: one bit a letter,
+//! All sums are integers, and no sum depends on how the queries were divided into batches. So the statistics are the
+//! same on every device and with any number of threads. Their memory is bounded by the references: one bit per residue,
 //! and bins.
 
 mod depth;
@@ -33,16 +33,16 @@ use std::borrow::Cow;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Queries that a thread sums up in one go. Even, so that mates stay together.
+/// Queries that a thread sums per task. Even, so that mates stay together.
 const QUERIES: usize = 2048;
-/// Identities are counted in steps of this share of a percent.
+/// Number of steps per percent in which identities are counted.
 pub const IDENTITY_STEPS: u64 = 2;
 
-/// Adds up a run's statistics, for several threads.
+/// Computes a run's statistics; several threads may use it.
 pub struct Tally {
     scoring: Arc<Scoring>,
     targets: Arc<Sequences>,
-    /// Low-complexity stretches of queries are masked.
+    /// Whether low-complexity stretches of queries are masked.
     masks: bool,
     total: Mutex<Statistics>,
 }
@@ -54,15 +54,15 @@ pub struct Statistics {
     pub depth: Depth,
 }
 
-/// What some queries, and what was found for them, sum up to.
+/// Sums over some queries and their hits.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     pub queries: Queries,
     pub records: Records,
-    /// Of all primary alignments.
+    /// Sums over all primary alignments.
     pub path: Path,
     pub positions: Positions,
-    /// Letters of the queries.
+    /// Lengths of the queries in residues.
     pub lengths: Histogram,
     /// Scores of primary alignments.
     pub scores: Histogram,
@@ -73,16 +73,16 @@ pub struct Sums {
     /// Distances of the 5' ends of proper pairs.
     pub inserts: Histogram,
     pub extremes: Extremes,
-    /// What primary alignments cover, until it is added to [`Depth`].
+    /// Intervals that primary alignments cover, until they are added to [`Depth`].
     covered: Vec<Covered>,
 }
 
-/// Queries by what was found for them.
+/// Queries by their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queries {
     pub total: u64,
     pub letters: u64,
-    /// Letters in low-complexity stretches, where these are masked.
+    /// Number of residues in low-complexity stretches, if these are masked.
     pub masked: u64,
     pub aligned: u64,
     /// Aligned queries whose hits are of the second tier.
@@ -91,24 +91,24 @@ pub struct Queries {
     pub mates: u64,
     /// Mates whose primary alignments are a proper pair.
     pub proper: u64,
-    /// Mates that are aligned while their other mate is not.
+    /// Aligned mates whose other mate is unaligned.
     pub single: u64,
-    /// Mates that are aligned to another reference than their other mate.
+    /// Mates that are aligned to different references.
     pub apart: u64,
 }
 
-/// Records of the output by their kind.
+/// Records of the output by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Records {
     pub primary: u64,
     pub secondary: u64,
-    /// Of what a hit leaves of its query.
+    /// Hits of the part of a query that an earlier hit leaves.
     pub supplementary: u64,
     pub unaligned: u64,
     /// Aligned records on the forward strand of the reference.
     pub forward: u64,
     pub reverse: u64,
-    /// Records of the first mates of their pairs.
+    /// Records of the first mates of pairs.
     pub first: u64,
     pub last: u64,
 }
@@ -126,8 +126,7 @@ impl Tally {
         Tally { scoring, targets, masks, total: Mutex::new(statistics) }
     }
 
-    /// Sums up queries and what was found for them, on all threads. `first` is the place of the first among all
-    /// queries.
+    /// Sums over queries and their hits, computed on all threads. `first` is the index of the first query in the run.
     pub fn sum(&self, first: u64, queries: &[Record], found: &[Found]) -> Sums {
         let starts = (first..).step_by(QUERIES);
         let pieces: Vec<_> = queries.chunks(QUERIES).zip(found.chunks(QUERIES)).zip(starts).collect();
@@ -138,7 +137,7 @@ impl Tally {
         })
     }
 
-    /// Adds what a batch sums up to.
+    /// Adds the sums of a batch.
     pub fn add(&self, sums: Sums) {
         let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         let Statistics { sums: all, depth } = &mut *total;
@@ -146,7 +145,7 @@ impl Tally {
         *all += Sums { covered: Vec::new(), ..sums };
     }
 
-    /// Reads what was added so far.
+    /// Reads the sums so far.
     pub fn read<T>(&self, read: impl FnOnce(&Statistics) -> T) -> T {
         read(&self.total.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -195,7 +194,7 @@ impl AddAssign for Records {
     }
 }
 
-/// The sums of a thread, under way.
+/// Intermediate sums of a thread.
 struct Summing<'a> {
     tally: &'a Tally,
     alphabet: Alphabet,
@@ -254,7 +253,7 @@ impl<'a> Summing<'a> {
         }
     }
 
-    /// A primary alignment.
+    /// Adds a primary alignment.
     fn primary(&mut self, place: u64, query: &Record, found: &Found, alignment: &Alignment) {
         let quality = quality::of_first(&self.tally.scoring, found);
         let letters = match alignment.strand {
@@ -292,10 +291,10 @@ impl<'a> Summing<'a> {
     }
 }
 
-/// The number of letters in low-complexity stretches.
+/// Number of residues in low-complexity stretches.
 fn masked(alphabet: Alphabet, letters: &[u8]) -> u64 {
     let mut codes = Vec::new();
-    // The reader refuses other letters.
+    // The reader has rejected other characters.
     let _ = alphabet.encode(letters, &mut codes);
     low_complexity(alphabet, &codes).into_iter().map(|stretch| stretch.len() as u64).sum()
 }

@@ -1,4 +1,4 @@
-//! Output: alignments as SAM, BAM or PAF, and where it goes.
+//! Output: alignments as SAM, BAM or PAF, and their destination.
 
 use crate::terms::casts::to_u32;
 
@@ -50,25 +50,25 @@ use sort::{IndexFile, Sorter};
 use std::sync::Arc;
 use tags::Residues;
 
-/// Bytes of a record beside SEQ and QUAL, usually at most; a longer record makes its buffer grow.
+/// Typical upper bound on the bytes of a record without SEQ and QUAL; a longer record makes its buffer grow.
 const RECORD_BYTES: usize = 192;
-/// Queries whose records a thread makes in one go: about a group of short reads. Even, so that mates stay together.
+/// Queries whose records a thread makes per task: about a group of short reads. Even, so that mates stay together.
 const QUERIES: usize = 512;
 
-/// Makes the output's bytes, in the format that was asked for. A run has one writer. It holds no state between calls,
-/// so several threads may each write a part into a buffer of their own.
+/// Produces the bytes of the output in the requested format. A run has one writer. It has no state between calls, so
+/// several threads may each write a part into their own buffer.
 pub struct Writer {
-    /// Records come packed in blocks. Those that are to be sorted come unpacked.
+    /// Records are compressed in blocks. Records to be sorted are not compressed.
     in_blocks: bool,
-    /// Bytes of memory to sort records in, where they are sorted.
+    /// Memory for sorting in bytes, if records are sorted.
     sort: Option<usize>,
     header: Vec<Vec<u8>>,
-    /// The header of an output without hits, if it is another one.
+    /// The header of an output without hits, if it is different.
     header_without_hits: Option<Vec<Vec<u8>>>,
     maker: Maker,
 }
 
-/// What makes the bytes of queries.
+/// Produces the bytes of queries.
 enum Maker {
     Records(RecordMaker),
     Lists(ListMaker),
@@ -82,52 +82,53 @@ struct RecordMaker {
     read_group: Option<String>,
 }
 
-/// What options leave open, as a run has chosen it.
+/// Values that a run chose for options that leave them open.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
-    /// Least score of a hit.
+    /// Minimum score of a hit.
     pub min_score: i32,
-    /// What there is of a second tier.
+    /// Parameters of the second tier, if there is one.
     pub tiers: Option<TiersTold>,
-    /// The most that a hit's E-value is, where it counts.
+    /// Maximum E-value of a hit, if it is limited.
     pub evalue: Option<f64>,
     /// The insert size of mates.
     pub insert: Option<InsertSize>,
-    /// Least score of a supplementary hit.
+    /// Minimum score of a supplementary hit.
     pub split: Option<i32>,
-    /// Bit scores and E-values, where scores have them, and what hits of lists are ranked by.
+    /// Bit scores and E-values, if the scores have them, and the rank criterion of hits in lists.
     pub ranked: RankedBy,
-    /// @RG lines of the queries' file, whose records keep their read groups.
+    /// @RG lines of the query file, if its records keep their read groups.
     pub read_groups: Vec<String>,
 }
 
-/// Two tiers of hits, as headers tell them.
+/// The two tiers of hits, as headers describe them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiersTold {
-    /// The highest of the least scores of the first tier. The lowest is that of [`Chosen`].
+    /// Highest minimum score of the first tier. The lowest is that of [`Chosen`].
     pub highest: i32,
-    /// Bases of an exact run; 0 without a second tier.
+    /// Length of an exact run in bases; 0 without a second tier.
     pub anchor: u32,
-    /// Least score of the second tier.
+    /// Minimum score of the second tier.
     pub least: i32,
 }
 
-/// The references of a run, as its output names them.
+/// The references of a run, as the output names them.
 #[derive(Clone, Debug)]
 pub struct NamedTargets {
-    /// Names and letters of all references.
+    /// Names of all references; `lengths` has their lengths in residues.
     pub names: Vec<String>,
-    /// Whole header lines, where the output shows them; else empty.
+    /// Whole header lines if the output shows them, otherwise empty.
     pub titles: Vec<String>,
     pub lengths: Vec<u32>,
-    /// The codes of the references that the queries meet: all, or those of a part, from `first` on.
+    /// Codes of the references that queries are aligned to: all references, or those of a part, which starts with
+    /// reference `first`.
     pub sequences: Arc<Sequences>,
     pub first: usize,
 }
 
 impl Writer {
-    /// A writer for a run of `options` with what they were resolved to, against `targets`.
-    /// Everything that can't stand in a header is refused here, before anything is written.
+    /// A writer for a run with `options` and the resolved values `chosen`, against `targets`. Returns an error for
+    /// anything that a header cannot hold, before output is written.
     pub fn new(
         options: &Options,
         chosen: Chosen,
@@ -141,7 +142,7 @@ impl Writer {
                 let header =
                     lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
                 let header = if options.packed { bgzf::pack(&header)? } else { header };
-                // All parts have one header.
+                // All parts have the same header.
                 let is_part = options.part.or(options.ref_part).is_some();
                 let without_hits = match format == HitFormat::Tab && options.table_header && !is_part {
                     true => Some(vec![frame::header_without_hits(format.name(options.packed), &header)?]),
@@ -196,7 +197,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// From now on records are those of this lane, whose mates have this insert size.
+    /// From now on, records belong to this lane, whose mates have this insert size.
     pub fn begin_lane(&mut self, lane: &Lane, insert: Option<InsertSize>) {
         let Maker::Records(RecordMaker { lines, read_group, .. }) = &mut self.maker else { return };
         *read_group = lane.read_group.as_ref().map(|group| group.id().to_string());
@@ -216,7 +217,7 @@ impl Writer {
         self.header_without_hits.as_deref()
     }
 
-    /// The names of the references that the queries meet, as the output has them.
+    /// Names of the references that queries are aligned to, as in the output.
     pub fn names(&self) -> &[String] {
         let NamedTargets { names, sequences, first, .. } = self.targets();
         &names[*first..*first + sequences.len()]
@@ -229,12 +230,12 @@ impl Writer {
         }
     }
 
-    /// Joins the parts of a run.
+    /// A joiner for the parts of a run.
     pub fn joint(&self) -> Result<Joint> {
         if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
     }
 
-    /// What takes the records of a run that are for `output`.
+    /// A sink for the records that are written to `output`.
     pub fn sink(&self, output: &Output) -> Result<RecordSink> {
         let Some(memory) = self.sort else { return self.joint().map(RecordSink::InOrder) };
         let lengths = &self.targets().lengths;
@@ -249,8 +250,8 @@ impl Writer {
         Ok(if in_blocks { bgzf::end_of_file()?.len() as u64 } else { 0 })
     }
 
-    /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
-    /// is one.
+    /// The records of the given queries, made on all threads. `before` is the name of the previous query, if there is
+    /// one.
     pub fn parts(
         &self,
         before: Option<&str>,
@@ -263,8 +264,8 @@ impl Writer {
         }
     }
 
-    /// Parts in blocks, group by group. Other batches may have more of the first group and of the last, so these two are
-    /// not packed yet.
+    /// Parts in blocks, group by group. Neighboring batches may have more of the first and of the last group, so these
+    /// two are not compressed yet.
     fn packed(
         &self,
         before: Option<&str>,
@@ -298,8 +299,7 @@ impl Writer {
         pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
-    /// The bytes, not yet packed, of all records of the given queries and what was found for them,
-    /// in their order.
+    /// The uncompressed bytes of all records of the given queries and their hits, in order.
     pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
         let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
@@ -313,7 +313,7 @@ impl Writer {
 }
 
 impl RecordMaker {
-    /// Appends the records of all these queries.
+    /// Appends the records of these queries.
     fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) -> Result<()> {
         let group = self.read_group.as_deref();
         self.lines.for_each(queries, found, |line| {
@@ -328,21 +328,21 @@ impl RecordMaker {
 }
 
 impl NamedTargets {
-    /// References that the queries all meet.
+    /// References that all queries are aligned to.
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
         let lengths =
             (0..sequences.len()).map(|target| to_u32(sequences.once(to_u32(target)).len())).collect();
         NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
     }
 
-    /// Whether the reference at a place among all is a circle. Those of other parts are none.
+    /// Whether the reference with this index is circular. References of other parts never are.
     fn is_circle(&self, place: usize) -> bool {
         let own = place.checked_sub(self.first).and_then(|own| u32::try_from(own).ok());
         own.is_some_and(|own| self.sequences.circle(own).is_some())
     }
 }
 
-/// The header of BAM, not yet packed.
+/// The uncompressed header of BAM.
 fn bam_header(
     options: &Options,
     scoring: &Scoring,

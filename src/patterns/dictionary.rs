@@ -1,17 +1,17 @@
-//! Dictionaries: where any of many words stands in any text, without errors.
+//! Dictionaries: exact search for many words in any text.
 //!
 //! # The rule
 //!
-//! A word is a row of bytes, none of them a newline. It occurs at a place of a line if its bytes stand there, one after
-//! the other, in the line. Which of these occurrences count is a [`Rule`]: all of them, those that a line begins with, or
-//! those that are a whole line; and of these only those with no letter, digit or `_` of ASCII right before or behind them.
-//! Without case the letters of ASCII are compared as if all of them were small.
+//! A word is a byte string without a newline. It occurs at a position of a line if the bytes of the line from that
+//! position on begin with it. A [`Rule`] says which occurrences count: all of them, those at the start of a line, or
+//! those that are a whole line. With `whole_words`, only occurrences count that have no ASCII letter, digit or `_`
+//! directly before or after them. If case is ignored, ASCII upper case is compared as lower case.
 //!
 //! - A line matches if some word occurs in it.
-//! - The empty word occurs at each place of a line, also at its end. So it matches every line, as in grep.
-//! - What `-o` shows is leftmost-longest, as POSIX has it: the first place with an occurrence that is not empty, the
-//!   longest one there, and then on from its end in the same way.
-//! - Numbers by word are those of all its occurrences, also where they overlap one another.
+//! - The empty word occurs at every position of a line, including its end. So it matches every line, as in grep.
+//! - `-o` shows leftmost-longest matches, as POSIX defines them: the longest match at the first position that has a
+//!   nonempty one. The search resumes at the end of that match.
+//! - Counts by word include all occurrences of the word, also overlapping ones.
 //!
 //! # Data flow
 //!
@@ -19,12 +19,12 @@
 //! words --index--> Dictionary: bytes --scan--> places with their longest word --> lines, stretches, numbers
 //! ```
 //!
-//! - [`words`] holds words, one behind the other, as a device takes them too.
+//! - [`words`] stores words back to back, in the layout that a device also uses.
 //! - [`plain`] is the specification.
-//! - [`index`] makes a [`Dictionary`]: `sorted` orders the words, `layout` says how many letters are looked up, and `table`
-//!   has a bit and a slot for each. Whole lines are looked up as such (`whole`).
-//! - [`scan`] goes over a text with many places under way, and `newlines` over its lines.
-//! - [`numbers`] counts, and [`gpu`] has a GPU look words up.
+//! - [`index`] builds a [`Dictionary`]: `sorted` orders the words, `layout` chooses the key length, and `table` has a
+//!   bit and a slot for each key. Words that must be whole lines have their own index (`whole`).
+//! - [`scan`] processes a text in batches of positions, and `newlines` finds its lines.
+//! - [`numbers`] counts occurrences, and [`gpu`] looks words up on a GPU.
 
 pub mod gpu;
 pub mod index;
@@ -40,44 +40,44 @@ pub mod words;
 
 pub use index::Dictionary;
 
-/// Which occurrences count.
+/// The rule that decides which occurrences count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     pub place: Place,
-    /// Only occurrences with no byte of a word ([`is_of_word`]) right before or behind them in their line.
+    /// Only occurrences with no word byte ([`is_of_word`]) directly before or after them in their line.
     pub whole_words: bool,
-    /// The letters of ASCII are compared without their case.
+    /// Compares ASCII without regard to case.
     pub any_case: bool,
 }
 
-/// Where in a line a word may stand.
+/// Position in a line at which a word counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     #[default]
     Anywhere,
-    /// The line begins with it.
+    /// The line begins with the word.
     Start,
-    /// It is the line.
+    /// The line equals the word.
     Line,
 }
 
-/// An occurrence of a word; the places are those in the text.
+/// An occurrence of a word; `start` and `end` are offsets in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Occurrence {
     pub start: usize,
     pub end: usize,
-    /// Place among the words that were given.
+    /// Index of the word in the list of given words.
     pub word: u32,
 }
 
-/// Whether a byte is a letter, a digit or `_`, in ASCII. For grep's `-w` words are rows of these.
+/// Whether a byte is an ASCII letter, digit or `_`. grep's `-w` defines words by these bytes.
 #[inline(always)]
 pub fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 impl Rule {
-    /// Whether an occurrence counts that stands at these places of its line.
+    /// Whether an occurrence at these offsets of its line counts.
     #[inline(always)]
     pub fn allows(&self, line: &[u8], start: usize, end: usize) -> bool {
         let place = match self.place {

@@ -1,9 +1,9 @@
-//! Patterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
-//! kernel written out for each length of pattern sweeps over it (`shaders/sliced.wgsl`). Ends are appended to
-//! a buffer in any order; where they don't fit, it grows, or the work is done again in halves.
+//! Approximate search on a GPU. The text is packed, uploaded and transposed into columns once for all patterns. A
+//! kernel generated for each pattern length sweeps over it (`shaders/sliced.wgsl`). Ends are appended to a buffer in
+//! any order. If they don't fit, the buffer grows, or the work is repeated in halves.
 //!
-//! A length that many patterns don't share is rounded up: rows that match everything, put in front of a
-//! pattern, change none of its ends.
+//! If there are many pattern lengths, they are rounded up: rows that match everything, put before a pattern, change
+//! none of its ends.
 
 pub mod bases;
 pub mod bitap;
@@ -34,15 +34,16 @@ use sweep::{Sweeper, SweptPatterns, Transposed};
 use tasks::Transposing;
 use wgpu::BufferUsages;
 
-/// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
+/// Maximum pattern length in bases that a device accepts; it keeps a thread's sweep far below the watchdog limit.
 pub const MOST_LETTERS: usize = 1024;
-/// Up to this many lengths of patterns have kernels of their own; more are rounded up to a multiple of [`ROUNDED`].
+/// If there are at most this many pattern lengths, each has a kernel of its own. Otherwise all lengths are rounded up
+/// to a multiple of [`ROUNDED`].
 const LENGTHS: usize = 6;
 const ROUNDED: u32 = 8;
-/// Letters of a text that are on the device at a time, at most.
+/// Maximum number of bases of a text on the device.
 const TEXT: usize = 1 << 30;
 
-/// An end: the pattern's place, letters of the text before and with the last one, edits.
+/// An end: index of the pattern, 0-based exclusive end in the text, and edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundEnd {
     pub pattern: u32,
@@ -50,8 +51,8 @@ pub struct FoundEnd {
     pub edits: u32,
 }
 
-/// A pattern: classes as in the texts that are scanned, a bit for each base and one for other letters, and
-/// its most edits.
+/// A pattern: its classes, coded as in the scanned text (one bit per base, one for other characters), and its maximum
+/// number of edits.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassPattern<'a> {
     pub classes: &'a [u8],
@@ -61,25 +62,25 @@ pub struct ClassPattern<'a> {
 }
 
 impl ClassPattern<'_> {
-    /// Whether a device can search it.
+    /// Whether a device can search for this pattern.
     pub fn fits(&self) -> bool {
         let most = if self.gaps { MOST_LETTERS } else { MOST_GAPLESS as usize };
         (1..=most).contains(&self.classes.len()) && self.classes.iter().all(|&c| slot_of(c).is_some())
     }
 }
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanTuning {
-    /// Letters of a chunk; `None` chooses by the text and the number of patterns.
+    /// Bases per chunk; `None` chooses by the text length and the number of patterns.
     pub chunk: Option<usize>,
-    /// Threads that keep a device busy.
+    /// Number of threads that keeps a device busy.
     pub threads: usize,
-    /// Ends that there is room for at first, and at most.
+    /// Capacity for ends: initial and maximum.
     pub ends: (usize, usize),
-    /// Letters of a text that are on the device at a time.
+    /// Bases of a text on the device.
     pub text: usize,
-    /// Lengths that have kernels of their own.
+    /// Maximum number of pattern lengths with kernels of their own.
     pub lengths: usize,
 }
 
@@ -89,7 +90,7 @@ impl Default for ScanTuning {
     }
 }
 
-/// Finds ends on a card.
+/// Finds ends on a GPU.
 pub struct Scanner {
     card: Arc<Card>,
     set: InstructionSet,
@@ -97,7 +98,7 @@ pub struct Scanner {
     state: Mutex<ScanState>,
 }
 
-/// What is on the device.
+/// Device buffers.
 struct ScanState {
     packed: Grown,
     planes: Grown,
@@ -111,7 +112,7 @@ struct FoundEnds {
 }
 
 impl FoundEnds {
-    /// Whether further ones are of no use.
+    /// Whether the limit is exceeded, so that more ends are useless.
     fn are_too_many(&self) -> bool {
         self.ends.len() > self.most
     }
@@ -120,12 +121,12 @@ impl FoundEnds {
 /// Patterns that one kernel sweeps.
 struct PatternGroup {
     variant: Variant,
-    /// Their places.
+    /// Indices of the patterns.
     patterns: Vec<u32>,
     records: Vec<u32>,
-    /// The first end that each can have: without gaps its length.
+    /// Smallest possible end of each pattern: without gaps its length.
     least: Vec<u32>,
-    /// Rows of a pattern, padding too.
+    /// Rows of a pattern, including padding.
     rows: u32,
 }
 
@@ -148,13 +149,13 @@ impl Scanner {
         format!("GPU {}", self.card.name())
     }
 
-    /// Time spent sweeping so far by the device's clock; zero where it has none.
+    /// Time spent sweeping so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
         self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time())
     }
 
-    /// All ends of all patterns in the text, in any order. All patterns fit ([`ClassPattern::fits`]). Where there are more
-    /// than `most`, not all of them are given, but more than these.
+    /// All ends of all patterns in the text, in any order. All patterns must fit ([`ClassPattern::fits`]). If there are
+    /// more than `most` ends, the result is incomplete, but has more than `most` of them.
     pub fn scan(
         &self,
         text: &[u8],
@@ -169,7 +170,7 @@ impl Scanner {
         let mut state =
             self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
         let limits = &self.card.runtime.device.limits;
-        // Three bits a letter, and the overlap of chunks.
+        // Three bits per base, plus the overlap of chunks.
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let mut letters = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
         let mut first = 0;
@@ -236,7 +237,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Packs a part of a text, sends it and transposes it.
+    /// Packs, uploads and transposes a part of a text.
     fn load(
         &self,
         state: &mut ScanState,
@@ -266,7 +267,7 @@ impl Scanner {
         transpose(device, &kernel, &transposing, shape, [&packed, &planes])
     }
 
-    /// Patterns by the kernels that sweep them.
+    /// Groups the patterns by the kernels that sweep them.
     fn groups(&self, patterns: &[ClassPattern]) -> Vec<PatternGroup> {
         let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
         let many = lengths.len() > self.tuning.lengths;
@@ -291,12 +292,13 @@ impl Scanner {
     }
 }
 
-/// Words of the record of a pattern of `rows` rows.
+/// Words in the record of a pattern of `rows` rows.
 fn record_words(rows: u32) -> u32 {
     HEADER + rows.div_ceil(4)
 }
 
-/// What a kernel is told of a pattern of `rows` rows; instead of its first block, the columns that it needs in front.
+/// The kernel's record of a pattern of `rows` rows. Its first word is the number of columns that the pattern needs
+/// before a chunk; the caller replaces it by the first block.
 fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
     let (len, allowed) = (to_u32(pattern.classes.len()), pattern.allowed);
     let slots: Vec<u32> = (len..rows)
@@ -305,10 +307,10 @@ fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
         .map(|class| slot_of(class).unwrap_or_default())
         .collect();
     let word = |slots: &[u32]| slots.iter().rev().fold(0, |word, &slot| word << 8 | slot);
-    // The longest span of a hit but for its last letter, with a letter for each row of padding.
+    // The longest span of a hit without its last base, plus one base for each padding row.
     let span = if pattern.gaps { len + allowed } else { len };
     let before = span + (rows - len) - 1;
-    // Without gaps, no row has differed yet.
+    // Without gaps, no row has a mismatch yet.
     let first = if pattern.gaps { to_i32(rows) } else { 0 };
     let number = (first - to_i32(allowed) - 1).cast_unsigned();
     let header = [before, number, allowed + 1, rows / STRIP_ROWS];
@@ -316,13 +318,13 @@ fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
 }
 
 impl PatternGroup {
-    /// Columns that its patterns need in front of a chunk.
+    /// Columns that its patterns need before a chunk.
     fn before(&self) -> usize {
         let records = self.records.chunks(record_words(self.rows) as usize);
         records.map(|record| record[0]).max().unwrap_or(0) as usize
     }
 
-    /// The records with the first blocks of columns in a shape.
+    /// The records with the first blocks of columns for this shape.
     fn records_for(&self, shape: &ChunkShape) -> Vec<u32> {
         let mut records = self.records.clone();
         for record in records.chunks_mut(record_words(self.rows) as usize) {
@@ -332,7 +334,7 @@ impl PatternGroup {
     }
 }
 
-/// Has the device transpose a packed text.
+/// Transposes a packed text on the device.
 fn transpose(
     device: &Device,
     kernel: &wgpu::ComputePipeline,
@@ -352,7 +354,7 @@ fn transpose(
     device.check()
 }
 
-/// Binds whole buffers in the order of their numbers.
+/// Binds whole buffers by their position.
 fn bind(
     device: &Device,
     kernel: &wgpu::ComputePipeline,

@@ -1,21 +1,20 @@
-//! Approximate search: every place of a text where a pattern occurs with few edits.
+//! Approximate search: finds every position of a text where a pattern occurs with few edits.
 //!
 //! # The hit rule
 //!
-//! A pattern is a row of classes of letters, `p_1 .. p_m`; a text is `t_1 .. t_n`. A class matches the bases
-//! that its IUPAC code stands for; the class N matches every letter, and a letter of the text that is no
-//! base matches only N. An edit replaces, inserts or deletes a letter: an *insertion* consumes the pattern, a
-//! *deletion* the text. `D(i,j)` is the fewest edits between `p_1 .. p_i` and any stretch of the text that
-//! ends with `t_j` (Sellers 1980):
+//! A pattern is a sequence of classes, `p_1 .. p_m`; a text is `t_1 .. t_n`. A class matches the bases that its IUPAC
+//! code stands for. The class N matches every character. A character of the text that is no base matches only N. An
+//! edit replaces, inserts or deletes a base: an *insertion* consumes the pattern, a *deletion* the text. `D(i,j)` is
+//! the minimum number of edits between `p_1 .. p_i` and any substring of the text that ends with `t_j` (Sellers 1980):
 //!
 //! ```text
 //! D(0,j) = 0        D(i,0) = i
 //! D(i,j) = min(D(i-1,j-1) + [p_i does not match t_j], D(i,j-1) + 1, D(i-1,j) + 1)
 //! ```
 //!
-//! `j >= 1` is an *end* with `D(m,j)` edits if these are at most as many as allowed. Which ends are
-//! reported, where their hits begin and which path they show is told in [`hits`] and [`align`]; the reverse
-//! strand is the reverse complement of the pattern, searched by the same rule in the same text.
+//! An index `j >= 1` is an *end* with `D(m,j)` edits if `D(m,j)` does not exceed the allowed edits. [`hits`] defines
+//! which ends are reported, and [`align`] where their hits begin and which path they show. For the reverse strand, the
+//! same rule searches for the reverse complement of the pattern in the same text.
 //!
 //! # Data flow
 //!
@@ -23,19 +22,19 @@
 //! Text --stream--> Stream --Scan--> End --hits--> Hit --writer--> lines
 //! ```
 //!
-//! - [`pattern`] makes classes of letters.
-//! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts, as
-//!   [`codes`] with their bits packed.
-//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
-//!   many patterns without edits, [`pieces`] those with few replaced letters, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
-//! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then. [`sites`] finds
-//!   these from the PAMs, where that costs less than a scan.
+//! - [`pattern`] turns IUPAC codes into classes.
+//! - [`stream`] concatenates stretches of texts, so that one scan covers many short texts. [`codes`] packs their bits.
+//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast implementation, [`exact`] looks up
+//!   many patterns without edits, [`pieces`] those with few mismatches, and [`gpu`] runs the algorithm of [`sliced`] on
+//!   a GPU. [`room`] bounds the number of ends.
+//! - [`pam`] tests whether a hit has a PAM beside it, and [`anchors`] computes which ends and starts then count.
+//!   [`sites`] finds candidates from their PAMs if that costs less than a scan.
 //! - [`circle`] unrolls circular texts.
-//! - [`rates`] gives each pattern edits by its length.
+//! - [`rates`] sets the maximum edits of each pattern by its length.
 //! - [`amplicons`] joins hits that face each other.
-//! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
-//!   edits are limited.
-//! - [`driver`] does all of this for the command and the library, with texts in the [`batch`]es that these lay.
+//! - [`hits`] chooses ends, and [`align`] traces an end back to its start; [`limits`] does so if the numbers of single
+//!   kinds of edits are limited.
+//! - [`driver`] runs all of this for the command and the library, with texts in [`batch`]es.
 
 use crate::terms::error::EngineError;
 use codes::Codes;
@@ -66,32 +65,32 @@ pub mod sites;
 pub mod sliced;
 pub mod stream;
 
-/// A letter of a text that is not A, C, G or T. Those are 0 to 3.
+/// Code of a character that is not A, C, G or T, which have the codes 0 to 3.
 pub const OTHER: u8 = 4;
-/// Where there is no letter: nothing matches it. It has the bit of [`OTHER`] and one more.
+/// Code of a position outside the text: nothing matches it. It has the bit of [`OTHER`] and one more.
 pub const NOTHING: u8 = crate::terms::alphabet::NOTHING;
 
 /// How a pattern may differ from the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Most edits of a hit.
+    /// Maximum number of edits of a hit.
     pub max_edits: u32,
-    /// Whether insertions and deletions are edits; else the `m` letters before an end are compared.
+    /// Whether insertions and deletions are edits. If not, only the `m` bases before an end are compared.
     pub indels: bool,
 }
 
 impl Rule {
-    /// Edits that a pattern of `len` letters can have: no end has more than `len`.
+    /// Maximum number of edits of a pattern of `len` bases, which is never more than `len`.
     pub fn edits_of(&self, len: usize) -> usize {
         len.min(self.max_edits as usize)
     }
 
-    /// Letters of the text that a hit of a pattern of `len` letters has at most.
+    /// Maximum number of text bases that a hit of a pattern of `len` bases spans.
     pub fn span_of(&self, len: usize) -> usize {
         if self.indels { len + self.edits_of(len) } else { len }
     }
 
-    /// Letters of the text before and with an end of a pattern of `len` letters, at least.
+    /// Smallest possible end, as a number of text bases, of a pattern of `len` bases.
     pub fn least_end(&self, len: usize) -> usize {
         if self.indels { (len - self.edits_of(len)).max(1) } else { len }
     }
@@ -100,17 +99,17 @@ impl Rule {
 /// An end of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct End {
-    /// Place of the pattern among those that were searched.
+    /// Index of the pattern in the searched list.
     pub pattern: u32,
-    /// Letters of the text before and with the last one of the hit.
+    /// 0-based exclusive end of the hit in the text.
     pub end: u32,
     pub edits: u32,
 }
 
 /// Finds ends.
 pub trait Scan: Sync {
-    /// All ends of all patterns in `text`, by pattern and end, while there is room for them; else some. Patterns
-    /// are classes ([`pattern::class_of`]) and not empty.
+    /// All ends of all patterns in `text`, sorted by pattern and end. If `room` runs out, the result is incomplete.
+    /// Patterns are classes ([`pattern::class_of`]) and not empty.
     fn scan_within(
         &self,
         text: &Codes,
@@ -119,23 +118,23 @@ pub trait Scan: Sync {
         room: &Room,
     ) -> Result<Vec<End>, EngineError>;
 
-    /// All ends of all patterns, however many there are.
+    /// All ends of all patterns, without a limit on their number.
     fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         self.scan_within(text, patterns, rule, &Room::unlimited())
     }
 
-    /// Whether a device of its own scans, and not the cores.
+    /// Whether the scan runs on a device instead of the CPU.
     fn is_on_device(&self) -> bool {
         false
     }
 
-    /// What the user should hear of since the last call.
+    /// A message for the user that arose since the last call.
     fn take_notice(&self) -> Option<String> {
         None
     }
 }
 
-/// The ends of those patterns that `chosen` names, each with its own place.
+/// The ends of the patterns with the indices `chosen`, each reported with its own index.
 pub fn scan_some(
     scan: &dyn Scan,
     text: &Codes,

@@ -1,4 +1,4 @@
-//! The blocks of a section, each of which is proven when it is first used.
+//! The blocks of a section, each of which is verified when it is first used.
 
 use super::format::BLOCK;
 use crate::terms::casts::whole_usize;
@@ -7,16 +7,16 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// A section's bytes, the checksums of its blocks, and which of these are known to be right.
+/// A section's bytes, the checksums of its blocks, and the set of verified blocks.
 #[derive(Debug)]
 pub struct Blocks<'a> {
     bytes: &'a [u8],
     sums: Vec<u32>,
-    /// A bit for each block.
+    /// One bit for each block.
     proven: Vec<AtomicU64>,
-    /// Blocks that are not proven.
+    /// Number of blocks not verified yet.
     left: AtomicUsize,
-    /// Calls that had blocks to prove.
+    /// Number of calls that had blocks to verify.
     calls: AtomicUsize,
 }
 
@@ -32,14 +32,15 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The bytes, whether or not they are proven.
+    /// The bytes, verified or not.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Proves the blocks that hold some places: they have their checksums, and `is_sound` says so. The error is the
-    /// number of one that is not sound, from 1. No thread waits: two may both prove a block, which does no harm.
-    /// Workers that begin at the same time begin at other blocks, and leave out what others have proven meanwhile.
+    /// Verifies the blocks that contain a range of positions: their checksums must match, and `is_sound` must accept
+    /// them. The error is the 1-based number of a block that fails. No thread waits: two threads may verify the same
+    /// block, which is harmless. Workers that start at the same time begin with different blocks, and skip those that
+    /// others have verified meanwhile.
     pub fn prove(&self, places: Range<usize>, is_sound: impl Fn(&[u8]) -> bool + Sync) -> Result<(), usize> {
         if self.left.load(Ordering::Acquire) == 0 || places.is_empty() {
             return Ok(());
@@ -49,14 +50,14 @@ impl<'a> Blocks<'a> {
         let mut open: Vec<usize> = open.collect();
         if !open.is_empty() {
             let calls = self.calls.fetch_add(1, Ordering::Relaxed);
-            // Multiples of the golden ratio lie far from each other.
+            // Multiples of the golden ratio are far from each other.
             let first = (calls as f64 * 0.618_033_988_75).fract() * open.len() as f64;
             let first = whole_usize(first).min(open.len() - 1);
             open.rotate_left(first);
         }
         match open[..] {
             [] => Ok(()),
-            // A single block should not wait for the pool.
+            // A single block should not wait for the thread pool.
             [block] => self.prove_block(block, &is_sound),
             _ => open.into_par_iter().try_for_each(|block| self.prove_block(block, &is_sound)),
         }
@@ -83,11 +84,11 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Checksums of the blocks of a section whose bytes come one part after another.
+/// Checksums of the blocks of a section whose bytes come in parts.
 #[derive(Default)]
 pub struct BlockSums {
     full: Vec<u32>,
-    /// Checksum of the bytes after the full blocks, and their number.
+    /// Checksum of the bytes after the full blocks, and the number of these bytes.
     last: (Hasher, usize),
 }
 

@@ -1,4 +1,5 @@
-//! What the bytes of a database say. What each run needs is proven at once, letters and k-mers when they are first used.
+//! Decodes the bytes of a database. The parts that every run needs are verified at once, residues and k-mers on first
+//! use.
 
 use super::blocks::Blocks;
 use super::format::{BLOCK, Fault, Header, SECTIONS, Section};
@@ -10,28 +11,28 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Letters of a reference at most, as SAM has it.
+/// Maximum length of a reference in residues, as in SAM.
 const MOST_LETTERS: usize = i32::MAX as usize;
 
-/// Where the places of each k-mer end, and the places.
+/// For each k-mer the end of its positions, and the positions.
 type Tables<'a> = [Cow<'a, [u32]>; 2];
 
 /// A database in memory.
 #[derive(Debug)]
 pub struct Contents<'a> {
     header: Header,
-    /// By the numbers of [`Section`].
+    /// Indexed by [`Section`].
     sections: [Blocks<'a>; SECTIONS.len()],
     letter_ends: Vec<usize>,
 }
 
 impl<'a> Contents<'a> {
-    /// Reads all but letters, k-mers, names and titles.
+    /// Reads everything except residues, k-mers, names and titles.
     pub fn read(bytes: &'a [u8]) -> Result<Contents<'a>, Fault> {
         let header = Header::read(bytes)?;
         let sections = SECTIONS.map(|section| {
             let entry = header.entry(section);
-            // The header says that they lie in the file.
+            // The header guarantees that the section is inside the file.
             let own = &bytes[to_usize(entry.offset)..to_usize(entry.offset + entry.len)];
             Blocks::new(own, &entry.sums)
         });
@@ -57,12 +58,12 @@ impl<'a> Contents<'a> {
         &self.header
     }
 
-    /// Where each reference ends among the letters.
+    /// Exclusive end of each reference in the concatenated residues.
     pub fn letter_ends(&self) -> &[usize] {
         &self.letter_ends
     }
 
-    /// The first word of each header line.
+    /// Names: the first word of each header line.
     pub fn names(&self) -> Result<Vec<String>, Fault> {
         let is_name = |byte: &u8| !byte.is_ascii_whitespace();
         let names = self.texts(Section::NameEnds, Section::Names, is_name)?;
@@ -72,31 +73,31 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Whole header lines.
+    /// Titles: the whole header lines.
     pub fn titles(&self) -> Result<Vec<String>, Fault> {
         self.texts(Section::TitleEnds, Section::Titles, |byte| !b"\n\r\t".contains(byte))
     }
 
-    /// The codes of all letters. Those that were not proven may be anything.
+    /// Codes of all residues. Codes that were not verified may have any value.
     pub fn codes(&self) -> &'a [u8] {
         self.section(Section::Codes).bytes()
     }
 
-    /// Proves codes: their blocks are as they were written, and have codes of the alphabet alone.
+    /// Verifies codes: their blocks match their checksums and contain only codes of the alphabet.
     pub fn prove_codes(&self, places: Range<usize>) -> Result<(), Fault> {
         let letters = to_u8(self.header.alphabet.letters().len());
-        // Without a way out before the end: that is many at a time.
+        // Without an early exit, so that the loop vectorizes.
         let are_codes = |codes: &[u8]| codes.iter().fold(0, |most, &code| most.max(code)) < letters;
         let damaged = |block| Fault::damage(format!("block {block} of the sequences is damaged"));
         self.section(Section::Codes).prove(places, are_codes).map_err(damaged)
     }
 
-    /// Letters of the k-mers of the index; `None` where there is none.
+    /// The k of the k-mer index; `None` if there is no index.
     pub fn kmer(&self) -> Option<u32> {
         (self.header.kmer > 0).then_some(self.header.kmer.into())
     }
 
-    /// Letters of k-mers, and the two tables of their index, proven; `None` where there is none.
+    /// The k and the two tables of the k-mer index, verified; `None` if there is no index.
     fn tables(&self) -> Result<Option<(u32, Tables<'a>)>, Fault> {
         let Some(kmer) = self.kmer() else { return Ok(None) };
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
@@ -106,7 +107,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Proves all that a run may ask for.
+    /// Verifies everything that a run may read.
     pub fn prove_all(&self) -> Result<(), Fault> {
         self.prove_codes(0..self.codes().len())?;
         self.tables()?;
@@ -114,7 +115,7 @@ impl<'a> Contents<'a> {
         self.names().map(drop)
     }
 
-    /// Proves all of a section.
+    /// Verifies a whole section.
     fn prove(&self, section: Section) -> Result<&'a [u8], Fault> {
         let blocks = self.section(section);
         let damaged =
@@ -127,7 +128,7 @@ impl<'a> Contents<'a> {
         &self.sections[section as usize]
     }
 
-    /// Where things end that have `total` bytes together.
+    /// The exclusive ends of items with a total length of `total`.
     fn ends(&self, section: Section, total: u64) -> Result<Vec<usize>, Fault> {
         let bytes = self.prove(section)?;
         let wrong = || Fault::damage(format!("section {} does not match the header", section as usize + 1));
@@ -139,7 +140,7 @@ impl<'a> Contents<'a> {
         if ascend && last == total { Ok(ends) } else { Err(wrong()) }
     }
 
-    /// Texts of which `takes` allows all bytes.
+    /// Texts whose bytes must all satisfy `takes`.
     fn texts(
         &self,
         ends: Section,
@@ -149,7 +150,7 @@ impl<'a> Contents<'a> {
         let ends = self.ends(ends, self.header.entry(texts).len)?;
         let bytes = self.prove(texts)?;
         let wrong = || Fault::damage("a name or header line is not a line of UTF-8");
-        // Without a way out before the end: that is many at a time.
+        // Without an early exit, so that the loop vectorizes.
         let are_taken = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & takes(byte));
         let all = str::from_utf8(bytes)
             .ok()
@@ -165,13 +166,13 @@ impl<'a> Contents<'a> {
 }
 
 impl Contents<'static> {
-    /// The index of k-mers, proven; `None` where there is none.
+    /// The k-mer index, verified; `None` if there is none.
     pub fn index(&self) -> Result<Option<Index>, Fault> {
         Ok(self.tables()?.map(|(kmer, tables)| Index::of_tables(kmer, tables)))
     }
 }
 
-/// Numbers of four bytes, as they lie where this machine has them so, else as a copy.
+/// Four-byte numbers, borrowed if alignment and byte order allow it, otherwise copied.
 fn numbers(bytes: &[u8]) -> Cow<'_, [u32]> {
     match bytemuck::try_cast_slice(bytes) {
         Ok(numbers) if cfg!(target_endian = "little") => Cow::Borrowed(numbers),

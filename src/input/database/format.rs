@@ -1,4 +1,4 @@
-//! The header of a database file: what is in the file, where, and with which checksums. All numbers are little-endian.
+//! The header of a database file: the sections, their positions, and their checksums. All numbers are little-endian.
 
 use crate::input::reader::DATABASE;
 use crate::terms::alphabet::Alphabet;
@@ -6,35 +6,36 @@ use crate::terms::casts::{to_i64, to_u32};
 use std::mem::size_of;
 use std::time::{Duration, SystemTime};
 
-/// The version of the format that is written, and the only one that is read.
+/// Version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
-/// Written as a number: a file with its bytes the other way round is no little-endian one.
+/// Byte-order mark: in a file with reversed bytes, it reads as another number.
 const ORDER: u32 = 0x0102_0304;
-/// Bytes that have a checksum of their own.
+/// Bytes per block; each block has its own checksum.
 pub const BLOCK: usize = 1 << 20;
 /// Sections begin at multiples of this.
 const ALIGNMENT: u64 = 64;
-/// Bytes of the header's fields, and of an entry of its table.
+/// Bytes of the header's fields, and bytes per entry of its table.
 const FIXED: usize = 92;
 const ENTRY: usize = 16;
-/// Bytes of the checksum of the header, at its end.
+/// Bytes of the header's checksum, which is at its end.
 const SUM: usize = size_of::<u32>();
-/// What an alphabet is called in the header.
+/// The number of each alphabet in the header.
 const ALPHABETS: [(u8, Alphabet); 2] = [(0, Alphabet::Dna), (1, Alphabet::Protein)];
 
-/// The sections, in the order in which they stand in the table and in the file.
+/// The sections, in the order of the table and of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Where each name ends among the bytes of all names; the same of titles, and of sequences among all letters.
+    /// For each name, the exclusive end of its bytes in `Names`; `TitleEnds` and `Ends` are the same for titles and for
+    /// sequences.
     NameEnds,
     Names,
     TitleEnds,
     /// Whole header lines.
     Titles,
     Ends,
-    /// A byte a letter.
+    /// One byte per residue.
     Codes,
-    /// Where the places of each k-mer end, and the places.
+    /// For each k-mer the end of its positions, and the positions.
     KmerEnds,
     KmerPlaces,
 }
@@ -50,7 +51,7 @@ pub const SECTIONS: [Section; 8] = [
     Section::KmerPlaces,
 ];
 
-/// Why bytes are no database that this program reads, and what to do about it.
+/// Why bytes are no database that this version reads, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub problem: String,
@@ -69,17 +70,17 @@ impl Fault {
 /// The file that a database was made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its name if it lay beside the database, else its path.
+    /// Its name if it was in the folder of the database, otherwise its path.
     pub path: String,
     pub len: u64,
-    /// When it was last written to: seconds since 1970, and nanoseconds.
+    /// Time of its last modification: seconds since 1970, and nanoseconds.
     pub time: (i64, u32),
     /// CRC-32 of its bytes.
     pub sum: u32,
 }
 
 impl SourceFile {
-    /// A time as it is written.
+    /// A time in the form that is written.
     pub fn time_of(time: SystemTime) -> (i64, u32) {
         match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => (to_i64(since.as_secs()), since.subsec_nanos()),
@@ -91,7 +92,7 @@ impl SourceFile {
     }
 }
 
-/// A section's place in the file, in bytes, and the CRC-32 of each of its blocks.
+/// Offset and length of a section in bytes, and the CRC-32 of each of its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     pub offset: u64,
@@ -99,28 +100,29 @@ pub struct Entry {
     pub sums: Vec<u32>,
 }
 
-/// What the header says.
+/// The decoded header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub alphabet: Alphabet,
     pub masks_lower_case: bool,
-    /// Letters of the k-mers of the index; 0 where there is none.
+    /// The k of the k-mer index; 0 if there is none.
     pub kmer: u8,
     pub targets: u64,
     pub letters: u64,
-    /// `None` where the references came from a stream.
+    /// `None` if the references came from a stream.
     pub source: Option<SourceFile>,
-    /// By the numbers of [`Section`].
+    /// Indexed by [`Section`].
     pub entries: [Entry; SECTIONS.len()],
-    /// Of the whole file.
+    /// Size of the whole file.
     pub bytes: u64,
 }
 
 impl Header {
-    /// Bytes that [`Header::glance`] wants.
+    /// Number of bytes that [`Header::glance`] needs.
     pub const GLANCE: usize = 56;
 
-    /// Alphabet and letters of a file that begins with these bytes, unchecked; `None` where it is none of this version.
+    /// Alphabet and number of residues of a file that begins with these bytes, unverified; `None` if it is no database
+    /// of this version.
     pub fn glance(bytes: &[u8]) -> Option<(Alphabet, u64)> {
         let mut fields = Fields(bytes.strip_prefix(&DATABASE)?);
         let is_known = fields.u32()? == ORDER && fields.u32()? == VERSION;
@@ -130,7 +132,7 @@ impl Header {
         is_known.then_some((alphabet, letters))
     }
 
-    /// A header with sections of these checksums and lengths in bytes. It gives them their places.
+    /// Assigns file offsets to the sections, given their lengths in bytes. Their checksums must be set already.
     pub fn place(mut self, lengths: [u64; SECTIONS.len()]) -> Header {
         let mut end = self.len() as u64;
         for (entry, len) in self.entries.iter_mut().zip(lengths) {
@@ -145,7 +147,7 @@ impl Header {
         &self.entries[section as usize]
     }
 
-    /// Bytes of the header.
+    /// Length of the header in bytes.
     fn len(&self) -> usize {
         let sums: usize = self.entries.iter().map(|entry| entry.sums.len()).sum();
         FIXED + self.path().len() + SECTIONS.len() * ENTRY + sums * SUM + SUM
@@ -225,7 +227,7 @@ impl Header {
         }
     }
 
-    /// The header of the fields behind its length.
+    /// Decodes the fields after the header's length.
     fn of_fields(mut fields: Fields) -> Option<Header> {
         let bytes = fields.u64()?;
         let has_blocks = fields.u32()? == to_u32(BLOCK);
@@ -255,8 +257,8 @@ impl Header {
         fields.0.is_empty().then_some(header)
     }
 
-    /// Whether sections lie one behind the other between a header of `len` bytes and the file's end, with lengths that go
-    /// together.
+    /// Whether the sections follow one another between a header of `len` bytes and the end of the file, with consistent
+    /// lengths.
     fn is_sound(&self, len: u64) -> bool {
         let mut end = len;
         let in_order = self.entries.iter().all(|entry| {
@@ -278,7 +280,7 @@ impl Header {
     }
 }
 
-/// Refuses files of another version, or of a program that wrote its numbers the other way round.
+/// Returns an error for files of another version, or with reversed byte order.
 fn check_version(order: u32, version: u32) -> Result<(), Fault> {
     if order == ORDER.swap_bytes() {
         return Err(Fault::damage("the file is big-endian, but databases are little-endian"));
@@ -294,7 +296,7 @@ fn check_version(order: u32, version: u32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Numbers one behind the other.
+/// Reads consecutive numbers.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

@@ -1,9 +1,9 @@
 //! A file mapped into memory.
 //!
-//! If a mapped file is cut, reading a page that it no longer has raises SIGBUS, which ends a process by default. The first map
-//! installs a handler for that signal. The handler replaces the lost map by zeros and notes that it is lost, so that the
-//! reading goes on. A run asks [`Mapped::fault`] before it writes what came of the reading. A fault outside of these maps is
-//! passed to the handler that was there before.
+//! If a mapped file is truncated, reading a page beyond its new end raises SIGBUS, which terminates a process by
+//! default. The first map installs a handler for that signal. The handler replaces the lost map by zeros and records
+//! the loss, so that the reader can continue. A run checks [`Mapped::fault`] before it writes results that depend on
+//! the map. A fault outside these maps is passed to the previous handler.
 
 use std::fs::File;
 use std::io;
@@ -30,7 +30,8 @@ impl Mapped {
     /// # Safety
     /// The caller drops what holds them before the map.
     pub unsafe fn bytes(&self) -> &'static [u8] {
-        // SAFETY: the bytes keep their address when the map moves, and the caller promises that the map outlives them.
+        // SAFETY: the bytes keep their address when the map moves, and the caller guarantees that the map outlives
+        // them.
         unsafe { slice::from_raw_parts(self.map.as_ptr(), self.map.len()) }
     }
 }
@@ -42,11 +43,11 @@ impl Drop for Mapped {
     }
 }
 
-/// What became of a mapped file.
+/// Damage to a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "signals of Unix tell them"))]
 pub enum MapFault {
-    /// It is shorter than it was.
+    /// It was truncated.
     Cut,
     /// The system could not read it.
     Unread,
@@ -56,18 +57,18 @@ pub enum MapFault {
 impl Mapped {
     /// Maps the file.
     pub fn new(file: File) -> io::Result<Mapped> {
-        // SAFETY: the map is read only, and nothing here writes to the file. A cut by another process is caught by the
-        // watch. That none writes over a database in place is the user's promise (docs/database.md). If one does, its
-        // numbers and codes may be any: the CPU looks them up within bounds, and what is packed for a GPU, whose kernels
-        // do not check, is limited to the codes that they have tables for (`Letters::pack`).
+        // SAFETY: the map is read-only, and nothing here writes to the file. The watch detects truncation by another
+        // process. The user guarantees that no process overwrites a database in place (docs/database.md). If one does,
+        // its numbers and codes may be anything: the CPU looks them up within bounds, and data packed for a GPU, whose
+        // kernels do not check, are limited to the codes for which they have tables (`Letters::pack`).
         let map = unsafe { memmap2::Mmap::map(&file)? };
         let watched = watched::watch(&map);
         Ok(Mapped { map, file, watched })
     }
 
-    /// What became of the file since, as far as it is known.
+    /// Any damage to the file since it was mapped, as far as it is known.
     pub fn fault(&self) -> Option<MapFault> {
-        // Behind the new end a page may still have zeros without a fault, so the length is asked for, too.
+        // A page after the new end may still read as zeros without a fault, so the length is checked too.
         let is_cut = self.file.metadata().is_ok_and(|file| file.len() < self.map.len() as u64);
         is_cut.then_some(MapFault::Cut).or_else(|| self.watched.is_lost().then_some(MapFault::Unread))
     }
@@ -82,7 +83,7 @@ impl Mapped {
         Ok(Mapped { map })
     }
 
-    /// A file in memory stays as it is.
+    /// A file read into memory cannot change.
     pub fn fault(&self) -> Option<MapFault> {
         None
     }
@@ -98,12 +99,12 @@ mod watched {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-    /// An entry of the list of maps that the handler looks at. Entries are never freed, since a handler may read the list at any
-    /// time, but are used again for other maps.
+    /// An entry in the handler's list of maps. Entries are never freed, since a handler may read the list at any time,
+    /// but are reused for other maps.
     #[derive(Debug)]
     pub struct Watched {
         is_used: AtomicBool,
-        /// Addresses of the map's pages; the end is 0 if there is no map.
+        /// Address range of the map's pages; the end is 0 if there is no map.
         start: AtomicUsize,
         end: AtomicUsize,
         is_lost: AtomicBool,
@@ -112,7 +113,7 @@ mod watched {
 
     /// The entry that was added last.
     static LAST: AtomicPtr<Watched> = AtomicPtr::new(ptr::null_mut());
-    /// What the system did before on a fault of the bus.
+    /// The previous action for SIGBUS.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
     impl Watched {
@@ -126,7 +127,7 @@ mod watched {
             self.is_used.store(false, Ordering::Release);
         }
 
-        /// Takes the entry for a map with these pages, if it is free.
+        /// Claims the entry for a map with these pages, if it is free.
         fn take(&self, start: usize, end: usize) -> bool {
             let used = self.is_used.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed);
             if used.is_ok() {
@@ -140,12 +141,12 @@ mod watched {
         fn pages(&self) -> Range<usize> {
             let end = self.end.load(Ordering::Acquire);
             let start = self.start.load(Ordering::Acquire);
-            // Another map may have taken the entry in the meantime.
+            // Another map may have claimed the entry in the meantime.
             if self.end.load(Ordering::Acquire) == end { start..end } else { 0..0 }
         }
     }
 
-    /// The entries of the list from one on.
+    /// The entries of the list, starting with `next`.
     fn entries(mut next: Option<&'static Watched>) -> impl Iterator<Item = &'static Watched> {
         iter::from_fn(move || {
             let entry = next?;
@@ -154,15 +155,15 @@ mod watched {
         })
     }
 
-    /// From now on a fault in these bytes of a map leaves zeros in their place.
+    /// From now on, a fault in these bytes of a map replaces the map by zeros.
     pub fn watch(bytes: &[u8]) -> &'static Watched {
         BEFORE.get_or_init(handle);
         let start = bytes.as_ptr() as usize;
-        // SAFETY: asking for the size of pages has no conditions.
+        // SAFETY: querying the page size has no preconditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let end = (start + bytes.len()).next_multiple_of(usize::try_from(page).unwrap_or(1).max(1));
         let mut last = LAST.load(Ordering::Acquire);
-        // SAFETY: the list has only entries that were leaked, which live as long as the process.
+        // SAFETY: the list contains only leaked entries, which live as long as the process.
         if let Some(free) = entries(unsafe { last.as_ref() }).find(|entry| entry.take(start, end)) {
             return free;
         }
@@ -183,27 +184,27 @@ mod watched {
         }
     }
 
-    /// Sets the handler, and gives the one before.
+    /// Installs the handler, and returns the previous one.
     fn handle() -> libc::sigaction {
         let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: zeros are a value of the structure, whose fields are integers and a function that may be none.
+        // SAFETY: all zeros is a valid value of the structure, whose fields are integers and an optional function.
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = on_fault as *const () as usize;
-        // On the stack that Rust has for the overflow of the thread's own.
+        // Runs on Rust's alternate stack, which exists for stack overflows.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: both point to structures of the type that the call takes, and `on_fault` has the arguments of a handler
-        // with SA_SIGINFO. Without success the structure stays zeros, which stand for the default action.
+        // SAFETY: both point to structures of the type that the call expects, and `on_fault` has the signature of a
+        // handler with SA_SIGINFO. If the call fails, the structure stays all zeros, which is the default action.
         unsafe {
             libc::sigaction(libc::SIGBUS, &action, before.as_mut_ptr());
             before.assume_init()
         }
     }
 
-    /// Called by the system. It takes no lock and no memory, since the thread may hold any lock.
+    /// Called by the system. It takes no lock and allocates no memory, since the thread may hold any lock.
     extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-        // SAFETY: the system gives a handler with SA_SIGINFO a structure, which for this signal has an address.
+        // SAFETY: the system passes a structure to a handler with SA_SIGINFO, which for this signal has an address.
         let address = unsafe { (*info).si_addr() } as usize;
-        // SAFETY: the list has only entries that were leaked, which live as long as the process.
+        // SAFETY: the list contains only leaked entries, which live as long as the process.
         let all = entries(unsafe { LAST.load(Ordering::Acquire).as_ref() });
         for watched in all {
             let pages = watched.pages();
@@ -211,21 +212,21 @@ mod watched {
                 return;
             }
         }
-        // The fault is in no map of this module.
+        // The fault is outside the maps of this module.
         let Some(before) = BEFORE.get() else { return };
         match before.sa_sigaction {
-            // The default action ends the process when the read is tried again.
-            // SAFETY: `before` is what an earlier call gave, and no old action is asked for.
+            // The default action ends the process when the read is retried. SAFETY: `before` is the result of an
+            // earlier call, and no old action is requested.
             libc::SIG_DFL | libc::SIG_IGN => unsafe {
                 libc::sigaction(signal, before, ptr::null_mut());
             },
-            // SAFETY: with this flag the address is that of a function with these arguments.
+            // SAFETY: with this flag, the address is that of a function with these arguments.
             handler if before.sa_flags & libc::SA_SIGINFO != 0 => unsafe {
                 let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void) =
                     mem::transmute(handler as *const ());
                 handler(signal, info, context);
             },
-            // SAFETY: without the flag the address is that of a function of the signal alone.
+            // SAFETY: without the flag, the address is that of a function that takes only the signal number.
             handler => unsafe {
                 let handler: extern "C" fn(c_int) = mem::transmute(handler as *const ());
                 handler(signal);
@@ -233,12 +234,12 @@ mod watched {
         }
     }
 
-    /// Puts zeros in the place of a map. All of it at once: a system has only so many maps.
+    /// Replaces a map by zeros. It replaces the whole map at once, because the number of maps per process is limited.
     fn replace(watched: &Watched, pages: Range<usize>) -> bool {
         watched.is_lost.store(true, Ordering::Release);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the pages are those of a map of this module, which is not unmapped while the thread that was interrupted
-        // reads it, so nothing else is there. Zeros replace bytes that may have any value.
+        // SAFETY: the pages belong to a map of this module, which is not unmapped while the interrupted thread reads
+        // it, so nothing else is mapped there. The map's bytes may have any value, so zeros are valid.
         let mapped = unsafe {
             let start = pages.start as *mut libc::c_void;
             libc::mmap(start, pages.len(), libc::PROT_READ, flags, -1, 0)
@@ -283,7 +284,7 @@ mod watched {
             drop(own);
             assert!(!is_mapped());
             let entries: HashSet<usize> = (0..1000).map(|_| ptr::from_ref(map().watched) as usize).collect();
-            // Tests beside this one have a few maps.
+            // Other tests also have a few maps.
             assert!(entries.len() < 100, "{} entries", entries.len());
         }
     }

@@ -1,4 +1,4 @@
-//! A database that is open, as the references of a run.
+//! An open database, used as the references of a run.
 
 use super::contents::Contents;
 use super::format::{Fault, Header, MAKE_AGAIN, SourceFile};
@@ -16,31 +16,31 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of a source that are compared by their checksum where only its time is another.
+/// Maximum size in bytes of a source that is compared by checksum if only its time differs.
 const SMALL_SOURCE: u64 = 1 << 26;
-/// Bytes that are read at once.
+/// Bytes per read.
 const BUFFER: usize = 1 << 20;
 
 /// An open database.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    /// They borrow from the map.
+    /// Borrows from the map.
     contents: Contents<'static>,
     map: Mapped,
-    /// What is wrong with the index of k-mers, once that is known.
+    /// The fault of the k-mer index, once it is known.
     index: OnceLock<Fault>,
 }
 
-/// What the beginning of a database tells, unchecked, for estimates.
+/// The first fields of a database, unverified, for estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glance {
     pub alphabet: Alphabet,
     pub letters: u64,
 }
 
-/// Whether a regular file begins as a database does, or is named like one and begins as nothing else that is read: what it
-/// is then, [`Database::open`] says. What is no regular file is not read.
+/// Whether a regular file begins like a database, or is named like one and does not begin like any other input.
+/// [`Database::open`] reports the errors of such a file. Other files, such as pipes, are not read.
 pub fn is_one(path: &Path) -> bool {
     const GZIP: u8 = 0x1f;
     let is_named = path.to_str().is_some_and(|path| path.ends_with(DATABASE_EXTENSION));
@@ -48,7 +48,7 @@ pub fn is_one(path: &Path) -> bool {
     beginning(path).is_some_and(|bytes| bytes.starts_with(&DATABASE) || is_named && !is_text(&bytes))
 }
 
-/// A glance at a database; `None` where the file is none.
+/// The first fields of a database; `None` if the file is no database.
 pub fn glance(path: &Path) -> Option<Glance> {
     Header::glance(&beginning(path)?).map(|(alphabet, letters)| Glance { alphabet, letters })
 }
@@ -61,11 +61,11 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
 }
 
 impl Database {
-    /// Opens a database. Its header and the ends of its sequences are checked.
+    /// Opens a database, and checks its header and the ends of its sequences.
     pub fn open(path: &Path) -> Result<Database> {
         let map = File::open(path).and_then(Mapped::new).map_err(|source| Error::io(path, source))?;
-        // SAFETY: the contents are dropped before the map, which is declared after them. What else holds the bytes holds the
-        // database: `MappedCodes` for sequences, and the owner of an index.
+        // SAFETY: the contents are dropped before the map, which is declared after them. Every other holder of the
+        // bytes also holds the database: `MappedCodes` for sequences, and the owner of an index.
         let bytes = unsafe { map.bytes() };
         let contents = Contents::read(bytes).map_err(|fault| refused(path, fault))?;
         Ok(Database { path: path.to_path_buf(), contents, map, index: OnceLock::new() })
@@ -83,14 +83,14 @@ impl Database {
         self.contents.header().masks_lower_case
     }
 
-    /// The references, with their titles if these are wanted, and the letters of a part of them. No letter is read yet.
+    /// The references, with their titles if requested, and the residues of one share of them. No residue is read yet.
     pub fn references(self: &Arc<Database>, titles: bool, share: Option<Share>) -> Result<References> {
         let refused = |fault| self.fault().unwrap_or_else(|| refused(&self.path, fault));
         let names = self.contents.names().map_err(refused)?;
         let titles = if titles { self.contents.titles().map_err(refused)? } else { Vec::new() };
         let ends = self.contents.letter_ends();
         let start = |place: usize| if place == 0 { 0 } else { ends[place - 1] };
-        // Checked to be the lengths of references.
+        // Verified to be valid lengths of references.
         let lengths: Vec<u32> = (0..ends.len()).map(|place| to_u32(ends[place] - start(place))).collect();
         let own = share.map_or(0..lengths.len(), |share| stretch_of_part(&lengths, share));
         let letters = start(own.start)..start(own.end);
@@ -109,7 +109,7 @@ impl Database {
         })
     }
 
-    /// The index of k-mers of all references, if there is one.
+    /// The k-mer index of all references, if there is one.
     pub fn index(self: &Arc<Database>) -> Option<StoredIndex> {
         let letters = self.contents.kmer()?;
         let database = Arc::clone(self);
@@ -123,7 +123,7 @@ impl Database {
         Some(StoredIndex { letters, load: Arc::new(load) })
     }
 
-    /// What is wrong with the file, as far as it is known by now.
+    /// The fault of the file, as far as it is known.
     pub fn fault(&self) -> Option<Error> {
         let again = "run again when it is complete; do not overwrite a database while runs read it";
         let fault = match self.map.fault() {
@@ -138,7 +138,7 @@ impl Database {
         Some(refused(&self.path, fault))
     }
 
-    /// Says that the file that the database was made from has changed since, if it is still there.
+    /// A message if the source file of the database still exists and has changed since.
     pub fn change(&self) -> Option<String> {
         let source = self.contents.header().source.as_ref()?;
         let path = self.path.parent().unwrap_or(Path::new("")).join(&source.path);
@@ -168,7 +168,7 @@ pub fn sum(path: &Path) -> io::Result<u32> {
     }
 }
 
-/// The letters of some references of a database, from the letter `first` on.
+/// The residues of some references of a database, starting with residue `first`.
 #[derive(Debug)]
 struct MappedCodes {
     database: Arc<Database>,
@@ -179,7 +179,7 @@ impl CodeFile for MappedCodes {
     fn prove(&self, places: Range<usize>) -> Result<(), EngineError> {
         let Database { path, contents, .. } = &*self.database;
         contents.prove_codes(places.start + self.first..places.end + self.first).map_err(|fault| {
-            // A file that was cut has zeros for letters.
+            // A truncated file reads as zeros.
             let error = self.database.fault().unwrap_or_else(|| refused(path, fault));
             EngineError::Unreadable(error.to_string())
         })
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::input::database::write;
 
-    /// A database of letters in many blocks.
+    /// A database with residues in many blocks.
     fn file() -> tempfile::NamedTempFile {
         let codes: Vec<u8> = (0..5_000_000u32).map(|place| (place % 4) as u8).collect();
         let references = References {
@@ -259,7 +259,7 @@ mod tests {
         let error = sequences.prove_all().unwrap_err().to_string();
         assert!(error.contains("block 5 of the sequences is damaged; copy it again"), "{error}");
         assert!(sequences.fault().is_none(), "the file itself is whole");
-        // A copy in memory is no matter of the file any more.
+        // A copy in memory does not depend on the file any more.
         let mut copy = sequences.clone();
         copy.push([0]);
         assert_eq!(copy.prove_all(), Ok(()));
@@ -277,7 +277,7 @@ mod tests {
             |error: String| assert!(error.contains("was truncated while it was read; run again"), "{error}");
         told(sequences.fault().unwrap().to_string());
         told(sequences.prove_all().unwrap_err().to_string());
-        // Reading goes on, and comes to an end.
+        // The reader continues to the end.
         assert!(sequences.codes().iter().all(|&code| code < 4));
     }
 }

@@ -1,4 +1,5 @@
-//! Databases read again as they were written; what is not a database, or a damaged one, is noticed or harmless.
+//! Databases are read back as they were written. Files that are no database, or a damaged one, are rejected or
+//! harmless.
 
 use super::*;
 use crate::align::candidates::filter;
@@ -12,7 +13,7 @@ fn source() -> Option<SourceFile> {
     Some(SourceFile { path: "ref.fa".to_string(), len: 1234, time: (-5, 7), sum: 99 })
 }
 
-/// References of these lengths, with letters that follow no rule.
+/// References of these lengths with pseudo-random residues.
 fn references(lengths: &[usize], alphabet: Alphabet) -> References {
     let mut state = 1u32;
     let mut code = || {
@@ -43,7 +44,7 @@ fn bytes(references: &References, index: Option<&Index>, source: Option<SourceFi
     bytes
 }
 
-/// All that a run gets of a database; the error is that of one that is damaged.
+/// Everything that a run reads from a database; the error is that of a damaged one.
 #[derive(Debug, PartialEq)]
 struct All {
     alphabet: Alphabet,
@@ -97,7 +98,7 @@ fn what_is_written_is_read() {
                 titles: references.titles,
             };
             assert!(all(&written).unwrap() == expected, "{lengths:?}, {alphabet}");
-            // Where numbers of four bytes do not lie as the machine wants them.
+            // Four-byte numbers that are not aligned.
             let shifted = [&[0], &written[..]].concat();
             assert!(all(&shifted[1..]).unwrap() == expected, "{lengths:?}, {alphabet}");
         }
@@ -117,7 +118,7 @@ fn flipped_bits_are_noticed_or_harmless() {
     let header = u64::from_le_bytes(sound[16..24].try_into().unwrap()) as usize;
     let mut noticed = 0;
     for at in 0..sound.len() {
-        // All bits of the header, and of the rest, which is longer, some.
+        // All bits of the header, and some bits of the rest, which is longer.
         for bit in (0..8).filter(|bit| at < header || (at + bit).is_multiple_of(5)) {
             let mut flipped = sound.clone();
             flipped[at] ^= 1 << bit;
@@ -156,7 +157,7 @@ fn other_versions_orders_and_files_are_told() {
     assert!(told(16, &[3, 0]).contains("length"));
 }
 
-/// The file with other bytes at some place, and all checksums right.
+/// The file with some section changed, and all checksums correct.
 fn forged(references: &References, index: Option<&Index>, change: impl Fn(Section, &mut [u8])) -> Vec<u8> {
     let written = bytes(references, index, None);
     let mut header = Header::read(&written).unwrap();
@@ -205,7 +206,7 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
     }
 }
 
-/// Bytes that follow no rule, with right checksums: an error, or what engines may index tables by.
+/// Arbitrary bytes with correct checksums: an error, or values by which engines can safely index tables.
 #[test]
 fn forged_files_are_refused_or_sound() {
     let references = references(&[40, 1, 30], Alphabet::Dna);

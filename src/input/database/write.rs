@@ -1,4 +1,4 @@
-//! References written as a database.
+//! Writes references as a database.
 
 use super::blocks::{BlockSums, sums};
 use super::format::{BLOCK, Header, SECTIONS, Section, SourceFile};
@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::iter::repeat_n;
 use std::path::Path;
 
-/// Codes in a file of their own.
+/// Codes stored in a separate file.
 pub struct StoredCodes<'a> {
     pub file: &'a Path,
     pub sums: &'a BlockSums,
@@ -38,8 +38,8 @@ impl StoredCodes<'_> {
     }
 }
 
-/// Gives `put` the bytes of a database of all `references`, with their titles. The codes are those of the
-/// references, or `stored` if the references have none. The same references, index and source make the same bytes.
+/// Passes the bytes of a database of all `references`, with their titles, to `put`. The codes are those of the
+/// references, or `stored` if the references have none. The same references, index and source produce the same bytes.
 pub fn write(
     put: &mut dyn FnMut(&[u8]) -> Result<()>,
     references: &References,
@@ -99,7 +99,7 @@ fn bytes<'a>(section: Section, references: &'a References, index: Option<&'a Ind
     }
 }
 
-/// Where things of these lengths end.
+/// Exclusive ends of items with these lengths.
 fn ends(lengths: impl Iterator<Item = usize>) -> Cow<'static, [u8]> {
     let ends = lengths.scan(0u64, |end, len| {
         *end += len as u64;

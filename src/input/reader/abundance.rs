@@ -1,13 +1,14 @@
-//! How many reads a record stands for, as names say it: `;size=12`, the field that usearch introduced and vsearch reads.
+//! Abundances: the number of reads that a record stands for, given by `;size=12` in its name. usearch introduced this
+//! field, and vsearch reads it.
 
 use std::ops::Range;
 
 const FIELD: &[u8] = b"size=";
 
-/// What is wrong with an abundance, and the remedy.
+/// The problem of an abundance, and its remedy.
 pub type Refused = (&'static str, &'static str);
 
-/// The number of the first field `size=N` of a name; 1 where it has none.
+/// The value of the first field `size=N` in a name; 1 if there is none.
 pub fn abundance(name: &[u8]) -> Result<u64, Refused> {
     let Some(place) = field(name) else { return Ok(1) };
     let digits = &name[place.start + FIELD.len()..place.end];
@@ -21,7 +22,7 @@ pub fn abundance(name: &[u8]) -> Result<u64, Refused> {
     }
 }
 
-/// Appends a name with the field of `abundance` at its end, in the place of its first one.
+/// Appends a name without its first abundance field, and a field with `abundance` at its end.
 pub fn with_abundance(name: &[u8], abundance: u64, out: &mut Vec<u8>) {
     let begin = out.len();
     match field(name) {
@@ -42,7 +43,7 @@ pub fn with_abundance(name: &[u8], abundance: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(format!(";size={abundance}").as_bytes());
 }
 
-/// Where the first field is that is `size=` and digits alone. Fields stand between semicolons.
+/// Position of the first field that consists of `size=` and digits. Semicolons separate fields.
 fn field(name: &[u8]) -> Option<Range<usize>> {
     let mut begin = 0;
     for field in name.split(|&byte| byte == b';') {

@@ -1,7 +1,8 @@
-//! Reads of a BAM file as FASTQ text, so that the rest of the reader sees FASTQ only.
+//! Converts the reads of a BAM file to FASTQ text, so that the rest of the reader only handles FASTQ.
 //!
-//! As `samtools fastq -T '*'` does: secondary and supplementary records are skipped, a read that was aligned to the reverse
-//! strand is turned back, `/1` and `/2` mark the mates of a pair, and the tags follow the name after tabs.
+//! The conversion is that of `samtools fastq -T '*'`: secondary and supplementary records are skipped, a read that was
+//! aligned to the reverse strand is reverse-complemented, `/1` and `/2` mark the mates of a pair, and the tags follow
+//! the name after tabs.
 
 use crate::terms::alphabet::complement;
 use crate::terms::bam::{
@@ -15,24 +16,24 @@ const PAIRED: u16 = 1;
 const REVERSE: u16 = 1 << 4;
 const FIRST: u16 = 1 << 6;
 const SECOND: u16 = 1 << 7;
-/// Flags of secondary and supplementary records, which repeat reads of others.
+/// Flags of secondary and supplementary records, which repeat reads of other records.
 const REPEATED: u16 = 1 << 8 | 1 << 11;
-/// Quality of the bases of a read without qualities; FASTQ has no mark for these.
+/// Quality of the bases of a read without qualities, for which FASTQ has no notation.
 const UNKNOWN_QUALITY: u8 = QUALITY_OFFSET + 1;
-/// Bytes of a record at most. The longest reads have some million bases, and a few bytes for each.
+/// Maximum number of bytes of a record. The longest reads have some million bases, and a few bytes for each.
 const MOST_RECORD: u32 = 1 << 29;
-/// Bytes of text that are made before a caller gets them.
+/// Bytes of text produced before the caller gets them.
 const TEXT: usize = 1 << 16;
 
 /// FASTQ text of the reads of a BAM file.
 pub struct BamReads<R> {
     input: R,
     has_header: bool,
-    /// Records read so far.
+    /// Number of records read so far.
     records: u64,
     record: Vec<u8>,
     text: Vec<u8>,
-    /// Bytes of the text that the caller has.
+    /// Number of bytes of the text that the caller has received.
     given: usize,
     ended: bool,
     /// The @RG lines of the header, once it was read.
@@ -52,7 +53,7 @@ impl fmt::Display for DamagedBam {
 impl std::error::Error for DamagedBam {}
 
 impl<R: Read> BamReads<R> {
-    /// Reads from unpacked BAM data, the magic number included.
+    /// Reads decompressed BAM data, starting with the magic number.
     pub fn new(input: R) -> BamReads<R> {
         BamReads {
             input,
@@ -71,12 +72,12 @@ impl<R: Read> BamReads<R> {
         &self.read_groups
     }
 
-    /// Reads the read groups of the header, and passes the rest.
+    /// Reads the read groups of the header, and skips the rest.
     fn read_header(&mut self) -> io::Result<()> {
         let magic: [u8; MAGIC.len()] = self.take()?;
         debug_assert_eq!(magic, *MAGIC);
         let len = u32::from_le_bytes(self.take()?);
-        // The length may be damaged, so memory grows with the bytes that come.
+        // The length may be damaged, so memory grows with the bytes that arrive.
         let mut text = Vec::new();
         (&mut self.input).take(len.into()).read_to_end(&mut text)?;
         if text.len() < len as usize {
@@ -92,7 +93,7 @@ impl<R: Read> BamReads<R> {
         Ok(())
     }
 
-    /// Reads the next record; `false` at the end of the file.
+    /// Reads the next record; returns `false` at the end of the file.
     fn next_record(&mut self) -> io::Result<bool> {
         self.record.clear();
         (&mut self.input).take(SIZE as u64).read_to_end(&mut self.record)?;
@@ -106,7 +107,7 @@ impl<R: Read> BamReads<R> {
                 self.records
             )));
         }
-        // The size may be damaged, so memory grows with the bytes that come.
+        // The size may be damaged, so memory grows with the bytes that arrive.
         let read = (&mut self.input).take(size.into()).read_to_end(&mut self.record)?;
         if read < size as usize {
             return Err(self.cut_short());
@@ -163,7 +164,7 @@ fn fault(text: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, DamagedBam(text))
 }
 
-/// Appends the read of a record as FASTQ, unless another record has all of it; `None` if the record is damaged.
+/// Appends the read of a record as FASTQ, unless another record has the whole read; `None` if the record is damaged.
 fn push_read(text: &mut Vec<u8>, record: &[u8]) -> Option<()> {
     let fields = RecordFields::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
@@ -204,7 +205,7 @@ fn push_read(text: &mut Vec<u8>, record: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Appends a tag as SAM has it, after a tab. One whose text would end the line is left out.
+/// Appends a tag in SAM's form, preceded by a tab. A tag whose text would end the line is left out.
 fn push_tag(text: &mut Vec<u8>, record: &[u8], tag: &Tag) -> Option<()> {
     let value = record.get(tag.range.start + 3..tag.range.end)?;
     let begin = text.len();

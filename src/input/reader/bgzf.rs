@@ -1,4 +1,5 @@
-//! Bgzf: gzip members that tell their own length, so that many are inflated at a time (SAM specification, section 4.1).
+//! Bgzf: gzip members that store their own length, so that several members can be inflated in parallel (SAM
+//! specification, section 4.1).
 
 use super::gunzip::{Gunzip, Tail, damaged};
 use super::source::Packing;
@@ -8,30 +9,30 @@ use std::collections::VecDeque;
 use std::io::{self, BufReader, Cursor, Read};
 use std::mem;
 
-/// Bytes of a block's header, of which the last two say how long the block is, and of a block at most.
+/// Bytes of a block's header, whose last two bytes store the block's length, and maximum bytes of a block.
 pub const HEADER: usize = 18;
 pub const MOST_PACKED: usize = 1 << 16;
-/// Bytes that are packed in a block, at most (SAM specification, section 4.1).
+/// Maximum number of uncompressed bytes in a block (SAM specification, section 4.1).
 const MOST_INFLATED: usize = 1 << 16;
-/// Blocks that are inflated side by side, at most: small ones may hold a thousand times their bytes.
+/// Maximum number of blocks inflated in parallel: small blocks may expand a thousandfold.
 const MOST_BLOCKS: usize = 1 << 9;
-/// Packed bytes that are inflated side by side, about. The first run is short, so that a fault at the beginning of a file
-/// shows at once.
+/// Approximate number of compressed bytes inflated in parallel. The first run is short, so that a fault at the start of
+/// a file is reported quickly.
 const RUN: usize = 1 << 22;
 const FIRST_RUN: usize = 1 << 18;
 
-/// Bytes of the packed block that these begin, if they do.
+/// Length of the compressed block that begins with these bytes, if they begin one.
 pub fn block_len(bytes: &[u8]) -> Option<usize> {
     let header = bytes.get(..HEADER).filter(|header| Packing::of(header) == Packing::Bgzf)?;
     Some(usize::from(u16::from_le_bytes([header[HEADER - 2], header[HEADER - 1]])) + 1)
 }
 
-/// Whether a whole block begins here.
+/// Whether a complete block begins here.
 pub fn begins_block(bytes: &[u8]) -> bool {
     block_len(bytes).and_then(|len| bytes.get(..len)).is_some_and(|block| inflated(block).is_ok())
 }
 
-/// What is packed in a block.
+/// The uncompressed data of a block.
 pub fn inflated(block: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(block).take(MOST_INFLATED as u64 + 1).read_to_end(&mut bytes).map_err(damaged)?;
@@ -42,7 +43,7 @@ pub fn inflated(block: &[u8]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What is packed in a block that is sound and as long as it says.
+/// The uncompressed data of a block that is valid and has the stated length.
 fn inflated_whole(block: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(MOST_INFLATED + 1);
     let mut decoder = GzDecoder::new(block).take(MOST_INFLATED as u64 + 1);
@@ -51,14 +52,14 @@ fn inflated_whole(block: &[u8]) -> Option<Vec<u8>> {
     is_whole.then_some(bytes)
 }
 
-/// Bgzf data, inflated on all threads as far as its blocks are sound; the rest is inflated as any gzip data is, so that
-/// it ends as that does.
+/// Bgzf data. Valid blocks are inflated on all threads; the rest is inflated like any gzip data, with the same warnings
+/// and errors at its end.
 pub struct Bgzf<R: Read> {
     state: State<R>,
     tail: Tail,
 }
 
-/// What was read, and what stands behind it.
+/// The bytes already read, followed by the rest of the input.
 type Packed<R> = BufReader<io::Chain<Cursor<Vec<u8>>, R>>;
 
 enum State<R: Read> {
@@ -67,14 +68,14 @@ enum State<R: Read> {
     Ended,
 }
 
-/// Blocks one behind the other.
+/// Consecutive blocks.
 struct Blocks<R> {
     input: R,
-    /// Packed bytes that are not inflated yet.
+    /// Compressed bytes that are not inflated yet.
     packed: Vec<u8>,
-    /// Packed bytes of the next run, and of those behind it.
+    /// Compressed bytes of the next run, and of each run after it.
     runs: [usize; 2],
-    /// Inflated blocks, and what was read of the first one.
+    /// Inflated blocks, and the number of bytes consumed from the first.
     ready: VecDeque<Vec<u8>>,
     used: usize,
 }
@@ -91,10 +92,10 @@ impl<R: Read> Bgzf<R> {
 }
 
 impl<R: Read> Blocks<R> {
-    /// Inflates the next blocks; `false` where none stands that is sound.
+    /// Inflates the next blocks; returns `false` if no valid block follows.
     fn inflate(&mut self, tail: &Tail) -> io::Result<bool> {
         let [run, next] = self.runs;
-        // Room for a block, so that each run has one where one stands.
+        // A run must have room for a whole block.
         let wanted = run.max(MOST_PACKED).saturating_sub(self.packed.len()) as u64;
         (&mut self.input).take(wanted).read_to_end(&mut self.packed)?;
         self.runs = [next; 2];
@@ -118,7 +119,7 @@ impl<R: Read> Blocks<R> {
         Ok(sound > 0)
     }
 
-    /// The inflated bytes at hand.
+    /// The inflated bytes that are available.
     fn at_hand(&mut self) -> &[u8] {
         while self.ready.front().is_some_and(|block| block.len() == self.used) {
             self.ready.pop_front();
@@ -179,7 +180,7 @@ mod tests {
         block
     }
 
-    /// All that comes, the error behind it, and what was seen of the end.
+    /// All output, the error after it, and what was recorded of the end.
     fn drained(mut input: impl Read, tail: &Tail) -> (Vec<u8>, Option<String>, bool, bool) {
         let (mut bytes, mut some) = (Vec::new(), [0; 1000]);
         let fault = loop {
@@ -192,8 +193,8 @@ mod tests {
         (bytes, fault, tail.is_garbage(), tail.has_empty_member())
     }
 
-    /// Sound, cut, damaged, padded, and mixed with other members: what comes is what unpacking one member after the other
-    /// gives.
+    /// Valid, truncated, damaged and padded files, and mixtures with other members, give the same output as a
+    /// sequential gunzip.
     #[test]
     fn blocks_side_by_side_are_gzip_members() {
         let mut state = 1u64;
@@ -230,7 +231,7 @@ mod tests {
             let bgzf = Bgzf::in_runs(&packed[..], blocks.clone(), [run, run]);
             let found = drained(bgzf, &blocks);
             assert_eq!((&found.1, found.2, found.3), (&expected.1, expected.2, expected.3), "case {case}");
-            // How much of a damaged member comes depends on how much is asked for at a time.
+            // The amount of output from a damaged member depends on the size of each read.
             let same = if found.1.is_some() { found.0.len().min(expected.0.len()) } else { usize::MAX };
             assert!(found.0.iter().take(same).eq(expected.0.iter().take(same)), "case {case}");
         }

@@ -1,4 +1,4 @@
-//! A file's bytes in blocks of whole records, cut into pieces that can be parsed side by side.
+//! Splits a file into blocks of whole records, and blocks into pieces that can be parsed in parallel.
 
 use super::cut::{begins_record, cuts, cuts_inside, without_empty_end};
 use super::faults::{Origin, lengthen, unread};
@@ -11,39 +11,39 @@ use std::io::{ErrorKind, Read};
 use std::mem;
 use std::sync::Arc;
 
-/// A piece should take a thread far longer than handing it over, and fit into its cache.
+/// Parsing a piece should take far longer than handing it to a thread, and a piece should fit into the thread's cache.
 const PIECE: usize = 1 << 18;
-/// Pieces of a block for each thread: enough to even out what each of them takes.
+/// Pieces per thread and block: enough to even out differences between them.
 const PIECES_PER_THREAD: usize = 8;
-/// Bytes of a block at most, but for a record that is larger.
+/// Maximum block size in bytes, unless a single record is larger.
 const MAX_BLOCK: usize = 1 << 25;
 
-/// Bytes that blocks and pieces should have, at least.
+/// Minimum sizes of blocks and pieces, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     pub block: usize,
     pub piece: usize,
 }
 
-/// Records in the order of the file: whole ones, or also parts of long ones ([`Blocks::split_records`]).
+/// Records in file order: whole records, or with [`Blocks::split_records`] also parts of long records.
 pub struct Block {
     format: Format,
-    /// Whether the first piece continues a record of the block before.
+    /// Whether the first piece continues a record of the previous block.
     continues: bool,
-    /// Behind the last cut they mean nothing.
+    /// The bytes after the last cut are meaningless.
     bytes: Vec<u8>,
-    /// 0, and the ends of the pieces.
+    /// 0, followed by the end of each piece.
     cuts: Vec<usize>,
     end: End,
 }
 
-/// What follows a block.
+/// The state of the input after a block.
 enum End {
-    /// More records.
+    /// More input, which may begin with another record.
     Record,
-    /// Nothing, and whether the last record is complete the parser must see.
+    /// The input ended here; the parser must check whether the last record is complete.
     Open,
-    /// Nothing, and a fault was told.
+    /// The input ended with a fault, which was already reported.
     Closed,
     Fault(Error),
 }
@@ -53,9 +53,9 @@ enum End {
 pub struct Piece<'a> {
     pub format: Format,
     pub bytes: &'a [u8],
-    /// Whether the first record is the continuation of one that began in an earlier piece, and so has no header.
+    /// Whether the first record continues one that began in an earlier piece, so that it has no header.
     pub continues: bool,
-    /// Another record follows, or could: the last one is complete as it is.
+    /// Whether another record follows or could follow, so that the last record is complete.
     pub closed: bool,
 }
 
@@ -64,22 +64,22 @@ pub struct Blocks {
     origin: Arc<Origin>,
     feed: Feed,
     sizes: Sizes,
-    /// Bytes of the next block, at least.
+    /// Minimum size of the next block in bytes.
     wanted: usize,
-    /// Buffers to use again: fresh memory costs more than what is read into it.
+    /// Buffers to reuse: fresh memory costs more than reading into it.
     spare: Vec<Vec<u8>>,
     ended: bool,
 }
 
-/// Unpacked bytes.
+/// Uncompressed input.
 struct Feed {
     source: Source,
     format: Format,
-    /// Whether records of FASTA that are longer than a piece are cut.
+    /// Whether FASTA records longer than a piece are split.
     splits: bool,
-    /// What is read of the next block.
+    /// Bytes already read of the next block.
     rest: Vec<u8>,
-    /// Whether that continues a record of the block before.
+    /// Whether `rest` continues a record of the previous block.
     continues: bool,
 }
 
@@ -91,7 +91,7 @@ impl Default for Sizes {
 }
 
 impl Blocks {
-    /// An error where `source` does not begin as FASTA or FASTQ.
+    /// Returns an error if `source` begins neither as FASTA nor as FASTQ.
     pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
         let format = match source.lead().first {
             Some(b'>') => Format::Fasta,
@@ -102,18 +102,18 @@ impl Blocks {
             }
         };
         let feed = Feed::new(source, format);
-        // The first one is small: a fault at the start should show at once.
+        // The first block is small, so that a fault at the start is reported quickly.
         let wanted = sizes.piece.min(sizes.block);
         Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
     }
 
-    /// None at all.
+    /// Blocks of an input without records.
     pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
         let feed = Feed::new(source, Format::Fasta);
         Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
     }
 
-    /// From now on FASTA records that are longer than a piece come in parts, so that no buffer grows to their length.
+    /// From now on, FASTA records longer than a piece come in parts, so that no buffer grows to their length.
     pub fn split_records(&mut self) {
         self.feed.splits = self.feed.format == Format::Fasta;
     }
@@ -122,7 +122,7 @@ impl Blocks {
         self.feed.format == Format::Fastq
     }
 
-    /// Whether there are no more.
+    /// Whether there are no more blocks.
     pub fn ended(&self) -> bool {
         self.ended
     }
@@ -139,7 +139,7 @@ impl Blocks {
         Some(block)
     }
 
-    /// Takes back a block's buffer, unless a long record has made it large.
+    /// Reclaims a block's buffer, unless a long record has made it large.
     pub fn recycle(&mut self, block: Block) {
         if block.bytes.capacity() <= 4 * self.sizes.block {
             self.spare.push(block.bytes);
@@ -152,7 +152,7 @@ impl Feed {
         Feed { source, format, splits: false, rest: Vec::new(), continues: false }
     }
 
-    /// Reads until a record's end is there, or so much of it as can be cut off.
+    /// Reads until the end of a record is in the buffer, or a part that can be split off.
     fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
         let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
@@ -200,7 +200,7 @@ impl Feed {
         }
     }
 
-    /// Fills `bytes`, of which there are `len`, unless the input ends.
+    /// Fills `bytes`, of which `len` are already read, unless the input ends.
     fn fill(&mut self, origin: &Origin, bytes: &mut [u8], len: &mut usize) -> End {
         while *len < bytes.len() {
             match self.source.read(&mut bytes[*len..]) {
@@ -215,7 +215,8 @@ impl Feed {
 }
 
 impl Block {
-    /// No records, and the error that there is no memory for the next one, of which these are the bytes so far.
+    /// A block without records, and the error that memory does not suffice for the next record, which begins with these
+    /// bytes.
     fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> Block {
         let end = End::Fault(origin.too_long(bytes));
         Block { format, continues: false, bytes: Vec::new(), cuts: vec![0], end }
@@ -226,7 +227,7 @@ impl Block {
         self.cuts.len() - 1
     }
 
-    /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
+    /// The first `len` bytes, if they can be parsed alone: any prefix of FASTA is FASTA.
     pub fn start(&self, len: usize) -> Option<Piece<'_>> {
         let last = self.cuts.last().copied().unwrap_or(0);
         let long = self.format == Format::Fasta && last > len;
@@ -234,7 +235,7 @@ impl Block {
         long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], continues, closed: false })
     }
 
-    /// The error that ended the input behind the block, once.
+    /// The error that ended the input after this block; returned once.
     pub fn take_fault(&mut self) -> Option<Error> {
         match mem::replace(&mut self.end, End::Closed) {
             End::Fault(error) => Some(error),

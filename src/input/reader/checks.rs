@@ -1,4 +1,4 @@
-//! What SAM and the alphabets demand of a record.
+//! Requirements of SAM and of the alphabets on records.
 
 use crate::terms::alphabet::Alphabet;
 use std::borrow::Cow;
@@ -12,21 +12,21 @@ pub const MAX_QUERY: usize = i32::MAX as usize;
 /// The longest query name that SAM can hold.
 pub const MAX_QUERY_NAME: usize = 254;
 
-/// Whether `letters` can only be protein: not even IUPAC codes spell them, and too few are A, C, G
-/// or T for a stray character in DNA.
+/// Whether `letters` can only be protein: they do not even fit IUPAC codes, and too few are A, C, G or T for a stray
+/// character in DNA.
 pub fn is_protein(letters: &[u8]) -> bool {
     let foreign = |alphabet: Alphabet| letters.iter().any(|&letter| alphabet.code(letter).is_none());
     let plain = letters.iter().filter(|letter| b"ACGTUN".contains(letter)).count();
     plain * 10 < letters.len() * 9 && foreign(Alphabet::Dna) && !foreign(Alphabet::Protein)
 }
 
-/// What SAM demands of a reference; the error is the problem and its remedy.
+/// Checks a reference against SAM's requirements; the error is the problem and its remedy.
 pub fn check_reference(name: &str, len: usize) -> Result<(), (String, &'static str)> {
     check_reference_name(name).map_err(|problem| (problem, "rename the reference"))?;
     check_named_reference(name, len)
 }
 
-/// What SAM demands of a reference's name; the error is the problem.
+/// Checks a reference name against SAM's requirements; the error is the problem.
 pub fn check_reference_name(name: &str) -> Result<(), String> {
     if let Some(c) = name.chars().find(|&c| !is_of_references(c)) {
         return Err(format!("SAM forbids '{}' in a reference name", c.escape_default()));
@@ -37,7 +37,7 @@ pub fn check_reference_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// A reference's name with `_` for each letter that SAM forbids; borrowed if there is none.
+/// A reference name with `_` for each character that SAM forbids; borrowed if there is none.
 pub fn sam_name(name: &str) -> Cow<'_, str> {
     if check_reference_name(name).is_ok() {
         return Cow::Borrowed(name);
@@ -46,17 +46,17 @@ pub fn sam_name(name: &str) -> Cow<'_, str> {
     name.chars().enumerate().map(|(at, c)| if takes((at, c)) { c } else { '_' }).collect()
 }
 
-/// Whether SAM allows the letter in a reference's name, behind its start.
+/// Whether SAM allows the character in a reference name after its first position.
 fn is_of_references(c: char) -> bool {
     c.is_ascii_graphic() && !"\\,\"'`()[]{}<>".contains(c)
 }
 
-/// Whether SAM forbids the letter at the start of a reference's name alone.
+/// Whether SAM forbids the character only at the start of a reference name.
 fn is_no_start(c: char) -> bool {
     "*=".contains(c)
 }
 
-/// What every format demands of a reference; the error is the problem and its remedy.
+/// Checks the requirements of all formats on a reference; the error is the problem and its remedy.
 pub fn check_named_reference(name: &str, len: usize) -> Result<(), (String, &'static str)> {
     if name.is_empty() {
         return Err(("the reference has no name".to_string(), "put a name right after '>'"));
@@ -71,7 +71,7 @@ pub fn check_named_reference(name: &str, len: usize) -> Result<(), (String, &'st
     }
 }
 
-/// Refuses more references than can be numbered; the error is the problem and its remedy.
+/// Returns an error for more references than can be numbered; the error is the problem and its remedy.
 pub fn check_reference_count(count: usize) -> Result<(), (String, &'static str)> {
     match count {
         0..=MAX_REFERENCES => Ok(()),
@@ -79,7 +79,7 @@ pub fn check_reference_count(count: usize) -> Result<(), (String, &'static str)>
     }
 }
 
-/// What every format demands of a query's name; the error is the problem and its remedy.
+/// Checks the requirements of all formats on a query name; the error is the problem and its remedy.
 pub fn check_named_query(name: &str) -> Result<(), (String, &'static str)> {
     match name.is_empty() {
         true => Err(("the query has no name".to_string(), "put a name right after '>' or '@'")),
@@ -87,7 +87,8 @@ pub fn check_named_query(name: &str) -> Result<(), (String, &'static str)> {
     }
 }
 
-/// What SAM demands of a query's name (`[!-?A-~]{1,254}`, and not `*`); the error is the problem and its remedy.
+/// Checks a query name against SAM's requirements (`[!-?A-~]{1,254}`, and not `*`); the error is the problem and its
+/// remedy.
 pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     let rename = "rename the query";
     check_named_query(name)?;
@@ -95,7 +96,7 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
         return Err(("the name '*' means no name in SAM".to_string(), rename));
     }
     let allowed = |c: char| c.is_ascii_graphic() && c != '@';
-    // Bytes without a way out before the end: that is many at a time.
+    // Without an early exit, so that the loop vectorizes.
     let sound = name.bytes().fold(true, |sound, byte| sound & allowed(char::from(byte)));
     if !sound && let Some(c) = name.chars().find(|&c| !allowed(c)) {
         let problem = format!("SAM forbids '{}' in a query name", c.escape_default());
@@ -108,13 +109,13 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     Ok(())
 }
 
-/// The remedy for a letter of proteins in DNA. The command adds its flag.
+/// The remedy for a protein residue in DNA. The command adds its flag.
 pub const MAYBE_PROTEIN: &str = "replace it with N, or read the sequences as proteins if they are";
 
 /// The remedy for gaps of aligned FASTA. The command adds its flag.
 pub const HAS_GAPS: &str = "remove the gap characters of aligned sequences";
 
-/// What to do about a letter that `alphabet` lacks, in FASTQ or FASTA.
+/// The remedy for a character outside `alphabet`, in FASTQ or FASTA.
 pub fn letter_remedy(letter: u8, alphabet: Alphabet, is_fastq: bool) -> &'static str {
     match (letter, alphabet) {
         (b'-' | b'.', _) if !is_fastq => HAS_GAPS,

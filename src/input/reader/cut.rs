@@ -1,21 +1,20 @@
-//! Where records begin in bytes that begin with one, exactly where needletail ends the one before; and where a long record
-//! of FASTA can be cut.
+//! Finds the starts of records in bytes that begin with a record, exactly where needletail ends the previous one, and
+//! the positions at which a long FASTA record can be split.
 //!
-//! A FASTA record ends where a line begins with '>', and nowhere else. A FASTQ record is four lines,
-//! whatever is in them: a line of qualities may begin with '@', so that nothing but a count of lines
-//! from a record's start tells the next one. Faulty records are cut in the same places, up to the
-//! first fault, which is where reading ends.
+//! A FASTA record ends only before a line that begins with '>'. A FASTQ record is four lines with any content: a line
+//! of qualities may begin with '@', so only counting lines from the start of a record finds the next one. Faulty
+//! records are split at the same positions, up to the first fault, where reading ends.
 
 use super::source::is_blank;
 use memchr::{memchr, memchr_iter, memrchr};
 use needletail::parser::Format;
 
-/// Lines of a FASTQ record.
+/// Lines per FASTQ record.
 const FASTQ_LINES: usize = 4;
 
-/// Where to cut `bytes` into pieces of at least `piece` bytes: 0, and the ends of the pieces. At the
-/// end of the input the last piece takes what is there; before it, a record whose end is not there is
-/// in none, since it may go on. No record begins behind 0 and before `known`.
+/// Cuts `bytes` into pieces of at least `piece` bytes, and returns 0 followed by the end of each piece. At the end of
+/// the input, the last piece takes all remaining bytes. Before it, a record without a visible end belongs to no piece,
+/// since it may continue. No record begins between 0 and `known`, both excluded.
 pub fn cuts(format: Format, bytes: &[u8], piece: usize, at_end: bool, known: usize) -> Vec<usize> {
     let (mut cuts, mut from, mut least) = (vec![0], 0, piece.max(known));
     while let Some(start) = next_start(format, &bytes[from..], least) {
@@ -33,12 +32,13 @@ pub fn cuts(format: Format, bytes: &[u8], piece: usize, at_end: bool, known: usi
     cuts
 }
 
-/// Where to cut FASTA into pieces of at least `piece` bytes and about twice as many at most: between records where that
-/// can be, else inside a record. 0, and the ends of the pieces; `continues` says that the bytes begin inside a record.
+/// Cuts FASTA into pieces of at least `piece` and at most about `2 * piece` bytes: between records if possible,
+/// otherwise inside a record. Returns 0 followed by the end of each piece; `continues` says that the bytes begin inside
+/// a record.
 ///
-/// A cut inside a record follows one of its letters and never a line end, so that each piece has some of its letters. The
-/// byte after it is no '>', which would look like a header. Before the end of the input, at least one byte is left out of
-/// the pieces: it tells whether a record begins there.
+/// A cut inside a record follows one of its residues and never a line end, so each piece has some of its residues. The
+/// byte after it is not '>', which would look like a header. Before the end of the input, at least one byte is left out
+/// of the pieces, because the byte after a cut shows whether a record begins there.
 pub fn cuts_inside(bytes: &[u8], piece: usize, at_end: bool, continues: bool) -> Vec<usize> {
     let (mut cuts, mut from) = (vec![0], 0);
     loop {
@@ -48,7 +48,7 @@ pub fn cuts_inside(bytes: &[u8], piece: usize, at_end: bool, continues: bool) ->
             Some(start) => Some(from + start),
             None if limit < bytes.len() => cut_inside(bytes, from, limit, inside),
             None if at_end => None,
-            // What is there of a long record, rather than nothing.
+            // Part of a long record is better than no piece.
             None => last_start(Format::Fasta, &bytes[from..], 0, piece).map(|at| from + at).or_else(|| {
                 let last = bytes.len().checked_sub(1).filter(|&last| from == 0 && last > 0)?;
                 cut_inside(bytes, from, last, inside)
@@ -66,7 +66,8 @@ pub fn cuts_inside(bytes: &[u8], piece: usize, at_end: bool, continues: bool) ->
     cuts
 }
 
-/// A place to cut the piece that begins at `from`, at `limit` or before it if that can be; `limit` lies inside the bytes.
+/// A position at which to cut the piece that begins at `from`: `limit`, or an earlier one. `limit` must be inside the
+/// bytes.
 fn cut_inside(bytes: &[u8], from: usize, limit: usize, inside: bool) -> Option<usize> {
     let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let cut =
@@ -79,20 +80,20 @@ fn cut_inside(bytes: &[u8], from: usize, limit: usize, inside: bool) -> Option<u
         (true, true) if line > from => return Some(line),
         _ => {}
     }
-    // The header is that long, or there are that many line ends.
+    // The header, or a run of line ends, is longer than the range.
     let header = if is_header { memchr(b'\n', &bytes[from..])? } else { 0 };
     let blank = bytes[from + header..].iter().position(|byte| !byte.is_ascii_whitespace())?;
     let letter = from + header + blank;
     if letter > from && begins_record(bytes, letter) { Some(letter) } else { after_letter(letter + 1) }
 }
 
-/// Whether a record of FASTA begins at `at`, which is not 0.
+/// Whether a FASTA record begins at `at`, which must not be 0.
 pub fn begins_record(bytes: &[u8], at: usize) -> bool {
     bytes[at] == b'>' && bytes[at - 1] == b'\n'
 }
 
-/// Number of bytes of FASTQ, which begin with a record, up to the empty lines at their end. Lines of white space are empty,
-/// but the qualities of a record without letters are such a line.
+/// Length of FASTQ data, which begin with a record, without the empty lines at their end. A line of whitespace counts
+/// as empty, unless it is the quality line of a record without bases.
 pub fn without_empty_end(bytes: &[u8], at_end: bool) -> usize {
     let Some(last) = bytes.iter().rposition(|&byte| !is_blank(byte)) else { return 0 };
     let line_end = |from: usize| memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at + 1);
@@ -103,12 +104,12 @@ pub fn without_empty_end(bytes: &[u8], at_end: bool) -> usize {
     match (newlines(&bytes[..end - 1]) + 1) % FASTQ_LINES {
         0 => end,
         3 => line_end(end),
-        // The last record is no record.
+        // The last record is incomplete or none.
         _ => bytes.len(),
     }
 }
 
-/// The first record that begins at `least` or later, and behind 0.
+/// Start of the first record at `least` or later, and after 0.
 fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     let least = least.max(1);
     if least >= bytes.len() {
@@ -126,7 +127,7 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
             None
         }
         Format::Fastq => {
-            // The line that ends at `least` or later may be a record's last.
+            // The line that ends at `least` or later may be the last of a record.
             let mut at = least - 1;
             let before = newlines(&bytes[..at]);
             for _ in 0..FASTQ_LINES - before % FASTQ_LINES {
@@ -137,8 +138,7 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     }
 }
 
-/// The last record that begins behind 0. None but the one at the very end begins before `known`, or
-/// at `least` or later.
+/// Start of the last record after 0. No start except the one at the very end is before `known`, or at `least` or later.
 fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Option<usize> {
     match format {
         Format::Fasta => {
@@ -165,7 +165,7 @@ fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Optio
     }
 }
 
-/// Number of line ends.
+/// Number of newlines.
 pub fn newlines(bytes: &[u8]) -> usize {
     memchr_iter(b'\n', bytes).count()
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with an input as a whole, and needletail's errors in our words.
+//! Errors of an input as a whole, and needletail's errors in our wording.
 
 use super::bam::DamagedBam;
 use super::cut::newlines;
@@ -12,27 +12,27 @@ use needletail::parser::Format;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The problem of a file that is neither.
+/// The problem of a file that is neither FASTA nor FASTQ.
 pub const UNKNOWN_FORMAT: &str = "neither FASTA nor FASTQ: the first character is not '>' or '@'";
-/// What is said of an input without records.
+/// The problem of an input without records, and its remedy.
 pub const EMPTY: &str = "the input is empty: no records";
 const GIVE_RECORDS: &str = "give FASTA or FASTQ with at least one sequence";
 
-/// The problem of a CR that ends no line, and its remedy.
+/// The problem of a CR inside a line, and its remedy.
 pub const STRAY_CR: &str = "there is a CR within the line";
 pub const CR_REMEDY: &str = "use the same line endings everywhere: LF, CRLF or CR";
-/// The remedy of FASTA and FASTQ in one file.
+/// The remedy for FASTA and FASTQ in one file.
 pub const ONE_FORMAT: &str = "use separate files for FASTA and FASTQ";
 
-/// The remedy where memory is not enough.
+/// The remedy if memory does not suffice.
 pub const NO_ROOM: &str = "give the command more memory, or check whether the input ends";
 
-/// The first CR that is not the end of a line, or of all bytes.
+/// The first CR that is neither followed by LF nor the last byte.
 pub fn stray_cr(bytes: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'\r', bytes).find(|&at| bytes.get(at + 1).is_some_and(|&next| next != b'\n'))
 }
 
-/// Makes `bytes` at least `len` long; `false` where there is no memory for it.
+/// Makes `bytes` at least `len` long; returns `false` if memory does not suffice.
 pub fn lengthen(bytes: &mut Vec<u8>, len: usize) -> bool {
     let more = len.saturating_sub(bytes.len());
     let is_room = may_fail(|| bytes.try_reserve_exact(more)).is_ok();
@@ -42,12 +42,12 @@ pub fn lengthen(bytes: &mut Vec<u8>, len: usize) -> bool {
     is_room
 }
 
-/// Whether there is memory for so many bytes now, for those who can't ask when they take it.
+/// Whether `len` bytes of memory are available now, for callers whose own allocation cannot fail gracefully.
 pub fn is_room(len: usize) -> bool {
     may_fail(|| Vec::<u8>::new().try_reserve_exact(len)).is_ok()
 }
 
-/// A name as errors show it: without control characters, and not endless where a file is no FASTA.
+/// A name as errors show it: without control characters, and shortened if it is long.
 pub fn shown(name: &str) -> String {
     const LONGEST: usize = 60;
     let start: String = name.chars().take(LONGEST).collect();
@@ -55,12 +55,12 @@ pub fn shown(name: &str) -> String {
     format!("{}{rest}", start.escape_debug())
 }
 
-/// The place that is a whole file.
+/// The position that stands for a whole file.
 pub fn whole(file: &Path) -> Place {
     Place { file: file.to_path_buf(), record: None, line: None }
 }
 
-/// The error for a file of alignments that is not read as sequences.
+/// The error for a file of alignments that cannot be read as sequences.
 pub fn alignments(path: &Path, format: &str) -> Error {
     let remedy = match format {
         BAM => "convert it to FASTA with `samtools fasta FILE`".to_string(),
@@ -75,7 +75,7 @@ pub fn alignments(path: &Path, format: &str) -> Error {
     Error::input(whole(path), format!("this is {format}, which contains alignments"), remedy)
 }
 
-/// Why a file could not be opened.
+/// The error for a file that could not be opened.
 pub fn unopened(path: &Path, source: io::Error) -> Error {
     match source.kind() {
         io::ErrorKind::NotFound => {
@@ -88,7 +88,7 @@ pub fn unopened(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// Why a file could not be read on.
+/// The error for a file that could not be read to its end.
 pub fn unread(path: &Path, error: io::Error) -> Error {
     if let Some(damaged) = error.get_ref().filter(|known| known.is::<DamagedBam>()) {
         let remedy = "copy or write the file again; check it with `samtools quickcheck`";
@@ -103,13 +103,13 @@ pub fn unread(path: &Path, error: io::Error) -> Error {
     }
 }
 
-/// The error of a file in another encoding.
+/// The error for a file in another encoding.
 pub fn encoded(path: &Path, encoding: &str) -> Error {
     let remedy = format!("convert it to UTF-8: `iconv -f {encoding} -t UTF-8 FILE | swalign - ...`");
     Error::input(whole(path), "the text is UTF-16", remedy)
 }
 
-/// Where bytes come from, for errors.
+/// The source of the bytes, for errors.
 pub struct Origin {
     /// The path as errors show it.
     pub path: PathBuf,
@@ -117,7 +117,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// needletail's error with its place, and the remedy that it lacks.
+    /// Converts needletail's error, with its position and a remedy.
     pub fn fault(&self, number: Option<u64>, error: ParseError) -> Error {
         let name = error.position.id.as_deref().unwrap_or_default();
         let name = shown(name.split_ascii_whitespace().next().unwrap_or_default());
@@ -129,7 +129,7 @@ impl Origin {
 }
 
 impl Origin {
-    /// The error of a record, the first of `bytes`, for which there is no memory.
+    /// The error for the first record in `bytes`, for which memory does not suffice.
     pub fn too_long(&self, bytes: &[u8]) -> Error {
         const MOST: usize = 300;
         let header = bytes.get(1..bytes.len().min(MOST)).unwrap_or_default();
@@ -139,12 +139,12 @@ impl Origin {
         Error::input(place, problem, NO_ROOM)
     }
 
-    /// The error of very many empty lines, after which another record could only be an error.
+    /// The error for an excessive number of empty lines, after which another record could only be an error.
     pub fn only_empty_lines(&self) -> Error {
         Error::input(whole(&self.path), "more than 32 MiB of empty lines follow a record", "remove them")
     }
 
-    /// The error of a record in `bytes`; a CR inside one of its lines is the cause of all that follows.
+    /// The error for a record in `bytes`. If one of its lines contains a CR, that is reported as the cause.
     pub fn fault_in(&self, bytes: &[u8], number: u64, error: ParseError) -> Error {
         let last = match error.kind {
             ParseErrorKind::InvalidStart | ParseErrorKind::UnequalLengths => error.position.line + 3,
@@ -168,7 +168,7 @@ fn explain(error: &ParseError) -> (String, &'static str) {
                       records; the file may be truncated";
     let cut = "the file may be truncated or damaged: copy or write it again";
     let (problem, remedy) = match error.kind {
-        // Bytes in memory have none.
+        // Cannot occur, since the parser reads from memory.
         ParseErrorKind::Io => return (msg.clone(), cut),
         ParseErrorKind::UnequalLengths => {
             let problem = format!("sequence and qualities differ in length: {}", msg.to_lowercase());

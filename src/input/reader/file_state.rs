@@ -1,5 +1,5 @@
-//! The state of a file, by which a run sees that it changed. Some runs read a file twice, and both passes must read the same
-//! bytes.
+//! The state of a file, by which a run detects that it changed. Some runs read a file twice, and both passes must read
+//! the same bytes.
 
 use super::faults::whole;
 use crate::terms::error::{Error, Result};
@@ -7,11 +7,11 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// A file as it was when it was opened.
+/// State of a file when it was opened.
 #[derive(Clone, Debug, Default)]
 pub struct FileState {
     path: PathBuf,
-    /// `None` for what is no regular file.
+    /// `None` if it is no regular file.
     known: Option<KnownState>,
 }
 
@@ -28,7 +28,7 @@ impl FileState {
         FileState { path: path.to_path_buf(), known: file.metadata().ok().and_then(KnownState::of) }
     }
 
-    /// Refuses a file that was opened again if it is another file by now, or was changed since.
+    /// Returns an error if the file, opened again, is another file or was changed since.
     pub fn check_same(&self, again: &FileState) -> Result<()> {
         match self.known == again.known {
             true => Ok(()),
@@ -36,8 +36,8 @@ impl FileState {
         }
     }
 
-    /// Refuses a file that was changed after it was opened. Another file under its name is no error, since the open file
-    /// keeps its bytes.
+    /// Returns an error if the file was changed after it was opened. Another file with its name is no error, since the
+    /// open file keeps its bytes.
     pub fn check_unchanged(&self) -> Result<()> {
         let Some(before) = &self.known else { return Ok(()) };
         let now = std::fs::metadata(&self.path).ok().and_then(KnownState::of);
@@ -64,7 +64,7 @@ impl KnownState {
     }
 }
 
-/// Device and number of a file: no other file has both.
+/// Device and inode number of a file, which no other file shares.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -83,7 +83,8 @@ mod tests {
     use std::io::Write;
     use std::time::Duration;
 
-    /// The state before and after `change`: whether opening it again is fine, and whether the open one is as it was.
+    /// Compares the states before and after `change`: whether the file may be opened again, and whether the open file
+    /// is unchanged.
     fn after(change: impl Fn(&Path)) -> [bool; 2] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.fa");

@@ -1,4 +1,4 @@
-//! Gzip data, unpacked: one member behind the other, and what may stand behind the last one.
+//! Decompresses gzip data: consecutive members, and any data after the last one.
 
 use super::source::GZIP;
 use flate2::bufread::GzDecoder;
@@ -7,11 +7,11 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Unpacks all members. As gzip does, it passes zeros behind a member in silence, and other bytes behind the last
-/// one with a warning. Where another member begins among these, data are lost: that is an error.
+/// Decompresses all members. Like gzip, it ignores zeros after a member silently, and other bytes after the last member
+/// with a warning. If another member begins among those bytes, data are lost, which is an error.
 pub struct Gunzip<R: BufRead> {
     state: State<R>,
-    /// Bytes of the member in hand so far.
+    /// Number of uncompressed bytes of the current member so far.
     unpacked: u64,
     tail: Tail,
 }
@@ -22,30 +22,30 @@ enum State<R> {
     Ended,
 }
 
-/// What was seen at the end of gzip data, for a warning.
+/// Observations at the end of gzip data, for a warning.
 #[derive(Clone, Default)]
 pub struct Tail(Arc<Seen>);
 
 #[derive(Default)]
 struct Seen {
     garbage: AtomicBool,
-    /// The last member is empty, as the block is that ends bgzf.
+    /// The last member is empty, like the block that ends bgzf.
     empty_member: AtomicBool,
-    /// A part of a bgzf file reaches the file's end, where no empty block is.
+    /// A part of a bgzf file reaches the end of the file, but the end marker is missing.
     cut: AtomicBool,
 }
 
-/// What follows a member.
+/// The data after a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Another member, behind so many zeros.
+    /// Another member, after this number of zeros.
     Member(u64),
     End,
     Garbage,
 }
 
 impl Tail {
-    /// Whether other bytes than zeros stand behind the last member.
+    /// Whether bytes other than zeros follow the last member.
     pub fn is_garbage(&self) -> bool {
         self.0.garbage.load(Ordering::Relaxed)
     }
@@ -58,7 +58,7 @@ impl Tail {
         self.0.garbage.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a part of a bgzf file reaches its end, where the end marker is missing.
+    /// Whether a part of a bgzf file reaches the end of the file, but the end marker is missing.
     pub fn is_cut(&self) -> bool {
         self.0.cut.load(Ordering::Relaxed)
     }
@@ -78,12 +78,12 @@ impl<R: BufRead> Gunzip<R> {
         Gunzip { state: State::Member(Box::new(GzDecoder::new(input))), unpacked: 0, tail }
     }
 
-    /// Where other members were unpacked before.
+    /// Starts after a member that was decompressed elsewhere.
     pub fn behind_a_member(input: R, tail: Tail) -> Gunzip<R> {
         Gunzip { state: State::Between(input), unpacked: 0, tail }
     }
 
-    /// What is unpacked, but at the end.
+    /// The compressed input; `None` at the end.
     pub fn input(&self) -> Option<&R> {
         match &self.state {
             State::Member(decoder) => Some(decoder.get_ref()),
@@ -92,7 +92,7 @@ impl<R: BufRead> Gunzip<R> {
         }
     }
 
-    /// Goes on behind a member.
+    /// Continues after a member.
     fn go_on(&mut self, mut input: R) -> io::Result<()> {
         match next(&mut input)? {
             Next::Member(_) => {
@@ -131,7 +131,7 @@ impl<R: BufRead> Read for Gunzip<R> {
     }
 }
 
-/// What follows a member; the input then stands where the next one begins, else at its end.
+/// The data after a member. If another member follows, the input is positioned at its start, otherwise at the end.
 pub fn next(input: &mut impl BufRead) -> io::Result<Next> {
     let mut zeros = 0;
     loop {
@@ -154,9 +154,9 @@ pub fn next(input: &mut impl BufRead) -> io::Result<Next> {
     }
 }
 
-/// Reads to the end. Where a member begins on the way, the data before it are damaged.
+/// Reads to the end. If a member begins on the way, the data before it are damaged, which is an error.
 fn pass_garbage(input: &mut impl BufRead) -> io::Result<()> {
-    // The bytes before those at hand, of which the beginning of a member may be the last.
+    // The last bytes of the previous buffer, which may be the beginning of a member's header.
     let mut seam = Vec::with_capacity(2 * GZIP.len());
     loop {
         let bytes = match input.fill_buf() {
@@ -180,12 +180,12 @@ fn pass_garbage(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Gzip data that can't be unpacked.
+/// Gzip data that cannot be decompressed.
 #[derive(Debug, thiserror::Error)]
 #[error("the gzip data is truncated or damaged ({0})")]
 pub struct Damaged(String);
 
-/// Where the packed bytes are at fault and not their reading, says so.
+/// Marks an error as [`Damaged`] if the compressed data caused it, and not reading them.
 pub fn damaged(error: io::Error) -> io::Error {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     let is_of_data = matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof);
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use std::io::BufReader;
 
-    /// All of it, read so many bytes at a time, and whether there is garbage.
+    /// The whole output, read in steps of `step` bytes, and whether there is garbage.
     fn unpacked(packed: &[u8], step: usize) -> Result<(Vec<u8>, bool), String> {
         let (tail, mut bytes) = (Tail::default(), Vec::new());
         let mut gunzip = Gunzip::new(BufReader::with_capacity(step, packed), tail.clone());

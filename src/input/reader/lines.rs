@@ -1,4 +1,4 @@
-//! Whole lines of any file, block by block.
+//! Reads any file in blocks of whole lines.
 
 use super::faults::{NO_ROOM, lengthen, whole};
 use super::gunzip::{Gunzip, Tail};
@@ -8,32 +8,33 @@ use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read, Stdin};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a file, or stdin, as they are or unpacked.
+/// Reads the bytes of a file or of stdin, decompressed if requested.
 pub struct LineReader {
     path: PathBuf,
     input: Box<dyn Input>,
-    /// The beginning of a line, which was read with the block before.
+    /// The beginning of a line, which was read with the previous block.
     rest: Vec<u8>,
     packing: Packing,
-    /// What follows gzip data that are unpacked.
+    /// Observations after gzip data, if these are decompressed.
     tail: Option<Tail>,
 }
 
-/// Bytes at the beginning that tell the packing.
+/// Number of bytes that identify the compression.
 const HEAD: usize = 6;
-/// Packed bytes that are read at once.
+/// Compressed bytes per read.
 const PACKED: usize = 1 << 16;
 
-/// Whole lines; the last one of a file may lack its newline. Its memory is used again.
+/// Whole lines; the last line of a file may lack its newline. The buffer is reused.
 #[derive(Debug, Default)]
 pub struct LineBlock {
     bytes: Vec<u8>,
     len: usize,
 }
 
-/// What lines are read from.
+/// The source of lines.
 trait Input: Read + Send {
-    /// Whether a read gives something at once, be it the end; waits a moment for it. `None` where that can't be told.
+    /// Whether a read would return at once, with data or at the end; waits for a moment. `None` if this cannot be
+    /// determined.
     fn is_ready(&self) -> Option<bool>;
 }
 
@@ -49,7 +50,7 @@ impl Input for File {
     }
 }
 
-/// An input of which the first bytes were read before.
+/// An input whose first bytes were read before.
 type Begun = Chain<Cursor<Vec<u8>>, Box<dyn Input>>;
 
 impl Input for Begun {
@@ -59,7 +60,7 @@ impl Input for Begun {
 }
 
 impl Input for Gunzip<BufReader<Begun>> {
-    /// There may be text of bytes that were read before, so `false` only says that nobody should wait.
+    /// Decompressed text may still be buffered, so `false` only means that the caller should not wait for it.
     fn is_ready(&self) -> Option<bool> {
         self.input().map_or(Some(true), |packed| packed.get_ref().is_ready())
     }
@@ -96,7 +97,7 @@ impl LineBlock {
 }
 
 impl LineReader {
-    /// Opens a file; `-` is stdin. If `unzips`, gzip data are unpacked.
+    /// Opens a file; `-` is stdin. If `unzips`, gzip data are decompressed.
     pub fn open(path: &Path, unzips: bool) -> Result<LineReader> {
         let mut input: Box<dyn Input> = match path == Path::new("-") {
             true => Box::new(io::stdin()),
@@ -116,7 +117,7 @@ impl LineReader {
         Ok(LineReader { path: path.to_path_buf(), input, rest: Vec::new(), packing, tail })
     }
 
-    /// What the user should know of a file whose bytes are not the text.
+    /// A warning if the bytes of the file are not its text.
     pub fn warning(&self) -> Option<String> {
         let name = if self.path == Path::new("-") { "stdin".into() } else { self.path.to_string_lossy() };
         match self.packing {
@@ -131,16 +132,16 @@ impl LineReader {
         }
     }
 
-    /// What the user should know of gzip data that were read to the end.
+    /// A warning about gzip data that were read to the end.
     pub fn warning_of_end(&self) -> Option<String> {
         let is_garbage = self.tail.as_ref().is_some_and(Tail::is_garbage);
         let name = self.path.display();
         is_garbage.then(|| format!("{name}: the data after the gzip stream are not gzip and are ignored"))
     }
 
-    /// Reads the next block, of `enough` bytes or of one line where that is longer; of fewer at the end, and
-    /// where there are lines and `hurry` says that somebody waits for them: as long as nobody does nothing is read that
-    /// may not come. `false` when there are no more.
+    /// Reads the next block, of `enough` bytes or of one longer line. The block is shorter at the end of the input, or
+    /// if there are lines and `hurry` says that the consumer is idle: only while the consumer is busy does this wait
+    /// for more input. Returns `false` at the end.
     pub fn fill(&mut self, block: &mut LineBlock, enough: usize, hurry: impl Fn() -> bool) -> Result<bool> {
         let mut len = self.rest.len();
         let bytes = &mut block.bytes;
@@ -182,7 +183,7 @@ impl LineReader {
     }
 }
 
-/// The first bytes of an input: those of one read, and more only if they may begin packed data.
+/// The first bytes of an input: those of one read, and more only if they may begin compressed data.
 fn beginning(input: &mut dyn Input) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -196,7 +197,7 @@ fn beginning(input: &mut dyn Input) -> io::Result<Vec<u8>> {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         }
-        // Text has none of these bytes.
+        // No text begins with these bytes.
         let may_be_packed = matches!(head.first(), Some(&first) if first == GZIP[0] || first == 0xfd);
         if !may_be_packed || head.len() == HEAD {
             return Ok(head);
@@ -204,7 +205,7 @@ fn beginning(input: &mut dyn Input) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Waits until there is more to read, unless somebody waits for what there is.
+/// Waits until there is more to read, unless the consumer is idle.
 fn reads_on(input: &dyn Input, hurry: impl Fn() -> bool) -> bool {
     while !hurry() {
         match input.is_ready() {
@@ -216,13 +217,13 @@ fn reads_on(input: &dyn Input, hurry: impl Fn() -> bool) -> bool {
     false
 }
 
-/// The error of a line for which there is no memory once `len` bytes are read.
+/// The error for a line for which memory does not suffice after `len` bytes.
 fn too_long(path: &Path, len: usize) -> Error {
     let problem = format!("out of memory after {len} bytes of a line");
     Error::input(whole(path), problem, NO_ROOM)
 }
 
-/// A broken pipe is an error of an input, and no reader of ours that has left.
+/// A broken pipe here is an input error, and not a closed output.
 fn unread(path: &Path, source: io::Error) -> Error {
     Error::Io { path: path.to_path_buf(), source }
 }
@@ -231,7 +232,7 @@ fn unread(path: &Path, source: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// Gives so many bytes at a time.
+    /// Returns at most this number of bytes per read.
     struct Slowly(&'static [u8], usize);
 
     impl Read for Slowly {
@@ -249,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Gives two lines and a half, and then nothing as long as nobody takes them.
+    /// Returns two and a half lines, and then blocks until they are consumed.
     struct Stalling(bool);
 
     impl Read for Stalling {

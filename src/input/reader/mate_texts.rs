@@ -1,4 +1,4 @@
-//! The texts of two files in turns: mates of a search.
+//! The texts of two files, interleaved: mates of a search.
 
 use super::Extent;
 use super::faults::shown;
@@ -10,13 +10,13 @@ use crate::terms::error::{Error, Place, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Mates, the first one of each pair before the second one. After an error there are no more.
+/// Mates, the first mate of each pair before the second. An error ends them.
 pub struct MateTexts {
     files: [Texts; 2],
     paths: [PathBuf; 2],
-    /// Pairs so far.
+    /// Number of pairs so far.
     pairs: u64,
-    /// The second mate of a pair whose first one was given.
+    /// The second mate of a pair whose first mate was returned.
     second: Option<Text>,
 }
 
@@ -27,12 +27,12 @@ impl MateTexts {
         Ok(MateTexts { files: [first?, second?], paths, pairs: 0, second: None })
     }
 
-    /// Where in the first file they are.
+    /// Position in the first file.
     pub fn extent(&self) -> Arc<Extent> {
         self.files[0].extent()
     }
 
-    /// Bytes of both files that the texts given so far stand for, about.
+    /// Approximate number of bytes of both files that the texts returned so far occupy.
     pub fn bytes_given(&self) -> u64 {
         self.files.iter().map(Texts::bytes_given).sum()
     }
@@ -42,7 +42,7 @@ impl MateTexts {
         self.files.iter().flat_map(Texts::warnings).collect()
     }
 
-    /// Keeps the second mate and gives the first one. Records of two pairs are an error.
+    /// Keeps the second mate and returns the first. Records of different pairs are an error.
     fn pair(&mut self, mates: [Text; 2]) -> Result<Text> {
         self.pairs += 1;
         let [first, second] = &mates;
@@ -60,7 +60,7 @@ impl MateTexts {
         without_mate(self.place(file, text), &self.paths[1 - file])
     }
 
-    /// The place of a mate of the last pair.
+    /// The position of a mate of the last pair.
     fn place(&self, file: usize, text: &Text) -> Place {
         let record = Some((self.pairs, shown(word(&text.name))));
         Place { file: self.paths[file].clone(), record, line: None }
@@ -85,8 +85,8 @@ impl Iterator for MateTexts {
     }
 }
 
-/// The name of a record whose header is this.
+/// The name in a header.
 fn word(header: &str) -> &str {
-    // A first word of valid text is valid text.
+    // The first word of valid text is valid text.
     str::from_utf8(first_word(header.as_bytes())).unwrap_or_default()
 }

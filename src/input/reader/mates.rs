@@ -1,4 +1,4 @@
-//! Mates, brought side by side: from two files, or from one in which they alternate.
+//! Joins mates into pairs, from two files or from one interleaved file.
 
 use super::names::pair_name;
 use super::{Extent, FileState, Queries, Record};
@@ -15,35 +15,35 @@ pub enum QuerySource {
     Mates(Box<Mates>),
 }
 
-/// Reads in pairs: the records of a pair stand side by side, under one name.
+/// Paired reads: the two records of a pair are adjacent and have the same name.
 pub struct Mates {
     first: Queries,
-    /// `None` where the mates alternate in one file.
+    /// `None` if the mates alternate in one file.
     second: Option<Queries>,
-    /// The input, or its part, ends where the first file's does, so that the second one may go on.
+    /// The input, or its part, ends with the first file, so the second may continue.
     ends_early: bool,
-    /// Pairs at hand, and their codes.
+    /// Pairs already read, and their codes.
     records: Vec<Record>,
     codes: Sequences,
-    /// Records that were taken, of the first in `records` on.
+    /// Number of records at the start of `records` that were taken.
     taken: usize,
-    /// Pairs that are read at a time.
+    /// Pairs per read.
     count: usize,
 }
 
 /// Records, and the codes of each.
 type Encoded = (Vec<Record>, Sequences);
 
-/// Pairs that are read at a time, at most, and the letters that one file should have of them.
+/// Maximum number of pairs per read, and the intended number of residues per file.
 const PAIRS: usize = 1 << 13;
 const LETTERS: usize = 1 << 24;
-/// Pairs that are read first, before it is known how long they are.
+/// Pairs of the first read, before their length is known.
 const FIRST_PAIRS: usize = 256;
-/// Pairs that a thread brings side by side in one go.
+/// Pairs that a thread joins per task.
 const PIECE: usize = 1 << 10;
 
 impl QuerySource {
-    /// The queries at hand, which are the next ones; none when there are no more. Of mates both are there.
+    /// The next queries that are in memory; empty at the end. Mates always come in pairs.
     pub fn at_hand(&mut self) -> Result<&[Record]> {
         match self {
             QuerySource::Single(queries) => queries.at_hand(),
@@ -51,7 +51,7 @@ impl QuerySource {
         }
     }
 
-    /// Appends the first `count` queries at hand to `records`, and their codes to `codes`, as [`Queries::take`] does.
+    /// Moves the first of these queries to `records`, and their codes to `codes`, as [`Queries::take`] does.
     pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
         match self {
             QuerySource::Single(queries) => queries.take(count, records, codes),
@@ -59,7 +59,7 @@ impl QuerySource {
         }
     }
 
-    /// The mates, if the queries are in pairs.
+    /// The mates, if the queries are paired.
     pub fn mates(&mut self) -> Option<&mut Mates> {
         match self {
             QuerySource::Single(_) => None,
@@ -67,12 +67,12 @@ impl QuerySource {
         }
     }
 
-    /// Where in the file the queries are; of two files in the first one.
+    /// Position of the queries in the file; of two files, in the first.
     pub fn extent(&self) -> Arc<Extent> {
         self.main().extent()
     }
 
-    /// The files as they were when they were opened.
+    /// States of the files when they were opened.
     pub fn states(&self) -> Vec<FileState> {
         match self {
             QuerySource::Single(queries) => vec![queries.state().clone()],
@@ -80,12 +80,12 @@ impl QuerySource {
         }
     }
 
-    /// The path as errors show it, that of the first file.
+    /// The path of the first file as errors show it.
     pub fn path(&self) -> &Path {
         self.main().path()
     }
 
-    /// The path of the file that has the second mates.
+    /// The path of the file with the second mates.
     pub fn mate_path(&self) -> &Path {
         match self {
             QuerySource::Mates(mates) => mates.second.as_ref().map_or(self.path(), Queries::path),
@@ -93,12 +93,12 @@ impl QuerySource {
         }
     }
 
-    /// Bytes of the first file that the queries taken so far stand for, about.
+    /// Approximate number of bytes of the first file that the queries taken so far occupy.
     pub fn bytes_taken(&self) -> u64 {
         self.main().bytes_taken()
     }
 
-    /// What the user should hear once all is read ([`super::Reader::warnings`]).
+    /// Warnings after the end of the input ([`super::Reader::warnings`]).
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let second = match self {
             QuerySource::Mates(mates) => mates.second.as_ref(),
@@ -126,8 +126,8 @@ impl Mates {
         Mates::new(queries, None, false)
     }
 
-    /// Mates of two inputs. `first` may be a part of its file; `second` is the whole file then, and `is_last` says
-    /// whether it should end where the part does.
+    /// Mates in two inputs. `first` may be a part of its file. Then `second` is the whole other file, and `is_last`
+    /// says whether it must end with the part.
     pub fn beside(first: Queries, mut second: Queries, is_last: bool) -> Result<Mates> {
         let extent = first.extent();
         let before = extent.count()?;
@@ -140,15 +140,15 @@ impl Mates {
         Mates { first, second, ends_early, records, codes, taken: 0, count: FIRST_PAIRS }
     }
 
-    /// The first `pairs` pairs, or those within about `letters` letters, and their codes. They stay the next ones.
+    /// The first `pairs` pairs, or the pairs within about `letters` residues, and their codes. Consumes no pairs.
     pub fn ahead(&mut self, pairs: usize, letters: usize) -> Result<(&[Record], &Sequences)> {
         while self.records.len() < 2 * pairs && self.codes.codes().len() < letters && self.more()? {}
         let count = self.records.len().min(2 * pairs);
         Ok((&self.records[..count], &self.codes))
     }
 
-    /// Reads of the whole input before this part of it, if `whole`, the same input, has read as far; else the part has none
-    /// of the reads of `whole`.
+    /// Number of reads before this part in the whole input. `None` if `whole`, a reader of the same input, has not read
+    /// up to this part, so that the two share no reads.
     pub fn reads_before(&self, whole: &Mates) -> Result<Option<u64>> {
         let extent = self.first.extent();
         if extent.begins_behind(whole.first.bytes_read()) {
@@ -158,12 +158,12 @@ impl Mates {
         Ok(Some(if self.second.is_some() { 2 * records } else { records }))
     }
 
-    /// The files as they were when they were opened.
+    /// States of the files when they were opened.
     fn states(&self) -> Vec<FileState> {
         [Some(&self.first), self.second.as_ref()].into_iter().flatten().map(|of| of.state().clone()).collect()
     }
 
-    /// Refuses the same mates, opened again, if their files have changed.
+    /// Returns an error if the files of the same mates, opened again, have changed.
     pub fn check_same_files(&self, again: &Mates) -> Result<()> {
         self.states().iter().zip(again.states()).try_for_each(|(first, again)| first.check_same(&again))
     }
@@ -186,12 +186,12 @@ impl Mates {
         self.taken = to;
     }
 
-    /// Gets more pairs to hand; `false` at the end.
+    /// Reads more pairs; returns `false` at the end.
     fn more(&mut self) -> Result<bool> {
         let Mates { first, second, count, .. } = self;
         let Some(second) = second else { return self.more_alternating() };
         let wanted = *count;
-        // A file that is a pipe may keep a thread waiting, which must be none of the pool then.
+        // Reading from a pipe may block a thread, which must not be one of the pool.
         let (ones, others) = match first.is_steady() && second.is_steady() {
             true => rayon::join(|| first.some(wanted), || second.some(wanted)),
             false => (first.some(wanted), second.some(wanted)),
@@ -203,7 +203,7 @@ impl Mates {
         let paths = [first.path(), second.path()];
         let counts = (ones.0.len(), others.0.len());
         if counts.0 != counts.1 {
-            // Records of two pairs are told first: they stand before the end.
+            // Errors of complete pairs are reported first, because they precede the end.
             ones.0.iter_mut().zip(&mut others.0).try_for_each(|(one, other)| join(one, other, paths))?;
             return Err(match counts.0 > counts.1 {
                 true => alone(paths, &ones.0[counts.1]),
@@ -251,7 +251,7 @@ impl Mates {
     }
 }
 
-/// Gives both mates the name of the pair; records of two pairs are refused.
+/// Gives both mates the name of the pair; records of different pairs are an error.
 fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
     let Some(name) = pair_name(&one.name, &other.name) else {
         let order = "in the same order, or give one file of alternating mates with --interleaved";
@@ -263,7 +263,7 @@ fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
     Ok(())
 }
 
-/// The mates of two files side by side, in pieces, made on all threads.
+/// Interleaves the mates of two files, in pieces on all threads.
 fn beside(ones: Encoded, others: Encoded, paths: [&Path; 2]) -> Result<Vec<Encoded>> {
     let ((mut ones, own), (mut others, codes)) = (ones, others);
     let strands = own.len() / ones.len().max(1);
@@ -287,12 +287,12 @@ fn empty() -> Record {
     Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None, tags: Vec::new() }
 }
 
-/// The error of a record of the first file beyond the end of the second one.
+/// The error for a record of the first file beyond the end of the second.
 fn alone([path, other]: [&Path; 2], record: &Record) -> Error {
     without_mate(of_record(path, record), other)
 }
 
-/// The error of two records that should be mates, with the order that the records should be in.
+/// The error for two records that should be mates, with the order that the records should be in.
 pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
     let problem = format!("its mate by position is {mate}, which has another name");
     let remedy = format!(
@@ -301,7 +301,7 @@ pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
     Error::input(place, problem, remedy)
 }
 
-/// The error of a record beyond the end of the file of its mates.
+/// The error for a record beyond the end of the file of its mates.
 pub(super) fn without_mate(place: Place, mates: &Path) -> Error {
     let problem = format!("it has no mate: {} has fewer records", mates.display());
     Error::input(place, problem, "give two files with the same number of records in the same order")

@@ -1,11 +1,11 @@
-//! How much of a file was read, for those who wait for it.
+//! Progress of reading a file.
 
 use crate::terms::casts::to_u64;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the bytes that are read of a file, packed as they lie there.
+/// Counts the bytes read from a file, before decompression.
 #[derive(Clone, Debug, Default)]
 pub struct Meter(Arc<AtomicU64>);
 
@@ -15,8 +15,8 @@ pub struct Metered<R> {
     meter: Meter,
 }
 
-/// How far the records that were given away reach in their file. The letters of records that came together tell how
-/// the bytes of these are shared out among them.
+/// Position in the file of the records handed out so far. A batch of records has a known byte range, which is
+/// attributed to its records by their residues.
 #[derive(Debug, Default)]
 pub struct Position {
     begin: u64,
@@ -26,7 +26,7 @@ pub struct Position {
 }
 
 impl Meter {
-    /// The same input, whose bytes are counted here.
+    /// Wraps an input, and counts its bytes here.
     pub fn watch<R>(&self, input: R) -> Metered<R> {
         Metered { input, meter: self.clone() }
     }
@@ -39,7 +39,7 @@ impl Meter {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The count itself, which goes on growing.
+    /// The counter itself, which keeps growing.
     pub fn count(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.0)
     }
@@ -54,12 +54,13 @@ impl<R: Read> Read for Metered<R> {
 }
 
 impl Position {
-    /// All records so far were given away; the next ones have `letters` and reach to the byte `end`.
+    /// Starts a new batch, after all records so far were handed out. It has `letters` residues and ends at the byte
+    /// `end`.
     pub fn go_on(&mut self, end: u64, letters: u64) {
         *self = Position { begin: self.end, end: end.max(self.end), letters, given: 0 };
     }
 
-    /// Records of so many letters are given away.
+    /// Records with `letters` residues are handed out.
     pub fn give(&mut self, letters: u64) {
         self.given += letters;
     }

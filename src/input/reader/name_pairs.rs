@@ -6,18 +6,18 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of a file, at most.
+/// Maximum size of a file in bytes.
 const MOST: u64 = 1 << 28;
 const GIVE_PAIRS: &str = "give two pattern names per line, separated by a tab";
 
-/// Two names and their line, from 1.
+/// Two names and their 1-based line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamePair {
     pub line: u64,
     pub names: [String; 2],
 }
 
-/// Reads pairs, one a line. Empty lines and those that begin with `#` are passed over.
+/// Reads pairs, one per line. Empty lines and lines that begin with `#` are skipped.
 pub fn read_name_pairs(path: &Path) -> Result<Vec<NamePair>> {
     let file = File::open(path).map_err(|source| unopened(path, source))?;
     let mut bytes = Vec::new();

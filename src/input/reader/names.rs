@@ -1,15 +1,15 @@
-//! Names that must differ, and names of mates.
+//! Checks that names differ, and compares names of mates.
 
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Names that a thread hashes in one go.
+/// Names that a thread hashes per task.
 const RUN: usize = 1 << 13;
 
-/// The places of the first name that stood before, and of where it stood: first its first place.
+/// Finds the first name that repeats an earlier one, and returns the index of the earliest equal name and its own.
 ///
-/// Sorting hashes on all threads takes a fraction of the time of a map of texts, which one thread
-/// fills; equal names have equal hashes, and names of equal hashes are compared.
+/// Sorting hashes on all threads takes a fraction of the time of a hash map, which one thread would fill. Names with
+/// equal hashes are compared.
 pub fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     let hash = |(place, name): (usize, &String)| {
         let mut hasher = DefaultHasher::new();
@@ -22,8 +22,9 @@ pub fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     alike.filter_map(|alike| repeated_among(names, alike)).min_by_key(|&(_, later)| later)
 }
 
-/// The name of two mates without the suffixes that tell them apart; `None` if they are reads of two pairs. Names end in
-/// `/1` and `/2`, of which one may be missing, in `/` and other digits, or both in `.`, `_` or `:` and the digit.
+/// The common name of two mates, without the suffixes that distinguish them; `None` if they are reads of different
+/// pairs. The suffixes are `/1` and `/2`, one of which may be missing; `/` and other digits; or `.`, `_` or `:` and the
+/// digit in both names.
 pub fn pair_name<'a>(one: &'a str, other: &str) -> Option<&'a str> {
     let names = (one.strip_suffix("/1").unwrap_or(one), other.strip_suffix("/2").unwrap_or(other));
     if names.0 == names.1 {
@@ -39,8 +40,8 @@ pub fn pair_name<'a>(one: &'a str, other: &str) -> Option<&'a str> {
     (own.0 == mates.0 && own.1 < mates.1 && name == mate).then_some(name)
 }
 
-/// The same among names of one hash, in their order. Where all are different, which for more than two
-/// only an attack on the hash can be, this compares all with all.
+/// The same among names with one hash, in their order. If all names differ, which for more than two only an attack on
+/// the hash can cause, this compares all pairs.
 fn repeated_among(names: &[String], alike: &[(u64, usize)]) -> Option<(usize, usize)> {
     alike.iter().enumerate().find_map(|(index, &(_, later))| {
         let mut before = alike[..index].iter().map(|&(_, earlier)| earlier);

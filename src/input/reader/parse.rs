@@ -1,4 +1,4 @@
-//! The records of a piece: needletail parses, here faults get their place.
+//! Parses the records of a piece with needletail, and adds positions to faults.
 
 use super::blocks::Piece;
 use super::checks::letter_remedy;
@@ -16,38 +16,38 @@ use std::cell::RefCell;
 use std::io::Read;
 use std::path::Path;
 
-/// needletail's own size; a piece of a record or few gets a buffer that holds it at once.
+/// needletail's default buffer size. A piece with one or few long records gets a buffer that holds it at once.
 const BUFFER: usize = 1 << 16;
 const LARGE: usize = 1 << 20;
-/// The header of a record's continuation, for the parser.
+/// A placeholder header, which the parser needs before the continuation of a record.
 const CONTINUED: &[u8] = b">\n";
 
-/// A record as it was parsed, its name and qualities checked. Its place counts from the start of the
-/// piece; [`Before::shift`] puts that right.
+/// A parsed record whose name and qualities are checked. Its position counts from the start of the piece;
+/// [`Before::shift`] corrects that.
 pub struct Raw<'a> {
     parsed: &'a SequenceRecord<'a>,
     reading: Reading<'a>,
-    /// Whether this continues the record before it. Then it has no header, and its line is 0.
+    /// Whether this record continues the previous one. Then it has no header, and its line is 0.
     pub continues: bool,
-    /// Whether a read of FASTQ has `.` for N.
+    /// Whether a FASTQ read has `.` for N.
     has_dots: bool,
-    /// The header up to its first white space.
+    /// The header up to its first whitespace.
     pub name: &'a str,
     pub number: u64,
     pub line: u64,
 }
 
-/// How the records of a piece are read, and where remarks on them go.
+/// How to parse the records of a piece, and where to collect remarks.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
     pub file: &'a Path,
     pub rules: ReadRules,
-    /// Without it there is no CR in the piece.
+    /// If false, the piece contains no CR.
     pub has_cr: bool,
     pub remarks: &'a RefCell<Remarks>,
 }
 
-/// What the input holds before a piece.
+/// Counts of the input before a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
     pub records: u64,
@@ -55,8 +55,8 @@ pub struct Before {
 }
 
 impl Piece<'_> {
-    /// Gives `take` the records until it returns `false` or there is an error, and says which. When all
-    /// are taken, the count is that of the piece.
+    /// Passes the records to `take` until it returns `false` or an error, and returns that outcome. If all records are
+    /// taken, the counts are those of the whole piece.
     pub fn records(
         &self,
         (origin, rules): (&Origin, ReadRules),
@@ -67,10 +67,10 @@ impl Piece<'_> {
             return (Before::default(), Err(origin.too_long(self.bytes)));
         }
         let mut parser = self.parser();
-        // Most files have none, and their records need not be looked at one by one.
+        // Most files have no CR, and their records need no check.
         let has_cr = memchr::memchr(b'\r', self.bytes).is_some();
         let reading = Reading { file: &origin.path, rules, has_cr, remarks };
-        // A continuation has a header of its own for the parser.
+        // For the parser, a continuation has a header of its own.
         let added = u64::from(self.continues);
         let (mut read, mut number) = (0, 1 - added);
         while let Some(parsed) = parser.next() {
@@ -89,7 +89,7 @@ impl Piece<'_> {
                 end => return (Before { records: read, lines: 0 }, end),
             }
         }
-        // The parser stands at the last record.
+        // The parser's position is the last record.
         let last = parser.position();
         let byte = to_usize(last.byte()).saturating_sub(if self.continues { CONTINUED.len() } else { 0 });
         let lines = last.line().saturating_sub(1 + added) + newlines(&self.bytes[byte..]) as u64;
@@ -97,8 +97,8 @@ impl Piece<'_> {
     }
 
     fn parser(&self) -> Box<dyn FastxReader + '_> {
-        // needletail refuses a FASTA header that ends its input, while one before another record is a
-        // record without letters.
+        // needletail rejects a FASTA header at the end of its input, but accepts one before another record as a record
+        // without residues.
         let newline: &[u8] = if self.closed && self.format == Format::Fasta { b"\n" } else { b"" };
         let header: &[u8] = if self.continues { CONTINUED } else { b"" };
         let added = CONTINUED.len() + 2;
@@ -133,7 +133,7 @@ impl<'a> Raw<'a> {
             return Err(Error::input(place(line), STRAY_CR, CR_REMEDY));
         }
         let qualities = parsed.qual().unwrap_or_default();
-        // All of them, without a way out before the end: that is many at a time.
+        // Without an early exit, so that the loop vectorizes.
         if qualities.iter().fold(false, |bad, quality| bad | !quality.is_ascii_graphic()) {
             let at = qualities.iter().take_while(|quality| quality.is_ascii_graphic()).count() + 1;
             let problem = format!("the quality at position {at} is outside '!' to '~'");
@@ -148,12 +148,12 @@ impl<'a> Raw<'a> {
         Ok(raw)
     }
 
-    /// Notes something that is tolerated in this record.
+    /// Records a tolerated irregularity of this record.
     pub fn remark(&self, remark: Remark) {
         self.reading.remarks.borrow_mut().note(remark, || self.place());
     }
 
-    /// The whole header, with spaces for tabs.
+    /// The whole header, with tabs replaced by spaces.
     pub fn header(&self) -> String {
         self.written_header().replace('\t', " ")
     }
@@ -163,14 +163,14 @@ impl<'a> Raw<'a> {
         String::from_utf8_lossy(self.parsed.id().trim_ascii()).into_owned()
     }
 
-    /// The letters in upper case, without line ends.
+    /// The residues in upper case, without line ends.
     pub fn letters(&self) -> Vec<u8> {
         let mut letters = self.written().into_owned();
         letters.make_ascii_uppercase();
         letters
     }
 
-    /// The letters as they are written, without line ends and white space; `.` of FASTQ is N.
+    /// The residues as they are written, without line ends and whitespace; in FASTQ, `.` becomes N.
     pub fn written(&self) -> Cow<'_, [u8]> {
         let mut letters = self.parsed.seq();
         if self.parsed.qual().is_some() {
@@ -188,7 +188,7 @@ impl<'a> Raw<'a> {
         letters
     }
 
-    /// SAM tags of the comment, where they are kept.
+    /// SAM tags of the comment, if tags are kept.
     pub fn tags(&self) -> Vec<u8> {
         let ReadRules { keeps_tags, has_read_group, .. } = self.reading.rules;
         if !keeps_tags {
@@ -203,7 +203,7 @@ impl<'a> Raw<'a> {
         text
     }
 
-    /// Whether it is a record of FASTQ.
+    /// Whether it is a FASTQ record.
     pub fn has_qualities(&self) -> bool {
         self.parsed.qual().is_some()
     }
@@ -213,7 +213,7 @@ impl<'a> Raw<'a> {
         self.parsed.qual().map(<[u8]>::to_vec)
     }
 
-    /// The same, as they stand there; none of FASTA.
+    /// The qualities as they are written; empty for FASTA.
     pub fn quality_line(&self) -> &[u8] {
         self.parsed.qual().unwrap_or_default()
     }
@@ -227,7 +227,7 @@ impl<'a> Raw<'a> {
         Place { file: self.reading.file.to_path_buf(), record, line: Some(self.line) }
     }
 
-    /// The error of FASTQ in the middle of FASTA, where the first letter outside the alphabet is `letter`.
+    /// The error for FASTQ in the middle of FASTA, if that explains `letter`, the first character outside the alphabet.
     pub fn mixed(&self, letter: u8) -> Option<Error> {
         let all = self.parsed.all();
         let letters = if self.continues { CONTINUED.len() } else { memchr::memchr(b'\n', all)? };
@@ -241,7 +241,7 @@ impl<'a> Raw<'a> {
         Some(Error::input(place, problem, ONE_FORMAT))
     }
 
-    /// The error of a letter, at 0-based `at`, that `alphabet` lacks.
+    /// The error for the character at 0-based `at` that is outside `alphabet`.
     pub fn foreign_letter(&self, letter: u8, at: usize, alphabet: Alphabet) -> Error {
         if let Some(mixed) = self.mixed(letter) {
             return mixed;
@@ -251,7 +251,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The problem of a letter of FASTQ or FASTA, at 0-based `at`, that `alphabet` lacks, and its remedy.
+/// The problem of a character of FASTQ or FASTA, at 0-based `at`, that is outside `alphabet`, and its remedy.
 pub fn foreign_letter(letter: u8, at: usize, alphabet: Alphabet, is_fastq: bool) -> (String, &'static str) {
     let shown = letter.escape_ascii();
     let problem = format!("'{shown}' at position {} is not in the {alphabet} alphabet", at + 1);
@@ -264,7 +264,7 @@ impl Before {
         self.lines += more.lines;
     }
 
-    /// An error of a piece that follows, in its true place.
+    /// Corrects the position of an error in the piece that follows these counts.
     pub fn shift(self, error: Error) -> Error {
         match error {
             Error::Input { place, problem, remedy } => Error::input(self.place(place), problem, remedy),
@@ -272,7 +272,7 @@ impl Before {
         }
     }
 
-    /// A place of a piece that follows, as it truly is.
+    /// Corrects a position in the piece that follows these counts.
     pub fn place(self, mut place: Place) -> Place {
         place.record = place.record.map(|(number, name)| (number + self.records, name));
         place.line = place.line.map(|line| line + self.lines);
@@ -280,12 +280,12 @@ impl Before {
     }
 }
 
-/// Whether a letter is a gap of aligned sequences.
+/// Whether a character is a gap of aligned sequences.
 pub fn is_gap(letter: u8) -> bool {
     letter == b'-' || letter == b'.'
 }
 
-/// The first word of a header, which white space may stand before.
+/// The first word of a header, which whitespace may precede.
 pub fn first_word(header: &[u8]) -> &[u8] {
     let header = header.trim_ascii_start();
     let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());

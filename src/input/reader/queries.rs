@@ -1,4 +1,4 @@
-//! The queries of a run: checked, in the letters of the run's alphabet, and encoded.
+//! The queries of a run: checked against the run's alphabet, and encoded.
 
 use super::checks::{check_named_query, check_query_name, is_protein};
 use super::meter::Position;
@@ -14,27 +14,27 @@ use std::path::Path;
 use std::sync::Arc;
 use std::vec;
 
-/// The queries of one file, in order. After an error there are no more.
+/// The queries of one file, in order. An error ends them.
 pub struct Queries {
     reader: Reader,
     rules: Rules,
-    /// Pieces that wait, and the error behind them.
+    /// Pieces not yet handed out, and the error after them.
     pieces: vec::IntoIter<(Before, Piece)>,
     fault: Option<Error>,
-    /// What is left of the piece in hand, and all of its codes.
+    /// The rest of the current piece, and all of its codes.
     records: Vec<Record>,
     codes: Sequences,
     position: Position,
 }
 
-/// What a query is held against.
+/// The rules that a query must satisfy.
 struct Rules {
     alphabet: Alphabet,
-    /// No query so far was long enough to tell that it is not DNA among proteins.
+    /// No query so far was long enough to show that it is not DNA in a protein run.
     suspect: bool,
     strands: Strands,
     read: ReadRules,
-    /// Queries without residues are passed, as they are among the references.
+    /// Whether queries without residues are skipped, as references without residues are.
     skips_empty: bool,
 }
 
@@ -43,18 +43,18 @@ struct Piece {
     records: Vec<Record>,
     /// The codes of each record in its orientations.
     codes: Sequences,
-    /// The codes of the record in hand.
+    /// Buffer for the codes of the current record.
     code: Vec<u8>,
-    /// The place of the first query long enough to tell, and the error where it tells DNA among
-    /// proteins: one only if no query of the pieces before was long enough.
+    /// Index of the first query that is long enough for the check, and the error if it is DNA in a protein run. The
+    /// error counts only if no query in earlier pieces was long enough.
     told: Option<(usize, Option<Error>)>,
 }
 
 impl Queries {
-    /// Queries to align to references of `alphabet`, with their codes on `strands`; `given` says that the user named the alphabet, and then queries that look
-    /// otherwise are taken at the user's word.
+    /// Queries to align to references of `alphabet`, with their codes on `strands`. `given` says that the user named
+    /// the alphabet; queries that look like another alphabet are then accepted.
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, strands: Strands) -> Queries {
-        // What the whole is, its first part tells.
+        // The first part of a file decides for the whole.
         let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
         let read = reader.rules;
         Queries {
@@ -68,26 +68,25 @@ impl Queries {
         }
     }
 
-    /// The same queries but those without residues, which are no references either where both are of one file.
+    /// The same queries without those that have no residues. If queries and references share a file, such records are
+    /// no references either.
     pub fn without_empty(mut self) -> Queries {
         self.rules.skips_empty = true;
         self
     }
 
-    /// Where in the file the queries are.
+    /// Position of the queries in the file.
     pub fn extent(&self) -> Arc<Extent> {
         self.reader.extent()
     }
 
-    /// The queries at hand, which are the next ones; none when there are no more. One without letters
-    /// is no error.
+    /// The next queries that are in memory; empty at the end. A query without residues is no error.
     pub fn at_hand(&mut self) -> Result<&[Record]> {
         while self.records.is_empty() && self.next_piece()? {}
         Ok(&self.records)
     }
 
-    /// Appends the first `count` queries at hand to `records`, and to `codes` the codes of each in its
-    /// orientations.
+    /// Moves the first of these queries to `records`, and to `codes` the codes of each in its orientations.
     pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
         let strands = self.rules.strands();
         let first = self.codes.len() - self.records.len() * strands;
@@ -98,7 +97,7 @@ impl Queries {
         self.records = rest;
     }
 
-    /// The next `count` queries, or all that there are, and their codes.
+    /// The next `count` queries, or all if there are fewer, and their codes.
     pub fn some(&mut self, count: usize) -> Result<(Vec<Record>, Sequences)> {
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         while records.len() < count {
@@ -111,12 +110,12 @@ impl Queries {
         Ok((records, codes))
     }
 
-    /// Whether reading waits for nobody, so that a thread of the pool may do it.
+    /// Whether reading never waits for another thread, so that a pool thread may read.
     pub fn is_steady(&self) -> bool {
         self.reader.steady
     }
 
-    /// Leaves the next `count` queries out, or all that there are.
+    /// Skips the next `count` queries, or all if there are fewer.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
         while count > 0 {
             let at_hand = self.at_hand()?.len();
@@ -130,7 +129,7 @@ impl Queries {
         Ok(())
     }
 
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     pub fn state(&self) -> &FileState {
         self.reader.state()
     }
@@ -145,12 +144,12 @@ impl Queries {
         self.reader.path()
     }
 
-    /// Bytes of the file, packed as they are, that the queries taken so far stand for, about.
+    /// Approximate number of bytes of the file, before decompression, that the queries taken so far occupy.
     pub fn bytes_taken(&self) -> u64 {
         self.position.bytes()
     }
 
-    /// Bytes of the file, packed as they are, that were read so far.
+    /// Number of bytes of the file, before decompression, read so far.
     pub fn bytes_read(&self) -> u64 {
         self.reader.meter.bytes()
     }
@@ -160,7 +159,7 @@ impl Queries {
         self.reader.warnings()
     }
 
-    /// Takes the next piece in hand, or gets more pieces; `false` when there are no more.
+    /// Moves to the next piece, or reads more pieces; returns `false` at the end.
     fn next_piece(&mut self) -> Result<bool> {
         let Some((before, mut piece)) = self.pieces.next() else {
             if let Some(fault) = self.fault.take() {
@@ -179,7 +178,7 @@ impl Queries {
         if let (true, Some((at, told))) = (self.rules.suspect, piece.told) {
             self.rules.suspect = false;
             if let Some(error) = told {
-                // The end, since all that follows was parsed in vain.
+                // Reading ends here, so the pieces parsed after this one are discarded.
                 piece.records.truncate(at);
                 piece.codes = piece.codes.iter().take(at * self.rules.strands()).collect();
                 self.pieces = Vec::new().into_iter();
@@ -238,7 +237,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Why `letters` are refused, whose first one outside the alphabet is the one at `at`.
+    /// The error for `letters`, whose first character outside the alphabet is at `at`.
     fn refuse(&self, raw: &Raw, letters: &[u8], at: usize) -> Error {
         if self.alphabet == Alphabet::Dna && is_protein(letters) {
             let remedy = "give protein references or DNA queries; if the references are protein but look like DNA, \

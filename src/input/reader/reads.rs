@@ -1,4 +1,4 @@
-//! Records for which only names, letters and qualities count, many to an allocation.
+//! Records of which only names, residues and qualities are kept, many per allocation.
 
 use super::abundance::abundance;
 use super::checks::check_named_query;
@@ -13,39 +13,39 @@ use crate::terms::options::ReadRules;
 use std::ops::Range;
 use std::path::Path;
 
-/// What a run of letters without any other letter has: the letters that need no look at a table.
+/// The most frequent characters, which a fast path accepts without a table lookup.
 const BASES: [u8; 4] = *b"ACGT";
-/// Makes a letter of ASCII upper case.
+/// Mask that makes an ASCII letter upper case.
 const UPPER: u8 = !0x20;
 
-/// The records of one file, in order, in the letters of one alphabet. After an error there are no more.
+/// The records of one file, in order, in one alphabet. An error ends them.
 pub struct Reads {
     reader: Reader,
     alphabet: Alphabet,
     with_qualities: bool,
     with_abundances: bool,
-    /// Letters as they are compared: upper case, and T for U in DNA; 0 for what is no letter of the alphabet.
+    /// Residues in their canonical form: upper case, and T for U in DNA; 0 for characters outside the alphabet.
     letters: Box<[u8; 256]>,
 }
 
-/// Some records, one behind the other.
+/// Some records, stored back to back.
 #[derive(Debug, Default)]
 pub struct ReadBatch {
-    /// Records of the file before them.
+    /// Number of records in the file before them.
     pub before: u64,
     names: Vec<u8>,
     letters: Vec<u8>,
-    /// As many as letters, or none.
+    /// One per residue, or empty.
     qualities: Vec<u8>,
-    /// Reads that each record stands for, where names say it.
+    /// Number of reads that each record stands for, if names give it.
     abundances: Vec<u64>,
-    /// Ends of each record's name and letters.
+    /// Ends of each record's name and residues.
     ends: Vec<(usize, usize)>,
 }
 
 impl Reads {
-    /// Opens a file, or stdin for `-`. Without `alphabet` the first letters tell it; `if_open` is the alphabet if they
-    /// leave it open.
+    /// Opens a file, or stdin for `-`. Without `alphabet`, the first residues determine it; `if_open` is the alphabet
+    /// if they are ambiguous.
     pub fn open(
         path: &Path,
         (alphabet, if_open): (Option<Alphabet>, Option<Alphabet>),
@@ -70,12 +70,12 @@ impl Reads {
         Ok(Reads { reader, alphabet, with_qualities: false, with_abundances: false, letters })
     }
 
-    /// Whether batches have the qualities of FASTQ.
+    /// Sets whether batches have the qualities of FASTQ.
     pub fn with_qualities(self, with_qualities: bool) -> Reads {
         Reads { with_qualities, ..self }
     }
 
-    /// Whether names say how many reads a record stands for.
+    /// Sets whether names give the number of reads that a record stands for.
     pub fn with_abundances(self, with_abundances: bool) -> Reads {
         Reads { with_abundances, ..self }
     }
@@ -98,7 +98,7 @@ impl Reads {
         Error::input(whole(self.reader.path()), problem, remedy)
     }
 
-    /// Counts the bytes that are read.
+    /// The counter of bytes read.
     pub fn meter(&self) -> Meter {
         self.reader.meter()
     }
@@ -108,7 +108,7 @@ impl Reads {
         self.reader.warnings()
     }
 
-    /// The next records up to the first error, and that error; `None` after the last ones.
+    /// The next records up to the first error, and that error; `None` at the end.
     pub fn next_batches(&mut self) -> Option<(Vec<ReadBatch>, Option<Error>)> {
         let Reads { alphabet, with_qualities, with_abundances, letters, .. } = self;
         let take = |batch: &mut ReadBatch, raw: Raw| {
@@ -136,7 +136,7 @@ impl ReadBatch {
         let written = raw.written();
         let begin = self.letters.len();
         self.letters.extend(written.iter().map(|letter| letter & UPPER));
-        // Most reads are bases alone. All of them are looked at, since that is many at a time.
+        // Reads usually consist of bases alone. The loop has no early exit, so that it vectorizes.
         let is_base = |letter: u8| BASES.iter().fold(false, |is, &base| is | (letter == base));
         if !self.letters[begin..].iter().fold(true, |are, &letter| are & is_base(letter)) {
             self.letters.truncate(begin);
@@ -148,7 +148,7 @@ impl ReadBatch {
         Ok(())
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -172,12 +172,12 @@ impl ReadBatch {
         &mut self.letters[place]
     }
 
-    /// Reads that a record stands for.
+    /// Number of reads that a record stands for.
     pub fn abundance(&self, record: usize) -> u64 {
         self.abundances.get(record).copied().unwrap_or(1)
     }
 
-    /// Phred+33 characters, where they were asked for.
+    /// Phred+33 characters, if they were requested.
     pub fn qualities(&self, record: usize) -> &[u8] {
         self.qualities.get(self.place(record)).unwrap_or_default()
     }

@@ -1,9 +1,10 @@
-//! The references of a run, all of them at once, or the letters of one part of them.
+//! The references of a run: all of them, or the residues of one part of them.
 //!
-//! Of `n` parts of references of `T` letters in all, part `i` (from 1) has the records whose middle `m`, counted
-//! in letters from the first one's beginning, is where `floor(m * n / T) = i - 1`. So parts are stretches of
-//! whole records in the order of the file, each record is in exactly one, and one may be empty. Of records of 10
-//! and 90 letters and 2 parts, the first has the one with its middle at 5, and the second that at 55.
+//! References with `T` residues in total are divided into `n` parts. Part `i` (from 1) has the records whose middle
+//! `m`, counted in residues from the start of the first record, satisfies `floor(m * n / T) = i - 1`. So each part is a
+//! contiguous range of whole records, each record is in exactly one part, and a part may be empty. For records of 10
+//! and 90 residues and 2 parts, the first part has the record with its middle at 5, and the second part the record with
+//! its middle at 55.
 
 use super::Reader;
 use super::checks::{check_named_reference, check_reference_count, check_reference_name};
@@ -22,46 +23,46 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
 
-/// So many letters of the references decide on the alphabet.
+/// Number of residues of the references that decide on the alphabet.
 const DETECTION_LETTERS: usize = 10_000;
 
 /// The references of a run.
 #[derive(Clone, Debug)]
 pub struct References {
-    /// Of all references, those of other parts too.
+    /// Names of all references, including those of other parts.
     pub names: Vec<String>,
-    /// The whole header lines of all; empty where the reader keeps none.
+    /// Whole header lines of all references; empty if the reader does not keep them.
     pub titles: Vec<String>,
-    /// Letters of each of them; fewer than 2^31.
+    /// Length of each reference in residues; less than 2^31.
     pub lengths: Vec<u32>,
-    /// Codes of `alphabet`; of a part its own references only.
+    /// Codes of `alphabet`. For a part, only its own references.
     pub sequences: Sequences,
-    /// Place of the first of them among all.
+    /// Index of the first of `sequences` among all references.
     pub first: usize,
     pub alphabet: Alphabet,
-    /// Whether letters in lower case became N, or X of proteins.
+    /// Whether lower-case residues became N, or X in proteins.
     pub masks_lower_case: bool,
-    /// Places, from 0, of the records of the file that have no residues and are no references.
+    /// 0-based indices of the records of the file that have no residues and are not references.
     pub left_out: Vec<u64>,
 }
 
-/// References of a piece. One whose letters are refused has a name and a line only.
+/// References of a piece. A reference with invalid residues has only a name and a line.
 #[derive(Default)]
 struct Piece {
-    /// Whether the first length and the first sequence continue the last reference of the piece before.
+    /// Whether the first length and the first sequence continue the last reference of the previous piece.
     continues: bool,
-    /// A letter of the continuation that the alphabet lacks, and its place there.
+    /// The first character of the continuation that is outside the alphabet, and its position there.
     foreign: Option<(u8, usize)>,
     names: Vec<String>,
     titles: Vec<String>,
     lines: Vec<u64>,
     lengths: Vec<u32>,
     left_out: Vec<u64>,
-    /// Empty where only the lengths are wanted.
+    /// Empty if only the lengths are wanted.
     sequences: Sequences,
 }
 
-/// What is kept of the letters of a record, which are checked in any case.
+/// The part of a record's residues that is kept. They are checked in any case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
     Codes,
@@ -76,13 +77,13 @@ pub trait CodeSink {
     fn put(&mut self, codes: &[u8]) -> Result<()>;
 }
 
-/// Reads all references. Without `alphabet` it is the one that [`suggested_alphabet`] tells.
+/// Reads all references. Without `alphabet`, [`suggested_alphabet`] determines it.
 pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Result<References> {
     read(reader, alphabet, Keep::Codes, None)
 }
 
-/// Reads all references as [`read_references`] does. If they have more than [`CodeSink::kept`] residues, `sink` gets all
-/// codes, and the returned sequences are empty.
+/// Reads all references as [`read_references`] does. If they have more than [`CodeSink::kept`] residues, `sink`
+/// receives all codes, and the returned sequences are empty.
 pub fn read_references_into(
     reader: &mut Reader,
     alphabet: Alphabet,
@@ -91,8 +92,8 @@ pub fn read_references_into(
     read(reader, Some(alphabet), Keep::Codes, Some(sink))
 }
 
-/// Reads names and lengths of all references, and then again for the letters of those that are of the part
-/// `share`: what is wrong with any of them is told by all parts.
+/// Reads names and lengths of all references, and then, in a second pass, the residues of the references in the part
+/// `share`. All parts report the errors of all references.
 pub fn read_reference_part(
     reader: &mut Reader,
     alphabet: Option<Alphabet>,
@@ -168,7 +169,7 @@ fn read(
         }
     }
     all.leave_out_empty(reader);
-    // A name that repeats stands before what ended the reading.
+    // A repeated name precedes the fault that ended the reading.
     let repeated = if rules.any_names { None } else { repeated(reader, &all) };
     match repeated.or(fault) {
         Some(error) => Err(error),
@@ -193,7 +194,7 @@ fn read(
 const SAM_NAMES: &str = "rename the reference, use --rename-references to replace such characters with '_', or \
                          write PAF (--format paf), which accepts any name";
 
-/// Refuses a name that SAM forbids, unless any will do.
+/// Returns an error for a name that SAM forbids, unless any name is allowed.
 fn check_name(raw: &Raw, any: bool) -> Result<()> {
     match check_reference_name(raw.name) {
         Err(problem) if !any => Err(raw.fault(problem, SAM_NAMES)),
@@ -201,7 +202,7 @@ fn check_name(raw: &Raw, any: bool) -> Result<()> {
     }
 }
 
-/// Refuses the first name that SAM forbids among those of references of `file` that are known already.
+/// Returns an error for the first name that SAM forbids among the names of references of `file`.
 pub fn check_reference_names(names: &[String], file: &Path) -> Result<()> {
     let is_refused = |name: &String| check_reference_name(name).is_err();
     let Some(at) = names.par_iter().position_first(is_refused) else { return Ok(()) };
@@ -210,7 +211,7 @@ pub fn check_reference_names(names: &[String], file: &Path) -> Result<()> {
     check_reference_name(&names[at]).map_err(|problem| Error::input(place, problem, SAM_NAMES))
 }
 
-/// Takes a reference, or a part of one.
+/// Adds a reference, or a part of one.
 fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, ReadRules)) -> Result<()> {
     let mut letters = raw.written();
     if rules.masks_lower_case {
@@ -219,7 +220,7 @@ fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, R
     match raw.continues {
         true => piece.continues = true,
         false => {
-            // One without residues is left out when all are read.
+            // A reference without residues is left out after all references are read.
             let checked = check_named_reference(raw.name, letters.len().max(1));
             checked.map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
             piece.names.push(raw.name.to_string());
@@ -239,16 +240,16 @@ fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, R
         raw.foreign_letter(letter, at, alphabet)
     };
     read.map_err(refused)?;
-    // Checked to fit: the length of a whole record above, and a part of one is shorter than a block.
+    // Fits: the length of a whole record was checked above, and a part of a record is shorter than a block.
     piece.lengths.push(to_u32(letters.len()));
     Ok(())
 }
 
-/// The references of a part, among all of these lengths.
+/// The references of a part, given the lengths of all references.
 pub fn stretch_of_part(lengths: &[u32], share: Share) -> Range<usize> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let mut before = 0;
-    // Twice the middle, and so twice the total, since a middle may lie between two letters.
+    // Twice the middle and twice the total, since a middle may be between two residues.
     let owner = |&len: &u32| {
         let middle = 2 * before + u64::from(len);
         before += u64::from(len);
@@ -260,7 +261,7 @@ pub fn stretch_of_part(lengths: &[u32], share: Share) -> Range<usize> {
     border(number)..border(number + 1)
 }
 
-/// The sequences of those `own` among all references, which were all read before.
+/// The sequences of the references `own`; all references must have been read before.
 pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usize>) -> Result<Sequences> {
     let mut sequences = Sequences::default();
     let lengths = &all.lengths[own.clone()];
@@ -268,7 +269,7 @@ pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usi
     reader.split_records();
     let rules = reader.rules;
     let records = records_of(&all.left_out, own.clone());
-    // The last one is complete when the next one begins.
+    // The last reference is complete when the next one begins.
     while !own.is_empty() && reader.before.records <= records.end as u64 {
         let harvest = reader.harvest(|piece, raw| take(piece, raw, all.alphabet, (Keep::Codes, rules)));
         let Some(harvest) = harvest else { break };
@@ -292,7 +293,8 @@ pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usi
 }
 
 impl Piece {
-    /// Appends all of a piece but its sequences. `Err` tells what is wrong with a reference that began in an earlier piece.
+    /// Appends everything of a piece except its sequences. The error is about a reference that began in an earlier
+    /// piece.
     fn join(&mut self, before: Before, piece: Piece, (path, alphabet): (&Path, Alphabet)) -> Result<()> {
         let mut lengths = piece.lengths.into_iter();
         let last = self.lengths.last_mut().filter(|_| piece.continues);
@@ -317,7 +319,7 @@ impl Piece {
             .map_err(|(problem, remedy)| Error::input(whole(path), problem, remedy))
     }
 
-    /// Leaves out references without residues, and remarks them.
+    /// Removes references without residues, and adds a remark for each.
     fn leave_out_empty(&mut self, reader: &mut Reader) {
         for place in 0..self.names.len() {
             if self.lengths.get(place) == Some(&0) {
@@ -338,18 +340,18 @@ impl Piece {
         }
     }
 
-    /// The number of the record, from 1, that is the reference at this place.
+    /// The 1-based number of the record that holds the reference with this index.
     fn record(&self, place: usize) -> usize {
         records_of(&self.left_out, place..place + 1).end
     }
 
-    /// The place of the last reference.
+    /// The position of the last reference, for errors.
     fn last_place(&self, file: &Path) -> Place {
         let record = self.names.last().map(|name| (self.names.len() as u64, shown(name)));
         Place { file: file.to_path_buf(), record, line: self.lines.last().copied() }
     }
 
-    /// An error in the last reference with its name, which its continuations lack.
+    /// Adds the name of the last reference to an error, since its continuations lack the name.
     fn name_last(&self, error: Error) -> Error {
         match error {
             Error::Input { mut place, problem, remedy } => {
@@ -363,8 +365,8 @@ impl Piece {
         }
     }
 
-    /// The sequences of those `own` among all records, and whether the first one continues one before it; `None` where
-    /// there are none.
+    /// The sequences that are in `own` among all records, and whether the first of them continues an earlier one;
+    /// `None` if there are none.
     fn within(self, before: Before, own: &Range<usize>) -> Option<(Sequences, bool)> {
         let first = to_usize(before.records) - usize::from(self.continues);
         let within = |place: usize| place.clamp(first, first + self.sequences.len()) - first;
@@ -381,13 +383,13 @@ impl Piece {
     }
 }
 
-/// Removes what is at these places.
+/// Removes the elements at these indices.
 fn leave_out<T>(all: &mut Vec<T>, places: &[u64]) {
     let mut place = 0..;
     all.retain(|_| place.next().is_none_or(|place| places.binary_search(&place).is_err()));
 }
 
-/// The records, from 0, of some references, and those between them that were left out.
+/// The range of 0-based records that contains some references, including skipped records between them.
 fn records_of(left_out: &[u64], references: Range<usize>) -> Range<usize> {
     let record = |reference: usize| {
         let before = |record: usize, &left_out: &u64| record + usize::from(left_out <= record as u64);
@@ -397,7 +399,7 @@ fn records_of(left_out: &[u64], references: Range<usize>) -> Range<usize> {
     start..references.end.checked_sub(1).map_or(start, |last| record(last) + 1).max(start)
 }
 
-/// The error of a name that an earlier record has.
+/// The error for a name that repeats that of an earlier record.
 fn repeated(reader: &Reader, references: &Piece) -> Option<Error> {
     let (earlier, later) = first_repeated(&references.names)?;
     let place = Place {
@@ -411,20 +413,20 @@ fn repeated(reader: &Reader, references: &Piece) -> Option<Error> {
     Some(Error::input(place, problem, remedy))
 }
 
-/// The alphabet of a file of references, which are read by [`read_references`] then.
+/// The alphabet of a file of references, which [`read_references`] reads next.
 pub fn suggested_alphabet(reader: &mut Reader) -> Result<Suggested> {
     reader.split_records();
     alphabet_ahead(reader)
 }
 
-/// The alphabet of a file: DNA for FASTQ, else what the first letters of FASTA suggest.
+/// The alphabet of a file: DNA for FASTQ; for FASTA, the alphabet that the first residues suggest.
 pub fn alphabet_ahead(reader: &mut Reader) -> Result<Suggested> {
     let dna = Suggested { alphabet: Alphabet::Dna, is_certain: true };
     if reader.is_fastq() {
         return Ok(dna);
     }
     let letters = reader.letters_ahead(DETECTION_LETTERS)?;
-    // Without a single letter any will do: the empty reference is the error then.
+    // Without any residues, every alphabet will do: the empty reference is then the error.
     Ok(Alphabet::suggested(&letters).unwrap_or(dna))
 }
 
@@ -432,7 +434,7 @@ pub fn alphabet_ahead(reader: &mut Reader) -> Result<Suggested> {
 mod tests {
     use super::*;
 
-    /// The first pass reads the file that was opened, and the second one another of the same lengths.
+    /// The first pass reads the file that was opened, and the second pass another file with the same lengths.
     #[test]
     fn a_file_that_is_replaced_between_the_passes_is_refused() {
         let folder = tempfile::tempdir().unwrap();

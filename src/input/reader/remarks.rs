@@ -1,4 +1,4 @@
-//! What a reader tolerates, to be said once for each kind: how often, and where first.
+//! Irregularities that a reader tolerates, reported once per kind: their number, and the first position.
 
 use super::parse::Before;
 use super::share::Extent;
@@ -7,15 +7,15 @@ use crate::terms::error::Place;
 /// A kind of remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// Reads of FASTQ have `.` for a base that was not called.
+    /// FASTQ reads have `.` for a base that was not called.
     Dots,
     /// A reference has no residues.
     EmptyReference,
-    /// A comment, whose tags are copied, holds something else.
+    /// A comment whose tags are copied also holds other text.
     NoTag,
 }
 
-/// Kinds of remarks, each at its place in [`Remarks`].
+/// Kinds of remarks, in the order of [`Remarks`].
 const KINDS: [Remark; 3] = [Remark::Dots, Remark::EmptyReference, Remark::NoTag];
 
 /// Number of records with a remark, and the first of them.
@@ -29,14 +29,14 @@ struct Noted {
 }
 
 impl Remarks {
-    /// Notes a record. Its place is made only for the first one of its kind.
+    /// Counts a record. Its position is computed only for the first record of a kind.
     pub fn note(&mut self, remark: Remark, place: impl FnOnce() -> Place) {
         let noted = &mut self.0[remark as usize];
         noted.records += 1;
         noted.first.get_or_insert_with(place);
     }
 
-    /// Adds those of the next piece of an input, which has `before` before it.
+    /// Adds the remarks of the next piece of an input, which follows `before`.
     pub fn add(&mut self, next: Remarks, before: Before) {
         for (all, next) in self.0.iter_mut().zip(next.0) {
             all.records += next.records;
@@ -44,7 +44,7 @@ impl Remarks {
         }
     }
 
-    /// A sentence for each kind, with places as they are in the file.
+    /// One sentence per kind, with positions in the whole file.
     pub fn sentences(&self, extent: &Extent) -> Vec<String> {
         let sentence = |(kind, noted): (&Remark, &Noted)| {
             let place = extent.place(noted.first.clone()?);

@@ -1,24 +1,24 @@
 //! SAM tags in comments of header lines, as `samtools fastq -T` writes them: `@read1<TAB>BC:Z:ACGT<TAB>MM:Z:C+m,3;`.
 
-/// Tags that records have from the aligner. Those of a comment are not copied.
+/// Tags that the aligner writes itself. They are not copied from a comment.
 pub const WRITTEN_TAGS: [&[u8; 2]; 17] = [
     b"NM", b"MD", b"AS", b"XS", b"SA", b"MC", b"MQ", b"ms", b"CG", b"YM", b"YQ", b"tp", b"de", b"cg", b"cs",
     b"su", b"ya",
 ];
-/// The read group, which a command line may give as well.
+/// The read group, which the command line may also set.
 pub const READ_GROUP: &[u8; 2] = b"RG";
 
-/// What a comment holds.
+/// The parsed comment of a header line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommentTags {
-    /// The text of each tag after a tab, a read group first.
+    /// The text of each tag, preceded by a tab; a read group comes first.
     pub text: Vec<u8>,
-    /// Whether a field is no tag, or a tag of a name that an earlier field has.
+    /// Whether a field is no tag, or repeats the name of an earlier tag.
     pub has_others: bool,
 }
 
-/// Finds the tags of a comment, whose fields tabs separate. Those of [`WRITTEN_TAGS`] are passed, and so is a read group
-/// if the output has one of its own.
+/// Finds the tags of a comment, whose fields are separated by tabs. The tags in [`WRITTEN_TAGS`] are skipped, and so is
+/// a read group if the output has one of its own.
 pub fn tags_of_comment(comment: &[u8], has_read_group: bool) -> CommentTags {
     let mut found = CommentTags::default();
     let mut names: Vec<&[u8]> = Vec::new();
@@ -42,7 +42,7 @@ pub fn tags_of_comment(comment: &[u8], has_read_group: bool) -> CommentTags {
     found
 }
 
-/// Whether a field is a tag as SAM has it (SAMv1 specification, 1.5), with numbers that BAM can hold.
+/// Whether a field is a valid SAM tag (SAMv1 specification, 1.5), with numbers that BAM can hold.
 fn is_tag(field: &[u8]) -> bool {
     let &[first, second, b':', kind, b':', ref value @ ..] = field else { return false };
     let is_group = [first, second] == *READ_GROUP;

@@ -1,4 +1,4 @@
-//! The parallel reader against needletail alone, where blocks and pieces are as small as records.
+//! Compares the parallel reader with needletail alone, with blocks and pieces as small as records.
 
 use super::checks::check_query_name;
 use super::tests::stored;
@@ -8,10 +8,10 @@ use crate::terms::alphabet::reverse_complement_codes;
 use crate::terms::batch::Sequences;
 use std::io::Cursor;
 
-/// What a reading gives: records, and how it ended.
+/// The result of reading: records, and how it ended.
 type Outcome = (Vec<Record>, Option<String>);
 
-/// A small generator (Knuth's MMIX), so that a seed tells all.
+/// A small generator (Knuth's MMIX), so that a seed reproduces a test.
 struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// Records one by one from one parser over all bytes, but for empty lines at the ends: what the reader was before it had
+/// Records one by one from one parser over all bytes except empty lines at the ends: the reader as it was before it had
 /// blocks.
 fn plainly(content: &[u8]) -> Outcome {
     let mut source = Source::new(Box::new(Cursor::new(content.to_vec())), true).unwrap();
@@ -115,7 +115,7 @@ fn fastq(random: &mut Random, records: usize) -> Vec<u8> {
     content
 }
 
-/// What may happen to a file.
+/// Changes that may happen to a file.
 fn changed(random: &mut Random, mut content: Vec<u8>) -> Vec<u8> {
     match random.below(11) {
         8 => {
@@ -182,7 +182,7 @@ fn blocks_and_pieces_of_every_size_give_what_one_parser_gives() {
     }
 }
 
-/// Block and piece sizes around the ends of records, one by one.
+/// Tests all block and piece sizes near the ends of records.
 #[test]
 fn seams_at_every_byte() {
     let mut random = Random(7);
@@ -216,7 +216,7 @@ fn peeking_at_every_size() {
     }
 }
 
-/// Queries as they were taken one by one, each check in its turn.
+/// Queries taken one by one, with all checks in order.
 fn queries_plainly(content: &[u8], alphabet: Alphabet) -> Outcome {
     let (records, fault) = plainly(content);
     let mut suspect = alphabet == Alphabet::Protein;
@@ -295,7 +295,7 @@ fn queries_are_checked_in_their_order() {
     }
 }
 
-/// Names and letters of all references, or the record that is refused and why.
+/// Names and residues of all references, or the record that is rejected and the reason.
 fn references_plainly(content: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let (records, fault) = plainly(content);
     let mut taken: Vec<(String, Vec<u8>)> = Vec::new();
@@ -327,7 +327,7 @@ fn check_references(content: &[u8], sizes: Sizes, given: Option<Alphabet>) {
     let shown = || format!("{sizes:?}, {:?}", content.escape_ascii().to_string());
     let mut reader = opened(content, sizes, true).unwrap();
     let read = match read_references(&mut reader, given) {
-        // A stray character or a lack of letters may hide that it is DNA.
+        // A stray character or a lack of residues may hide that it is DNA.
         Ok(references) if references.alphabet == Alphabet::Protein => return,
         Ok(references) => Ok(references),
         Err(error) => Err(error.to_string()),
@@ -390,7 +390,7 @@ fn references_in_parts_of_every_size() {
     }
 }
 
-/// Whatever the sizes, a stretch of the references has their sequences.
+/// For all sizes, a range of the references has the right sequences.
 #[test]
 fn stretches_of_references_in_parts_of_every_size() {
     let content = b">a x\nACGTA\nCG\n\nTTGAC\n>b\nA\n>c\nGGGATTACAGGG\n>d\nCC\n";
@@ -430,7 +430,7 @@ fn errors_in_parts_have_their_place() {
     }
 }
 
-/// What a long record takes does not grow with it, but for its codes.
+/// Except for its codes, the memory for a long record does not grow with it.
 #[test]
 fn blocks_stay_short_in_long_references() {
     let content = [b">r\n", &b"ACGT".repeat(50_000)[..], b"\n>s\nACGT\n"].concat();
@@ -444,7 +444,7 @@ fn blocks_stay_short_in_long_references() {
     assert!(blocks > 150 && longest <= 1000, "{blocks} blocks of up to {longest} bytes");
 }
 
-/// A line at which many records' errors would be wrong if lines were not counted.
+/// A record deep in the file whose line would be wrong if lines were not counted.
 #[test]
 fn an_error_far_into_the_file_has_its_line() {
     let sizes = Sizes { block: 700, piece: 100 };

@@ -1,17 +1,18 @@
-//! One part of a file's records, found without reading what stands before it.
+//! Finds one part of a file's records without reading the file before it.
 //!
-//! Part `i` of `n` of a file of `B` bytes on its disk has what stands from one cut to the next: those of the bytes
-//! `ceil((i - 1) * B / n)` and `ceil(i * B / n)`. The cut of byte 0 is the file's beginning, that of byte `B` its end.
-//! That of another byte is found from the next byte at which reading can begin: in a plain file that byte itself, in
-//! bgzf the first one of the next block, in gzip the first one that is known by the next [step](feed) of the file.
-//! Of the records that begin behind it (not at it) the first one is passed, since nobody who begins here knows the name
-//! of the one before it. The first of the others that begins a group ([`crate::terms::groups`]) is the cut; or the end of the
-//! file, if there is none. Where records make no groups, the first record is the cut itself.
+//! A file of `B` bytes, as stored on disk, is divided into `n` parts. Part `i` holds the records between the cuts of
+//! the bytes `ceil((i - 1) * B / n)` and `ceil(i * B / n)`. The cut of byte 0 is the beginning of the file, and that of
+//! byte `B` its end. The cut of any other byte is found from the next byte at which reading can begin: in a plain file
+//! that byte itself, in bgzf the first byte of the next block, in gzip the first byte identified by the next
+//! [step](feed) of the file. Among the records that begin after that byte (not at it), the first is skipped, because a
+//! reader that begins here does not know the name of the record before it. The cut is the first later record that
+//! begins a group ([`crate::terms::groups`]), or the end of the file if there is none. If records form no groups, the
+//! first record itself is the cut.
 //!
-//! So a cut is told by the file and the byte alone. The parts before and behind it find it on their own, and are
-//! stretches of the file, one behind the other. A plain or bgzf file is read from near the part's beginning; a gzip file,
-//! into which there is no way but from its beginning, is unpacked up to there. No part is read further than a group
-//! behind its end.
+//! So a cut depends only on the file and the byte. The two parts next to it find it independently, and the parts are
+//! consecutive stretches of the file. A plain or bgzf file is read from near the part's beginning. A gzip file can only
+//! be read from its beginning, so it is decompressed up to the part. Reading stops at most one group after the end of a
+//! part.
 
 use crate::terms::casts::{to_u64, to_usize};
 
@@ -39,29 +40,30 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Lines of a FASTQ record.
+/// Lines per FASTQ record.
 const FASTQ_LINES: u64 = 4;
 
-/// Which part of a file, or of one file of several that count as one.
+/// A part of a file, or of one file among several that count as one.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
     pub(super) share: Share,
-    /// Groups of records stay together.
+    /// Whether groups of records stay together.
     pub(super) groups: bool,
-    /// Gap characters of FASTA are no letters.
+    /// Whether gap characters of FASTA are removed.
     pub(super) removes_gaps: bool,
-    /// Bytes of the files before this one, and of all.
+    /// Total bytes of the files before this one, and of all files.
     pub(super) before: u64,
     pub(super) total: u64,
 }
 
 impl Slice {
-    /// The same, cut between groups of records.
+    /// The same part, cut between groups of records.
     pub fn of_groups(self, removes_gaps: bool) -> Slice {
         Slice { groups: true, removes_gaps, ..self }
     }
 
-    /// Where in this file, of so many bytes, the cuts are looked for at which the part begins and ends.
+    /// The bytes of this file, which has `size` bytes, from which the cuts at the part's beginning and end are searched
+    /// for.
     pub fn borders(&self, size: u64) -> [u64; 2] {
         let Share { number, of } = self.share;
         [number - 1, number].map(|parts| {
@@ -71,28 +73,28 @@ impl Slice {
     }
 }
 
-/// The bytes of a part's records, unpacked.
+/// The decompressed bytes of a part's records.
 pub struct Stretch {
     feed: Feed,
     format: Option<Format>,
     groups: bool,
     removes_gaps: bool,
-    /// Where in the file the cuts are looked for, and its size.
+    /// The bytes from which the cuts are searched for, and the size of the file.
     borders: [u64; 2],
     size: u64,
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     state: FileState,
-    /// The searches for the cuts at which the part begins and ends, once bytes have come in which reading can begin.
+    /// The searches for the cuts at the part's beginning and end, once bytes were read at which reading can begin.
     begin: Option<Search>,
     end: Option<Search>,
-    /// Unpacked bytes, and the place of the first one among all that the feed gave.
+    /// Decompressed bytes, and the offset of the first of them in the feed's output.
     bytes: Vec<u8>,
     at: u64,
-    /// What stands before it was read, or is before the part.
+    /// Bytes before this offset were read or precede the part.
     from: u64,
-    /// The feed is at its end, or nothing is wanted of it.
+    /// Whether the feed has ended, or nothing more is needed from it.
     ended: bool,
-    /// Where the part ends, for its [`Extent`].
+    /// The end of the part, for its [`Extent`].
     end_place: Arc<OnceLock<u64>>,
     meter: Meter,
 }
@@ -108,7 +110,7 @@ impl Stretch {
         stretch.find_begin(path)
     }
 
-    /// A stretch of a file of which nothing was read yet.
+    /// A stretch of a file before anything was read.
     fn from_the_start(path: &Path, slice: Slice) -> io::Result<Stretch> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
@@ -122,7 +124,7 @@ impl Stretch {
             _ => None,
         };
         if format.is_none() {
-            // All of it is each part's, whose reader will say what is wrong.
+            // Every part gets the whole file, so that its reader reports the error.
             borders = [0, size];
         }
         Ok(Stretch {
@@ -161,18 +163,18 @@ impl Stretch {
         Ok((self, extent))
     }
 
-    /// Whether it is a part of FASTA or FASTQ.
+    /// Whether the file is FASTA or FASTQ.
     pub fn has_records(&self) -> bool {
         self.format.is_some()
     }
 
-    /// Counts the bytes that are read of the part, packed as they lie in the file.
+    /// The counter of bytes read from the part, before decompression.
     pub fn meter(&self) -> Meter {
         self.meter.clone()
     }
 
-    /// What tells a cut from others: in a plain file its byte, else the packed byte from which it was looked for and
-    /// the unpacked ones from there, in one number.
+    /// A number that identifies a cut: in a plain file its byte; otherwise the compressed offset at which the search
+    /// began plus the number of decompressed bytes from there.
     fn place(&self, search: &Option<Search>, border: u64) -> u64 {
         match search {
             // Empty blocks may precede the first bytes.
@@ -182,12 +184,12 @@ impl Stretch {
         }
     }
 
-    /// The place behind the bytes at hand.
+    /// Offset after the bytes in memory.
     fn there(&self) -> u64 {
         self.at + self.bytes.len() as u64
     }
 
-    /// Gets more bytes, and goes on looking for the cuts; `false` at the end.
+    /// Reads more bytes and continues the search for the cuts; returns `false` at the end.
     fn more(&mut self) -> io::Result<bool> {
         if self.ended {
             return Ok(false);
@@ -195,7 +197,7 @@ impl Stretch {
         let needed = self.end.as_ref().map_or(self.from, |end| end.at.min(self.from));
         self.bytes.drain(..to_usize(needed - self.at));
         self.at = needed;
-        // A record that was not there to its end is looked at again when there is twice as much.
+        // An incomplete record is parsed again when the buffer has doubled.
         let enough = 2 * self.bytes.len();
         while !self.ended && self.bytes.len() <= enough {
             let from = self.there();
@@ -242,13 +244,13 @@ impl Read for Stretch {
 
 /// The search for a cut.
 struct Search {
-    /// Where it began: place among the unpacked bytes, and place in the file.
+    /// Start of the search: offset in the decompressed bytes, and offset in the file.
     from: u64,
     place: u64,
-    /// What stands before it is before the cut; the cut itself, once that is found.
+    /// Bytes before this offset precede the cut; the cut itself once it is found.
     at: u64,
     found: bool,
-    /// Name of the last record that was passed.
+    /// Name of the last record that was skipped.
     last: Option<Vec<u8>>,
 }
 
@@ -257,7 +259,7 @@ impl Search {
         Search { from, place, at: from, found: border == 0, last: None }
     }
 
-    /// Looks through `bytes`, which begin where it stands, and which are all there are if `at_end`.
+    /// Searches `bytes`, which begin at the current offset, and which are all remaining bytes if `at_end`.
     fn look(&mut self, mut bytes: &[u8], (format, removes_gaps): (Format, bool), groups: bool, at_end: bool) {
         loop {
             let Start { at, name, letters, open } = match next_start(format, bytes, at_end, removes_gaps) {
@@ -276,7 +278,7 @@ impl Search {
                 return;
             }
             if self.last.as_ref().is_some_and(undecided) {
-                // From the line's end before it.
+                // Resumes at the newline before the record.
                 self.at += at as u64 - 1;
                 return;
             }
@@ -287,17 +289,18 @@ impl Search {
     }
 }
 
-/// Where a part stands in its file; of a whole file, which is the default, nothing stands before it.
+/// Position of a part in its file. The default is a whole file, which nothing precedes.
 #[derive(Default)]
 pub struct Extent {
     path: PathBuf,
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     state: FileState,
     format: Option<Format>,
-    /// Where its beginning was looked for, and how many unpacked bytes behind that it was found.
+    /// The byte from which its beginning was searched for, and the number of decompressed bytes from there to the
+    /// beginning.
     border: u64,
     behind: u64,
-    /// What tells the cuts from others; of the end, once all is read.
+    /// Numbers that identify the cuts; that of the end is known once everything is read.
     begin: u64,
     end: Arc<OnceLock<u64>>,
     tail: Tail,
@@ -305,27 +308,27 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Whether the file begins with it.
+    /// Whether it begins the file.
     pub fn is_first(&self) -> bool {
         self.border == 0
     }
 
-    /// Whether it begins after the first `bytes` packed bytes of the file.
+    /// Whether it begins after the first `bytes` compressed bytes of the file.
     pub fn begins_behind(&self, bytes: u64) -> bool {
         self.border > bytes
     }
 
-    /// What tells the cuts where it begins and ends from others.
+    /// Numbers that identify the cuts at its beginning and end.
     pub fn places(&self) -> (u64, u64) {
         (self.begin, self.end.get().copied().unwrap_or(self.begin))
     }
 
-    /// What was seen of the end of gzip data.
+    /// Observations at the end of gzip data.
     pub(super) fn tail(&self) -> &Tail {
         &self.tail
     }
 
-    /// An error of the part, in its true place.
+    /// Corrects the position of an error in the part.
     pub fn shift(&self, error: Error) -> Error {
         match error {
             Error::Input { place, problem, remedy } => Error::input(self.place(place), problem, remedy),
@@ -333,7 +336,8 @@ impl Extent {
         }
     }
 
-    /// A place that was counted from the part's beginning, as it truly is. Where that can't be counted, it is the file.
+    /// Converts a position in the part to the position in the file. If the file before the part cannot be counted, the
+    /// result is the file alone.
     pub fn place(&self, place: Place) -> Place {
         let is_elsewhere = place.file != self.path || place.record.is_none() && place.line.is_none();
         if self.is_first() || is_elsewhere {
@@ -345,12 +349,12 @@ impl Extent {
         }
     }
 
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     pub fn state(&self) -> &FileState {
         &self.state
     }
 
-    /// Reads what stands before the part, and counts its records and lines. A file that has changed is refused.
+    /// Reads the file before the part, and counts its records and lines. A file that has changed is an error.
     pub fn count(&self) -> Result<Before> {
         if self.is_first() {
             return Ok(Before::default());
@@ -363,10 +367,10 @@ impl Extent {
     fn count_in(&self, file: File) -> io::Result<Before> {
         let mut before = Before::default();
         let (mut feed, lead) = Feed::open(file, [self.border; 2])?;
-        // The first record, which no line end stands before. All cuts are behind it.
+        // The first record has no line end before it. All cuts come after it.
         before.records = u64::from(lead.lines == 0);
         let (mut piece, mut line_begins, mut left) = (Vec::new(), false, None);
-        // Lines up to the last one with text. Empty lines may follow the last record of FASTQ.
+        // Lines up to the last line with text. Empty lines may follow the last FASTQ record.
         let mut lines = 0;
         while left != Some(0) && feed.next(&mut piece)? {
             if feed.at() >= self.border {

@@ -1,4 +1,4 @@
-//! A file's text as it comes: unpacked, without a byte order mark, and with LF at its line ends where it has CR alone.
+//! The text of a file: decompressed, without a byte order mark, and with LF line ends instead of lone CRs.
 
 use super::bam::BamReads;
 use super::bgzf::{self, Bgzf};
@@ -6,40 +6,41 @@ use super::cut::newlines;
 use super::gunzip::{Gunzip, Tail};
 use std::io::{self, BufReader, Cursor, Read};
 
-/// How the bytes of a file are packed, from its first ones.
+/// Compression of a file, recognized by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// There are none.
+    /// The file has no bytes.
     Empty,
     Plain,
     Gzip,
-    /// Gzip in blocks whose size stands in their headers; ends with [`BGZF_END`].
+    /// Gzip in blocks whose headers store their size; ends with [`BGZF_END`].
     Bgzf,
-    /// A compression that we don't read, with the command that undoes it.
+    /// An unsupported compression, with its name and the command that decompresses it.
     Foreign(&'static str, &'static str),
-    /// No text: a database that `swalign index` made.
+    /// Not text, but a database made by `swalign index`.
     Database,
 }
 
-/// So many bytes tell the packing, and how text is encoded.
+/// Number of bytes that identify the compression and the encoding of text.
 const HEAD: u64 = bgzf::HEADER as u64;
-/// The beginning of a database, made as PNG's is: no text has its first byte, and a change of line ends shows.
+/// The first bytes of a database, designed like PNG's: no text has the first byte, and a conversion of line ends is
+/// detected.
 pub const DATABASE: [u8; 8] = *b"\x89SWD\r\n\x1a\n";
-/// The beginning of gzip data.
+/// The first bytes of gzip data.
 pub const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// The empty block that ends a bgzf file (SAM specification, section 4.1.2).
 pub const BGZF_END: [u8; 28] = [
     0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 0x06, 0, 0x42, 0x43, 0x02, 0, 0x1b, 0, 0x03, 0, 0, 0, 0, 0,
     0, 0, 0, 0,
 ];
-/// Packed bytes that are read at once.
+/// Compressed bytes per read.
 const PACKED: usize = 1 << 16;
-/// What some programs put before UTF-8.
+/// The byte order mark that some programs write before UTF-8.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Packing {
     pub fn of(head: &[u8]) -> Packing {
-        // The flag says that there are extra fields, and BC is bgzf's.
+        // The flag marks extra fields, and BC is bgzf's.
         let bgzf = head.starts_with(&BGZF_END[..4]) && head.get(12..14) == Some(b"BC");
         match head {
             [] => Packing::Empty,
@@ -54,28 +55,28 @@ impl Packing {
     }
 }
 
-/// How a text begins.
+/// The beginning of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lead {
-    /// First byte that is no white space; `None` if there is none.
+    /// First byte that is not whitespace; `None` if there is none.
     pub first: Option<u8>,
     /// Number of line ends before that byte.
     pub lines: u64,
     /// Whether lines end in CR alone, as on a classic Mac.
     pub ends_in_cr: bool,
-    /// Format of a text or its unpacked bytes that hold alignments instead of sequences.
+    /// Format of a text, or of its decompressed bytes, that contains alignments instead of sequences.
     pub alignments: Option<&'static str>,
 }
 
-/// Bytes in which the first line end is looked for.
+/// Maximum number of bytes in which the first line end is searched for.
 const FIRST_LINE: usize = 1 << 16;
-/// Bytes after a CR at the end of the first line that have no LF where lines end in CR alone.
+/// If this number of bytes after a CR at the end of the first line contains no LF, lines end in CR alone.
 const WITHOUT_LF: usize = 1 << 12;
-/// Tabs in a line of SAM, at least.
+/// Minimum number of tabs in a line of SAM.
 const SAM_TABS: usize = 10;
 
 impl Lead {
-    /// Reads the beginning of a text, passes white space before the first record, and gives what else it read.
+    /// Reads the beginning of a text, skips whitespace before the first record, and returns the remaining bytes read.
     pub fn read(input: &mut impl Read) -> io::Result<(Lead, Vec<u8>)> {
         let mut head = beginning(input)?;
         let marked = head.len();
@@ -108,7 +109,7 @@ impl Lead {
     }
 }
 
-/// Appends some more bytes; `false` if there are none.
+/// Appends more bytes; returns `false` if there are none.
 fn read_more(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let mut some = [0; 1 << 10];
     loop {
@@ -123,12 +124,12 @@ fn read_more(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     }
 }
 
-/// Whether a byte between records means nothing.
+/// Whether a byte is ignored between records.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r' | b' ' | b'\t')
 }
 
-/// The format of alignments that a file's first line shows: that of SAM is a header, or has all columns.
+/// The alignment format of a file, judged by its first line: a line of SAM is a header line, or has all columns.
 fn alignments(line: &[u8]) -> Option<&'static str> {
     const HEADERS: [&[u8]; 5] = [b"@HD\tVN:", b"@SQ\t", b"@RG\tID:", b"@PG\tID:", b"@CO\t"];
     let is_number = |column: &[u8]| !column.is_empty() && column.iter().all(u8::is_ascii_digit);
@@ -145,36 +146,36 @@ fn alignments(line: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Makes LF of CR.
+/// Replaces CR by LF.
 pub fn end_in_lf(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
 }
 
 /// A file's text, followed by one newline.
 ///
-/// The newline is there because needletail refuses a FASTA header that ends the file, while a
-/// header before another header is a record without letters: with an empty line after it, it is
-/// one at the end too.
+/// needletail rejects a FASTA header at the end of a file, but accepts a header before another header as a record
+/// without residues. With an empty line after it, the last header is such a record too.
 pub struct Source {
     input: Box<dyn Read + Send>,
     packing: Packing,
     lead: Lead,
     utf16: Option<&'static str>,
-    /// Whether the text was made of the reads of a BAM file.
+    /// Whether the text was made from the reads of a BAM file.
     is_bam: bool,
-    /// The @RG lines of that file.
+    /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
     ended: bool,
-    /// What is left of the newline.
+    /// The rest of the final newline.
     last: &'static [u8],
     tail: Tail,
 }
 
-/// The name of BAM.
+/// Name of the BAM format.
 pub const BAM: &str = "BAM";
 
 impl Source {
-    /// Reads the first bytes of `input`, which tell the packing. The file begins with them if `is_first`.
+    /// Reads the first bytes of `input`, which identify the compression. They are the beginning of the file if
+    /// `is_first`.
     pub fn new(mut input: Box<dyn Read + Send>, is_first: bool) -> io::Result<Source> {
         let mut head = beginning(&mut input)?;
         let (packing, tail) = (Packing::of(&head), Tail::default());
@@ -215,7 +216,7 @@ impl Source {
         self.packing
     }
 
-    /// Whether the text was made of the reads of a BAM file.
+    /// Whether the text was made from the reads of a BAM file.
     pub fn is_bam(&self) -> bool {
         self.is_bam
     }
@@ -229,12 +230,12 @@ impl Source {
         self.lead
     }
 
-    /// The name of the encoding, where the text is UTF-16.
+    /// The name of the encoding, if the text is UTF-16.
     pub fn utf16(&self) -> Option<&'static str> {
         self.utf16
     }
 
-    /// What will be known of the end of gzip data.
+    /// Observations at the end of gzip data, filled in as it is read.
     pub fn tail(&self) -> Tail {
         self.tail.clone()
     }
@@ -246,13 +247,13 @@ fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Text without the byte order mark of UTF-8.
+/// The text without the byte order mark of UTF-8.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// The name of the encoding, where text begins as UTF-16 does: with a byte order mark, or with characters of ASCII, of
-/// which every other byte is NUL.
+/// The name of the encoding, if the text begins as UTF-16 does: with a byte order mark, or with ASCII characters
+/// alternating with NUL.
 fn utf16(head: &[u8]) -> Option<&'static str> {
     let is_text = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match *head {
@@ -265,7 +266,7 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
 
 impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Past its end a terminal would wait for more.
+        // Reading a terminal past its end would wait for more input.
         if self.ended {
             return self.last.read(buffer);
         }

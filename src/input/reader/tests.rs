@@ -1,4 +1,4 @@
-//! Files as they come: sound, odd, cut and wrong.
+//! Inputs as they occur in practice: valid, unusual, truncated and wrong.
 
 use super::checks::{
     MAX_REFERENCE, MAX_REFERENCES, check_query_name, check_reference, check_reference_count,
@@ -10,7 +10,7 @@ use crate::terms::batch::Sequences;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
-/// `>r1 first`, two lines of letters, `>r2`, one line; by Python's gzip.
+/// `>r1 first`, two lines of residues, `>r2`, one line; compressed by Python's gzip.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xb3+2TH\xcb,*.\xe1rtv\x0f\x01\xe1\x90\x10wGgG.ww\xc7\x10gg.\xbb\"#\xae\x10\x90\x18\x108\x03\x81#\x10\xc0\xf8\\\x00\xd0\x98\xf7\xfb=\x00\x00\x00";
 
 const ANY_NAMES: ReadRules = ReadRules {
@@ -50,7 +50,7 @@ fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<Record
     Ok(records)
 }
 
-/// Demands an input error with a remedy and all of `parts` in its text.
+/// Checks for an input error with a remedy and with all of `parts` in its text.
 #[track_caller]
 fn refused<T>(outcome: Result<T>, parts: &[&str]) {
     let Err(error) = outcome else { panic!("accepted, without {parts:?}") };
@@ -61,7 +61,7 @@ fn refused<T>(outcome: Result<T>, parts: &[&str]) {
     }
 }
 
-/// A gzip file of stored blocks, as plain as RFC 1951 and 1952 allow.
+/// A gzip file with stored blocks, the simplest form of RFC 1951 and 1952.
 pub fn stored(content: &[u8]) -> Vec<u8> {
     let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     for block in content.chunks(0xffff) {
@@ -183,11 +183,11 @@ fn gzip_of_one_and_of_several_members() {
 fn gzip_cut_anywhere_is_refused() {
     for cut in 2..PACKED.len() {
         refused(records(&PACKED[..cut]), &["gzip"]);
-        // Cut at 0 the second member is not there at all, which no reader can know.
+        // Cut at 0, the second member is missing, which no reader can detect.
         let second = [PACKED, &PACKED[..cut - 1]].concat();
         refused(records(&second), &["gzip"]);
     }
-    // Garbage behind the last member is none of its data.
+    // Garbage after the last member is not part of its data.
     assert_eq!(records(&[PACKED, b"garbage"].concat()).unwrap().len(), records(PACKED).unwrap().len());
     let mut flipped = PACKED.to_vec();
     flipped[30] ^= 4;
@@ -196,7 +196,7 @@ fn gzip_cut_anywhere_is_refused() {
 
 #[test]
 fn bgzf_without_its_end_gives_a_warning() {
-    // A bgzf block is a gzip member with an extra field, which here holds no true block size.
+    // A bgzf block is a gzip member with an extra field. Here that field holds a wrong block size.
     let mut block = stored(b">a\nACGT\n");
     block[3] = 4;
     block.splice(10..10, *b"\x06\0BC\x02\0\0\0");
@@ -243,12 +243,12 @@ fn empty_lines_around_the_records_are_passed() {
             assert_eq!(letters(&stored(&before)), expected, "before {blank:?}");
         }
     }
-    // Lines are those of the file.
+    // Line numbers are those of the file.
     refused(records(b"\n \n@a\nA\n-\nI\n"), &["record 1 'a', line 5"]);
     refused(records(b"\n\n>a\nA\n>\xff\nA\n"), &["record 2", "line 5"]);
-    // Between records they are none.
+    // Between records, empty lines are an error.
     refused(records(b"@a\nA\n+\nI\n\n@b\nA\n+\nI\n"), &["record 2, line 5", "without empty lines"]);
-    // Very many, over several blocks.
+    // A large number of empty lines, over several blocks.
     let many = [&fastq[..], &b"\n".repeat(3 << 20)].concat();
     assert_eq!(letters(&many), expected);
 }
@@ -266,7 +266,7 @@ fn lines_that_end_in_cr_alone() {
         assert_eq!(letters(&stored(content)), expected);
     }
     refused(records(b"\r@a\rA\r-\rI\r"), &["record 1 'a', line 4"]);
-    // A CR in one line of many is damage.
+    // A CR in one of many lines is damage.
     refused(records(b">a\rACGT\n>b\nGG\n"), &["record 1", "line 1", "CR"]);
 }
 
@@ -417,7 +417,7 @@ fn references_without_residues_are_left_out() {
     );
     let [warning] = &reader.warnings()[..] else { panic!("{:?}", reader.warnings()) };
     assert!(warning.contains("record 2 'b', line 3") && warning.contains("first of 2"), "{warning}");
-    // Parts have them as little.
+    // The same holds for parts.
     for number in 1..=2 {
         let share = crate::terms::options::Share { number, of: 2 };
         let part = read_reference_part(&mut Reader::open(content.path()).unwrap(), None, share).unwrap();
@@ -425,7 +425,7 @@ fn references_without_residues_are_left_out() {
         let own: Vec<_> = part.sequences.iter().map(<[u8]>::len).collect();
         assert_eq!((part.first, own), [(0, vec![1]), (1, vec![2])][number as usize - 1]);
     }
-    // A name that repeats has its record's number.
+    // The error about a repeated name has the number of its record.
     refused(references(b">b\n>a\nA\n>c\n>a\nA\n"), &["record 4 'a', line 5", "record 2"]);
 }
 
@@ -521,7 +521,7 @@ fn queries_come_normalised_and_encoded() {
     }
 }
 
-/// What was taken as plain records is nothing else any more.
+/// Records taken one by one exclude any other use of the reader.
 #[test]
 fn a_reader_that_was_begun_is_an_error_elsewhere() {
     let begun = || {

@@ -1,4 +1,4 @@
-//! What is searched: patterns, all of them at once, and texts, one after the other.
+//! Inputs of searches: patterns, all of them at once, and texts, one after the other.
 
 use super::checks::{check_query_name, check_reference};
 use super::faults::{UNKNOWN_FORMAT, whole};
@@ -20,21 +20,21 @@ pub const QUALITIES_REMEDY: &str = "give reads as FASTQ, or --format fasta";
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The header, up to its first white space or all of it.
+    /// The whole header, or the header up to its first whitespace.
     pub name: String,
-    /// Letters in upper case, without line ends.
+    /// Bases in upper case, without line ends.
     pub letters: Vec<u8>,
-    /// Codes of DNA, as many.
+    /// DNA codes, one per base.
     pub codes: Vec<u8>,
-    /// Phred+33 characters, as many, if they are kept; otherwise none.
+    /// Phred+33 characters, one per base, if they are kept; otherwise empty.
     pub qualities: Vec<u8>,
 }
 
-/// What texts keep of their records.
+/// Options for reading texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextRules {
     pub name: TextName,
-    /// Qualities are kept, and a record of FASTA is refused.
+    /// Keeps qualities, and rejects FASTA records.
     pub has_qualities: bool,
     pub reading: ReadRules,
 }
@@ -42,16 +42,16 @@ pub struct TextRules {
 /// The name of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextName {
-    /// The header up to its first white space.
+    /// The header up to its first whitespace.
     #[default]
     Id,
-    /// The header, with spaces for tabs.
+    /// The whole header, with tabs replaced by spaces.
     Full,
     /// The header as it is written.
     Written,
 }
 
-/// The texts of one file, in order. After an error there are no more.
+/// The texts of one file, in order. An error ends them.
 pub struct Texts {
     reader: Reader,
     rules: TextRules,
@@ -61,7 +61,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Opens `path`, or stdin for `-`; or a slice of it.
+    /// Opens `path`, or stdin for `-`, or a slice of a file.
     pub fn open(path: &Path, slice: Option<Slice>, rules: TextRules) -> Result<Texts> {
         let reader = match slice {
             Some(slice) => Reader::open_slice(path, slice)?,
@@ -71,17 +71,17 @@ impl Texts {
         Ok(Texts { reader, rules, ready: VecDeque::new(), fault: None, position: Position::default() })
     }
 
-    /// Where in the file they are.
+    /// Position of the texts in the file.
     pub fn extent(&self) -> Arc<Extent> {
         self.reader.extent()
     }
 
-    /// The file as it was when it was opened.
+    /// State of the file when it was opened.
     pub fn state(&self) -> &FileState {
         self.reader.state()
     }
 
-    /// Bytes of the file, packed as they are, that the texts given so far stand for, about.
+    /// Approximate number of bytes of the file, before decompression, that the texts returned so far occupy.
     pub fn bytes_given(&self) -> u64 {
         self.position.bytes()
     }
@@ -92,7 +92,7 @@ impl Texts {
     }
 }
 
-/// One without letters is no error.
+/// A text without bases is no error.
 impl Iterator for Texts {
     type Item = Result<Text>;
 
@@ -115,7 +115,8 @@ impl Iterator for Texts {
     }
 }
 
-/// What of each file belongs to the part `share` of all of them, for which they count as one file; and the file's bytes.
+/// For each file, the slice that belongs to the part `share` of all files, which count as one file, and the file's size
+/// in bytes.
 pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<(Slice, u64)>> {
     let sizes = paths.iter().map(|path| size(path, "--part")).collect::<Result<Vec<u64>>>()?;
     let (total, mut before) = (sizes.iter().sum(), 0);
@@ -127,8 +128,8 @@ pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<(Slice, u64)>> {
     Ok(sizes.into_iter().map(&mut slice).collect())
 }
 
-/// Names and lengths of the texts of a file, as SAM's header has them: what it can't hold is refused. Gives also the state
-/// of the file, by which a second pass knows it.
+/// Names and lengths of the texts of a file for the SAM header. Returns an error for texts that SAM cannot hold. Also
+/// returns the state of the file, so that a second pass can detect changes.
 pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize)>, FileState)> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let remedy = "give a file, or another --format";
@@ -143,7 +144,7 @@ pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize
     let mut reader = Reader::open(path)?.with_rules(rules);
     while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
         let len = raw.written().len();
-        // One without letters is no error, and is left out of the header.
+        // A text without bases is no error, and is left out of the header.
         check_reference(raw.name, len.max(1)).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         texts.push((raw.name.to_string(), len));
         Ok(())
@@ -156,7 +157,7 @@ pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize
     Ok((lengths, reader.state().clone()))
 }
 
-/// Refuses texts of one name, of which the later one is in this file.
+/// Returns an error if two texts have the same name; the later one is in this file.
 pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()> {
     let names: Vec<String> = texts.iter().map(|(name, _)| name.clone()).collect();
     let Some((_, later)) = first_repeated(&names) else { return Ok(()) };
@@ -168,8 +169,8 @@ pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()
     ))
 }
 
-/// Reads all patterns of a file, none of them empty, and what is to be said of the file. As reads of SAM their names are
-/// checked.
+/// Reads all patterns of a file, none of which is empty, and the warnings about the file. With `sam`, names are checked
+/// as names of SAM reads.
 pub fn read_patterns(
     path: &Path,
     rules: ReadRules,
@@ -197,7 +198,7 @@ pub fn read_patterns(
     Ok((patterns, reader.warnings()))
 }
 
-/// An error of a file of patterns. Users of other programs may give a list or a table.
+/// Adapts an error to a file of patterns, since users of other programs may give a list or a table.
 fn of_patterns(error: Error) -> Error {
     match error {
         Error::Input { place, problem, .. } if problem == UNKNOWN_FORMAT => Error::input(

@@ -1,13 +1,14 @@
-//! The keys by which MultiQC reads statistics: custom content whose columns are in its table of general statistics.
+//! Additional fields of the statistics for MultiQC: custom content, whose columns appear in its table of general
+//! statistics.
 
 use super::{Account, Coverage, percent, ratio};
 use crate::terms::json::{lines, object, quoted};
 use crate::terms::options::{MatesChoice, ReadGroup};
 use std::path::Path;
 
-/// What MultiQC finds files of custom content by.
+/// Suffix by which MultiQC finds files with custom content.
 const FILE: &str = "_mqc.json";
-/// Extensions of files of reads, which are no part of a sample's name.
+/// Extensions of read files, which are not part of a sample name.
 const EXTENSIONS: [&str; 9] = [".gz", ".bgz", ".fastq", ".fq", ".fasta", ".fa", ".fna", ".faa", ".bam"];
 
 /// A column of the table.
@@ -15,7 +16,7 @@ struct Column {
     key: &'static str,
     title: &'static str,
     description: &'static str,
-    /// Percentages have a range, and numbers of reads one scale.
+    /// Percentages have a range, and read counts share a scale.
     kind: ColumnKind,
     value: Option<String>,
 }
@@ -106,8 +107,8 @@ fn header(column: &Column) -> String {
     object(fields)
 }
 
-/// The sample of the read groups, or the name of the file of queries without its extensions. Lanes of several samples are named
-/// like the file of the statistics.
+/// The sample of the read groups, or the name of the query file without its extensions. If the lanes belong to several
+/// samples, the name of the statistics file.
 fn sample(account: &Account) -> String {
     let options = account.options;
     let lanes = options.lanes();
@@ -127,7 +128,7 @@ fn sample(account: &Account) -> String {
     }
 }
 
-/// Common beginning of the names of two files of mates, without a separator and an R at its end: `s` of `s_R1` and `s_R2`.
+/// Common prefix of the names of two mate files, without a separator and an R at its end: `s` for `s_R1` and `s_R2`.
 fn of_mates<'a>(first: &'a str, second: &str) -> Option<&'a str> {
     let is_separator = |letter: char| "._-".contains(letter);
     let pairs = first.char_indices().zip(second.chars());

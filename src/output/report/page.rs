@@ -1,7 +1,7 @@
-//! The page of `--report`: one file of HTML that needs no network, below 1 MB whatever the input.
+//! The page of `--report`: one HTML file that needs no network and stays below 1 MB for any input.
 //!
-//! All charts but those of depth are drawn by `page.js` from tables that stand in the page, so that the tables can be
-//! read without it. Each name is escaped, and long ones are cut.
+//! `page.js` draws all charts except those of depth from tables in the page, so that the tables can be read without it.
+//! All names are escaped, and long names are truncated.
 
 mod charts;
 mod html;
@@ -12,11 +12,11 @@ use html::escaped;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Nothing is loaded from anywhere.
+/// The page loads nothing from anywhere.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The file of `--report`.
+/// The content of the file of `--report`.
 pub fn page(account: &Account, facts: &Facts) -> String {
     let sections = sections::all(account, facts);
     let links: String = sections

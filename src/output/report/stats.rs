@@ -1,4 +1,4 @@
-//! The statistics as JSON. Keys stay as they are, and docs/stats.schema.json has them all.
+//! The statistics as JSON. Keys are stable, and docs/stats.schema.json lists all of them.
 
 use super::{Account, Coverage, multiqc, percent, ratio, shown};
 use crate::output::statistics::{
@@ -10,12 +10,12 @@ use crate::terms::insert::InsertSize;
 use crate::terms::json::{array, lines, numbers, object, or_null, quoted, rows};
 use crate::terms::options::Mask;
 
-/// Changes with a number beyond this when keys change their meaning.
+/// Version of the format, which increases when keys change their meaning.
 const FORMAT: u64 = 1;
-/// References that are listed at most, which have bins.
+/// Maximum number of references listed, all of which have bins.
 const LISTED: usize = 1000;
 
-/// The file of `--stats`.
+/// The content of the file of `--stats`.
 pub fn stats(account: &Account) -> String {
     let sums = &account.statistics.sums;
     let histograms = lines([
@@ -158,7 +158,7 @@ fn reference(name: &str, depth: &ReferenceDepth) -> String {
     ])
 }
 
-/// `steps` of the values are one unit.
+/// A histogram as JSON. One unit of values has `steps` steps.
 fn histogram(histogram: &Histogram, steps: u64) -> String {
     let unit = |value: u64| match steps {
         1 => value.to_string(),
@@ -192,13 +192,13 @@ fn positions(account: &Account) -> String {
     ])
 }
 
-/// Mismatches by the letters of the reference and of the read: all of A, C, G and T, and of other letters those that
+/// Mismatches by the residues of the reference and of the read: all pairs of A, C, G and T, and other pairs if they
 /// occur.
 fn changes(account: &Account) -> String {
     object(change_counts(account).map(|(from, to, count)| (format!("{from}>{to}"), count.to_string())))
 }
 
-/// As [`changes`]: both letters, and how often.
+/// The data of [`changes`]: both residues, and their count.
 pub(super) fn change_counts(account: &Account) -> impl Iterator<Item = (char, char, u64)> {
     let alphabet = account.scoring.alphabet;
     let positions = &account.statistics.sums.positions;

@@ -1,4 +1,4 @@
-//! Numbers and JSON as text.
+//! Tests of numbers and JSON as text.
 
 use super::{percent, ratio};
 use crate::terms::json::{array, lines, object, quoted, rows};

@@ -1,4 +1,4 @@
-//! How deep and how far primary alignments cover the references.
+//! Depth and coverage of the references by primary alignments.
 
 use crate::terms::alignment::{Alignment, Op};
 use crate::terms::batch::Sequences;
@@ -6,26 +6,26 @@ use crate::terms::casts::{to_u32, to_usize};
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
-/// References that have bins, the longest ones.
+/// Maximum number of references with bins; the longest references have them.
 const REFERENCES: usize = 1000;
-/// Bins of a reference at most, and of all together.
+/// Maximum number of bins per reference, and in total.
 const BINS_OF_ONE: usize = 2000;
 const BINS_OF_ALL: usize = 200_000;
 
-/// A stretch of a target that an alignment covers. Deleted letters are not covered.
+/// An interval of a target that an alignment covers. Deleted residues are not covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
     target: u32,
     start: u32,
     end: u32,
-    /// Of the first stretch of an alignment, whether another hit of the query scores as much; otherwise nothing.
+    /// For the first interval of an alignment, whether another hit of the query has the same score; otherwise `None`.
     begins: Option<Standing>,
 }
 
-/// How the hit of a query compares with its other hits.
+/// Comparison of a query's hit with its other hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// No other hit scores as much.
+    /// No other hit has the same score.
     Unique,
     Tied,
 }
@@ -35,49 +35,49 @@ pub enum Standing {
 pub struct Depth {
     targets: Vec<Target>,
     bins: Vec<u64>,
-    /// One bit a letter of all targets.
+    /// One bit for each residue of all targets.
     covered: Vec<u64>,
 }
 
-/// What is counted of a target.
+/// Counts for one target.
 #[derive(Clone, Debug)]
 struct Target {
-    /// Place of the first letter among all.
+    /// Offset of its first residue in the concatenated targets.
     start: u64,
     letters: u32,
     unique: u64,
     tied: u64,
     aligned: u64,
-    /// The first of its bins, and letters of each; no letters without bins.
+    /// Index of its first bin, and residues per bin; 0 residues if it has no bins.
     first_bin: usize,
     bin_letters: u32,
 }
 
-/// How a target is covered.
+/// Coverage of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceDepth<'a> {
     pub letters: u64,
-    /// Primary alignments of queries that have no other hit of the same score, and of the other queries.
+    /// Number of primary alignments of queries without another hit of the same score, and of all other queries.
     pub unique: u64,
     pub tied: u64,
-    /// Letters of queries that are aligned to its letters.
+    /// Number of query residues that are aligned to its residues.
     pub aligned: u64,
-    /// Letters that at least one alignment covers.
+    /// Number of residues that at least one alignment covers.
     pub covered: u64,
-    /// Letters of a bin; 0 where there are none.
+    /// Residues per bin; 0 if there are no bins.
     pub bin_letters: u64,
-    /// `aligned` by bin.
+    /// `aligned`, per bin.
     pub bins: &'a [u64],
 }
 
 impl ReferenceDepth<'_> {
-    /// Primary alignments.
+    /// Number of primary alignments.
     pub fn alignments(&self) -> u64 {
         self.unique + self.tied
     }
 }
 
-/// The stretches that the primary alignment of a query covers.
+/// The intervals that the primary alignment of a query covers.
 pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item = Covered> + '_ {
     let (target, mut begins) = (alignment.target, Some(standing));
     let mut start = alignment.target_start;
@@ -94,7 +94,7 @@ pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item 
     })
 }
 
-/// The stretches that another piece of an alignment covers, which counts no second time.
+/// The intervals that another piece of an alignment covers, without counting the alignment again.
 pub fn covered_by_piece(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
     covered(alignment, Standing::Unique).map(|covered| Covered { begins: None, ..covered })
 }
@@ -155,7 +155,7 @@ impl Depth {
         self.targets.is_empty()
     }
 
-    /// All targets in their order.
+    /// All targets, in order.
     pub fn references(&self) -> impl Iterator<Item = ReferenceDepth<'_>> {
         self.targets.iter().map(|target| {
             let end = target.start + u64::from(target.letters);
@@ -180,7 +180,7 @@ impl Target {
     }
 }
 
-/// The words of a set of bits that hold the bits from `start` to `end`, and these bits of each.
+/// The words of a bit set that contain the bits from `start` to `end`, and these bits of each word.
 fn words(start: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
     (start / 64..end.div_ceil(64)).map(move |word| {
         let from = start.saturating_sub(word * 64);
@@ -237,7 +237,7 @@ mod tests {
         assert!(
             depth.bins.len() <= BINS_OF_ALL && binned.iter().all(|reference| reference.bins.len() <= 200)
         );
-        // 300 to 349 stand twice, and are the 100 shortest.
+        // The lengths 300 to 349 occur twice, and are the 100 shortest.
         assert!(depth.references().all(|reference| (reference.letters >= 350) != reference.bins.is_empty()));
     }
 }

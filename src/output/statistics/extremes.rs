@@ -1,4 +1,4 @@
-//! The best and the worst alignments, drawn.
+//! Drawings of the best and the worst alignments.
 
 use super::paths::{Path, is_equal};
 use crate::terms::alignment::{Alignment, Op, Strand};
@@ -8,17 +8,17 @@ use std::ops::AddAssign;
 
 /// Alignments of each kind.
 const KEPT: usize = 5;
-/// Columns of an alignment that are drawn, its first ones.
+/// Number of columns drawn, from the start of an alignment.
 const COLUMNS: usize = 600;
 /// Characters of a query's name that are kept.
 const NAME: usize = 200;
 
-/// The worst and the best primary alignments by identity. Of equal ones the earlier queries are taken.
+/// The worst and the best primary alignments by identity. If identities are equal, earlier queries win.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extremes {
-    /// The worst one first.
+    /// The worst alignment first.
     pub worst: Vec<Extreme>,
-    /// The best one first.
+    /// The best alignment first.
     pub best: Vec<Extreme>,
 }
 
@@ -27,7 +27,7 @@ pub struct Extremes {
 pub struct Extreme {
     pub matches: u64,
     pub columns: u64,
-    /// The query's place among all, from 0.
+    /// 0-based index of the query in the run.
     pub place: u64,
     pub drawing: Drawing,
 }
@@ -36,18 +36,18 @@ pub struct Extreme {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawing {
     pub name: String,
-    /// The place of its target among those of the run.
+    /// Index of its target in the run.
     pub target: u32,
     pub strand: Strand,
     pub score: i32,
-    /// The query's letters, and where the alignment begins and ends in it, as it was read (0-based, half-open).
+    /// Length of the query, and the interval of the alignment in the query as it was read (0-based, half-open).
     pub query_letters: u64,
     pub query: (u64, u64),
     pub reference: (u64, u64),
-    /// The letters of each side in the reference's orientation, `-` in gaps; only the first columns.
+    /// The residues of each side in the reference's orientation, with `-` in gaps; only the first columns.
     pub query_row: String,
     pub reference_row: String,
-    /// `|` between equal letters, `.` between others.
+    /// `|` between equal residues, `.` between others.
     pub marks: String,
 }
 
@@ -85,7 +85,7 @@ impl Extreme {
     }
 }
 
-/// Matches, columns and place.
+/// Matches, columns and index of the query.
 type Key = (u64, u64, u64);
 type Order = fn(Key, Key) -> Ordering;
 
@@ -108,7 +108,7 @@ fn insert(kept: &mut Vec<Extreme>, order: Order, extreme: Extreme) {
 }
 
 impl Drawing {
-    /// Draws an alignment. `letters` are the query's in the aligned orientation, `target` are codes.
+    /// Draws an alignment. `letters` is the query in the aligned orientation, `target` has codes.
     pub fn of(
         alphabet: Alphabet,
         (name, letters): (&str, &[u8]),

@@ -1,23 +1,22 @@
-//! Counts in bins whose width doubles when a value lies beyond the last bin, so that they take bounded memory.
+//! Histograms in bounded memory: the bin width doubles when a value is beyond the last bin.
 //!
-//! Bins of a width fold exactly into bins of twice the width. So the counts depend on the values alone, and not on
-//! their order.
+//! Bins fold exactly into bins of twice the width. So the counts depend only on the values, and not on their order.
 
 use crate::terms::casts::to_usize;
 use std::ops::{AddAssign, Range};
 
-/// Bins at most.
+/// Maximum number of bins.
 pub const BINS: usize = 512;
 
-/// Sums along an axis, in bins of `1 << shift`.
+/// Counts along an axis, in bins of width `1 << shift`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bins {
     shift: u32,
-    /// Up to the last bin that has something.
+    /// Counts up to the last nonzero bin.
     counts: Vec<u64>,
 }
 
-/// How often each value occurs, in bins, and all values summed up.
+/// Counts of values in bins, and the sum of all values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     bins: Bins,
@@ -45,7 +44,7 @@ impl Bins {
         self.counts[bin] += count;
     }
 
-    /// Adds 1 at each place.
+    /// Adds 1 at each position.
     pub fn add_range(&mut self, places: Range<u64>) {
         let Some(last) = places.end.checked_sub(1).filter(|last| *last >= places.start) else { return };
         self.hold(last);
@@ -61,14 +60,14 @@ impl Bins {
         }
     }
 
-    /// Makes the bins so wide that they hold `place`.
+    /// Widens the bins until they include `place`.
     pub fn hold(&mut self, place: u64) {
         while place >> self.shift >= BINS as u64 {
             self.widen();
         }
     }
 
-    /// Makes the bins as wide as those of `other`, where they are narrower.
+    /// Widens the bins to those of `other`, if they are narrower.
     pub fn widen_to(&mut self, other: &Bins) {
         while self.shift < other.shift {
             self.widen();
@@ -117,7 +116,7 @@ impl Histogram {
         self.sum
     }
 
-    /// The least and the greatest value; `None` without values.
+    /// The minimum and the maximum value; `None` without values.
     pub fn range(&self) -> Option<(u64, u64)> {
         self.least.map(|least| (least, self.most))
     }

@@ -1,4 +1,4 @@
-//! What the path of an alignment consists of, and where in the read it differs from the reference.
+//! Composition of an alignment's path, and the positions in the read at which it differs from the reference.
 
 use super::histogram::Bins;
 use crate::terms::alignment::{Alignment, Op, Strand};
@@ -6,24 +6,24 @@ use crate::terms::alphabet::{Alphabet, CODES};
 use crate::terms::casts::to_usize;
 use std::ops::{AddAssign, Range};
 
-/// Sums of the columns of paths.
+/// Sums over the columns of paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Path {
     /// Equal residues, as the output's NM counts them.
     pub matches: u64,
     pub mismatches: u64,
-    /// Gaps in the reference, and the letters of the query in them.
+    /// Number of insertions, and of inserted query residues.
     pub insertions: u64,
     pub inserted: u64,
-    /// Gaps in the query, and the letters of the reference in them.
+    /// Number of deletions, and of deleted reference residues.
     pub deletions: u64,
     pub deleted: u64,
-    /// Letters of the query before and behind the alignment.
+    /// Query residues before and after the alignment.
     pub clipped: u64,
 }
 
 impl Path {
-    /// Columns of the alignment, which identities are shares of.
+    /// Number of alignment columns, the denominator of identities.
     pub fn columns(&self) -> u64 {
         self.matches + self.mismatches + self.inserted + self.deleted
     }
@@ -41,17 +41,18 @@ impl AddAssign for Path {
     }
 }
 
-/// Differences by their place in the read as it was sequenced, from its first letter on. All have bins of one width.
+/// Differences by position in the read as it was sequenced, starting with its first residue. All bins have the same
+/// width.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Positions {
-    /// Letters of the reads.
+    /// Residues of the reads.
     pub letters: Bins,
     pub mismatches: Bins,
-    /// Inserted letters.
+    /// Inserted residues.
     pub inserted: Bins,
-    /// Gaps in the read, whatever their length, at the letter before them.
+    /// Deletions of any length, at the residue before them.
     pub deletions: Bins,
-    /// Letters outside the alignment.
+    /// Residues outside the alignment.
     pub clipped: Bins,
     /// Mismatches by the code of the reference and the code of the read, both on the reference's strand.
     changes: Vec<u64>,
@@ -63,7 +64,7 @@ impl Positions {
         [letters, mismatches, inserted, deletions, clipped]
     }
 
-    /// How often code `from` of a reference is `to` in a read.
+    /// Number of times that code `from` of a reference is `to` in a read.
     pub fn changes(&self, from: usize, to: usize) -> u64 {
         self.changes.get(from * CODES + to).copied().unwrap_or(0)
     }
@@ -93,8 +94,8 @@ impl AddAssign for Positions {
     }
 }
 
-/// Follows the path of an alignment, and counts its differences by their place in the read. `letters` are the read's in
-/// the aligned orientation, `target` are codes.
+/// Follows the path of an alignment, and counts its differences by position in the read. `letters` is the read in the
+/// aligned orientation, `target` has codes.
 pub fn walk(
     alphabet: Alphabet,
     (letters, target): (&[u8], &[u8]),
@@ -103,7 +104,7 @@ pub fn walk(
 ) -> Path {
     let len = letters.len() as u64;
     let forward = alignment.strand == Strand::Forward;
-    // Places in the aligned orientation, as the read was sequenced.
+    // Converts positions in the aligned orientation to positions in the read as it was sequenced.
     let place = |at: u64| if forward { at } else { len - 1 - at };
     let places = |range: Range<u64>| if forward { range } else { len - range.end..len - range.start };
     positions.all().into_iter().for_each(|bins| bins.hold(len.saturating_sub(1)));
@@ -136,7 +137,7 @@ pub fn walk(
                 path.inserted += steps;
             }
             Op::Deletion => {
-                // The letter before the gap, as the read was sequenced.
+                // The residue before the deletion, in the read as it was sequenced.
                 let before = if forward { i.saturating_sub(1) } else { i };
                 positions.deletions.add(place(before), 1);
                 path.deletions += 1;

@@ -1,4 +1,4 @@
-//! Sums of a few records by hand, and the same sums whatever the batches.
+//! Compares sums of a few records with hand-computed values, for all divisions into batches.
 
 use super::*;
 use crate::terms::alignment::{Cigar, Mated, Op};
@@ -39,8 +39,7 @@ fn found(strand: Strand, [query, target]: [(u32, u32); 2], cigar: Cigar, is_firs
     Found { alignments: vec![alignment], threshold: 4, quality: Some(7), mated, ..Found::default() }
 }
 
-/// A read with two clipped letters and a mismatch, and its mate on the reverse strand with a deletion and a clipped
-/// letter.
+/// A read with two clipped bases and a mismatch, and its mate on the reverse strand with a deletion and a clipped base.
 fn pair() -> (Vec<Record>, Vec<Found>) {
     let reads = vec![read("a", b"TTAACCGATT"), read("a", &reverse_complement(b"ACGTGTTGC"))];
     let forward = found(Strand::Forward, [(2, 10), (0, 8)], smallvec![(8, Op::Match)], true);

@@ -1,7 +1,7 @@
-//! BAM: a line in binary (SAMv1 specification, 4.2), field by field what `sam` writes as text.
+//! BAM: a line in binary (SAMv1 specification, 4.2), with the same fields that `sam` writes as text.
 //!
-//! The bytes are those that samtools makes of our SAM. BAM has letters for nucleotides only, so that runs
-//! of proteins are refused before they get here.
+//! The bytes equal those that samtools makes from our SAM. BAM can only hold nucleotides, so protein runs are rejected
+//! earlier.
 
 use super::NamedTargets;
 use super::line::{AlignedLine, CopiedTags, Kind, MateOf, OutputLine, Refused};
@@ -9,17 +9,17 @@ use super::sam;
 use crate::terms::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
 use crate::terms::casts::{const_u8, low_u16, nearest_f32, to_i32, to_u8, to_u16, to_u32};
 
-/// The 4 bits of each letter.
+/// The 4-bit code of each character.
 const CODES: [u8; 256] = codes();
-/// The length of an operation is below this: it has 28 bits.
+/// Exclusive limit of an operation's length, which has 28 bits.
 const OPERATION: u32 = 1 << 28;
-/// Most operations that the field for their number can count. A longer CIGAR stands in the tag CG.
+/// Maximum number of operations that their count field can hold. A longer CIGAR is stored in the tag CG.
 const MAX_OPERATIONS: usize = u16::MAX as usize;
-/// The operation N of a CIGAR, which skips target residues. It stands where the tag CG has the CIGAR.
+/// The CIGAR operation N, which skips target residues. It is part of the placeholder for a CIGAR in the tag CG.
 const SKIP: u32 = 3;
-/// Target and place of a read that has none, or no mate.
+/// Target and position of a read without them, or without a mate.
 const NOWHERE: i32 = -1;
-/// The bin of a read without a place, as the specification computes it.
+/// The bin of a read without a position, as the specification computes it.
 const NO_BIN: u16 = 4680;
 
 const fn codes() -> [u8; 256] {
@@ -33,7 +33,7 @@ const fn codes() -> [u8; 256] {
     codes
 }
 
-/// The header: its text, and the references once more. `None` where the text is too long.
+/// The header: its text, followed by the references in binary. `None` if the text is too long.
 pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     let bytes: usize = text.iter().map(Vec::len).sum();
     let references = i32::try_from(targets.names.len()).ok()?;
@@ -51,10 +51,10 @@ pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Appends a record. The read group, where there is one, and copied tags are the last ones but CG.
+/// Appends a record. The last tags are the read group, if there is one, and copied tags, followed only by CG.
 pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> Result<(), Refused> {
     let start = out.len();
-    // The record's size, once it is known.
+    // Reserves the record's size, which is filled in later.
     out.extend_from_slice(&[0; 4]);
     let letters = if line.is_secondary() { &[][..] } else { line.letters };
     let cigar = line.aligned.as_ref().map_or(&[][..], |aligned| aligned.cigar);
@@ -97,7 +97,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     Ok(())
 }
 
-/// refID to tlen: everything of a fixed size.
+/// The fixed-size fields from refID to tlen.
 fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: usize) {
     let at = |place: Option<(usize, &str, u32)>| {
         place.map_or((NOWHERE, NOWHERE), |(target, _, start)| (to_i32(target), to_i32(start)))
@@ -124,9 +124,9 @@ fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: us
     out.extend_from_slice(&to_i32(line.template_length()).to_le_bytes());
 }
 
-/// The smallest bin that holds a stretch of a target, for indices: `reg2bin` of the specification (5.3).
-/// Beyond 2^29 there are no bins, and indices of this kind are not made. The field has the low bits there, as samtools
-/// writes it.
+/// The smallest bin that contains a target interval, for indices: `reg2bin` of the specification (5.3). Beyond 2^29
+/// there are no bins, and no indices of this kind are built. The field then has the low bits of the number, as in
+/// samtools.
 fn bin(start: u32, end: u32) -> u16 {
     let last = end.max(start + 1) - 1;
     let levels = [(14, 4681), (17, 585), (20, 73), (23, 9), (26, 1)];
@@ -144,8 +144,7 @@ fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Stands for a CIGAR that is in the tag CG: all letters of SEQ are clipped, and the alignment's stretch of the target
-/// is skipped.
+/// Placeholder for a CIGAR in the tag CG: it clips all bases of SEQ and skips the target interval of the alignment.
 fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) -> Result<(), Refused> {
     let span = aligned.alignment.target_end - aligned.alignment.target_start;
     if letters.max(span as usize) >= OPERATION as usize {
@@ -159,7 +158,7 @@ fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) ->
     Ok(())
 }
 
-/// SEQ, two letters a byte.
+/// SEQ, two bases per byte.
 fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
     let code = |letter: u8| CODES[usize::from(letter)];
     let (pairs, last) = letters.as_chunks::<2>();
@@ -167,7 +166,7 @@ fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
     out.extend(last.iter().map(|&letter| code(letter) << 4));
 }
 
-/// QUAL, of as many letters as SEQ has.
+/// QUAL, of the same length as SEQ.
 fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     let known = line.qualities.iter().map(|quality| quality - QUALITY_OFFSET);
     match line.is_reverse() {
@@ -178,7 +177,8 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD, where asked for cs, and AS, XS but on secondary records, of split queries SA, and in parts YM.
+/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, SA for split queries, and YM for
+/// parts.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
@@ -200,7 +200,7 @@ fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     }
 }
 
-/// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
+/// Appends MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
 fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
     if let Some(place) = mate.place {
         let mut cigar = Vec::new();
@@ -213,7 +213,7 @@ fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
     }
 }
 
-/// A tag that is copied, which was found to be well-formed.
+/// Appends a copied tag, which is already validated.
 fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
     let &[first, second, _, kind, _, ref value @ ..] = tag else { return };
     let text = str::from_utf8(value).unwrap_or_default();
@@ -240,10 +240,10 @@ fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
     }
 }
 
-/// A number of the given kind.
+/// Appends a number of the given type.
 fn push_entry(out: &mut Vec<u8>, kind: u8, text: &str) {
     if kind == b'f' {
-        // As samtools reads it, by way of 64 bits.
+        // Converted by way of 64 bits, as in samtools.
         let number = nearest_f32(text.parse().unwrap_or(0.0));
         return out.extend_from_slice(&number.to_le_bytes());
     }
@@ -262,7 +262,7 @@ fn push_text(out: &mut Vec<u8>, tag: &[u8; 2], text: &[u8]) {
     out.push(0);
 }
 
-/// A number of 32 bits, in the smallest type that holds it, as samtools writes it.
+/// Appends a 32-bit number in the smallest type that holds it, as samtools does.
 pub(super) fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
     let (kind, bytes) = match number {
         0..0x100 => (b'C', 1),
@@ -285,7 +285,7 @@ fn too_long(problem: String) -> Refused {
 mod tests {
     use super::*;
 
-    /// Bins of the specification's own tree: 8 more to a level, from windows of 16 KiB on.
+    /// Bins of the specification's own tree: each level has 8 times as many, down to windows of 16 KiB.
     #[test]
     fn bins() {
         assert_eq!(bin(0, 1), 4681);
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(bin(0, (1 << 26) + 1), 0);
         assert_eq!(bin(1 << 26, (1 << 26) + (1 << 23) + 1), 2);
         assert_eq!(bin((1 << 29) - 1, 1 << 29), 37_448);
-        // More than 16 bits.
+        // This number has more than 16 bits.
         assert_eq!(bin(1_500_000_000, 1_500_000_001), 30_697);
     }
 
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Of letters whose number is odd the last 4 bits are 0.
+    /// If the number of bases is odd, the last 4 bits are 0.
     #[test]
     fn letters_by_four_bits() {
         let mut out = Vec::new();

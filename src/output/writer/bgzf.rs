@@ -1,18 +1,18 @@
-//! BGZF, in which BAM is packed: deflated blocks, one behind the other (SAMv1 specification, 4.1).
+//! BGZF, the compression of BAM: consecutive deflated blocks (SAMv1 specification, 4.1).
 //!
-//! Where blocks begin follows from the input alone, never from batches or threads. The header has blocks
-//! of its own. Behind it a block begins with each group of queries ([`crate::terms::groups`]), and within a group after every
-//! 65,280 bytes. So a stretch of whole groups has the same blocks in any file, and files of stretches, joined byte by
-//! byte, are the file of the whole.
+//! The boundaries of blocks depend on the input alone, never on batches or threads. The header has blocks of its own.
+//! After it a block begins with each group of queries ([`crate::terms::groups`]), and within a group after every 65,280
+//! bytes. So a range of whole groups has the same blocks in any file, and the concatenated files of consecutive ranges
+//! equal the file of the whole.
 //!
-//! Short groups let an input be split finely, long groups fill their blocks. Compared with blocks that are all full,
-//! files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
+//! Short groups allow an input to be split finely, long groups fill their blocks. Compared with completely filled
+//! blocks, files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
 //!
-//! | 20 letters, no qualities | 150 letters, qualities | 3,000 letters, qualities | 20,000 letters, qualities |
+//! | 20 bases, no qualities | 150 bases, qualities | 3,000 bases, qualities | 20,000 bases, qualities |
 //! |---|---|---|---|
 //! | 0.15 % | 0.7 % | 1.3 % | 0.8 % |
 //!
-//! A block's bytes are those of zlib-rs at one level, the same on all processors.
+//! Blocks are compressed by zlib-rs at one level, with the same bytes on all processors.
 
 use crate::terms::error::{Error, Result};
 use noodles_bgzf::io::Writer;
@@ -22,19 +22,19 @@ use std::io::{self, Write};
 
 pub use noodles_bgzf::io::writer::CompressionLevel;
 
-/// Bytes of a full block before they are deflated; as samtools cuts.
+/// Uncompressed bytes of a full block, as in samtools.
 pub const BLOCK: usize = 0xff00;
 /// Deflate's level, 0 to 9.
 pub const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
-/// That of sorted records, which are packed at the end while nothing else is left to do. Reads of 151 letters take 3.4 %
-/// more bytes than at level 6, in 0.7 of the time.
+/// Level for sorted records, which are compressed at the end while nothing else is left to do. Reads of 151 bases take
+/// 3.4 % more bytes than at level 6, in 0.7 of the time.
 pub const SORTED_LEVEL: CompressionLevel = CompressionLevel::new(4).unwrap();
 
-/// Records on their way to the output.
+/// Records to be written.
 pub enum RecordBytes {
-    /// Bytes of the output. In blocks they are those of a whole group.
+    /// Bytes of the output. With blocks, these are the blocks of whole groups.
     Ready(Vec<u8>),
-    /// A piece of a group, not yet packed, and whether the group begins with it.
+    /// An uncompressed piece of a group; `begins` says whether the group begins with it.
     Piece { begins: bool, bytes: Vec<u8> },
 }
 
@@ -46,27 +46,27 @@ impl RecordBytes {
     }
 }
 
-/// Joins the parts of an output. A group that two batches share is packed here.
+/// Joins the parts of an output. A group that two batches share is compressed here.
 pub struct Joint {
-    /// The bytes of a group that don't fill a block yet.
+    /// The bytes of a group that do not fill a block yet.
     rest: Vec<u8>,
     /// Bytes that follow the last record.
     end: Vec<u8>,
 }
 
-/// Bytes as blocks. The last one may not be full.
+/// Compresses bytes in blocks. The last block may not be full.
 pub fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
     let blocks: io::Result<Vec<_>> = bytes.par_chunks(BLOCK).map(|bytes| block(bytes, LEVEL)).collect();
     Ok(blocks.map_err(failed)?.concat())
 }
 
-/// Each of these as a block. None is longer than [`BLOCK`].
+/// Compresses each slice as one block. None may be longer than [`BLOCK`].
 pub fn pack_each(blocks: &[&[u8]], level: CompressionLevel) -> Result<Vec<Vec<u8>>> {
     let blocks: io::Result<Vec<_>> = blocks.par_iter().map(|bytes| block(bytes, level)).collect();
     blocks.map_err(failed)
 }
 
-/// One block. It holds at most 65,495 bytes before noodles would begin another.
+/// Compresses one block. It must have at most 65,495 bytes, beyond which noodles would begin another.
 fn block(bytes: &[u8], level: CompressionLevel) -> io::Result<Vec<u8>> {
     let mut writer = Builder::default().set_compression_level(level).build_from_writer(Vec::new());
     writer.write_all(bytes)?;
@@ -74,7 +74,7 @@ fn block(bytes: &[u8], level: CompressionLevel) -> io::Result<Vec<u8>> {
     Ok(writer.into_inner())
 }
 
-/// The empty block that ends a whole file.
+/// The empty block that ends a file.
 pub fn end_of_file() -> Result<Vec<u8>> {
     Writer::new(Vec::new()).finish().map_err(failed)
 }
@@ -93,7 +93,7 @@ impl Joint {
         Ok(Joint { rest: Vec::new(), end: end_of_file()? })
     }
 
-    /// Adds a part, and gives the bytes that can be written now.
+    /// Adds a part, and returns the bytes that can be written now.
     pub fn add(&mut self, part: RecordBytes) -> Result<Vec<u8>> {
         match part {
             RecordBytes::Ready(bytes) if self.rest.is_empty() => Ok(bytes),
@@ -107,7 +107,7 @@ impl Joint {
         }
     }
 
-    /// The last bytes, when all parts are there.
+    /// Returns the last bytes, after all parts were added.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         let mut bytes = self.take(self.rest.len())?;
         bytes.append(&mut self.end);
@@ -127,7 +127,7 @@ mod tests {
     use noodles_bgzf::io::Reader;
     use std::io::Read;
 
-    /// Bytes of a query's records: some queries fill blocks, some are of one byte, some of many blocks.
+    /// Bytes of a query's records: some have one byte, some fill blocks, some need many blocks.
     fn records(query: usize) -> Vec<u8> {
         let len = match query % 97 {
             0 => 3 * BLOCK + query,
@@ -137,12 +137,13 @@ mod tests {
         (0..len).map(|at| (at * at / 7 + query) as u8 % 60).collect()
     }
 
-    /// Whether a group begins with a query: many do, or few.
+    /// Whether a group begins with this query; small and large groups occur.
     fn begins(query: usize) -> bool {
         query.is_multiple_of(if query < 300 { 7 } else { 450 })
     }
 
-    /// The output of queries in batches of these sizes, over and over, which the pipeline has in whole groups or pieces.
+    /// The output of queries in batches of these sizes, in rotation. The pipeline passes whole groups or pieces of
+    /// groups.
     fn joined(first: usize, queries: usize, batches: &[usize]) -> Vec<u8> {
         let mut joint = Joint::of_blocks().unwrap();
         let (mut out, mut at) = (Vec::new(), first);
@@ -166,7 +167,7 @@ mod tests {
         out
     }
 
-    /// Bytes of each block before it was packed, without the last and empty one.
+    /// Uncompressed size of each block, without the empty last block.
     fn blocks(mut packed: &[u8]) -> Vec<usize> {
         let mut sizes = Vec::new();
         while !packed.is_empty() {
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Stretches that begin with groups, joined without the ends of files between them.
+    /// Ranges that begin with groups, joined without the ends of files between them.
     #[test]
     fn stretches_joined_are_the_whole() {
         let end = end_of_file().unwrap().len();

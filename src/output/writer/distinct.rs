@@ -1,4 +1,4 @@
-//! Distinct sequences as FASTA or FASTQ, and the table that says which record is in which set.
+//! Writes distinct sequences as FASTA or FASTQ, and the table of records and their sets.
 
 /// The first line of the table.
 pub const COLUMNS: &[u8] = b"#set\trepresentative\tname\tstrand\tsize\tset_size\n";
@@ -6,18 +6,18 @@ pub const COLUMNS: &[u8] = b"#set\trepresentative\tname\tstrand\tsize\tset_size\
 /// A record of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct MemberLine<'a> {
-    /// From 1.
+    /// 1-based.
     pub set: usize,
     pub representative: &'a [u8],
     pub name: &'a [u8],
-    /// It is the reverse complement of the representative.
+    /// Whether it is the reverse complement of the representative.
     pub is_reverse: bool,
-    /// Reads that it stands for.
+    /// Number of reads that it stands for.
     pub size: u64,
     pub set_size: u64,
 }
 
-/// Appends a record of FASTA, or with qualities of FASTQ. `put_name` appends the name.
+/// Appends a FASTA record, or with qualities a FASTQ record. `put_name` appends the name.
 pub fn put_record(
     out: &mut Vec<u8>,
     put_name: impl FnOnce(&mut Vec<u8>),

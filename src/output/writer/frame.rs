@@ -1,4 +1,4 @@
-//! Header and end of an output, checked by the format's name in its receipt.
+//! Checks the header and the end of an output, by the format's name in its receipt.
 
 use super::{bgzf, list};
 use crate::terms::casts::to_usize;
@@ -7,7 +7,7 @@ use crate::terms::options::{Format, HitFormat, SearchFormat};
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, Read};
 
-/// Bytes behind a header that tell whether it goes on.
+/// Number of bytes after a header that show whether the header continues.
 pub const AHEAD: u64 = 4;
 
 /// The bytes that follow the last record.
@@ -15,7 +15,7 @@ pub fn end(format: &str) -> Result<Vec<u8>> {
     if is_in_blocks(format) { bgzf::end_of_file() } else { Ok(Vec::new()) }
 }
 
-/// The header of an output without hits, made of that of one with hits.
+/// Converts the header of an output with hits to that of an output without hits.
 pub fn header_without_hits(format: &str, header: &[u8]) -> Result<Vec<u8>> {
     match HitFormat::named(format) {
         Some((HitFormat::Tab, false)) => Ok(list::header_without_hits(header)),
@@ -36,16 +36,16 @@ fn is_in_blocks(format: &str) -> bool {
     is_of_records || HitFormat::named(format).is_some_and(|(_, packed)| packed)
 }
 
-/// Whether `header`, with `ahead` behind it, is the whole header of an output.
+/// Whether `header`, followed by `ahead`, is the whole header of an output.
 pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
     if let Some((text @ (Format::Sam | Format::Paf), true)) = Format::named(format) {
-        // A header has blocks of its own, so the bytes ahead belong to no line of it.
+        // A header has blocks of its own, so the bytes in `ahead` belong to no line of it.
         let mut unpacked = Vec::new();
         let is_whole = Reader::new(header).read_to_end(&mut unpacked).is_ok();
         return is_whole && is_header(text.name(false), &unpacked, &[]);
     }
     if let Some((_, packed)) = HitFormat::named(format) {
-        // Comments, or nothing.
+        // Only comment lines, or nothing.
         return packed || header.split_inclusive(|&byte| byte == b'\n').all(|line| line.starts_with(b"#"));
     }
     let mut lines = header.split_inclusive(|&byte| byte == b'\n');
@@ -66,8 +66,8 @@ pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
     }
 }
 
-/// How many references a header of BAM has, and the letters of the longest one. `None` where these blocks are not a
-/// header: its text and all its references, and nothing else.
+/// Number of references in a BAM header, and the length of the longest. `None` if these blocks are anything but a
+/// header with its text and all its references.
 pub fn references(blocks: &[u8]) -> io::Result<Option<(usize, u64)>> {
     let mut bytes = Reader::new(blocks);
     let mut magic = [0; 4];
@@ -93,7 +93,7 @@ fn number(bytes: &mut impl Read) -> io::Result<u64> {
     Ok(u64::from(u32::from_le_bytes(number)))
 }
 
-/// Passes this many bytes; `false` where there are fewer.
+/// Skips this number of bytes; returns `false` if there are fewer.
 fn skip(bytes: &mut impl Read, count: u64) -> io::Result<bool> {
     Ok(io::copy(&mut bytes.take(count), &mut io::sink())? == count)
 }

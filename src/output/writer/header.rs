@@ -1,7 +1,7 @@
-//! The header of SAM: @HD, a line a reference, the read groups, the program, comments on the scoring.
+//! The header of SAM: @HD, one line per reference, the read groups, the program, and comments on the scoring.
 //!
-//! Its lines are made here, as those of records are: a run of pairs may have a million references. They are made in
-//! parallel, in parts, and once. The tests have noodles read and write them.
+//! A run of pairs may have a million references, so this module writes the lines itself, once, in parallel parts. The
+//! tests have noodles read and write them.
 
 use super::tags::push_number;
 use super::{Chosen, NamedTargets, TiersTold};
@@ -15,13 +15,13 @@ use std::path::Path;
 
 /// The program's ID and name in @PG.
 const PROGRAM: &str = "swalign";
-/// References whose lines a thread writes in one go.
+/// References whose lines a thread writes per task.
 const PART: usize = 4096;
-/// What an @SQ line has beside the name, at most.
+/// Maximum number of bytes of an @SQ line without the name.
 const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\tTP:circular\n".len();
 
-/// The header's text, in parts, with the comment on renamed references. References that can't stand in a header are
-/// refused.
+/// The header's text in parts, with the comment on renamed references. Returns an error if a reference cannot be part
+/// of a header.
 pub fn text(
     options: &Options,
     chosen: &Chosen,
@@ -45,7 +45,7 @@ pub fn text(
         }
         Ok(text)
     });
-    // Collected as results, so that of several errors the first part's is told.
+    // Collected as results, so that the error of the first part is reported.
     let references: Vec<Result<_>> = references.collect();
     let groups = options.lanes().into_iter().filter_map(|lane| lane.read_group);
     let mut rest: String = groups.map(|group| format!("{}\n", group.line())).collect();
@@ -58,7 +58,7 @@ pub fn text(
     parts.chain([Ok(rest.into_bytes())]).collect()
 }
 
-/// What is said of the scoring, the limits and what was chosen for the run.
+/// Comments on the scoring, the limits and the values chosen for the run.
 pub fn comments(options: &Options, chosen: &Chosen, scoring: &Scoring) -> Vec<String> {
     let comments = [scoring_comment(scoring), limits_comment(chosen, options.secondary_ratio)];
     let insert = match chosen.insert {
@@ -73,8 +73,8 @@ pub fn comments(options: &Options, chosen: &Chosen, scoring: &Scoring) -> Vec<St
     comments.into_iter().chain(insert).chain(split).chain(significance).collect()
 }
 
-/// The header of a search's hits, which come in the order of the texts, and in each by their start. A text without
-/// letters has no line: SAM has none of length 0, and no record is of such a text.
+/// The header for the hits of a search, which are sorted by text and by start within a text. A text without bases has
+/// no line, because SAM allows no length of 0, and such a text has no records.
 pub fn of_search(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
     let mut text = first("coordinate").into_bytes();
     let lettered = texts.iter().filter(|(_, len)| *len > 0);
@@ -83,7 +83,7 @@ pub fn of_search(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
     text
 }
 
-/// @HD.
+/// The @HD line.
 fn first(order: &str) -> String {
     format!("@HD\tVN:1.6\tSO:{order}\n")
 }
@@ -100,8 +100,8 @@ fn push_reference(text: &mut Vec<u8>, name: &str, len: usize, is_circle: bool) {
     text.push(b'\n');
 }
 
-/// @PG. Control characters of the command line are escaped, so that CL is one field. Other characters stay: SAM allows UTF-8
-/// there.
+/// @PG. Control characters of the command line are escaped, so that CL is one field. Other characters stay, since SAM
+/// allows UTF-8 there.
 fn program(command_line: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut line = String::new();
@@ -115,14 +115,14 @@ fn program(command_line: &str) -> String {
     format!("@PG\tID:{PROGRAM}\tPN:{PROGRAM}\tVN:{version}{line}\n")
 }
 
-/// The scoring, for people and for programs that check it. It says nothing of devices and threads, so the same input
-/// gives the same bytes on all of them.
+/// The scoring, for users and for programs that check it. It does not mention devices or threads, so the same input
+/// produces the same bytes on all of them.
 fn scoring_comment(scoring: &Scoring) -> String {
     let numbers = printable(&scoring.to_string());
     format!("swalign scoring: {numbers}; a gap of k costs gap_open + k * gap_extend")
 }
 
-/// The numbers by which hits are chosen.
+/// The limits by which hits are chosen.
 fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
     let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue:e}"));
     let min_score = match chosen.min_score {
@@ -139,7 +139,7 @@ fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
     format!("swalign hits: min_score={min_score}{tiers}{evalue} secondary_ratio={ratio}")
 }
 
-/// `text` as header fields may hold it, in printable ASCII; other characters escaped as in Rust.
+/// `text` in printable ASCII, as header fields require; other characters are escaped as in Rust.
 pub(super) fn printable(text: &str) -> String {
     let plain = |letter: char| letter == ' ' || letter.is_ascii_graphic();
     text.chars().fold(String::with_capacity(text.len()), |mut printable, letter| {

@@ -1,4 +1,4 @@
-//! The hits of a search as lines.
+//! Writes the hits of a search as lines.
 
 mod amplicons;
 mod oriented;
@@ -24,45 +24,45 @@ use std::ops::Range;
 pub use super::header::of_search as sam_header;
 pub use amplicons::AmpliconLines;
 
-/// Writes lines of one format into a buffer, which can't fail.
+/// Writes lines of one format into a buffer, which cannot fail.
 #[derive(Clone, Debug)]
 pub struct HitLines<'a> {
     format: SearchFormat,
     patterns: &'a [Pattern],
-    /// For SAM: the patterns that have a record, whose further ones are secondary.
+    /// For SAM: the patterns that already have a record, so that further records are secondary.
     seen: Vec<bool>,
     style: HitStyle,
 }
 
-/// How hits are shown.
+/// Display options of hits.
 #[derive(Clone, Debug)]
 pub struct HitStyle {
     pub page: PageOptions,
     /// Columns of the table.
     pub columns: Vec<SearchColumn>,
-    /// Whether alignments have the pattern's orientation, and not the text's.
+    /// Whether alignments are in the pattern's orientation instead of the text's.
     pub as_pattern: bool,
     pub pam: Option<Pam>,
 }
 
-/// A text, as its hits show it.
+/// The data of a text that hits show.
 #[derive(Clone, Copy, Debug)]
 pub struct TextShown<'a> {
     pub name: &'a str,
     pub letters: LettersShown<'a>,
-    /// Phred+33 characters of all bases if they are shown; otherwise none.
+    /// Phred+33 characters of all bases if they are shown; otherwise empty.
     pub qualities: &'a [u8],
-    /// Whether the last letter is followed by the first.
+    /// Whether the text is circular.
     pub is_circle: bool,
 }
 
 impl<'a> TextShown<'a> {
-    /// Some of its letters. Those of a circle are counted on after its last one.
+    /// Bases in this interval. In a circular text, positions continue after its last base.
     fn within(self, places: Range<usize>) -> Cow<'a, [u8]> {
         self.around(places, self.letters)
     }
 
-    /// Some of its qualities; positions count as for [`TextShown::within`].
+    /// Qualities in this interval; positions are as for [`TextShown::within`].
     fn qualities_within(self, places: Range<usize>) -> Cow<'a, [u8]> {
         self.around(places, LettersShown::Written(self.qualities))
     }
@@ -82,36 +82,36 @@ impl<'a> TextShown<'a> {
         shown.into()
     }
 
-    /// A stretch of the text, reverse-complemented on the reverse strand.
+    /// An interval of the text, reverse-complemented on the reverse strand.
     fn letters_on(self, strand: Strand, places: Range<usize>) -> Cow<'a, [u8]> {
         let letters = self.within(places);
         if strand == Strand::Forward { letters } else { reverse_complement(&letters).into() }
     }
 
-    /// The qualities of a stretch, reversed on the reverse strand.
+    /// The qualities of an interval, reversed on the reverse strand.
     fn qualities_on(self, strand: Strand, places: Range<usize>) -> Cow<'a, [u8]> {
         let qualities = self.qualities_within(places);
         if strand == Strand::Forward { qualities } else { qualities.iter().rev().copied().collect() }
     }
 
-    /// Letters after a hit, up to the end of the text.
+    /// Number of bases from the end of a hit to the end of the text.
     fn after(self, end: usize) -> usize {
         let len = self.letters.len();
         if end > len { len - 1 - (end - 1) % len } else { len - end }
     }
 }
 
-/// The letters of a text.
+/// The bases of a text.
 #[derive(Clone, Copy, Debug)]
 pub enum LettersShown<'a> {
     /// As they are shown.
     Written(&'a [u8]),
-    /// Codes of DNA.
+    /// DNA codes.
     Codes(&'a [u8]),
 }
 
 impl<'a> LettersShown<'a> {
-    /// Some of them.
+    /// The bases in an interval.
     fn within(self, places: Range<usize>) -> Cow<'a, [u8]> {
         match self {
             LettersShown::Written(letters) => letters[places].into(),
@@ -140,7 +140,7 @@ impl<'a> HitLines<'a> {
         self.format
     }
 
-    /// The first line, where the format has one. `invert` is for texts instead of hits.
+    /// The header line, or empty if the format has none. `invert` is for lists of texts instead of hits.
     pub fn header(&self, invert: bool) -> String {
         match self.format {
             SearchFormat::Tab if invert => "text\n".to_string(),
@@ -153,7 +153,7 @@ impl<'a> HitLines<'a> {
         }
     }
 
-    /// A hit. Starts are 0-based and ends exclusive, on the forward strand.
+    /// Appends a hit. Starts are 0-based and ends exclusive, on the forward strand.
     pub fn hit(&mut self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
         let Hit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
@@ -175,7 +175,7 @@ impl<'a> HitLines<'a> {
         }
     }
 
-    /// A record of FASTA or FASTQ.
+    /// Appends a FASTA or FASTQ record.
     fn record(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
         let Hit { start, end, edits, strand, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
@@ -195,7 +195,7 @@ impl<'a> HitLines<'a> {
         put_record(out, header, &letters, qualities.as_deref());
     }
 
-    /// A row of the table.
+    /// Appends a row of the table.
     fn row(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
         let HitStyle { as_pattern, .. } = self.style;
         let pattern = &self.patterns[hit.pattern as usize];
@@ -233,7 +233,7 @@ impl<'a> HitLines<'a> {
         out.push(b'\n');
     }
 
-    /// The CIGAR in the orientation that is asked for.
+    /// The CIGAR in the requested orientation.
     fn cigar(&self, hit: &Hit) -> String {
         if self.style.as_pattern && hit.strand == Strand::Reverse {
             cigar(&hit.path.iter().rev().copied().collect())
@@ -242,13 +242,13 @@ impl<'a> HitLines<'a> {
         }
     }
 
-    /// The letters of the text where the PAM is, as the pattern has it or in the text's order.
+    /// The bases of the PAM in the text, in the pattern's orientation or in text order.
     fn pam(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Option<Vec<u8>> {
         let pam = self.style.pam.as_ref()?;
         let edge = if pam.is_behind(hit.strand) { hit.end } else { hit.start };
         let place = match text.is_circle {
             false => pam.place(hit.strand, text.letters.len(), edge)?,
-            // Some turns further, so that no position is below 0.
+            // Adds whole turns, so that no position is negative.
             true => pam.place(hit.strand, usize::MAX, edge + pam.letters() * text.letters.len())?,
         };
         let letters = &*text.within(place);
@@ -275,8 +275,8 @@ impl<'a> HitLines<'a> {
         }
     }
 
-    /// The alignment to read: the pattern forward, and of a hit on the reverse strand the text's reverse complement; or
-    /// the text forward.
+    /// Appends the readable alignment: the pattern forward, and for a hit on the reverse strand the reverse complement
+    /// of the text; or the text forward.
     fn alignment(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
         let pattern = &self.patterns[hit.pattern as usize];
         let Oriented { columns, forward } = self.oriented(text, hit, self.style.as_pattern);
@@ -302,7 +302,7 @@ impl<'a> HitLines<'a> {
         out.extend_from_slice(block.as_bytes());
     }
 
-    /// A record: the whole pattern is the read, in the text's orientation.
+    /// Appends a SAM record: the read is the whole pattern, in the text's orientation.
     fn sam(&mut self, out: &mut Vec<u8>, shown: TextShown, hit: &Hit) {
         let text = shown.name;
         let pattern = &self.patterns[hit.pattern as usize];
@@ -323,7 +323,7 @@ impl<'a> HitLines<'a> {
         out.push(b'\n');
     }
 
-    /// A text after all of its hits.
+    /// Called for each text after all of its hits.
     pub fn text(&self, out: &mut Vec<u8>, text: TextShown, hits: u64, invert: bool) {
         let name = text.name;
         match self.format {
@@ -338,18 +338,18 @@ impl<'a> HitLines<'a> {
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments) {
-    // A vector takes all.
+    // Writing to a vector cannot fail.
     let _ = out.write_fmt(text);
 }
 
-/// Appends a stretch of a text as a record of FASTA or FASTQ under the name of the text.
+/// Appends an interval of a text as a FASTA or FASTQ record with the text's name.
 pub fn put_text(out: &mut Vec<u8>, format: SearchFormat, text: TextShown, places: Range<usize>) {
     let qualities = (format == SearchFormat::Fastq).then(|| text.qualities_within(places.clone()));
     let name = |out: &mut Vec<u8>| out.extend_from_slice(text.name.as_bytes());
     put_record(out, name, &text.within(places), qualities.as_deref());
 }
 
-/// RNA's U as T.
+/// Replaces RNA's U by T.
 fn as_dna(letters: &[u8]) -> Vec<u8> {
     letters.iter().map(|&letter| if letter == b'U' { b'T' } else { letter }).collect()
 }
@@ -383,8 +383,8 @@ pub fn cigar(path: &Path) -> String {
     path.iter().map(|&(len, step)| format!("{len}{}", letter(step))).collect()
 }
 
-/// Makes a primary record of SAM a secondary one where `seen`, the names of patterns with a record, has its pattern.
-/// So the joined parts of a search have one primary record of each pattern.
+/// Makes a primary SAM record secondary if its pattern is in `seen`, the names of patterns that already have a record.
+/// So the joined parts of a search have one primary record per pattern.
 pub fn demote(line: &mut Vec<u8>, seen: &mut HashSet<Vec<u8>>) {
     let mut fields = line.splitn(3, |&byte| byte == b'\t');
     let (Some(name), Some(flag)) = (fields.next(), fields.next()) else { return };

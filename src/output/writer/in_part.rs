@@ -1,5 +1,5 @@
-//! The tags YM and YQ of records in a part of the references: what a merge chooses hits by, beside what records have
-//! anyway.
+//! The tags YM and YQ of records in a part of the references: the data by which a merge chooses hits, in addition to
+//! the usual content of records.
 //!
 //! ```text
 //! YM:Z:TARGET,WHAT       of each alignment; TARGET is the number of the target among all, from 0
@@ -29,7 +29,7 @@ pub fn push(text: &mut Vec<u8>, target: usize, in_part: &InPart) {
     }
 }
 
-/// The target and what the alignment is.
+/// Parses the target's index and the data for merging.
 pub fn parse(text: &[u8]) -> Option<(u32, InPart)> {
     let (target, what) = str::from_utf8(text).ok()?.split_once(',')?;
     let in_part = match what {
@@ -40,12 +40,12 @@ pub fn parse(text: &[u8]) -> Option<(u32, InPart)> {
     Some((target.parse().ok()?, in_part))
 }
 
-/// What a part tells of a query.
+/// Data of a part about a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryInPart {
-    /// The least score at which a further hit would have existed.
+    /// The minimum score that a further hit would have needed.
     pub threshold: i32,
-    /// The best score of a hit that is not the first record's, reported or not.
+    /// The best score of a hit other than the first record's, reported or not.
     pub second: Option<i32>,
     pub tier: Tier,
 }

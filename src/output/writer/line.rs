@@ -1,9 +1,8 @@
-//! A record of the output before it has a format.
+//! A record of the output, independent of its format.
 //!
-//! Mates stand side by side, and each line says where the other mate is. A query has one primary line, further hits as
-//! secondary lines, or an unmapped line where nothing was found.
-//! What SAM can't hold is refused in all formats, except that PAF takes any name. BAM's own module names what BAM
-//! refuses besides.
+//! Mates are adjacent, and each line gives the position of the other mate. A query has one primary line and secondary
+//! lines for further hits, or an unmapped line if it has no hits. Anything that SAM cannot hold is an error in all
+//! formats, except that PAF accepts any name. The BAM module checks BAM's additional limits.
 
 mod maker;
 
@@ -25,34 +24,35 @@ const LAST: u16 = 128;
 pub(super) const SECONDARY: u16 = 256;
 pub(super) const SUPPLEMENTARY: u16 = 2048;
 
-/// A line, checked.
+/// A checked line.
 pub struct OutputLine<'a> {
     /// `*` for a nameless query.
     pub name: &'a str,
-    /// The query's letters in the orientation of the alignment.
+    /// The query's residues in the orientation of the alignment.
     pub letters: &'a [u8],
-    /// As they were read; empty where there are none.
+    /// In the order of the read; empty if there are no qualities.
     pub qualities: &'a [u8],
     /// `None` for an unmapped query.
     pub aligned: Option<AlignedLine<'a>>,
-    /// What the line tells of the query's mate; `None` for single reads.
+    /// The fields about the query's mate; `None` for single reads.
     pub mate: Option<MateOf<'a>>,
-    /// YQ: what a merge needs of the query; empty but for the first line of a query in a part of the references.
+    /// YQ: data that a merge needs about the query; empty except in the first line of a query in a part of the
+    /// references.
     pub of_query: &'a [u8],
     /// Tags that are copied from the query's header line.
     pub copied: CopiedTags<'a>,
 }
 
-/// Tags that are copied.
+/// Tags copied from the query.
 #[derive(Clone, Copy)]
 pub enum CopiedTags<'a> {
-    /// As SAM has them, each after a tab.
+    /// In SAM's form, each preceded by a tab.
     Text(&'a [u8]),
-    /// As BAM has them.
+    /// In BAM's form.
     Binary(&'a [u8]),
 }
 
-/// What a line tells of the other read of its pair.
+/// The fields of a line about the other read of its pair.
 #[derive(Clone, Copy)]
 pub struct MateOf<'a> {
     /// Whether the line's own read is the first of the pair.
@@ -61,14 +61,14 @@ pub struct MateOf<'a> {
     pub is_proper: bool,
     /// `None` if the mate is unmapped.
     pub place: Option<&'a MatePlace<'a>>,
-    /// Where the primary line of the read itself is, and so an unmapped mate; `None` if the read is unmapped.
+    /// Position of the primary line of the read itself, which an unmapped mate shares; `None` if the read is unmapped.
     pub own: Option<&'a MatePlace<'a>>,
-    /// Sum of the mate's base qualities that are not too low, which `samtools markdup` compares; `None` where it has no
+    /// Sum of the mate's base qualities above a threshold, which `samtools markdup` compares; `None` if it has no
     /// qualities.
     pub base_qualities: Option<i64>,
 }
 
-/// Where a line of a mate has it: the primary one, or of further hits of a pair the further one.
+/// Position of a mate: of its primary line or, for a pair of secondary hits, of its secondary line.
 pub struct MatePlace<'a> {
     pub target_number: usize,
     pub target_name: &'a str,
@@ -77,40 +77,40 @@ pub struct MatePlace<'a> {
     pub cigar: Vec<(u32, Kind)>,
 }
 
-/// Where and how the query of a line is aligned.
+/// The alignment of the query of a line.
 pub struct AlignedLine<'a> {
     pub alignment: &'a Alignment,
     pub rank: Rank,
     pub quality: u8,
-    /// Score of the second hit of the query, or of its part; not of secondary lines.
+    /// Score of the second hit of the query, or of its part; `None` for secondary lines.
     pub second: Option<i32>,
     /// Whether the hit is of the second tier.
     pub is_anchored: bool,
-    /// The target's place among all references, its name and its codes.
+    /// The target's index among all references, its name and its codes.
     pub target_number: usize,
     pub target_name: &'a str,
     pub target: &'a [u8],
-    /// The path with soft clips at its ends, which consumes the whole query. Neighbours are of different kinds, and
+    /// The path with soft clips at its ends, which consumes the whole query. Adjacent operations differ in kind, and
     /// none is empty.
     pub cigar: &'a [(u32, Kind)],
     pub differences: &'a EditTags,
-    /// SA: the other lines of a split query; empty where there are none.
+    /// SA: the other lines of a split query; empty if there are none.
     pub others: &'a [u8],
-    /// YM: what a merge needs of the alignment; empty but in a part of the references.
+    /// YM: data that a merge needs about the alignment; empty except in a part of the references.
     pub in_part: &'a [u8],
 }
 
-/// What a line is among the lines of its query.
+/// The kind of a line among the lines of its query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rank {
     Primary,
-    /// Of what an earlier hit leaves of the query.
+    /// A hit of the rest of the query that an earlier hit leaves.
     Supplementary,
     /// A further hit of the query.
     Secondary,
 }
 
-/// The operations of a CIGAR, numbered as BAM has them.
+/// The operations of a CIGAR, numbered as in BAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Match = 0,
@@ -122,7 +122,7 @@ pub enum Kind {
     Unequal = 8,
 }
 
-/// Why a record can't stand in a format, and what to do.
+/// The reason why a format cannot hold a record, and the remedy.
 pub struct Refused {
     pub format: &'static str,
     pub problem: String,
@@ -130,7 +130,7 @@ pub struct Refused {
 }
 
 impl<'a> CopiedTags<'a> {
-    /// The tags as text; none of those in binary, which BAM alone takes.
+    /// The tags as text; empty for binary tags, which only BAM uses.
     pub fn text(self) -> &'a [u8] {
         match self {
             CopiedTags::Text(text) => text,
@@ -156,7 +156,7 @@ impl OutputLine<'_> {
         own | self.mate.as_ref().map_or(0, |mate| mate.flags())
     }
 
-    /// Where RNAME and POS have it: of an unmapped read its mate's place.
+    /// Values for RNAME and POS; an unmapped read has its mate's.
     pub fn place(&self) -> Option<(usize, &str, u32)> {
         match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
             (Some(aligned), _) => {
@@ -167,14 +167,14 @@ impl OutputLine<'_> {
         }
     }
 
-    /// Where RNEXT and PNEXT have the mate: of an unmapped mate the read's own primary place.
+    /// Values for RNEXT and PNEXT; an unmapped mate has those of the read's own primary line.
     pub fn mate_place(&self) -> Option<(usize, &str, u32)> {
         let mate = self.mate.as_ref()?;
         let place = mate.place.or(mate.own)?;
         Some((place.target_number, place.target_name, place.alignment.target_start))
     }
 
-    /// TLEN: from this read's 5' end to its mate's, 0 where they are not on one target.
+    /// TLEN: from this read's 5' end to its mate's 5' end; 0 if they are on different targets.
     pub fn template_length(&self) -> i64 {
         match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
             (Some(own), Some(mate)) if own.target_number == mate.target_number => {
@@ -188,12 +188,12 @@ impl OutputLine<'_> {
         self.aligned.as_ref().is_some_and(|aligned| aligned.rank == Rank::Secondary)
     }
 
-    /// Whether it is the line of its query that others are further ones beside.
+    /// Whether this is the primary line of its query; an unmapped line counts as primary.
     pub fn is_primary(&self) -> bool {
         self.aligned.as_ref().is_none_or(|aligned| aligned.rank == Rank::Primary)
     }
 
-    /// The line with hard clips instead of soft ones, and the letters between them.
+    /// The line with hard clips instead of soft clips, and only the residues between them.
     fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
         let OutputLine { name, letters, qualities, ref aligned, mate, of_query, copied } = *self;
         let Some(aligned) = aligned else {
@@ -221,8 +221,9 @@ impl OutputLine<'_> {
 }
 
 impl<'a> MateOf<'a> {
-    /// What a line of this rank tells: the primary one of the mate's primary line, and a further hit of its partner, if it has
-    /// one. If not, it tells of the mate's primary line, and is no proper pair with it.
+    /// The mate fields for a line of this rank. The primary line points to the mate's primary line. A secondary hit
+    /// points to its partner, if it has one; otherwise it points to the mate's primary line, and is no proper pair with
+    /// it.
     pub fn of_line<'b>(self, rank: Rank, partner: Option<&'b MatePlace<'b>>) -> MateOf<'b>
     where
         'a: 'b,
@@ -233,7 +234,7 @@ impl<'a> MateOf<'a> {
         }
     }
 
-    /// The bits of FLAG that it sets.
+    /// The FLAG bits that these fields set.
     fn flags(&self) -> u16 {
         let mate = match self.place {
             None => MATE_UNMAPPED,
@@ -246,7 +247,7 @@ impl<'a> MateOf<'a> {
 }
 
 impl Kind {
-    /// The operation of this letter; `None` for one that no record has.
+    /// The operation with this character; `None` for operations that no record has.
     pub fn of(letter: u8) -> Option<Kind> {
         let all = [
             Kind::Match,

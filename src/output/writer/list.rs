@@ -1,7 +1,7 @@
-//! Lists of hits: BLAST's table, JSON, and alignments to read.
+//! Lists of hits: BLAST's table, JSON, and readable alignments.
 //!
-//! A hit shows as BLAST shows it: the query forward, and of a hit on the reverse strand the target's reverse complement.
-//! Lists hold any name.
+//! Hits are shown as in BLAST: the query forward, and for a hit on the reverse strand the reverse complement of the
+//! target. Lists accept any name.
 
 mod json;
 mod numbers;
@@ -27,7 +27,7 @@ use shown::QueryShown;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Makes the lists of a run. It holds no state between calls, so several threads may each make a part.
+/// Produces the lists of a run. It has no state between calls, so several threads may each make a part.
 pub struct ListMaker {
     pub targets: NamedTargets,
     pub scoring: Arc<Scoring>,
@@ -35,32 +35,33 @@ pub struct ListMaker {
     style: ListStyle,
     has_header: bool,
     identity: IdentityDefinition,
-    /// The lists are of a part of the references, and hold what joining the parts needs.
+    /// The lists are of a part of the references, and include the data that a merge needs.
     of_part: bool,
-    /// Hits tell how many of their letters are masked.
+    /// Whether hits report the number of their masked residues.
     tells_masked: bool,
 }
 
-/// How a list shows.
+/// Display options of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListStyle {
     pub format: HitFormat,
-    /// Of a table.
+    /// Columns of a table.
     pub columns: Vec<Column>,
-    /// Of text.
+    /// Layout of readable alignments.
     pub page: PageOptions,
 }
 
-/// What hits are ranked by.
+/// The rank criterion of hits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RankedBy {
     pub rank: Rank,
-    /// `None` where scores have no E-values.
+    /// `None` if the scores have no E-values.
     pub significance: Option<Significance>,
 }
 
 impl RankedBy {
-    /// Resolves the rank that was asked for. Ranks that have the order of scores are [`Rank::Raw`], which is faster.
+    /// Resolves the requested rank criterion. Criteria that order hits as scores do become [`Rank::Raw`], which is
+    /// faster.
     pub fn new(rank: Rank, significance: Option<Significance>) -> RankedBy {
         let is_by_score = match rank {
             Rank::Score | Rank::Evalue => significance.is_none_or(|known| known.has_order_of_scores()),
@@ -69,7 +70,8 @@ impl RankedBy {
         RankedBy { rank: if is_by_score { Rank::Raw } else { rank }, significance }
     }
 
-    /// The number of a hit of this score and identity, of a query and a target of these lengths; the highest first.
+    /// The rank value of a hit with this score and identity, for a query and a target of these lengths; higher values
+    /// come first.
     pub fn number(&self, score: i32, identity: f64, (query, target): (usize, usize)) -> f64 {
         match (self.rank, self.significance) {
             (Rank::Identity, _) => identity,
@@ -107,7 +109,7 @@ impl ListMaker {
         ListMaker { targets, scoring, ranked, style, has_header, identity, of_part, tells_masked }
     }
 
-    /// The comments in front of a table, where they are asked for.
+    /// The comments before a table, if they are requested.
     pub fn header(&self, command_line: &str, comments: &[String]) -> Vec<u8> {
         match self.style.format {
             HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.style.columns),
@@ -115,7 +117,7 @@ impl ListMaker {
         }
     }
 
-    /// Appends the lists of all these queries.
+    /// Appends the lists of these queries.
     pub fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) {
         for (record, found) in queries.iter().zip(found) {
             let mut query =
@@ -135,21 +137,21 @@ impl ListMaker {
         }
     }
 
-    /// Appends what a part has of a query.
+    /// Appends a part's data of a query.
     fn push_part(&self, out: &mut Vec<u8>, query: &mut QueryShown, found: &Found) {
         part::push_query(out, &query.told, found.threshold);
         for (at, alignment) in found.alignments.iter().enumerate() {
             let shown = self.shown(query, alignment);
             let lengths = (query.told.len, shown.target_len);
             let rank = self.ranked.number(alignment.score, shown.identity.percent(), lengths);
-            // Only hits of mates are more than hits.
+            // Only hits of mates carry more data.
             let in_part = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
             let target = self.targets.first + alignment.target as usize;
             part::push_hit(out, (rank, target, in_part), alignment, &shown);
         }
     }
 
-    /// A hit without what hits of its target take together.
+    /// A hit without the values that depend on other hits of its target.
     fn shown(&self, query: &mut QueryShown, alignment: &Alignment) -> ShownHit<'_> {
         let at = self.targets.first + alignment.target as usize;
         let target = self.targets.sequences.once(alignment.target);
@@ -167,25 +169,26 @@ impl ListMaker {
     }
 }
 
-/// Hits in their order, but with all hits of a target next to its first one, as in BLAST's lists.
+/// Hits in their order, except that all hits of a target follow its first hit, as in BLAST's lists.
 pub fn by_target<T>(mut hits: Vec<T>, target: impl Fn(&T) -> u32) -> Vec<T> {
     let mut firsts = HashMap::new();
     for hit in &hits {
         let next = firsts.len();
         firsts.entry(target(hit)).or_insert(next);
     }
-    // The sort is stable.
+    // Relies on a stable sort.
     hits.sort_by_key(|hit| firsts.get(&target(hit)).copied());
     hits
 }
 
-/// For each hit the share of the query that all hits of its target take, in percent. Hits of a target are adjacent.
+/// For each hit, the percentage of the query that the hits of its target cover together. Hits of a target must be
+/// adjacent.
 pub fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
     let of_targets = hits.chunk_by(|one, other| one.target == other.target);
     of_targets.flat_map(|hits| vec![covered(hits, len); hits.len()]).collect()
 }
 
-/// The share of a query that these hits take together, in percent.
+/// The percentage of a query that these hits cover together.
 fn covered(hits: &[&Alignment], len: usize) -> f64 {
     let mut taken: Vec<(u32, u32)> = hits.iter().map(|hit| hit.letters_taken(to_u32(len))).collect();
     taken.sort_unstable();

@@ -1,5 +1,5 @@
-//! The plain twin of our text: records as noodles holds them, written by noodles. Ours must be the same
-//! byte for byte, the refusals too, and noodles must read it back. From our BAM it must read the same.
+//! The plain twin of our text output: records built and written by noodles. Our output must be the same byte for byte,
+//! including the errors, and noodles must be able to read it. It must read the same records from our BAM.
 
 use super::Writer;
 use super::header::of_search;
@@ -25,7 +25,7 @@ use std::io;
 struct Case {
     options: Options,
     scoring: Scoring,
-    /// Names and letters.
+    /// Names and residues.
     targets: Vec<(String, String)>,
     query: Record,
     found: Found,
@@ -38,7 +38,7 @@ impl Case {
         writer(&self.options, self.scoring.clone(), &targets).unwrap()
     }
 
-    /// What noodles reads from the records in BAM.
+    /// The records that noodles reads from our BAM.
     fn read_bam(&self) -> io::Result<Vec<RecordBuf>> {
         let options = Options {
             format: crate::terms::options::OutputFormat::Records(Format::Bam),
@@ -110,7 +110,7 @@ impl Case {
         *line.quality_scores_mut() = scores.into();
     }
 
-    /// What follows from the alignment alone, residue by residue.
+    /// The fields that follow from the alignment alone, residue by residue.
     fn line(&self, alignment: &Alignment) -> RecordBuf {
         let query = self.oriented(alignment.strand);
         let target = self.targets[alignment.target as usize].1.as_bytes();
@@ -134,7 +134,7 @@ impl Case {
                     Op::Insertion => {}
                     Op::Deletion => md.push(self.letter(target[j])),
                 }
-                // A sign before the first letter of a run; before each substitution.
+                // A sign precedes the first residue of a run, and each substitution.
                 let sign = match op {
                     Op::Match if equal => '=',
                     Op::Match => '*',
@@ -191,7 +191,7 @@ impl Case {
         a.is_some() && a == b && (self.scoring.alphabet == Alphabet::Protein || a < Some(4))
     }
 
-    /// A letter as cs has those that are not equal.
+    /// A residue in cs in a column that is not equal.
     fn cs_letter(&self, letter: u8) -> char {
         match self.letter(letter) {
             'A' | 'C' | 'G' | 'T' => self.letter(letter).to_ascii_lowercase(),
@@ -200,7 +200,7 @@ impl Case {
         }
     }
 
-    /// A target's letter as its code has it, which is all that the writer knows.
+    /// A target residue as its code represents it, which is all that the writer knows.
     fn letter(&self, letter: u8) -> char {
         let code = self.scoring.alphabet.code(letter).unwrap();
         match self.scoring.alphabet.letters()[usize::from(code)] {
@@ -253,7 +253,7 @@ impl Random {
         Alignment { target, score, ..at(strand, query_start, target_start, cigar) }
     }
 
-    /// Makes a record that SAM may not be able to hold.
+    /// Changes a record so that SAM may not be able to hold it.
     fn spoil(&mut self, query: &mut Record) {
         let qualities = query.qualities.get_or_insert_default();
         match self.below(8) {
@@ -280,7 +280,7 @@ fn shortened(cs: &str) -> String {
     first + &pieces.map(of_piece).collect::<String>()
 }
 
-/// SEQ as BAM has it.
+/// SEQ after a round trip through BAM.
 fn of_four_bits(mut line: RecordBuf) -> RecordBuf {
     for letter in line.sequence_mut().as_mut() {
         let upper = letter.to_ascii_uppercase();
@@ -371,7 +371,7 @@ fn cigars_that_bam_cannot_count() {
     }
 }
 
-/// At the seams of the parts in which references are written.
+/// Numbers of references at the boundaries of the parts in which they are written.
 #[test]
 fn headers_are_those_of_noodles() {
     for references in [1, 2, 4095, 4096, 4097, 10_000] {

@@ -1,4 +1,4 @@
-//! Where the output goes: stdout, or a file that appears whole or not at all.
+//! Destination of the output: stdout, or a file that appears complete or not at all.
 
 use super::place::{directory, is_stdout, open};
 use super::temporary::Rename;
@@ -11,33 +11,33 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes gathered before a write. The parts of a large run are longer, and are written without a copy.
+/// Bytes gathered before a write. Parts of a large run are longer, and are written without a copy.
 const BUFFER: usize = 64 * 1024;
 
 /// The output of a run.
 ///
-/// A regular file is written under a temporary name beside it and renamed by [`Output::finish`]. Without
-/// that call the temporary is removed, and a file that was there before stays untouched.
-/// Stdout, devices, pipes and other files that are not regular are written directly.
+/// A regular file is written under a temporary name beside it and renamed by [`Output::finish`]. Without that call the
+/// temporary is removed, and an existing file stays untouched. Stdout, devices, pipes and other files that are not
+/// regular are written directly.
 #[derive(Debug)]
 pub struct Output {
-    /// The name that messages show.
+    /// The name shown in messages.
     name: PathBuf,
     role: OutputRole,
-    /// `None` only while it is being dropped.
+    /// `None` only while the output is being dropped.
     sink: Option<BufWriter<Sink>>,
-    /// The name that a regular file is written under, and the name that it will have.
+    /// The temporary name of a regular file, and its final name.
     rename: Option<Rename>,
-    /// Bytes so far.
+    /// Number of bytes so far.
     written: u64,
-    /// The checksum of these bytes, where it is wanted.
+    /// The checksum of these bytes, if it is requested.
     sum: Option<Hasher>,
 }
 
 /// The role of an output in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputRole {
-    /// Where the records go. If its reader has left, the run has nothing more to do.
+    /// Receives the records. If the reader of this output has left, the run has nothing more to do.
     Main,
     /// A file beside the main output. If its reader leaves, the run has failed.
     Side,
@@ -49,7 +49,7 @@ enum Sink {
     File(File),
 }
 
-/// Files that get their names with an output, or not at all.
+/// Files that are renamed together with an output, or not at all.
 #[derive(Default)]
 pub struct Beside {
     pub index: Option<Output>,
@@ -65,8 +65,8 @@ impl Beside {
 }
 
 impl Output {
-    /// Opens the main output of a run; `None`, `-` and `/dev/stdout` are stdout. The receipt of another output is not
-    /// replaced.
+    /// Opens the main output of a run; `None`, `-` and `/dev/stdout` are stdout. Never replaces the receipt of another
+    /// output.
     pub fn create(path: Option<&Path>) -> Result<Output> {
         match path {
             Some(path) if !is_stdout(path) => {
@@ -80,8 +80,8 @@ impl Output {
         }
     }
 
-    /// Opens a file that is written beside the main output, such as statistics. The receipt of another output is not
-    /// replaced.
+    /// Opens a file that is written beside the main output, such as statistics. Never replaces the receipt of another
+    /// output.
     pub fn create_side(path: &Path) -> Result<Output> {
         refuse_receipt(path)?;
         Output::at(path)
@@ -102,7 +102,7 @@ impl Output {
         Output { name, role, sink, rename, written: 0, sum: None }
     }
 
-    /// The error of a failed write. [`Error::Closed`] comes from here and from `cli/stdout.rs` alone.
+    /// The error for a failed write. Only this function and `cli/stdout.rs` return [`Error::Closed`].
     fn failed(&self, source: io::Error) -> Error {
         match (self.role, source.kind()) {
             (OutputRole::Main, ErrorKind::BrokenPipe) => Error::Closed,
@@ -110,17 +110,17 @@ impl Output {
         }
     }
 
-    /// Takes the checksum of all bytes; to be called before the first one.
+    /// Enables the checksum of all bytes; must be called before the first write.
     pub fn sum_up(&mut self) {
         self.sum = Some(Hasher::new());
     }
 
-    /// CRC-32 of the bytes so far, if it is taken.
+    /// CRC-32 of the bytes so far, if it is enabled.
     pub fn sum(&self) -> Option<u32> {
         self.sum.clone().map(Hasher::finalize)
     }
 
-    /// Writes all of `bytes`; unlike [`Write`], with an error that names the file and the remedy.
+    /// Writes all of `bytes`. Unlike [`Write`], the error names the file and the remedy.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if let Some(sum) = &mut self.sum {
@@ -129,12 +129,12 @@ impl Output {
         self.write_all(bytes).map_err(|source| self.failed(source))
     }
 
-    /// Bytes that were written so far.
+    /// Number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Opens another file beside this one, of the same name with `extension` behind; `None` where this one is no regular
+    /// Opens another file beside this one, with `extension` appended to its name; `None` if this output is no regular
     /// file.
     pub fn beside(&self, extension: &str) -> Result<Option<Output>> {
         let mut name = self.name.clone().into_os_string();
@@ -142,8 +142,8 @@ impl Output {
         self.rename.as_ref().map(|_| Output::at(Path::new(&name))).transpose()
     }
 
-    /// Folder and name by which temporary files for this output are called: beside it, or where it is no regular file in
-    /// the system's folder for them.
+    /// Folder and base name of temporary files for this output: beside it or, if it is no regular file, in the system's
+    /// temporary folder.
     pub fn scratch(&self) -> (PathBuf, OsString) {
         match self.rename.as_ref().and_then(|rename| Some((rename, rename.target.file_name()?))) {
             Some((rename, name)) => (directory(&rename.temporary).to_path_buf(), name.to_os_string()),
@@ -156,24 +156,24 @@ impl Output {
         self.rename.is_some()
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     pub fn flush_now(&mut self) -> Result<()> {
         self.flush().map_err(|source| self.failed(source))
     }
 
-    /// Brings everything to its place: flushes, and for a regular file syncs and renames.
+    /// Completes the output: flushes it, and syncs and renames a regular file.
     pub fn finish(self) -> Result<()> {
         self.finish_with(Beside::default())
     }
 
-    /// As [`Output::finish`], with the files beside it: all have their names then, or none.
+    /// Like [`Output::finish`], including the files beside it: either all of them get their names, or none.
     pub fn finish_with(mut self, mut beside: Beside) -> Result<()> {
         self.close()?;
         beside.all().try_for_each(Output::close)?;
         self.settle(beside)
     }
 
-    /// Writes what is left. A regular file is whole on the disk then, under its temporary name.
+    /// Writes the remaining bytes. A regular file is then complete on disk, under its temporary name.
     fn close(&mut self) -> Result<()> {
         self.try_close().map_err(|source| self.failed(source))
     }
@@ -182,19 +182,19 @@ impl Output {
         self.flush()?;
         let Some(Rename { temporary, .. }) = &self.rename else { return Ok(()) };
         if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
-            // Without this a crash of the machine could leave an empty file under the new name. And a disk on
-            // the network may say only now that it is full.
+            // Without this, a crash of the machine could leave an empty file under the new name. Also, a network disk
+            // may only report now that it is full.
             file.sync_all()?;
         }
-        // A later attempt of the same job may have taken this one for lost, and removed its temporary. Then the later
-        // attempt writes the output, and the receipt beside it, and this one is an error.
+        // A later attempt of the same job may have considered this one dead, and removed its temporary. The later
+        // attempt then writes the output and its receipt, and this one fails.
         fs::metadata(temporary)?;
-        // Some systems rename no open file.
+        // Some systems cannot rename an open file.
         self.sink = None;
         Ok(())
     }
 
-    /// Gives a closed file its name, and does the same for the closed files beside it.
+    /// Renames a closed file and the closed files beside it.
     fn settle(mut self, mut beside: Beside) -> Result<()> {
         let mut outdated = Vec::new();
         if let Some(Rename { target, .. }) = &self.rename {
@@ -203,7 +203,7 @@ impl Output {
             }
             outdated.extend(receipt::of_output(target));
             if beside.index.is_some() {
-                // One of the other format would be taken for that of the new file.
+                // An index in the other format would be mistaken for that of the new file.
                 outdated.extend(sort::indices(&self.name).into_iter().filter(|index| index.is_file()));
             }
         }
@@ -233,7 +233,7 @@ impl Drop for Output {
     fn drop(&mut self) {
         let Some(Rename { temporary, .. }) = self.rename.take() else { return };
         if let Some(sink) = self.sink.take() {
-            // What is buffered goes with the file; flushing it could only fail again.
+            // Buffered data are discarded with the file; flushing them could only fail again.
             drop(sink.into_parts());
         }
         temporary::discard(&temporary);
@@ -256,7 +256,7 @@ impl Write for Sink {
     }
 }
 
-/// Refuses to replace the receipt of another output.
+/// Returns an error if the receipt of another output would be replaced.
 fn refuse_receipt(path: &Path) -> Result<()> {
     if !receipt::is_one(path) {
         return Ok(());
@@ -265,7 +265,7 @@ fn refuse_receipt(path: &Path) -> Result<()> {
     Err(Error::input(place, "this is the receipt of another output", "name another output file"))
 }
 
-/// The error at `name` with what to do about it.
+/// The error at `name`, with a remedy.
 pub(super) fn explain(name: &Path, source: io::Error) -> Error {
     let kind = source.kind();
     let remedy = match kind {
@@ -355,7 +355,7 @@ mod tests {
         let error = Output::create(Some(&path)).unwrap_err().to_string();
         assert!(error.contains("receipt of another output"), "{error}");
         assert_eq!(names(scratch.path()), ["out.sam.swalign"]);
-        // A file that only sounds like one is as any other.
+        // A file that only resembles a receipt is replaced like any other.
         fs::write(&path, ">swalign\n").unwrap();
         write(&path, "text").unwrap();
     }
@@ -483,7 +483,7 @@ mod tests {
         fn a_directory_without_rights_is_an_error() {
             let scratch = scratch();
             fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o555)).unwrap();
-            // Root may write anywhere; then there is nothing to see.
+            // Root may write anywhere, so there is no error to check.
             if let Err(error) = Output::create(Some(&scratch.path().join("out.sam"))) {
                 assert!(error.to_string().contains("writable"), "{error}");
             }
@@ -500,7 +500,7 @@ mod tests {
             File::create(&plain).unwrap();
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
             assert_eq!(mode(&path), mode(&plain));
-            // Those of a file that is replaced are kept.
+            // The permissions of a file that is replaced are kept.
             for kept in [0o600, 0o666, 0o755, 0o200] {
                 fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
                 write(&path, "text").unwrap();

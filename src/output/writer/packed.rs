@@ -1,4 +1,4 @@
-//! Text on its way to a file, in blocks of bgzf where the file's name says so.
+//! Writes text to a file, in bgzf blocks if the file's name asks for them.
 
 use super::Output;
 use super::bgzf::{Joint, RecordBytes};
@@ -27,14 +27,14 @@ impl TextOutput {
         if self.text.len() >= GATHERED { self.write() } else { Ok(()) }
     }
 
-    /// Writes what is gathered and what ends the file, and gives the output, which is still to be finished.
+    /// Writes the buffered text and the end of the file, and returns the output, which must still be finished.
     pub fn end(mut self) -> Result<Output> {
         self.write()?;
         self.output.put(&self.joint.finish()?)?;
         Ok(self.output)
     }
 
-    /// Writes what is gathered. The blocks of a packed file do not depend on it.
+    /// Writes the buffered text. The blocks of a compressed file do not depend on when this is called.
     pub fn write(&mut self) -> Result<()> {
         if !self.packed {
             self.output.put(&self.text)?;

@@ -1,9 +1,9 @@
 //! PAF, minimap2's format: twelve columns and tags, no header.
 //!
-//! Coordinates are 0-based and half-open, those of the query on its original strand, those of the target
-//! on the forward strand. The columns of matches and of the block's length, NM, de and tp are counted as
-//! minimap2 (Li 2018) counts them: an ambiguous column (N and the other IUPAC codes on either side) is
-//! an edit, and belongs neither to the matches nor to the block.
+//! Coordinates are 0-based and half-open. Those of the query are on its original strand, those of the target on the
+//! forward strand. The columns of matches and of the block's length, NM, de and tp are computed as in minimap2 (Li
+//! 2018): an ambiguous column (N and the other IUPAC codes on either side) is an edit, and counts neither as a match
+//! nor in the block.
 
 use super::line::{AlignedLine, Kind, OutputLine, Rank};
 use super::sam::push_cs;
@@ -11,13 +11,13 @@ use super::tags::{Residues, push_number};
 use crate::terms::casts::to_i64;
 use std::io::Write;
 
-/// The tag of a supplementary line, which PAF has none for.
+/// The tag that marks a supplementary line, for which PAF has no standard tag.
 pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
 
-/// What a line has behind name and length where nothing was found.
+/// The columns after name and length of a query without hits.
 pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0";
 
-/// Appends a line with its end.
+/// Appends a line with its newline.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_columns(text, line, residues);
     if !line.of_query.is_empty() {
@@ -28,7 +28,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     text.push(b'\n');
 }
 
-/// The columns, and the tags of the alignment.
+/// Appends the columns, and the tags of the alignment.
 fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     let len = to_i64(line.letters.len());
     text.extend_from_slice(line.name.as_bytes());
@@ -70,7 +70,7 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     }
 }
 
-/// NM to cg, and where asked for cs, in minimap2's order.
+/// Appends the tags from NM to cg, and cs if requested, in minimap2's order.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -87,11 +87,11 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) 
     push_cs(text, aligned);
 }
 
-/// The columns of an alignment by their kind.
+/// Numbers of alignment columns by kind.
 #[derive(Default)]
 struct ColumnCounts {
     matches: i64,
-    /// Those with two residues, ambiguous ones too.
+    /// Columns with two residues, including ambiguous ones.
     paired: i64,
     gapped: i64,
     gaps: i64,
@@ -142,14 +142,14 @@ impl ColumnCounts {
     }
 }
 
-/// Appends de, the gap-compressed divergence: of all columns, each gap being one, the share that do not
-/// match. As minimap2 rounds it, so that its lines and ours can be compared as text.
+/// Appends de, the gap-compressed divergence: the share of columns that do not match, where each gap counts as one
+/// column. It is rounded as in minimap2, so that lines of both programs can be compared as text.
 fn push_divergence(text: &mut Vec<u8>, columns: &ColumnCounts) {
     let divergence = 1.0 - columns.matches as f64 / (columns.paired + columns.gaps) as f64;
     if divergence == 0.0 {
         text.push(b'0');
     } else {
-        // Writing to memory can't fail.
+        // Writing to memory cannot fail.
         let _ = write!(text, "{divergence:.4}");
     }
 }

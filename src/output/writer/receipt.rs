@@ -1,5 +1,5 @@
-//! The receipt of an output, which a part has, and a run that may be resumed. It tells how the output was made, and
-//! that it is whole. Its name is the output's with `.swalign` behind, and it appears together with the output.
+//! The receipt of an output, which parts and resumable runs have. It records how the output was made, and that it is
+//! complete. Its name is the output's name with `.swalign` appended, and it appears together with the output.
 //!
 //! ```text
 //! swalign 0.1.0
@@ -20,10 +20,10 @@
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! Only a part of the references has the lines `hits` and `limits`, by which a merge chooses among the hits of all parts; one
-//! of mates has the line `mates`, and one of lists the line `list`. The places of `stretch` are those of
-//! [`crate::input::reader::Extent`], or 0 where the output is no part of the queries. Checksums find changes by accident or by hand;
-//! they are no signature.
+//! Only a part of the references has the lines `hits` and `limits`, by which a merge chooses among the hits of all
+//! parts. A part with mates also has the line `mates`, and a part with lists the line `list`. The positions in
+//! `stretch` are those of [`crate::input::reader::Extent`], or 0 if the output is no part of the queries. Checksums
+//! detect accidental or manual changes; they are no signature.
 
 mod choice;
 
@@ -38,18 +38,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use choice::{Choice, ListInReceipt, MatesInReceipt};
 
-/// What every receipt begins with, of any version.
+/// The first bytes of every receipt, of any version.
 const WORD: &[u8] = b"swalign ";
-/// The first lines. Receipts of other versions are refused, since their records may differ.
+/// The first lines. Receipts of other versions are rejected, since their records may differ.
 pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t6\n");
 const SEAL: &str = "seal\t";
-/// No receipt is longer: it has a command line and a few file names.
+/// Maximum length of a receipt in bytes: it holds a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
 
-/// What an output is of.
+/// The work whose result an output is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// As @PG has it.
+    /// The command line, as in @PG.
     pub command: String,
     pub format: String,
     /// 1/1 is the whole.
@@ -58,7 +58,7 @@ pub struct Task {
     pub inputs: Vec<InputFile>,
 }
 
-/// A file as it was when it was read.
+/// State of a file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
     pub bytes: u64,
@@ -67,36 +67,36 @@ pub struct InputFile {
     pub name: String,
 }
 
-/// An output that is whole.
+/// A complete output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     pub task: Task,
     pub records: u64,
-    /// Places in the input where the part's records begin and end, which tell whether another one is beside it.
+    /// Positions in the input at which the part's records begin and end, which show whether two parts are adjacent.
     pub stretch: (u64, u64),
-    /// Bytes of the header, of what stands behind the records, and of all.
+    /// Bytes of the header, of the data after the records, and in total.
     pub header: u64,
     pub end: u64,
     pub bytes: u64,
     /// CRC-32 of all bytes.
     pub sum: u32,
-    /// Of a part of the references.
+    /// Only for a part of the references.
     pub choice: Option<Choice>,
 }
 
-/// Why there is no receipt that can be believed.
+/// The reason why there is no valid receipt.
 #[derive(Debug)]
 pub enum Unread {
     Missing,
-    /// Of another version of swalign.
+    /// It was written by another version of swalign.
     Version,
-    /// It is not what was written.
+    /// It was changed after it was written.
     Changed,
     Io(io::Error),
 }
 
 impl Task {
-    /// A task on `inputs`, those of them that are regular files.
+    /// A task on those of `inputs` that are regular files.
     pub fn new<'a>(
         command: &str,
         format: &str,
@@ -112,15 +112,16 @@ impl Task {
         }
     }
 
-    /// Whether `output` is what this task would write. `inputs` is the number of the task's inputs: one that is no
-    /// regular file, such as stdin, is never the same again.
+    /// Whether `output` is already the result of this task. `inputs` is the number of the task's inputs. An input that
+    /// is no regular file, such as stdin, is never considered unchanged.
     pub fn is_done(&self, output: &Path, inputs: usize) -> bool {
         let bytes = fs::metadata(output).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
         self.inputs.len() == inputs
             && read(output).is_ok_and(|receipt| receipt.task == *self && Some(receipt.bytes) == bytes)
     }
 
-    /// Whether `other` is a part of the same run. Copies of inputs have times of their own.
+    /// Whether `other` is a part of the same run. Modification times are ignored, since copies of inputs have their
+    /// own.
     pub fn is_beside(&self, other: &Task) -> bool {
         let bytes = |task: &Task| task.inputs.iter().map(|input| input.bytes).collect::<Vec<_>>();
         (&self.command, &self.format, self.part.of) == (&other.command, &other.format, other.part.of)
@@ -138,7 +139,7 @@ impl InputFile {
     }
 }
 
-/// Nanoseconds since 1970: 0 before, and the most, in the year 2554, for later times.
+/// Nanoseconds since 1970: 0 for earlier times, and the maximum for times after the year 2554.
 fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     u64::try_from(since).unwrap_or(u64::MAX)
@@ -160,7 +161,7 @@ impl Receipt {
         text + &seal
     }
 
-    /// The receipt that was written as `text`.
+    /// Parses the text of a receipt.
     fn open(text: &[u8]) -> Result<Receipt, Unread> {
         if !text.starts_with(FIRST_LINES.as_bytes()) {
             return Err(if text.starts_with(WORD) { Unread::Version } else { Unread::Changed });
@@ -216,7 +217,7 @@ impl Receipt {
             })
     }
 
-    /// Writes it for the output that will be at `output`. It gets its name with the output ([`Output::finish_with`]).
+    /// Writes it for the future output at `output`. It is renamed together with the output ([`Output::finish_with`]).
     pub fn write(&self, output: &Path) -> Result<Output> {
         let mut file = Output::at(&path(output))?;
         file.put(self.text().as_bytes())?;
@@ -232,7 +233,7 @@ fn key(parts_of: PartsOf) -> &'static str {
     }
 }
 
-/// Where the receipt of `output` stands.
+/// Path of the receipt of `output`.
 pub fn path(output: &Path) -> PathBuf {
     let output = resolve(output).unwrap_or_else(|_| output.to_path_buf());
     let mut name = output.into_os_string();
@@ -240,12 +241,12 @@ pub fn path(output: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The last line, of the lines before it.
+/// The last line, computed from the lines before it.
 fn seal(lines: &[u8]) -> String {
     format!("{SEAL}{:08x}\n", crc32fast::hash(lines))
 }
 
-/// The receipt of `output`.
+/// Reads the receipt of `output`.
 pub fn read(output: &Path) -> Result<Receipt, Unread> {
     let path = path(output);
     let read = || -> io::Result<Vec<u8>> {
@@ -274,7 +275,7 @@ fn begins_as_one(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut word)).is_ok() && word == *WORD
 }
 
-/// Refuses an output whose receipt can't be written beside it, or would replace a file that is none.
+/// Returns an error if the receipt cannot be written beside the output, or would replace a file that is no receipt.
 pub fn check(output: &Path) -> Result<()> {
     let path = path(output);
     let problem = match fs::metadata(&path) {
@@ -288,12 +289,12 @@ pub fn check(output: &Path) -> Result<()> {
     Err(Error::input(place, problem, "name another output file, or move this file"))
 }
 
-/// Refuses an output in a folder that takes no receipt. A run would find out only at its end.
+/// Returns an error if the folder of the output accepts no receipt, which a run would otherwise notice only at its end.
 pub fn try_to_write(output: &Path) -> Result<()> {
     Output::at(&path(output)).map(drop)
 }
 
-/// The receipt that `output` has now. It is outdated when `output` is replaced.
+/// Path of the current receipt of `output`, which becomes outdated when `output` is replaced.
 pub fn of_output(output: &Path) -> Option<PathBuf> {
     Some(path(output)).filter(|path| is_one(path))
 }
@@ -306,7 +307,7 @@ mod tests {
     use crate::terms::insert::{InsertSize, Orientation};
     use crate::terms::options::{Column, Limits, Rank};
 
-    /// A file's time may be set to any.
+    /// A file's time may be set to any value.
     #[test]
     fn times_have_a_last_one() {
         let at = |seconds| nanoseconds(UNIX_EPOCH + std::time::Duration::from_secs(seconds));
@@ -367,7 +368,7 @@ mod tests {
         Receipt { task: Task { format: "table".into(), ..task }, choice, ..receipt() }
     }
 
-    /// `text` with another seal, as of one who knows how.
+    /// `text` with a valid seal.
     fn sealed(text: &str) -> String {
         let lines = &text[..text.rfind(SEAL).unwrap()];
         lines.to_string() + &seal(lines.as_bytes())
@@ -378,7 +379,7 @@ mod tests {
         for receipt in [receipt(), of_references(), of_mates(), of_lists()] {
             let text = receipt.text();
             assert_eq!(Receipt::open(text.as_bytes()).unwrap(), receipt);
-            // No beginning of it is one, and no text that differs in one letter.
+            // No prefix of it is a receipt, and no text that differs in one character.
             for len in 0..text.len() {
                 assert!(Receipt::open(&text.as_bytes()[..len]).is_err(), "{len}");
                 let mut other = text.clone().into_bytes();
@@ -395,7 +396,7 @@ mod tests {
         assert!(matches!(Receipt::open(old.as_bytes()), Err(Unread::Version)));
     }
 
-    /// Whatever the seal says.
+    /// Impossible values are rejected even if the seal is valid.
     #[test]
     fn what_can_not_be_is_not_believed() {
         let (queries, references, mates) = (receipt().text(), of_references().text(), of_mates().text());

@@ -1,4 +1,4 @@
-//! Names of references that SAM forbids are made into names that it takes (`--rename-references`).
+//! Converts reference names that SAM forbids to valid names (`--rename-references`).
 
 use super::header::printable;
 use crate::input::reader::{first_repeated, sam_name};
@@ -6,12 +6,12 @@ use crate::terms::error::{Error, Place, Result};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Most pairs of names that the header shows, and most letters of a name that it shows.
+/// Maximum number of name pairs in the header comment, and maximum length of a name in it.
 const SHOWN: usize = 5;
 const SHOWN_LETTERS: usize = 60;
 
-/// Renames the references whose names SAM forbids. If there are any, gives a comment for the header. Two references
-/// that would get the same name are refused.
+/// Renames the references whose names SAM forbids, and returns a comment for the header if there are any. Returns an
+/// error if two references would get the same name.
 pub fn rename(names: &mut Vec<String>, file: &Path) -> Result<Option<String>> {
     let new: Vec<Cow<str>> = names.iter().map(|name| sam_name(name)).collect();
     let changed: Vec<(&str, &str)> = names
@@ -32,7 +32,7 @@ pub fn rename(names: &mut Vec<String>, file: &Path) -> Result<Option<String>> {
     Ok(Some(comment))
 }
 
-/// The comment: how many of all names were changed, by which rule, and the first ones.
+/// The comment: the number of changed names, the rule, and the first pairs of names.
 fn comment(changed: &[(&str, &str)], all: usize) -> String {
     let short = changed.iter().filter(|(old, _)| old.len() <= SHOWN_LETTERS);
     let pairs: Vec<String> =

@@ -1,8 +1,8 @@
-//! Records of a part of the references, read back to be joined with those of the other parts.
+//! Reads the records of a part of the references, to join them with those of the other parts.
 //!
-//! A record stays as the part's run has written it, except where it depends on hits among other references. A
-//! primary record may get another score of the second hit and another mapping quality. Or it becomes a secondary
-//! record, which has neither, and no letters. Those of mates tell more of each other, and are written anew: see
+//! A record stays as the part's run wrote it, except for fields that depend on hits in other references. A primary
+//! record may get another score of the second hit and another mapping quality. Or it becomes a secondary record, which
+//! has neither of these, and no bases. Records of mates also depend on each other, and are written anew: see
 //! [`MateRecord`].
 
 mod bam;
@@ -22,15 +22,15 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 /// A record as it was written.
 pub struct PartRecord {
     format: Format,
-    /// Not packed: of BAM with the size in front, else a line with its end.
+    /// Uncompressed: for BAM preceded by the size, otherwise a line with its newline.
     bytes: Vec<u8>,
     /// `None` for an unmapped query.
     pub aligned: Option<RecordHit>,
-    /// Of the first record of a query.
+    /// Only in the first record of a query.
     pub of_query: Option<QueryInPart>,
 }
 
-/// What a record tells.
+/// The decoded fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordTold {
     /// `None` for an unmapped query.
@@ -38,19 +38,19 @@ pub struct RecordTold {
     pub of_query: Option<QueryInPart>,
 }
 
-/// The hit that a record tells.
+/// The hit of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHit {
     pub score: i32,
     pub strand: Strand,
     pub secondary: bool,
-    /// The target's number among all.
+    /// The target's index among all references.
     pub target: u32,
-    /// Length of the alignment, in the query or in the target: the longer one.
+    /// Length of the alignment in the query or in the target, whichever is longer.
     pub span: u32,
 }
 
-/// What a record is among the records of all parts.
+/// The kind of a record among the records of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Primary {
@@ -58,7 +58,7 @@ pub enum Standing {
         quality: u8,
     },
     Secondary,
-    /// As it was, but for what only a part tells.
+    /// Unchanged, except that data only for merging are removed.
     Unmapped,
 }
 
@@ -79,7 +79,7 @@ impl PartRecords {
         PartRecords { format, input, ahead: None }
     }
 
-    /// The records of the next query, the primary one first; none at the end.
+    /// The records of the next query, the primary record first; empty at the end.
     pub fn next_query(&mut self) -> io::Result<Vec<PartRecord>> {
         let Some(first) = self.ahead.take().map_or_else(|| self.read(), |ahead| Ok(Some(ahead)))? else {
             return Ok(Vec::new());
@@ -127,7 +127,7 @@ impl PartRecord {
         }
     }
 
-    /// The name that its query was read with.
+    /// The original name of its query.
     pub fn query_name(&self, is_mate: bool) -> &[u8] {
         match (self.format, self.name()) {
             (Format::Paf, [name @ .., b'/', _]) if is_mate => name,
@@ -136,7 +136,7 @@ impl PartRecord {
         }
     }
 
-    /// Letters of its query, which the first record of it tells.
+    /// Length of its query, which the query's first record gives.
     pub fn letters(&self) -> usize {
         match self.format {
             Format::Bam => bam::letters(&self.bytes),
@@ -149,7 +149,7 @@ impl PartRecord {
         self.aligned.is_some_and(|aligned| aligned.secondary)
     }
 
-    /// Appends the record in its new standing, which an unmapped one can't change.
+    /// Appends the record in its new standing, which is ignored for an unmapped record.
     pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
         let standing = if self.aligned.is_some() { standing } else { Standing::Unmapped };
         match self.format {
@@ -160,7 +160,7 @@ impl PartRecord {
     }
 }
 
-/// As [`crate::terms::alignment::Alignment::span`], of a CIGAR's operations by length and letter.
+/// Like [`crate::terms::alignment::Alignment::span`], from the lengths and characters of a CIGAR's operations.
 fn span(operations: impl IntoIterator<Item = (u32, u8)>) -> Option<u32> {
     let operations: Vec<(u32, u8)> = operations.into_iter().collect();
     let at_ends = deletions_at_ends(operations.iter().map(|&(len, letter)| (len, letter == b'D')));
@@ -179,7 +179,7 @@ fn span(operations: impl IntoIterator<Item = (u32, u8)>) -> Option<u32> {
     Some(query.max(target - at_ends))
 }
 
-/// The error of a file that is not what a run has written.
+/// The error for a file that no run can have written.
 pub fn damaged() -> io::Error {
     io::Error::new(ErrorKind::InvalidData, "not what a run writes")
 }
@@ -218,7 +218,7 @@ mod tests {
         PartRecords::new(format, in_blocks, Cursor::new(bytes))
     }
 
-    /// Paths that take 4 letters of the query, and one of 65,537 operations, which takes 32,769.
+    /// Paths that consume 4 bases of the query, and one of 65,537 operations, which consumes 32,769.
     fn cigars() -> Vec<Cigar> {
         let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
         long.push((1, Op::Match));
@@ -226,7 +226,7 @@ mod tests {
         vec![smallvec![(4, Op::Match)], gaps, long]
     }
 
-    /// A record that changes is what the writer makes of that hit where it stands so.
+    /// A changed record equals the one that the writer makes for the same hit in its new standing.
     #[test]
     fn changed_records_are_those_of_the_writer() {
         let scoring = Scoring::dna(2, 4, 4, 2);
@@ -279,7 +279,7 @@ mod tests {
                     let mut out = Vec::new();
                     record.push(&mut out, Standing::Secondary);
                     assert!(out == expected, "{format:?} {number} secondary");
-                    // And a secondary record is one already.
+                    // A secondary record stays secondary.
                     let both = bytes(&part, &query, &[&better, &hit], None);
                     let both = records(format, both).next_query().unwrap();
                     let mut out = Vec::new();
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// A query without a hit that is reported tells what it has.
+    /// A query without reported hits keeps its own fields.
     #[test]
     fn unmapped_records_are_those_of_the_writer() {
         let target = "ACGTTGCAAC".repeat(10);
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// However a part is cut short, reading it is an error or an end, and nothing worse.
+    /// Reading a truncated part is an error or ends early, and nothing worse.
     #[test]
     fn what_is_cut_short_is_no_record() {
         let target = "ACGTTGCAAC".repeat(10);
@@ -336,9 +336,9 @@ mod tests {
                 let read = records(format, whole[..len].to_vec()).next_query();
                 assert_eq!(read.is_err(), len != first, "{format:?}, {len} of {first}");
             }
-            // A file that begins with a secondary record is not what a run writes.
+            // No run writes a file that begins with a secondary record.
             assert!(records(format, whole[first..].to_vec()).next_query().is_err());
-            // No number in a record leads out of it.
+            // No number in a record causes an access outside it.
             for at in 0..first {
                 for value in [0, 1, 0x7f, 0xff] {
                     let mut changed = whole.clone();

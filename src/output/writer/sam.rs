@@ -1,18 +1,18 @@
 //! SAM: the text of a line (SAMv1 specification, 2024).
 //!
-//! SEQ stands in the target's orientation, soft-clipped; secondary records have none. Proteins keep
-//! their letters; only a stop `*`, which SAM forbids there, becomes X.
+//! SEQ is in the target's orientation and soft-clipped; secondary records have none. Proteins keep their residues,
+//! except that a stop `*`, which SAM forbids there, becomes X.
 //!
-//! A run may have millions of records, so their text is made here, column by column. The tests hold
-//! it against noodles.
+//! A run may have millions of records, so this module writes their text itself, column by column. The tests compare it
+//! with noodles.
 
 use super::line::{AlignedLine, Kind, MateOf, OutputLine};
 use super::tags::{push_number, sam_letter};
 
-/// RNEXT, PNEXT and TLEN without a mate's place, with the tabs around them.
+/// RNEXT, PNEXT and TLEN without a mate's position, with the tabs around them.
 const NO_MATE: &[u8] = b"\t*\t0\t0\t";
 
-/// Appends a line with its end. The read group, where there is one, and copied tags are the last ones.
+/// Appends a line with its newline. The read group, if there is one, and copied tags come last.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, line.flags());
@@ -41,7 +41,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.push(b'\n');
 }
 
-/// RNAME to CIGAR, with the tab before them.
+/// Appends the columns from RNAME to CIGAR, with the tab before them.
 fn push_place(text: &mut Vec<u8>, line: &OutputLine) {
     text.push(b'\t');
     match line.place() {
@@ -68,7 +68,7 @@ pub(super) fn push_cigar(text: &mut Vec<u8>, cigar: &[(u32, Kind)]) {
     }
 }
 
-/// RNEXT, PNEXT and TLEN, with the tabs around them.
+/// Appends RNEXT, PNEXT and TLEN, with the tabs around them.
 fn push_mate(text: &mut Vec<u8>, line: &OutputLine) {
     let Some((number, name, start)) = line.mate_place() else { return text.extend_from_slice(NO_MATE) };
     let is_same = line.place().is_some_and(|(own, _, _)| own == number);
@@ -79,7 +79,7 @@ fn push_mate(text: &mut Vec<u8>, line: &OutputLine) {
     text.push(b'\t');
 }
 
-/// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
+/// Appends MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
 fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf) {
     if let Some(place) = mate.place {
         text.extend_from_slice(b"\tMC:Z:");
@@ -93,7 +93,7 @@ fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf) {
     }
 }
 
-/// SEQ and QUAL.
+/// Appends SEQ and QUAL.
 fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     match line.letters.is_empty() {
         true => text.push(b'*'),
@@ -107,7 +107,8 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD, where asked for cs, and AS, XS but on secondary records, of split queries SA, and in parts YM.
+/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, SA for split queries, and YM for
+/// parts.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -117,7 +118,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
     if let Some(second) = aligned.second {
-        // No constant of SAM: it leaves X? to programs, and bwa and bowtie2 use XS alike.
+        // XS is no tag of the specification, which leaves X? to programs; bwa and bowtie2 use it in this way.
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
     }
@@ -134,7 +135,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     }
 }
 
-/// The tag cs, where it was asked for.
+/// Appends the tag cs, if it was requested.
 pub(super) fn push_cs(text: &mut Vec<u8>, aligned: &AlignedLine) {
     if !aligned.differences.cs.is_empty() {
         text.extend_from_slice(b"\tcs:Z:");
@@ -142,7 +143,7 @@ pub(super) fn push_cs(text: &mut Vec<u8>, aligned: &AlignedLine) {
     }
 }
 
-/// A tab and a number.
+/// Appends a tab and a number.
 fn push_column(text: &mut Vec<u8>, number: impl Into<i64>) {
     text.push(b'\t');
     push_number(text, number);

@@ -1,20 +1,20 @@
-//! What the writer's stage hands records to.
+//! Receives records from the writing stage.
 
 use super::Output;
 use super::bgzf::{Joint, RecordBytes};
 use super::sort::Sorter;
 use crate::terms::error::Result;
 
-/// Takes the records of a run in the order of the input.
+/// Receives the records of a run in input order.
 pub enum RecordSink {
-    /// They are written in that order.
+    /// Writes the records in that order.
     InOrder(Joint),
-    /// They are written when all are there.
+    /// Sorts the records, and writes them after all have arrived.
     Sorted(Box<Sorter>),
 }
 
 impl RecordSink {
-    /// Adds a part of the records.
+    /// Adds some of the records.
     pub fn add(&mut self, part: RecordBytes, output: &mut Output) -> Result<()> {
         match self {
             RecordSink::InOrder(joint) => output.put(&joint.add(part)?),
@@ -22,8 +22,8 @@ impl RecordSink {
         }
     }
 
-    /// Writes what is left, and what stands behind the records. Gives the index, where one is made; it is to be finished
-    /// with the output.
+    /// Writes the remaining records and the end of the file. Returns the index, if there is one; it must be finished
+    /// together with the output.
     pub fn finish(self, output: &mut Output) -> Result<Option<Output>> {
         match self {
             RecordSink::InOrder(joint) => output.put(&joint.finish()?).map(|()| None),

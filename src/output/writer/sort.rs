@@ -1,4 +1,4 @@
-//! Records of BAM by coordinate, as `samtools sort` orders them, with their index.
+//! Sorts BAM records by coordinate, in the order of `samtools sort`, and indexes them.
 //!
 //! ```text
 //! records ──> Gathered ──sorted──> SortedRun, a file, each time that memory is full
@@ -9,8 +9,8 @@
 //!                                     └──────> IndexFile
 //! ```
 //!
-//! Memory holds [`Options::sort`](crate::terms::options::Options::sort) bytes of records, and of each run that is merged a
-//! block. The bytes of the output follow from the records alone.
+//! Memory holds [`Options::sort`](crate::terms::options::Options::sort) bytes of records, and one block of each run
+//! that is merged. The bytes of the output depend on the records alone.
 
 mod blocks;
 mod index;
@@ -33,30 +33,30 @@ use runs::{Gathered, Scratch, SortedRun};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-/// Runs that are merged at once; about as many files are open.
+/// Number of runs merged at once, and approximate number of open files.
 const FAN_IN: usize = 64;
 
 /// Sorts the records of a run.
 pub struct Sorter {
-    /// Bytes that records in memory may take.
+    /// Maximum number of bytes of records in memory.
     memory: usize,
     scratch: Scratch,
     gathered: Gathered,
-    /// In the order of their records. Of equal levels there are fewer than [`FAN_IN`], which are merged to one of the
-    /// next level.
+    /// Runs with their levels, in the order of their records. Fewer than [`FAN_IN`] runs have the same level; when
+    /// there would be more, they are merged into one run of the next level.
     runs: Vec<(u32, SortedRun)>,
     index: Option<IndexFile>,
 }
 
 impl Sorter {
-    /// For the records of `output`, in `memory` bytes.
+    /// Sorts the records of `output` in `memory` bytes.
     pub fn new(memory: usize, output: &Output, index: Option<IndexFile>) -> Sorter {
         let (folder, name) = output.scratch();
         let scratch = Scratch { folder, name };
         Sorter { memory, scratch, gathered: Gathered::default(), runs: Vec::new(), index }
     }
 
-    /// Adds records, one behind the other.
+    /// Adds concatenated records.
     pub fn add(&mut self, records: Vec<u8>) -> Result<()> {
         self.gathered.add(records).ok_or_else(no_record)?;
         if !self.gathered.is_full(self.memory) {
@@ -75,7 +75,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges the last runs to one of this level.
+    /// Merges the last `count` runs into one run of this level.
     fn join_last(&mut self, count: usize, level: u32) -> Result<()> {
         let joined = self.runs.split_off(self.runs.len().saturating_sub(count));
         let run = SortedRun::write(&mut Merge::new(readers(joined)?)?, &self.scratch)?;
@@ -83,10 +83,10 @@ impl Sorter {
         Ok(())
     }
 
-    /// Writes all records behind the header, and the end of the file. Gives the index, which is to be finished with the
-    /// output.
+    /// Writes all records after the header, and the end of the file. Returns the index, which must be finished together
+    /// with the output.
     pub fn finish(mut self, output: &mut Output) -> Result<Option<Output>> {
-        // Those in memory are one source more.
+        // The records in memory are one more source.
         while self.runs.len() >= FAN_IN {
             let count = (self.runs.len() + 2 - FAN_IN).clamp(2, FAN_IN);
             let level = self.runs.last().map_or(0, |run| run.0);
@@ -105,8 +105,9 @@ fn readers(runs: Vec<(u32, SortedRun)>) -> Result<Vec<Box<dyn SortedRecords>>> {
     runs.into_iter().map(reader).collect()
 }
 
-/// Writes the records of sorted sources, of which equal ones come in the sources' order, and the end of the file.
-/// `output` has its header. Gives the index, which is to be finished with the output.
+/// Writes the records of sorted sources, and the end of the file. Records with equal keys come in the order of the
+/// sources. `output` must already contain its header. Returns the index, which must be finished together with the
+/// output.
 pub fn write_sorted(
     sources: Vec<Box<dyn SortedRecords + '_>>,
     output: &mut Output,
@@ -120,7 +121,7 @@ pub fn write_sorted(
     })?;
     let records_end = output.written();
     output.put(&bgzf::end_of_file()?)?;
-    // An index that is older than its file is taken for that of another one.
+    // An index older than its file would be considered outdated, so the output is flushed first.
     output.flush_now()?;
     index.map(|index| index.finish(records_end)).transpose()
 }
@@ -133,8 +134,8 @@ pub struct IndexFile {
 }
 
 impl IndexFile {
-    /// For an output with this many references, of which the longest has so many letters. `None` where the output is no
-    /// regular file.
+    /// The index of an output with `references` references, the longest of which has `longest` bases. `None` if the
+    /// output is no regular file.
     pub fn beside(output: &Output, references: usize, longest: u64) -> Result<Option<IndexFile>> {
         let shape = IndexShape::of(longest);
         let beside = output.beside(shape.extension())?;
@@ -142,7 +143,7 @@ impl IndexFile {
         Ok(beside.map(|output| IndexFile { output, builder, references }))
     }
 
-    /// Adds the records of a batch, whose blocks stand from byte `at` on.
+    /// Adds the records of a batch, whose blocks start at byte `at`.
     fn add(&mut self, batch: &BlockBatch, packed: &[Vec<u8>], at: u64) -> Result<()> {
         for (&start, offset) in batch.starts.iter().zip(batch.offsets(packed, at)) {
             let place = record::first(&batch.bytes[start..]).and_then(RecordPlace::of);
@@ -159,10 +160,10 @@ impl IndexFile {
     }
 }
 
-/// What names of indices have behind the name of their file.
+/// Suffixes that index names append to the name of the indexed file.
 pub const INDEX_EXTENSIONS: [&str; 2] = [index::BAI_EXTENSION, index::CSI_EXTENSION];
 
-/// The indices that an output at `path` may have.
+/// The possible index files of an output at `path`.
 pub fn indices(path: &Path) -> [PathBuf; 2] {
     INDEX_EXTENSIONS.map(|extension| {
         let mut name = path.as_os_str().to_os_string();
@@ -171,7 +172,7 @@ pub fn indices(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// The error of bytes that are not what a run writes.
+/// The error for bytes that no run writes.
 fn no_record() -> Error {
     EngineError::Internal("bytes that are to be sorted are no record".to_string()).into()
 }

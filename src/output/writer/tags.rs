@@ -1,4 +1,4 @@
-//! Tags that tell how the query and the target of an alignment differ: NM, MD and cs.
+//! Tags that describe the differences between the query and the target of an alignment: NM, MD and cs.
 
 mod cs;
 
@@ -7,17 +7,17 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_i64, to_u8, to_u32};
 use crate::terms::options::CsForm;
 
-/// No code of a target.
+/// A value that is no code of a target.
 const NONE: u8 = u8::MAX;
 
-/// How an alignment's two sides differ.
+/// The differences between the two sides of an alignment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditTags {
-    /// NM: mismatches, inserted and deleted residues.
+    /// NM: mismatches plus inserted and deleted residues.
     pub edits: u32,
-    /// MD: the target's letters where they differ, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
+    /// MD: the target's residues at differences, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
     pub md: Vec<u8>,
-    /// cs; empty if it was not asked for, and of an alignment without columns.
+    /// cs; empty if it was not requested, or if the alignment has no columns.
     pub cs: Vec<u8>,
 }
 
@@ -33,11 +33,11 @@ enum Piece<'a> {
     Deletion(&'a [u8]),
 }
 
-/// The letters and codes of an alphabet as SAM needs them.
+/// The characters and codes of an alphabet for SAM.
 pub struct Residues {
-    /// The code that a letter equals.
+    /// The code of each character; only equal residues share one.
     codes: [u8; 256],
-    /// The letter of a code.
+    /// The character of each code.
     letters: Vec<u8>,
 }
 
@@ -49,25 +49,25 @@ impl Residues {
         Residues { codes: std::array::from_fn(code), letters }
     }
 
-    /// Whether a query letter and a target code count as equal in NM, MD and `=`: the same code, and
-    /// in DNA one of A, C, G, T.
+    /// Whether a query residue and a target code count as equal in NM, MD and `=`: the same code, and in DNA one of A,
+    /// C, G, T.
     pub fn equal(&self, letter: u8, code: u8) -> bool {
         self.codes[usize::from(letter)] == code
     }
 
-    /// Calls `unequal` with each place at which a run of letters and a run of codes are not equal.
+    /// Calls `unequal` with each position at which a query and a target run differ.
     pub fn for_each_unequal(&self, query: &[u8], target: &[u8], unequal: impl FnMut(usize)) {
         let sides = query.iter().zip(target).enumerate();
         let differs = sides.filter(|(_, (letter, code))| !self.equal(**letter, **code));
         differs.map(|(at, _)| at).for_each(unequal);
     }
 
-    /// Whether a query letter is none of A, C, G and T; a protein has no such letters.
+    /// Whether a query residue is none of A, C, G and T; proteins have no ambiguous residues.
     pub fn is_ambiguous(&self, letter: u8) -> bool {
         self.codes[usize::from(letter)] == NONE
     }
 
-    /// The same of a target's code.
+    /// Whether a target code is ambiguous.
     pub fn is_ambiguous_code(&self, code: u8) -> bool {
         self.is_ambiguous(self.letter(code))
     }
@@ -77,12 +77,12 @@ impl Residues {
     }
 }
 
-/// A residue as SAM may hold it: SEQ and MD have no `*`, so a protein's stop is written X.
+/// A residue as SAM can hold it: SEQ and MD allow no `*`, so a protein's stop is written as X.
 pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
-/// Calls `take` with the pieces of an alignment. `query` is written and in the aligned orientation; `target` has codes.
+/// Calls `take` with the pieces of an alignment. `query` has residues in the aligned orientation; `target` has codes.
 fn for_each_piece(
     residues: &Residues,
     query: &[u8],
@@ -118,15 +118,15 @@ fn for_each_piece(
 }
 
 impl EditTags {
-    /// Finds NM and MD of an alignment, from the query's letters in the aligned orientation and the
-    /// target's codes; what was found before is forgotten.
+    /// Computes NM and MD of an alignment from the query's residues in the aligned orientation and the target's codes,
+    /// and clears previous results.
     pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
         let EditTags { edits, md, cs } = self;
         *edits = 0;
         md.clear();
         cs.clear();
-        // Equal residues since the last letter of MD, 0 included: MD wants a number between any two
-        // letters, which also keeps a mismatch after a deletion apart from it.
+        // Equal residues since the last residue in MD, possibly 0: MD requires a number between any two residues, which
+        // also separates a mismatch from a preceding deletion.
         let mut equals = 0;
         for_each_piece(residues, query, target, alignment, |piece| match piece {
             Piece::Equal(codes) => equals += to_i64(codes.len()),
@@ -148,7 +148,7 @@ impl EditTags {
         push_number(md, equals);
     }
 
-    /// Finds cs after [`EditTags::find`], of the same alignment.
+    /// Computes cs after [`EditTags::find`], for the same alignment.
     pub fn find_cs(
         &mut self,
         form: CsForm,

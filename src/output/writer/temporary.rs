@@ -1,7 +1,7 @@
-//! Names of files that are not whole yet. Files that lost runs have left behind are removed.
+//! Names of incomplete files, and removal of those that aborted runs have left.
 //!
-//! `.NAME.JOB.HOST.PROCESS.ATTEMPT.tmp`, where JOB is Slurm's job, its task and how often it was begun
-//! again, such as `81_3_0`, or `-`. A file is locked as long as it is written.
+//! `.NAME.JOB.HOST.PROCESS.ATTEMPT.tmp`. JOB is Slurm's job, task and restart count, such as `81_3_0`, or `-`. A file
+//! is locked while it is written.
 
 use std::env;
 use std::ffi::OsStr;
@@ -10,19 +10,19 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// Bytes of the output's name and of the machine's in the temporary's, so that this stays within a file
+/// Maximum bytes of the output's name and of the machine's name in a temporary's name, which keep it within a file
 /// system's limit of 255 bytes.
 const NAME_BYTES: usize = 100;
 const HOST_BYTES: usize = 40;
-/// How many names of leftover temporaries are stepped over.
+/// Maximum number of existing names that are tried.
 const ATTEMPTS: u32 = 1000;
 
-/// A temporary, and the name that it gets.
+/// A temporary, and its final name.
 #[derive(Clone, Debug)]
 pub struct Rename {
     pub temporary: PathBuf,
     pub target: PathBuf,
-    /// Whether the target's folder takes no new files. Then the bytes are copied into the file that is there.
+    /// Whether the target's folder accepts no new files. Then the bytes are copied into the existing file.
     pub overwrites: bool,
 }
 
@@ -62,7 +62,7 @@ impl TemporaryOwner {
         format!(".{output}.{job}.{host}.{process}.{attempt}.tmp")
     }
 
-    /// The owner that a temporary of `output` names.
+    /// Parses the owner from the name of a temporary of `output`.
     fn parse(name: &str, output: &str) -> Option<TemporaryOwner> {
         let fields = name.strip_prefix('.')?.strip_prefix(output)?.strip_prefix('.')?.strip_suffix(".tmp")?;
         let &[job, host, process, _] = &fields.split('.').collect::<Vec<_>>()[..] else { return None };
@@ -80,7 +80,7 @@ impl TemporaryOwner {
         }
     }
 
-    /// Whether the process is surely gone. That can be known of a process of this machine only.
+    /// Whether the process has certainly ended, which can only be determined for processes of this machine.
     fn is_gone(&self, this: &TemporaryOwner) -> bool {
         let processes = Path::new("/proc");
         self.host == this.host
@@ -89,7 +89,7 @@ impl TemporaryOwner {
     }
 }
 
-/// Slurm's job, task and restarts.
+/// Slurm's job, task and restart count.
 fn job(variable: impl Fn(&str) -> Option<String>) -> String {
     let number =
         |name| variable(name).filter(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
@@ -101,7 +101,7 @@ fn job(variable: impl Fn(&str) -> Option<String>) -> String {
     format!("{job}_{task}_{restarts}")
 }
 
-/// The machine's name, of letters, digits and hyphens.
+/// The machine's name, reduced to ASCII alphanumerics and hyphens.
 fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| env::var("HOSTNAME").ok());
     let name = name.unwrap_or_else(|| "localhost".to_string());
@@ -109,7 +109,7 @@ fn host() -> String {
     name.trim().chars().map(plain).take(HOST_BYTES).collect()
 }
 
-/// As much of the output's name as its temporaries have.
+/// The prefix of the output's name that its temporaries contain.
 fn stem(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     let fits = |end: &usize| name.is_char_boundary(*end);
@@ -117,7 +117,7 @@ fn stem(name: &OsStr) -> String {
     name[..end].to_string()
 }
 
-/// Creates a temporary in `folder` for the output `name`. Temporaries whose writers are gone are removed first.
+/// Creates a temporary in `folder` for the output `name`, after removing temporaries whose writers have ended.
 pub fn create(folder: &Path, name: &OsStr, permissions: Permissions) -> io::Result<(File, PathBuf)> {
     let (stem, owner) = (stem(name), TemporaryOwner::this());
     clear(folder, &stem, &owner);
@@ -128,14 +128,14 @@ pub fn create(folder: &Path, name: &OsStr, permissions: Permissions) -> io::Resu
         permissions.at_first(&mut options);
         options.open(path)
     })?;
-    // Not all file systems have locks.
+    // Not all file systems support locks.
     let _ = file.try_lock();
     under_way.push(path.clone());
     permissions.apply(&file);
     Ok((file, path))
 }
 
-/// Calls `make` with names of temporaries until one does not exist yet.
+/// Calls `make` with names of temporaries until one of them does not exist yet.
 fn unused_name<T>(
     folder: &Path,
     stem: &str,
@@ -145,7 +145,7 @@ fn unused_name<T>(
     for attempt in 0..ATTEMPTS {
         let path = folder.join(owner.name(stem, attempt));
         match make(&path) {
-            // The file is another output of this process, or of a process that had its id.
+            // The file belongs to another output of this process, or to an earlier process with the same id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             made => return made.map(|made| (made, path)),
         }
@@ -155,7 +155,7 @@ fn unused_name<T>(
 
 #[cfg(unix)]
 impl Permissions<'_> {
-    /// Permissions from the first moment on. No other user reads the file before it has its final ones.
+    /// Sets the permissions at creation. No other user can read the file before it has its final permissions.
     fn at_first(&self, options: &mut OpenOptions) {
         use std::os::unix::fs::OpenOptionsExt;
         if !matches!(self, Permissions::New) {
@@ -163,8 +163,8 @@ impl Permissions<'_> {
         }
     }
 
-    /// Gives the file owner, group and mode of the file that it will replace, as far as the system lets this user. A file
-    /// system without them leaves the file private.
+    /// Gives the file the owner, group and mode of the file that it will replace, as far as the system allows. On a
+    /// file system without them, the file stays private.
     fn apply(&self, file: &File) {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let (Permissions::Of(old), Ok(new)) = (self, file.metadata()) else { return };
@@ -173,7 +173,7 @@ impl Permissions<'_> {
         if !is_same && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
             let keeps_group = new.gid() == old.gid() || fchown(file, None, Some(old.gid())).is_ok();
             if !keeps_group {
-                // The mode was meant for another group: this one may do what all may do.
+                // The mode was meant for another group, so this group gets the permissions of all users.
                 mode = mode & !0o070 | (mode & 0o007) << 3;
             }
         }
@@ -191,7 +191,7 @@ impl Permissions<'_> {
     fn apply(&self, _: &File) {}
 }
 
-/// Removes temporaries that no process will finish. What can't be removed stays.
+/// Removes temporaries that no process will finish. Errors are ignored.
 fn clear(folder: &Path, stem: &str, this: &TemporaryOwner) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Some(owner) = entry.file_name().to_str().and_then(|name| TemporaryOwner::parse(name, stem))
@@ -205,9 +205,9 @@ fn clear(folder: &Path, stem: &str, this: &TemporaryOwner) {
     }
 }
 
-/// Removes outdated files and gives all temporaries their names, or changes nothing: if one step fails, the files are
-/// again what they were before. The error has the name of that step. A target that is overwritten comes last, since its
-/// old bytes are lost when the copy fails.
+/// Removes outdated files and renames all temporaries, or changes nothing: if one step fails, all files are restored.
+/// The error names the file of that step. A target that is overwritten comes last, since its old bytes are lost if the
+/// copy fails.
 pub fn keep(outdated: &[PathBuf], renames: &[Rename]) -> Result<(), (PathBuf, io::Error)> {
     let mut under_way = under_way();
     let mut changed = ChangedFiles::default();
@@ -234,12 +234,12 @@ pub fn keep(outdated: &[PathBuf], renames: &[Rename]) -> Result<(), (PathBuf, io
     }
 }
 
-/// Files that were changed, each with the name that its old bytes have now; `None` for a file that is new.
+/// Changed files, each with the current name of its old bytes; `None` for a new file.
 #[derive(Default)]
 struct ChangedFiles(Vec<(PathBuf, Option<PathBuf>)>);
 
 impl ChangedFiles {
-    /// Removes a file. In a folder that lets no file go it becomes empty instead.
+    /// Removes a file. If its folder allows no removal, the file is emptied instead.
     fn remove(&mut self, path: &Path) -> io::Result<()> {
         match set_aside(path, move_to) {
             Ok(aside) => self.0.push((path.to_path_buf(), Some(aside))),
@@ -251,7 +251,7 @@ impl ChangedFiles {
         Ok(())
     }
 
-    /// Gives a temporary its name. Nothing follows the last step, so that nothing needs the old file again.
+    /// Renames a temporary. The last step does not keep the old file, because no later step can fail.
     fn rename(&mut self, rename: &Rename, is_last: bool) -> io::Result<()> {
         let Rename { temporary, target, overwrites } = rename;
         if *overwrites {
@@ -262,7 +262,7 @@ impl ChangedFiles {
             false => None,
         };
         let moved = match fs::rename(temporary, target) {
-            // The target is a mount of its own, as files in containers may be.
+            // The target is a mount point of its own, as files in containers may be.
             Err(error) if error.kind() == ErrorKind::ResourceBusy && target.is_file() => {
                 overwrite(temporary, target)
             }
@@ -274,14 +274,14 @@ impl ChangedFiles {
         moved
     }
 
-    /// Removes what was set aside.
+    /// Removes the files that were set aside.
     fn forget(self) {
         for aside in self.0.into_iter().filter_map(|(_, aside)| aside) {
             let _ = fs::remove_file(aside);
         }
     }
 
-    /// Makes the files what they were. What can't be undone stays.
+    /// Restores the files. Errors are ignored.
     fn undo(self) {
         for (path, aside) in self.0.into_iter().rev() {
             let _ = match aside {
@@ -300,7 +300,7 @@ fn move_to(path: &Path, other: &Path) -> io::Result<()> {
     fs::rename(path, other)
 }
 
-/// Gives a file another name beside it, by `give`.
+/// Renames or links a file to an unused name beside it, with `give`.
 fn set_aside(path: &Path, give: fn(&Path, &Path) -> io::Result<()>) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::NotFound)?;
     let aside = |aside: &Path| match aside.symlink_metadata() {
@@ -311,7 +311,7 @@ fn set_aside(path: &Path, give: fn(&Path, &Path) -> io::Result<()>) -> io::Resul
     Ok(aside)
 }
 
-/// Copies a temporary into the file at `target`, which keeps its permissions, and removes it.
+/// Copies a temporary into the file at `target`, which keeps its permissions, and removes the temporary.
 fn overwrite(temporary: &Path, target: &Path) -> io::Result<()> {
     let mut from = File::open(temporary)?;
     let mut to = OpenOptions::new().write(true).truncate(true).open(target)?;
@@ -321,7 +321,7 @@ fn overwrite(temporary: &Path, target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether an error says that a folder takes no new file.
+/// Whether an error means that a folder accepts no new file.
 pub fn takes_no_files(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
@@ -347,7 +347,7 @@ pub fn abandon() {
     remove(under_way());
 }
 
-/// As [`abandon`], but while another thread creates or renames a file it does nothing, and does not wait.
+/// Like [`abandon`], but does nothing, without waiting, while another thread creates or renames a file.
 pub fn remove_all() {
     match UNDER_WAY.try_lock() {
         Ok(under_way) => remove(under_way),
@@ -360,7 +360,7 @@ fn remove(under_way: MutexGuard<'static, Vec<PathBuf>>) {
     for path in under_way.iter() {
         let _ = fs::remove_file(path);
     }
-    // The lock stays taken: a thread that would create or rename a file waits until the process ends.
+    // The lock is never released: a thread that would create or rename a file waits until the process ends.
     std::mem::forget(under_way);
 }
 
@@ -407,7 +407,7 @@ mod tests {
         assert!(!owner("-", "a", 1).is_before(&owner("-", "a", 2)));
     }
 
-    /// Temporaries of these names, each with its name as text.
+    /// Temporaries with these names, each containing its name as text.
     fn written<const N: usize>(folder: &Path, names: [&str; N]) -> [Rename; N] {
         names.map(|name| {
             let (_, temporary) = create(folder, OsStr::new(name), Permissions::New).unwrap();
@@ -461,7 +461,7 @@ mod tests {
     fn what_dead_processes_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let this = TemporaryOwner::this();
-        // No process has so high an id.
+        // No process has an id this high.
         let dead = TemporaryOwner { process: u32::MAX, ..this.clone() };
         let elsewhere = TemporaryOwner { host: "elsewhere".into(), ..dead.clone() };
         let names = [dead.name("x", 0), dead.name("y", 0), elsewhere.name("x", 0), this.name("x", 0)];

@@ -1,4 +1,4 @@
-//! Headers and records by hand, and what the text of random records says of their targets.
+//! Compares headers and records with hand-written ones, and checks the text of random records against their targets.
 
 use super::{Chosen, NamedTargets, Writer};
 use crate::input::reader::Record;
@@ -125,7 +125,7 @@ pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> Record
     }
 }
 
-/// An alignment beginning at these places of query and target (number 0).
+/// An alignment that begins at these positions of query and target (index 0).
 pub(super) fn at(strand: Strand, query_start: u32, target_start: u32, cigar: Cigar) -> Alignment {
     let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum::<u32>();
     let (query_end, target_end) = (query_start + span(Op::Deletion), target_start + span(Op::Insertion));
@@ -255,7 +255,7 @@ fn records_that_sam_cannot_hold_are_named() {
     }
 }
 
-/// Numbers that are random enough, and the same every time (Knuth's MMIX generator).
+/// Pseudo-random numbers, the same in every run (Knuth's MMIX generator).
 pub(super) struct Random(pub u64);
 
 impl Random {
@@ -279,14 +279,14 @@ impl Random {
     }
 }
 
-/// A CIGAR's text as numbers and kinds.
+/// The lengths and characters of a CIGAR.
 fn parse_cigar(text: &str) -> Vec<(usize, char)> {
     let kinds: Vec<char> = text.chars().filter(|letter| !letter.is_ascii_digit()).collect();
     let lens = text.split(|letter: char| !letter.is_ascii_digit());
     lens.zip(kinds).map(|(len, kind)| (len.parse().unwrap(), kind)).collect()
 }
 
-/// MD spread out: `None` for an equal residue, else the target's letter; deletions left out.
+/// MD, expanded: `None` for an equal residue, otherwise the target's residue; deletions are returned separately.
 fn spread_md(md: &str) -> (Vec<Option<char>>, String) {
     let (mut columns, mut deleted, mut number) = (Vec::new(), String::new(), String::new());
     let mut deleting = false;
@@ -309,7 +309,7 @@ fn spread_md(md: &str) -> (Vec<Option<char>>, String) {
     (columns, deleted)
 }
 
-/// The target's interval and NM, from nothing but a SAM line's SEQ, CIGAR and MD.
+/// Reconstructs the target's interval and NM from a SAM line's SEQ, CIGAR and MD alone.
 fn rebuild(line: &str) -> (String, usize) {
     let fields: Vec<&str> = line.split('\t').collect();
     let tag = |name: &str| fields[11..].iter().find_map(|field| field.strip_prefix(name)).unwrap();

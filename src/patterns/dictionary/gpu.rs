@@ -1,5 +1,5 @@
-//! Lines found on a GPU: the device looks words up, and the cores make lines of its bits. What a device does not take, a
-//! text too large for it, the cores look through.
+//! Finds matching lines on a GPU: the device looks words up, and the host turns its bits into lines. If a text does not
+//! fit on the device, the CPU searches it.
 
 use super::words::Words;
 use super::{Dictionary, Place, Rule};
@@ -13,25 +13,26 @@ use memchr::memchr_iter;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Looks words up on a card.
+/// Looks words up on a GPU.
 pub struct OnGpu {
     scan: WordScan,
     rule: Rule,
     words: Words,
-    /// Made for the first text that a device does not take.
+    /// Built for the first text that the device cannot search.
     cores: OnceLock<Dictionary>,
 }
 
-/// What was found in a text.
+/// Result for one text.
 pub enum Found {
-    /// A bit for each byte at which a word begins, from the lowest bit of the first word on.
+    /// One bit for each byte at which a word begins, starting at the lowest bit of the first element.
     Starts(Vec<u32>),
-    /// The lines that match.
+    /// The matching lines.
     Lines(Vec<Span>),
 }
 
 impl OnGpu {
-    /// An error where a device does not take the words: too many, too long, or the empty one anywhere.
+    /// Returns an error if a device cannot search for these words: too many words, a word that is too long, or an empty
+    /// word that may occur anywhere.
     pub fn new(card: Arc<Card>, words: Words, rule: Rule) -> Result<OnGpu, EngineError> {
         let words = if rule.any_case { words.folded() } else { words };
         let place = match rule.place {
@@ -49,7 +50,7 @@ impl OnGpu {
         OnGpu { scan: self.scan.tuned(tuning), ..self }
     }
 
-    /// Looks through a text of whole lines.
+    /// Searches a text of whole lines.
     pub fn find(&self, text: &[u8]) -> Result<Found, EngineError> {
         match self.on_device(text) {
             Err(EngineError::Unsupported(_) | EngineError::OutOfMemory(_)) => {
@@ -69,7 +70,7 @@ impl OnGpu {
         })
     }
 
-    /// The lines that match in a piece of the text, which is whole lines too; their places are those in the piece.
+    /// Matching lines in a piece of the text that consists of whole lines; offsets are relative to the piece.
     pub fn lines(&self, text: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
         match found {
             Found::Starts(bits) => holding(&text[piece.clone()], piece, bits),
@@ -83,7 +84,7 @@ impl OnGpu {
     }
 }
 
-/// The lines that bits name, a bit for each line.
+/// The lines whose bits are set; there is one bit per line.
 fn named(text: &[u8], bits: &[u32]) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -96,7 +97,7 @@ fn named(text: &[u8], bits: &[u32]) -> Vec<Span> {
     lines
 }
 
-/// The lines of a piece with a byte that bits name, a bit for each byte of the text.
+/// The lines of a piece that contain a set bit; there is one bit per byte of the text.
 fn holding(letters: &[u8], piece: Range<usize>, bits: &[u32]) -> Vec<Span> {
     let mut finder = Finder::new(letters);
     if piece.is_empty() {

@@ -1,4 +1,4 @@
-//! Words, as they are looked up.
+//! The index of a dictionary.
 
 use super::layout::{EXACT, Layout};
 use super::sorted::Sorted;
@@ -10,36 +10,36 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 
-/// Words that are looked up in texts, by a rule.
+/// Words indexed for search by a rule.
 #[derive(Debug)]
 pub struct Dictionary {
     pub(super) rule: Rule,
     pub(super) set: InstructionSet,
-    /// For each word that was given, its place among the distinct ones.
+    /// For each given word, its index among the distinct words.
     of: Vec<u32>,
-    /// The place of the empty word among the distinct ones.
+    /// Index of the empty word among the distinct words.
     pub(super) empty: Option<u32>,
     pub(super) looked_up: LookedUp,
 }
 
 #[derive(Debug)]
 pub(super) enum LookedUp {
-    /// Lines as a whole.
+    /// Whole lines.
     Lines(Whole),
-    /// The words that begin at a place.
+    /// Words that begin at a position.
     Beginnings(Beginnings),
 }
 
-/// Words by their first letters.
+/// Words, keyed by their first bytes.
 #[derive(Debug)]
 pub(super) struct Beginnings {
     pub sorted: Sorted,
-    /// Those of short words, by length, and last the table of all others.
+    /// One table for each length of short words, then the table of all longer words.
     pub tables: Vec<Keyed>,
     pub gate: Option<Gate>,
 }
 
-/// The bits of what words begin with.
+/// Bitmap of the first bytes of all words.
 #[derive(Debug)]
 pub(super) struct Gate {
     mask: Mask,
@@ -47,16 +47,16 @@ pub(super) struct Gate {
     bits: Bitmap,
 }
 
-/// A table, and what its keys are made of.
+/// A table, and the mask that makes its keys.
 #[derive(Debug)]
 pub(super) struct Keyed {
     pub mask: Mask,
-    /// A word is its key, and there is no other word of it.
+    /// The key is the whole word, so no two words share a key.
     pub is_exact: bool,
     pub table: Table,
 }
 
-/// The first letters of what a key is made of, eight or fewer of them; and where the last eight begin, if there are more.
+/// Mask of the first bytes of a key, eight at most, and the offset of the key's last eight bytes if it has more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mask {
     first: u64,
@@ -72,15 +72,15 @@ impl Mask {
         }
     }
 
-    /// The key of what begins with `first`, and has `last` where the last eight letters are.
+    /// The key of a text that begins with `first` and has `last` at the offset of the last eight bytes.
     #[inline(always)]
     pub fn key(self, first: u64, last: u64) -> u64 {
-        // Only what begins at a place decides, unless there is more.
+        // A key of at most eight bytes depends on `first` alone.
         first & self.first
             ^ if self.last.is_some() { last.rotate_left(29).wrapping_mul(0xd6e8_feb8_6659_fd93) } else { 0 }
     }
 
-    /// That of the first letters of a word.
+    /// The key of a word.
     fn of_word(self, word: &[u8]) -> u64 {
         let eight = |at: usize| {
             let mut eight = [0; 8];
@@ -117,7 +117,7 @@ impl Dictionary {
         self.empty.is_some()
     }
 
-    /// Distinct words.
+    /// Number of distinct words.
     pub(super) fn distinct(&self) -> usize {
         match &self.looked_up {
             LookedUp::Lines(whole) => whole.words.len(),
@@ -125,12 +125,12 @@ impl Dictionary {
         }
     }
 
-    /// For each word that was given, its place among the distinct ones.
+    /// For each given word, its index among the distinct words.
     pub(super) fn of(&self) -> &[u32] {
         &self.of
     }
 
-    /// Memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         let words = match &self.looked_up {
             LookedUp::Lines(whole) => whole.bytes(),
@@ -144,7 +144,7 @@ impl Beginnings {
     fn new(mut sorted: Sorted) -> Beginnings {
         let layout = Layout::of(&sorted.words);
         let hash = Hash::of(&sorted.words);
-        // Keys that stand for letters may be equal by chance. Keys that are letters are not.
+        // Hashed keys can collide. Keys that are the bytes themselves cannot.
         let (layout, tables) = match tables(hash, &sorted.words, layout) {
             Some(tables) => (layout, tables),
             None => {
@@ -163,12 +163,12 @@ impl Beginnings {
     }
 }
 
-/// The tables of words, unless two of them have one key but not the same first letters.
+/// The tables of the words, or `None` if two words share a key but differ in the bytes that it is made of.
 fn tables(hash: Hash, words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
     let mut short: Vec<Vec<Slot>> = vec![Vec::new(); layout.letters];
     let mut long: Vec<Slot> = Vec::new();
     let mask = Mask::of(layout.letters);
-    // Words that begin alike are neighbours.
+    // Words with the same first bytes are neighbors.
     let mut before: &[u8] = b"";
     for (number, word) in (0..).zip(words.iter()).filter(|(_, word)| !word.is_empty()) {
         let slot = |mask: Mask| Slot { key: mask.of_word(word), first: number, end: number + 1 };
@@ -205,7 +205,7 @@ impl Gate {
         Gate { mask, hash, bits }
     }
 
-    /// 1 where a word may begin with these letters, else 0.
+    /// 1 if a word may begin with these bytes, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, first: u64) -> usize {
         self.bits.may_have(self.hash.of_key(self.mask.key(first, 0)))

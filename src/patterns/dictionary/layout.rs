@@ -1,18 +1,19 @@
-//! How many letters of words are looked up: the choice does not change the answer.
+//! Chooses the number of bytes in a key. The choice affects speed, never the answer.
 //!
-//! Words of fewer than `letters` letters are keys of their own, in a table for each length. All others are keyed by their first
-//! `letters` letters. Each table costs a look at its bits at every place. What passes costs about [`SLOW`] times as much.
-//! Where several tables are seldom passed, a gate before all of them asks for the first letters of any word.
+//! Each word of fewer than `letters` bytes is a key of its own, in a table for its length. All other words are keyed by
+//! their first `letters` bytes. Each table costs one bit test at every position, and a lookup whose bit is set costs
+//! about [`SLOW`] bit tests. If positions seldom pass the tables, a gate before all of them tests whether any word
+//! begins with the first bytes of the position.
 
-/// What a lookup costs whose bit is set, in looks at bits.
+/// Cost of a lookup whose bit is set, in bit tests.
 const SLOW: f64 = 12.0;
-/// A key that is its letters has at most so many.
+/// Maximum length of a key that is stored as its bytes.
 pub const EXACT: usize = 8;
-/// A key that stands for letters has at most so many.
+/// Maximum length of a hashed key.
 pub const MOST: usize = 16;
-/// A gate is worth it where at most this share of places passes it.
+/// A gate pays if at most this share of positions passes it.
 const GATE: f64 = 0.4;
-/// Bytes of words by which the letters are counted.
+/// Number of bytes sampled to estimate the entropy of the words.
 const COUNTED: usize = 1 << 16;
 
 use super::words::Words;
@@ -20,14 +21,14 @@ use crate::terms::casts::to_i32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// First letters by which words are keyed that have them; others are keys themselves.
+    /// Key length of all words that have at least this many bytes; shorter words are keys themselves.
     pub letters: usize,
-    /// First letters that the gate asks for; without a gate `None`.
+    /// Number of bytes that the gate tests; `None` without a gate.
     pub gate: Option<usize>,
 }
 
 impl Layout {
-    /// Of words that are not empty.
+    /// Chooses the layout for the words; the empty word is ignored.
     pub fn of(words: &Words) -> Layout {
         let mut lengths = [0usize; MOST + 1];
         words.iter().for_each(|word| lengths[word.len().min(MOST)] += 1);
@@ -43,7 +44,7 @@ impl Layout {
     }
 }
 
-/// The cost of a place.
+/// Expected cost of a position, in bit tests.
 fn cost(lengths: &[usize; MOST + 1], letters: usize, kinds: f64) -> f64 {
     let table =
         |count: usize, letters| if count > 0 { 1.0 + SLOW * passed(count, letters, kinds) } else { 0.0 };
@@ -51,12 +52,12 @@ fn cost(lengths: &[usize; MOST + 1], letters: usize, kinds: f64) -> f64 {
     short + table(lengths[letters..].iter().sum(), letters)
 }
 
-/// The share of places that pass a table, in a text with letters as those of the words.
+/// Share of positions that pass a table if the text has the byte distribution of the words.
 fn passed(keys: usize, letters: usize, kinds: f64) -> f64 {
     (keys as f64 / kinds.powi(to_i32(letters))).min(1.0)
 }
 
-/// So many letters, equally frequent, would have the entropy of these.
+/// Size of the alphabet of equally frequent bytes with the same entropy as these bytes.
 fn kinds_of_letters(bytes: &[u8]) -> f64 {
     let step = bytes.len().div_ceil(COUNTED).max(1);
     let mut counts = [0u32; 256];

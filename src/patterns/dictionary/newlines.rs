@@ -1,4 +1,4 @@
-//! Lines, 64 bytes at a time.
+//! Finds lines in blocks of 64 bytes.
 
 use crate::engine::cpu::simd::Bits;
 use crate::patterns::grep::NEWLINE;
@@ -6,7 +6,7 @@ use crate::patterns::grep::select::Span;
 
 const BLOCK: usize = 64;
 
-/// Calls with each line, in order.
+/// Calls `call` for each line, in order.
 #[inline(always)]
 pub fn each_line<S: Bits>(simd: S, text: &[u8], mut call: impl FnMut(Span)) {
     let mut start = 0;
@@ -30,12 +30,12 @@ pub fn each_line<S: Bits>(simd: S, text: &[u8], mut call: impl FnMut(Span)) {
     }
 }
 
-/// A bit for each byte that is a newline.
+/// One bit for each byte, set for newlines.
 #[inline(always)]
 fn newlines<S: Bits>(simd: S, bytes: &[u8; BLOCK]) -> u64 {
     const { assert!(NEWLINE == 0b0000_1010) };
     let has = simd.bits_of::<1>(bytes) & simd.bits_of::<3>(bytes);
-    // Few blocks have no such byte, and the others need the other bits.
+    // Few blocks lack such a byte, and all other blocks need the other bits.
     let low = simd.bits_of::<0>(bytes) | simd.bits_of::<2>(bytes);
     let high = simd.bits_of::<4>(bytes)
         | simd.bits_of::<5>(bytes)

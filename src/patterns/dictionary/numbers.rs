@@ -1,14 +1,15 @@
-//! How often words occur.
+//! Counts how often words occur.
 
 use super::index::{Dictionary, LookedUp};
 use super::sorted::NONE;
 use crate::terms::casts::to_u32;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Sums that threads share.
+/// Counters shared by threads.
 #[derive(Debug)]
 pub struct Numbers {
-    /// Of each distinct word, where it is the longest that begins at its place, or of all its occurrences.
+    /// One counter per distinct word. With `whole_words` it counts all occurrences; otherwise only the positions at
+    /// which the word is the longest match of its table, until [`Numbers::finish`] adds the rest.
     sums: Vec<AtomicU64>,
 }
 
@@ -17,7 +18,6 @@ impl Numbers {
         Numbers::of_words(dictionary.distinct())
     }
 
-    /// For so many words.
     pub fn of_words(words: usize) -> Numbers {
         Numbers { sums: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
@@ -27,13 +27,13 @@ impl Numbers {
         self.sums[word as usize].fetch_add(count, Ordering::Relaxed);
     }
 
-    /// How often each word occurs, in the order in which they were given.
+    /// Number of occurrences of each word, in the order in which the words were given.
     pub fn finish(&self, dictionary: &Dictionary) -> Vec<u64> {
         let mut sums = self.sums();
         if let LookedUp::Beginnings(beginnings) = &dictionary.looked_up
             && !dictionary.rule.whole_words
         {
-            // Where a word stands, those that it begins with stand too. They are before it.
+            // An occurrence of a word is also an occurrence of its prefixes, which sort before it.
             for word in (0..sums.len()).rev() {
                 let shorter = beginnings.sorted.shorter(to_u32(word));
                 if shorter != NONE {
@@ -44,7 +44,7 @@ impl Numbers {
         dictionary.of().iter().map(|&word| sums[word as usize]).collect()
     }
 
-    /// What was added for each word.
+    /// Values of the counters.
     pub fn sums(&self) -> Vec<u64> {
         self.sums.iter().map(|sum| sum.load(Ordering::Relaxed)).collect()
     }

@@ -1,10 +1,10 @@
-//! The specification: every word at every place.
+//! The specification: tests every word at every position.
 
 use super::words::Words;
 use super::{Occurrence, Rule};
 use crate::patterns::grep::select::{self, Span};
 
-/// All occurrences that count, by their places and words.
+/// All occurrences that count, sorted by position and word.
 pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for line in select::every(text) {
@@ -18,7 +18,7 @@ pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
     found
 }
 
-/// Those of a line.
+/// The occurrences in one line.
 fn in_line(line: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for start in 0..=line.len() {
@@ -40,7 +40,7 @@ pub fn lines(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
     select::every(text).into_iter().filter(has).collect()
 }
 
-/// The stretches that are shown, leftmost-longest.
+/// The matches that `-o` shows, leftmost-longest.
 pub fn stretches(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
     let mut stretches: Vec<Span> = Vec::new();
     for Occurrence { start, end, .. } in occurrences(text, words, rule) {
@@ -54,7 +54,7 @@ pub fn stretches(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
     stretches
 }
 
-/// How often each word occurs.
+/// Number of occurrences of each word.
 pub fn numbers(text: &[u8], words: &Words, rule: &Rule) -> Vec<u64> {
     let mut numbers = vec![0; words.len()];
     occurrences(text, words, rule).iter().for_each(|one| numbers[one.word as usize] += 1);

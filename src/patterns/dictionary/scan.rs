@@ -1,8 +1,8 @@
-//! Texts, searched for the words of a dictionary.
+//! Searches texts for the words of a dictionary.
 //!
-//! A batch of places goes through the levels side by side, so that loads of a level do not wait for one another: their
-//! first letters are looked up among the bits, what passes in the slots, what is there among the words. Each level asks
-//! for the memory of the next one before it goes on.
+//! A batch of positions passes through the levels together, so that the loads of one level overlap: the bitmaps are
+//! tested for the first bytes, the slots for the keys that pass, and the words for the slots found. Each level
+//! prefetches the memory that the next level reads.
 
 use super::index::{Beginnings, Dictionary, Keyed, LookedUp};
 use super::newlines::each_line;
@@ -17,9 +17,9 @@ use crate::terms::casts::to_u16;
 use bytemuck::{Zeroable, cast_slice};
 use std::borrow::Cow;
 
-/// Places of a batch.
+/// Positions per batch.
 const BATCH: usize = 256;
-/// Letters that a place needs: those of the longest key.
+/// Bytes that a position needs: the length of the longest key.
 const BEHIND: usize = super::layout::MOST;
 
 impl Dictionary {
@@ -38,7 +38,7 @@ impl Dictionary {
         self.lines_with_letters(text)
     }
 
-    /// The lines in which some word occurs that is not empty. The text has its case taken out.
+    /// The lines that contain a nonempty word. If case is ignored, the text is already folded.
     fn lines_with_letters(&self, text: &[u8]) -> Vec<Span> {
         match &self.looked_up {
             LookedUp::Lines(whole) => {
@@ -54,7 +54,7 @@ impl Dictionary {
         }
     }
 
-    /// The stretches of `text` that are shown, leftmost-longest.
+    /// The matches of `text` that `-o` shows, leftmost-longest.
     pub fn stretches(&self, text: &[u8]) -> Vec<Span> {
         let text = &*self.folded(text);
         let mut stretches = Vec::new();
@@ -76,7 +76,7 @@ impl Dictionary {
         stretches
     }
 
-    /// Adds how often words occur in `text`.
+    /// Counts the words of `text`.
     pub fn count(&self, text: &[u8], numbers: &Numbers) {
         let text = &*self.folded(text);
         match &self.looked_up {
@@ -94,7 +94,7 @@ impl Dictionary {
         }
     }
 
-    /// How often the empty word occurs in a line.
+    /// Number of occurrences of the empty word in a line.
     fn empties(&self, line: &[u8]) -> u64 {
         match self.rule.place {
             Place::Anywhere if !self.rule.whole_words => line.len() as u64 + 1,
@@ -107,19 +107,20 @@ impl Dictionary {
     }
 }
 
-/// What becomes of occurrences, whose places come in order.
+/// Receives occurrences in the order of their positions.
 trait Sink {
-    /// Nothing is asked of this place any more.
+    /// Whether no more occurrences at this position are needed.
     #[inline(always)]
     fn is_done_with(&self, _at: usize) -> bool {
         false
     }
 
-    /// An occurrence. Where a sink does not take all, it is the longest one of those that a table has at a place.
+    /// Receives an occurrence: the longest one that a table has at a position or, with `whole_words` and `TAKES_ALL`,
+    /// each of them.
     fn take(&mut self, start: usize, end: usize, word: u32);
 
-    /// Whether all occurrences that begin at a place matter where ends are chosen by what is behind them; else the
-    /// longest of them is enough.
+    /// Whether the sink needs all occurrences that begin at a position if only those at the end of a whole word count.
+    /// Otherwise the longest of them suffices.
     const TAKES_ALL: bool;
 }
 
@@ -170,7 +171,7 @@ impl Sink for Counted<'_> {
     }
 }
 
-/// A place, and a key that may be there.
+/// A position, and a key that may be in a table.
 #[derive(Clone, Copy, Zeroable)]
 struct Candidate {
     at: usize,
@@ -179,7 +180,7 @@ struct Candidate {
     table: u32,
 }
 
-/// A place, and the words among which are those that begin there.
+/// A position, and a range of words that includes all words that begin there.
 struct Hit {
     at: usize,
     first: u32,
@@ -187,7 +188,7 @@ struct Hit {
     is_exact: bool,
 }
 
-/// Looks up the words that begin at places of a text.
+/// Looks up the words that begin at positions of a text.
 struct Scan<'a, 'b, K> {
     dictionary: &'a Dictionary,
     beginnings: &'a Beginnings,
@@ -195,7 +196,7 @@ struct Scan<'a, 'b, K> {
     sink: &'b mut K,
 }
 
-/// Places under way.
+/// Positions that are being looked up.
 struct Batch {
     candidates: Vec<Candidate>,
     count: usize,
@@ -204,11 +205,12 @@ struct Batch {
 
 impl Batch {
     fn new(tables: usize) -> Batch {
-        // One more, since what does not pass is written, too.
+        // One extra element, since candidates are written before it is known whether they pass.
         Batch { candidates: vec![Candidate::zeroed(); BATCH * tables + 1], count: 0, hits: Vec::new() }
     }
 
-    /// Puts a place in for each table whose bits it passes; `letters` gives eight of them from there on.
+    /// Adds a candidate for each table whose bits the position passes; `letters` returns the eight bytes at an offset
+    /// from it.
     #[inline(always)]
     fn put(&mut self, tables: &[Keyed], at: usize, is_allowed: bool, letters: impl Fn(usize) -> u64) {
         let first = letters(0);
@@ -281,7 +283,7 @@ impl<K: Sink> Scan<'_, '_, K> {
         }
     }
 
-    /// Only the places where lines begin.
+    /// Looks only at the starts of lines.
     #[inline(always)]
     fn starts<S: Bits>(mut self, simd: S, tables: &[Keyed]) {
         let text = self.text;
@@ -298,7 +300,7 @@ impl<K: Sink> Scan<'_, '_, K> {
         self.resolve(simd, tables, &mut batch);
     }
 
-    /// Takes a batch through the slots and the words, and leaves it empty.
+    /// Looks a batch up in the slots and the words, and empties it.
     #[inline(always)]
     fn resolve<S: Bits>(&mut self, simd: S, tables: &[Keyed], batch: &mut Batch) {
         let words = &self.beginnings.sorted.words;
@@ -354,7 +356,7 @@ impl<K: Sink> Scan<'_, '_, K> {
     }
 }
 
-/// Eight letters, filled up with newlines, which no word has.
+/// Eight bytes of the text, padded with newlines, which no word contains.
 #[inline(always)]
 fn eight_letters(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
@@ -368,7 +370,7 @@ fn eight_letters(text: &[u8], at: usize) -> u64 {
     }
 }
 
-/// A line of which a word may have the key.
+/// A line whose key may be that of a word.
 #[derive(Clone, Copy)]
 struct KeyedLine {
     line: Span,

@@ -1,9 +1,9 @@
-//! Distinct words in the order of their bytes, and of each the longest other one that it begins with.
+//! Distinct words in byte order, each with a link to its longest proper prefix among the words.
 //!
-//! All words that a text begins with are found by one search: let `w` be the last word that is not behind the text.
-//! A word `u` that the text begins with is not behind the text either, so `u <= w <= text`. What lies between `u` and a
-//! text that begins with `u` begins with `u` too, so `w` does. All of them are therefore `w` and the words it begins with,
-//! as far as the text has their letters.
+//! One search finds all words that are prefixes of a text. Let `w` be the last word with `w <= text`. A word `u` that
+//! is a prefix of the text has `u <= text`, so `u <= w <= text`. Every string between `u` and a text that begins with
+//! `u` also begins with `u`, so `w` does. Therefore all such words are `w` and prefixes of `w`, as far as the text
+//! agrees with them.
 
 use super::words::Words;
 use crate::terms::casts::to_u32;
@@ -11,21 +11,21 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// No word.
+/// Index that stands for no word.
 pub const NONE: u32 = u32::MAX;
-/// Words that a thread copies in one go.
+/// Words that a thread copies per task.
 const PART: usize = 1 << 16;
 
 /// Distinct words, sorted.
 #[derive(Debug)]
 pub struct Sorted {
     pub words: Words,
-    /// For each word the longest other one that it begins with, of at least so many letters as [`Sorted::link`] was
-    /// told; or [`NONE`].
+    /// For each word, its longest proper prefix among the words of at least the length given to [`Sorted::link`], or
+    /// [`NONE`].
     shorter: Vec<u32>,
 }
 
-/// The first letters of a word, which compare as the words do unless they are equal.
+/// The first eight bytes of a word as a number that sorts as the words do; equal numbers decide nothing.
 fn head(word: &[u8]) -> u64 {
     let mut head = [0; 8];
     let len = word.len().min(8);
@@ -34,7 +34,7 @@ fn head(word: &[u8]) -> u64 {
 }
 
 impl Sorted {
-    /// The distinct words, and for each word that was given its place among them.
+    /// The distinct words, and for each given word its index among them.
     pub fn new(words: &Words) -> (Sorted, Vec<u32>) {
         let mut order: Vec<(u64, u32)> = (0..to_u32(words.len()))
             .into_par_iter()
@@ -49,7 +49,7 @@ impl Sorted {
             let (a, b) = (order[place.saturating_sub(1)], order[place]);
             place == 0 || a.0 != b.0 || full(a.1) != full(b.1)
         };
-        // Parts are copied side by side, and then joined.
+        // Copies the parts in parallel, then joins them.
         let parts = order.len().div_ceil(PART);
         let part = |part: usize| {
             let places = part * PART..order.len().min((part + 1) * PART);
@@ -78,7 +78,7 @@ impl Sorted {
         (Sorted { words: distinct, shorter: Vec::new() }, of)
     }
 
-    /// Finds for each word the longest other one that it begins with, among those of at least `letters` letters.
+    /// Finds for each word its longest proper prefix among the words of at least `letters` bytes.
     pub fn link(&mut self, letters: usize) {
         let mut open: Vec<u32> = Vec::new();
         self.shorter = Vec::with_capacity(self.words.len());
@@ -93,8 +93,8 @@ impl Sorted {
         }
     }
 
-    /// The longest of these words that `text` begins with, or [`NONE`]. They are all that begin as the first one does in
-    /// some letters that the text begins with as well.
+    /// The longest word of the range that `text` begins with, or [`NONE`]. The range holds all words that share the
+    /// first word's key bytes, with which the text also begins.
     #[inline(always)]
     pub fn longest(&self, text: &[u8], range: Range<u32>) -> u32 {
         if range.len() == 1 {
@@ -102,7 +102,7 @@ impl Sorted {
             return if text.starts_with(self.words.get(only as usize)) { only } else { NONE };
         }
         let (mut low, mut high) = (range.start, range.end);
-        // The words before `low` are not behind the text, those from `high` on are.
+        // Words before `low` are at most `text`; words from `high` on are greater.
         while low < high {
             let middle = low + (high - low) / 2;
             if self.words.get(middle as usize) <= text {
@@ -123,13 +123,13 @@ impl Sorted {
         word
     }
 
-    /// The next shorter word that this one begins with, or [`NONE`].
+    /// The longest linked proper prefix of a word, or [`NONE`].
     #[inline(always)]
     pub fn shorter(&self, word: u32) -> u32 {
         self.shorter[word as usize]
     }
 
-    /// Memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.words.bytes().len() + (self.words.starts().len() + self.shorter.len()) * size_of::<u32>()
     }

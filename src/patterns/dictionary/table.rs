@@ -1,30 +1,30 @@
-//! Tables from a key to a range of words, in two levels as in `search/exact`: a bit for each hash, which a core's caches
-//! hold, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
+//! Tables from a key to a range of words, in two levels as in `search/exact`: a bitmap by hash that fits in a core's
+//! caches, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
 
 use super::words::Words;
 use bytemuck::{Pod, Zeroable};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// Bits of the first level for each key, at least, where the longest first level has them.
+/// Minimum number of bits per key in the first level, unless `MOST_BITS` limits it.
 const BITS_OF_KEY: usize = 8;
 const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 27;
-/// Slots for two keys.
+/// Slots per two keys.
 const SLOTS_OF_TWO: usize = 3;
 
-/// The words that a key leads to.
+/// The range of words that a key leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Slot {
     pub key: u64,
-    /// Words `first .. end`; none in a slot that is free.
+    /// Words `first .. end`; an empty range marks a free slot.
     pub first: u32,
     pub end: u32,
 }
 
-/// Hashes of keys by the upper half of a product (Knuth 1998, 6.4). The factor comes from the words: no list of words is
-/// made for a factor that it has itself, so that all of them have nearly the same hash.
+/// Hashes keys by the upper half of a product (Knuth 1998, 6.4). The factor depends on the words, so a list of words
+/// with nearly equal hashes cannot be crafted.
 #[derive(Clone, Copy, Debug)]
 pub struct Hash(u64);
 
@@ -35,7 +35,7 @@ pub struct Table {
     slots: Vec<Slot>,
 }
 
-/// Which hashes there are.
+/// The first level: the hashes that are present.
 #[derive(Debug)]
 pub struct Bitmap {
     bits: Vec<u64>,
@@ -43,7 +43,7 @@ pub struct Bitmap {
 }
 
 impl Hash {
-    /// For these words.
+    /// A hash seeded by the words.
     pub fn of(words: &Words) -> Hash {
         Hash(FixedState::default().hash_one((words.bytes(), words.starts())) | 1)
     }
@@ -53,7 +53,7 @@ impl Hash {
         (key.wrapping_mul(self.0) >> 32) as u32
     }
 
-    /// Takes eight letters into a key.
+    /// Mixes eight bytes into a key.
     #[inline(always)]
     pub fn mixed(self, key: u64, letters: u64) -> u64 {
         (key ^ letters).wrapping_mul(self.0).rotate_left(29)
@@ -61,7 +61,6 @@ impl Hash {
 }
 
 impl Bitmap {
-    /// For so many keys.
     pub fn with_room(keys: usize) -> Bitmap {
         let wanted = (keys * BITS_OF_KEY).max(1).next_power_of_two().ilog2();
         let shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
@@ -73,7 +72,7 @@ impl Bitmap {
         self.bits[bit as usize / 64] |= 1 << (bit % 64);
     }
 
-    /// 1 where there may be a key of this hash, else 0.
+    /// 1 if a key with this hash may exist, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, hash: u32) -> usize {
         let bit = hash >> self.shift;
@@ -86,7 +85,6 @@ impl Bitmap {
 }
 
 impl Table {
-    /// For so many keys.
     pub fn with_room(hash: Hash, keys: usize) -> Table {
         let slots = vec![Slot::zeroed(); keys * SLOTS_OF_TWO / 2 + 1];
         Table { hash, bits: Bitmap::with_room(keys), slots }
@@ -97,7 +95,8 @@ impl Table {
         self.hash.of_key(key)
     }
 
-    /// Inserts a slot, for which there is room, unless one of its key is there that `is_same` as it: then it gives that one.
+    /// Inserts a slot, for which there must be room. If a slot with its key is present that `is_same` accepts, returns
+    /// that slot as the error.
     pub fn insert(&mut self, slot: Slot, is_same: impl Fn(Slot) -> bool) -> Result<(), Slot> {
         let hash = self.hash(slot.key);
         match self.search(hash, slot.key, is_same) {
@@ -110,35 +109,35 @@ impl Table {
         }
     }
 
-    /// 1 where there may be a key of this hash, else 0.
+    /// 1 if a key with this hash may exist, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, hash: u32) -> usize {
         self.bits.may_have(hash)
     }
 
-    /// Where the search for a key of this hash begins.
+    /// Slot at which the search for this hash begins.
     #[inline(always)]
     fn place(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize
     }
 
-    /// What a lookup reads first.
+    /// Slots that a lookup reads first; used to prefetch them.
     #[inline(always)]
     pub fn near(&self, hash: u32) -> &[Slot] {
         &self.slots[self.place(hash)..]
     }
 
-    /// The slot of a key that is the wanted one.
+    /// The slot with this key that `is_wanted` accepts.
     #[inline(always)]
     pub fn find(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
         self.search(hash, key, is_wanted).1
     }
 
-    /// The slot of a key that is the wanted one, or where it would be.
+    /// The index and the slot of the wanted key; if it is missing, the index of the free slot in which it belongs.
     #[inline(always)]
     fn search(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> (usize, Option<Slot>) {
         let mut at = self.place(hash);
-        // A slot is free, since there are more slots than keys.
+        // Ends, because there are more slots than keys.
         loop {
             let slot = self.slots[at];
             if slot.first == slot.end {
@@ -151,7 +150,7 @@ impl Table {
         }
     }
 
-    /// Memory that it takes.
+    /// Memory in bytes.
     pub fn bytes(&self) -> usize {
         self.bits.bytes() + self.slots.len() * size_of::<Slot>()
     }
@@ -161,10 +160,10 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Words whose products with a usual factor have the same upper half.
+    /// Words whose products with a constant factor would have the same upper half.
     #[test]
     fn words_made_to_have_one_hash_do_not() {
-        // Inverse to the factor modulo 2^64 (Newton's iteration).
+        // Inverse of the factor modulo 2^64 (Newton's iteration).
         let factor = 0x9e37_79b9_7f4a_7c15_u64;
         let inverse = (0..6).fold(factor, |x, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x))));
         let keys: Vec<u64> = (1..=10_000u64).map(|low| low.wrapping_mul(inverse)).collect();

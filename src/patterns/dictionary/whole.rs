@@ -1,12 +1,12 @@
-//! Words that are whole lines: one key a line, and one lookup.
+//! Words that are whole lines: one key and one lookup per line.
 
 use super::table::{Hash, Slot, Table};
 use super::words::Words;
 use crate::terms::casts::to_u32;
 
-/// A key of fewer letters is these letters and their number; another one has its highest byte all ones.
+/// A line of fewer bytes is keyed by its bytes and length; a longer line's key has an all-ones highest byte.
 const EXACT: usize = 8;
-/// Lengths that are told apart before anything is looked up.
+/// Number of lengths that the length filter distinguishes.
 const LENGTHS: usize = 64;
 
 /// Distinct words, in the order in which they were first given.
@@ -15,12 +15,12 @@ pub struct Whole {
     pub words: Words,
     pub table: Table,
     hash: Hash,
-    /// A bit for each length that some word has, all of at least 63 letters as one.
+    /// Bitmap of the lengths of words; the last bit stands for all lengths of at least 63 bytes.
     lengths: u64,
     longest: usize,
 }
 
-/// The key of a line: `first` and `last` are its first and last eight letters, where it has them.
+/// The key of a line. `first` and `last` are its first and last eight bytes, if the line is long enough.
 #[inline(always)]
 fn key_of(hash: Hash, line: &[u8], first: u64, last: u64) -> u64 {
     let len = line.len();
@@ -44,7 +44,7 @@ fn eight(letters: Option<&[u8; EXACT]>) -> u64 {
 }
 
 impl Whole {
-    /// The distinct words, and for each word that was given its place among them.
+    /// The distinct words, and for each given word its index among them.
     pub fn new(given: &Words) -> (Whole, Vec<u32>) {
         let hash = Hash::of(given);
         let mut table = Table::with_room(hash, given.len());
@@ -69,7 +69,7 @@ impl Whole {
         (Whole { words, table, hash, lengths, longest }, of)
     }
 
-    /// The place of the empty word.
+    /// Index of the empty word.
     pub fn empty(&self) -> Option<u32> {
         self.find(b"", key_of_word(self.hash, b""))
     }
@@ -94,7 +94,7 @@ impl Whole {
         Some(key_of(self.hash, line, first, eight(line.last_chunk())))
     }
 
-    /// The place of the word that is this line, of this key.
+    /// Index of the word that equals this line, which has the given key.
     #[inline(always)]
     pub fn find(&self, line: &[u8], key: u64) -> Option<u32> {
         let is_line = |slot: Slot| line.len() < EXACT || self.words.get(slot.first as usize) == line;

@@ -1,16 +1,16 @@
-//! Words, one behind the other.
+//! Words stored back to back.
 
 use crate::terms::casts::to_u32;
 
-/// Words in the order in which they were given, equal ones as often as they were given.
+/// Words in the order in which they were given, duplicates included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
     bytes: Vec<u8>,
-    /// Where the bytes of each word begin, and in the end their number.
+    /// Offset of each word's first byte, then the total number of bytes.
     starts: Vec<u32>,
 }
 
-/// More words, or more bytes of them, than 32 bits count.
+/// More words, or more bytes in total, than 32 bits can count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
@@ -30,20 +30,20 @@ impl Words {
         Ok(())
     }
 
-    /// Appends a word for which there is room.
+    /// Appends a word, for which there must be room.
     pub(super) fn put(&mut self, word: &[u8]) {
         self.bytes.extend_from_slice(word);
         self.starts.push(to_u32(self.bytes.len()));
     }
 
-    /// Appends words for which there is room.
+    /// Appends words, for which there must be room.
     pub fn append(&mut self, words: &Words) {
         let before = to_u32(self.bytes.len());
         self.bytes.extend_from_slice(&words.bytes);
         self.starts.extend(words.starts[1..].iter().map(|start| before + start));
     }
 
-    /// Words of which all are known.
+    /// Stores all given words.
     pub fn of(words: &[&[u8]]) -> Result<Words, Full> {
         let mut all = Words::default();
         words.iter().try_for_each(|word| all.push(word))?;
@@ -67,17 +67,17 @@ impl Words {
         self.starts.windows(2).map(|ends| &self.bytes[ends[0] as usize..ends[1] as usize])
     }
 
-    /// All letters, those of word after word.
+    /// The bytes of all words, back to back.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Where the bytes of each word begin, and in the end their number.
+    /// Offset of each word's first byte, then the total number of bytes.
     pub fn starts(&self) -> &[u32] {
         &self.starts
     }
 
-    /// The words with small letters in place of large ones, in ASCII.
+    /// The words in ASCII lower case.
     #[must_use]
     pub fn folded(mut self) -> Words {
         self.bytes.make_ascii_lowercase();

@@ -1,21 +1,21 @@
-//! Classes of bytes by their bits.
+//! Covers classes of bytes by cubes of their bits.
 
 use super::pattern::Class;
 
-/// Bits of a byte.
+/// Bits per byte.
 pub const BITS: usize = 8;
 
-/// The bytes that have given values in some of their bits.
+/// The set of bytes with given values in some of their bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cube {
-    /// The bits that matter.
+    /// Mask of the bits that matter.
     pub care: u8,
-    /// Their values; 0 elsewhere.
+    /// Values of these bits; 0 elsewhere.
     pub value: u8,
 }
 
 impl Cube {
-    /// The cube of both, if they differ in the value of one bit.
+    /// The union of both cubes, if they differ in the value of one bit.
     fn joined(self, other: Cube) -> Option<Cube> {
         let differ = self.value ^ other.value;
         let one = self.care == other.care && differ.is_power_of_two();
@@ -23,11 +23,11 @@ impl Cube {
     }
 }
 
-/// Cubes that have together the bytes of the class: `a` and `A` make one, all bytes make a few.
+/// Cubes whose union is the class: `a` and `A` form one cube, and all bytes need only a few.
 pub fn cubes(class: Class) -> Vec<Cube> {
     let mut cubes: Vec<Cube> =
         (0..=u8::MAX).filter(|&byte| class.has(byte)).map(|value| Cube { care: u8::MAX, value }).collect();
-    // Bit by bit, each cube finds its other half, or stays.
+    // For each bit, cubes that differ only in it are joined.
     for bit in 0..BITS {
         let mut joined: Vec<Cube> = Vec::new();
         for cube in &cubes {

@@ -1,5 +1,6 @@
-//! Lines found on a GPU: the device says where patterns end, and the cores make lines of that. What a device does not
-//! take, the cores look for as well: patterns of more than [`MOST_ROWS`] classes, and more than [`MOST_EDITS`] edits.
+//! Finds matching lines on a GPU: the device marks where patterns end, and the host turns these ends into lines. The
+//! CPU searches for the patterns that the device cannot: those with more than [`MOST_ROWS`] classes or more than
+//! [`MOST_EDITS`] edits.
 
 use super::pattern::Pattern;
 use super::plain;
@@ -17,18 +18,18 @@ use std::sync::Arc;
 /// Finds lines on a GPU.
 pub struct OnGpu {
     device: Bitap,
-    /// For the patterns that the device does not take.
+    /// For the patterns that the device cannot search.
     cores: Sliced,
-    /// How many these are.
+    /// Number of these patterns.
     left: usize,
-    /// Some pattern is in the empty stretch.
+    /// Some pattern matches the empty substring, and therefore every line.
     every: bool,
 }
 
 impl OnGpu {
     pub fn new(card: Arc<Card>, patterns: &[Pattern], rule: Rule) -> Result<OnGpu, EngineError> {
         let every = patterns.iter().any(|pattern| plain::matches(b"", &pattern.classes, &rule));
-        // Where every line matches there is nothing to look for.
+        // If every line matches, there is nothing to search for.
         let patterns = if every { &[] } else { patterns };
         let (own, left): (Vec<Pattern>, Vec<Pattern>) =
             patterns.iter().cloned().partition(|pattern| wanted(pattern, &rule).fits());
@@ -41,27 +42,27 @@ impl OnGpu {
         OnGpu { device: self.device.tuned(tuning), ..self }
     }
 
-    /// What finds the ends.
+    /// The device that finds the ends.
     pub fn device(&self) -> &Bitap {
         &self.device
     }
 
-    /// Patterns that the cores look for.
+    /// Number of patterns that the CPU searches for.
     pub fn left_to_cores(&self) -> usize {
         self.left
     }
 
-    /// Begins with a text of whole lines.
+    /// Begins the search of a text of whole lines.
     pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
         self.device.begin(text)
     }
 
-    /// Waits for what was begun with `text`.
+    /// Waits for the search of `text` to finish.
     pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
         self.device.finish(text, pending)
     }
 
-    /// The lines of a piece of the text, which is whole lines too, that match; their places are those in the piece.
+    /// Matching lines in a piece of the text that consists of whole lines; offsets are relative to the piece.
     pub fn lines(&self, text: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
         let letters = &text[piece.clone()];
         if self.every {
@@ -73,7 +74,7 @@ impl OnGpu {
     }
 }
 
-/// A pattern, as a device takes it.
+/// Converts a pattern for the device.
 fn wanted(pattern: &Pattern, rule: &Rule) -> BytePattern {
     let rows: Vec<[u64; 4]> = pattern.classes.iter().map(|class| class.bits()).collect();
     BytePattern { edits: rule.edits_of(rows.len()), rows, gaps: rule.indels }

@@ -1,23 +1,23 @@
-//! Patterns: what the user wrote, as classes of bytes.
+//! Parses patterns into sequences of byte classes.
 
 use super::NEWLINE;
 use crate::terms::casts::to_u8;
 
-/// Characters that regular expressions give a meaning that a row of classes can't have.
+/// Regular-expression operators that a sequence of classes cannot express.
 const OPERATORS: &[u8] = b"^$*+?()|{";
 const TAKE_LITERALLY: &str = "or use -F to treat all characters literally";
 
-/// A set of bytes; never the newline.
+/// A set of bytes; never contains the newline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class([u64; 4]);
 
-/// A row of classes.
+/// A sequence of classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub classes: Vec<Class>,
 }
 
-/// What is wrong with a pattern, and what to do about it.
+/// The error in a pattern, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// 1-based, in bytes.
@@ -26,16 +26,16 @@ pub struct Fault {
     pub remedy: String,
 }
 
-/// How patterns are read.
+/// How to parse patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Every character stands for itself.
+    /// Every character matches itself.
     pub literal: bool,
-    /// Letters of ASCII stand for both cases.
+    /// Matches ASCII without regard to case.
     pub any_case: bool,
 }
 
-/// Whether every byte of a pattern stands for itself, however patterns are read.
+/// Whether every byte of a pattern matches itself, with or without `literal`.
 pub fn is_literal(text: &[u8]) -> bool {
     !text.iter().any(|byte| matches!(byte, b'.' | b'[' | b'\\') || OPERATORS.contains(byte))
 }
@@ -45,7 +45,7 @@ impl Class {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
 
-    /// A bit for each byte.
+    /// One bit for each byte.
     pub fn bits(self) -> [u64; 4] {
         self.0
     }
@@ -56,7 +56,7 @@ impl Class {
         }
     }
 
-    /// The bytes that `is_in` names.
+    /// The bytes that `is_in` accepts.
     pub fn of(is_in: impl Fn(u8) -> bool) -> Class {
         let mut class = Class::default();
         (0..=u8::MAX).filter(|&byte| is_in(byte)).for_each(|byte| class.insert(byte));
@@ -73,7 +73,7 @@ impl Class {
 }
 
 impl Pattern {
-    /// Reads what the user wrote.
+    /// Parses a pattern.
     pub fn new(text: &[u8], reading: Reading) -> Result<Pattern, Fault> {
         let mut parser = Parser { text, at: 0, reading };
         let mut classes = Vec::new();
@@ -84,7 +84,7 @@ impl Pattern {
     }
 }
 
-/// What stands between brackets or after a backslash.
+/// A parsed bracket expression or escape.
 enum Item {
     Byte(u8),
     Set(Class),
@@ -130,7 +130,7 @@ impl Parser<'_> {
         if self.reading.any_case { class.in_any_case() } else { class }
     }
 
-    /// What follows a backslash at `begin`.
+    /// Parses the rest of an escape; the backslash at `begin` is already consumed.
     fn escape(&mut self, begin: usize) -> Result<Item, Fault> {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let space = |byte: u8| byte.is_ascii_whitespace() || byte == 0x0b;
@@ -180,13 +180,13 @@ impl Parser<'_> {
         }
     }
 
-    /// A class in brackets; the bracket at `begin` is read.
+    /// Parses a class in brackets; the bracket at `begin` is already consumed.
     fn brackets(&mut self, begin: usize) -> Result<Class, Fault> {
         let negated = self.text.get(self.at) == Some(&b'^');
         self.at += usize::from(negated);
         let mut class = Class::default();
         let first = self.at;
-        // A bracket that closes nothing is one of the class, as everywhere.
+        // A closing bracket right after the opening bracket is a member of the class, as in POSIX.
         while self.at == first || self.text.get(self.at) != Some(&b']') {
             let place = self.at;
             match self.item(begin)? {
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(if negated { Class::of(|byte| !class.has(byte)) } else { class })
     }
 
-    /// The last byte of a range that begins with `low`, which may be its only one.
+    /// The last byte of a range that begins with `low`, or `low` if there is no range.
     fn range_end(&mut self, begin: usize, low: u8) -> Result<u8, Fault> {
         let hyphen = self.at;
         let is_range = self.text.get(hyphen) == Some(&b'-')
@@ -249,7 +249,7 @@ impl Parser<'_> {
         }
     }
 
-    /// POSIX's `[:name:]`; the bracket at `place` is read.
+    /// Parses POSIX's `[:name:]`; the bracket at `place` is already consumed.
     fn named(&mut self, place: usize) -> Result<Item, Fault> {
         let rest = &self.text[self.at..];
         let end = rest.windows(2).position(|pair| pair == b":]").unwrap_or(0);

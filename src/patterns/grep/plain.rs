@@ -5,7 +5,7 @@ use super::pattern::{Class, Pattern};
 use super::select::Span;
 use crate::patterns::search::Rule;
 
-/// The lines of `text` that match one of the patterns, without their newlines.
+/// The lines of `text` that match at least one of the patterns, without their newlines.
 pub fn lines(text: &[u8], patterns: &[Pattern], rule: &Rule) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut begin = 0;
@@ -19,7 +19,7 @@ pub fn lines(text: &[u8], patterns: &[Pattern], rule: &Rule) -> Vec<Span> {
     lines
 }
 
-/// Whether a stretch of `line` is at most so many edits from the pattern.
+/// Whether some substring of `line` is within the allowed edits of the pattern.
 pub fn matches(line: &[u8], pattern: &[Class], rule: &Rule) -> bool {
     let most = rule.max_edits as usize;
     if !rule.indels {
@@ -27,7 +27,7 @@ pub fn matches(line: &[u8], pattern: &[Class], rule: &Rule) -> bool {
             |letters: &[u8]| letters.iter().zip(pattern).filter(|(byte, class)| !class.has(**byte)).count();
         return pattern.is_empty() || line.windows(pattern.len()).any(|letters| misses(letters) <= most);
     }
-    // D(i,0) = i, and then column by column.
+    // D(i,0) = i; the other columns follow from left to right.
     let mut column: Vec<usize> = (0..=pattern.len()).collect();
     let mut found = column[pattern.len()] <= most;
     for &byte in line {

@@ -1,20 +1,20 @@
-//! From the places where hits end to lines.
+//! Turns the end positions of hits into lines.
 
 use super::NEWLINE;
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// A line in its text, without its newline.
+/// A line, as offsets in its text, without its newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub start: usize,
     pub end: usize,
 }
 
-/// Gathers the lines of places that come in order; places in a line that it has already may come again.
+/// Collects the lines of positions that come in ascending order. Positions in the last line collected may come again.
 pub struct Finder<'a> {
     text: &'a [u8],
     lines: Vec<Span>,
-    /// No place before it is new.
+    /// Positions before this one belong to lines already collected.
     after: usize,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Finder<'a> {
         Finder { text, lines: Vec::new(), after: 0 }
     }
 
-    /// The line of the byte at `place`, which is no newline.
+    /// Adds the line that contains the byte at `place`, which is not a newline.
     #[inline]
     pub fn take(&mut self, place: usize) {
         if place >= self.after {
@@ -35,18 +35,18 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether the line of the byte at `place`, behind all that came, is taken already.
+    /// Whether the line of the byte at `place` was already added. Positions must not decrease.
     #[inline]
     pub fn has(&self, place: usize) -> bool {
         place < self.after
     }
 
-    /// The lines of some of the 32 bytes from `first` on, those that `bits` names; none is a newline.
+    /// Adds the lines of the 32 bytes from `first` on whose bits are set. None of them is a newline.
     #[inline]
     pub fn take_word(&mut self, first: usize, mut bits: u32) {
         while bits != 0 {
             self.take(first + bits.trailing_zeros() as usize);
-            // The line is taken, with what else ends in it.
+            // The line was added, so all other bits in it are done.
             let done = self.after.saturating_sub(first);
             bits = if done < 32 { bits >> done << done } else { 0 };
         }
@@ -57,7 +57,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Where the line ends that has the byte at `place`, or is empty there.
+/// End of the line that contains the byte at `place`, or of the empty line there.
 fn line_end(text: &[u8], place: usize) -> usize {
     memchr(NEWLINE, &text[place..]).map_or(text.len(), |at| place + at)
 }
@@ -90,7 +90,7 @@ pub fn others(text: &[u8], lines: &[Span]) -> Vec<Span> {
     others
 }
 
-/// The lines that are among these or those, in order.
+/// The union of two lists of lines, in order.
 pub fn union(mut these: Vec<Span>, those: Vec<Span>) -> Vec<Span> {
     if those.is_empty() {
         return these;
@@ -101,7 +101,7 @@ pub fn union(mut these: Vec<Span>, those: Vec<Span>) -> Vec<Span> {
     these
 }
 
-/// Lines of the text, the last one with or without its newline.
+/// Number of lines of the text; the last line may lack its newline.
 pub fn count(text: &[u8]) -> u64 {
     let open = text.last().is_some_and(|&byte| byte != NEWLINE);
     memchr_iter(NEWLINE, text).count() as u64 + u64::from(open)

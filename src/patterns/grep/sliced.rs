@@ -1,14 +1,14 @@
-//! Ends by bit-sliced vectors: the text is cut into as many chunks as a vector has bits, and bit by bit the
-//! vector's operations do the same cell of each chunk.
+//! Finds ends with bit-sliced vectors: the text is cut into as many chunks as a vector has bits, and each bit operation
+//! computes the same cell of every chunk.
 //!
-//! The bits of the bytes are gathered chunk by chunk, 64 bytes at a time, and then block by block of 64
-//! columns transposed: a vector for each column and bit of a byte, with a bit for each chunk. From these come
-//! the planes of the classes, and patterns are swept over them (`sweep.rs`). What ends where is
-//! transposed back, so that it comes in the order of the text.
+//! The bits of the bytes are gathered chunk by chunk in blocks of 64 bytes, and then transposed in blocks of 64
+//! columns. The result is one vector for each column and each bit of a byte, with one bit per chunk. The planes of the
+//! classes are computed from these vectors, and patterns are swept over the planes (`sweep.rs`). The ends are
+//! transposed back, so that they come in text order.
 //!
-//! Chunks overlap by the longest stretch of a hit less one byte, so that every end is found. A chunk begins
-//! as a line does, so what is found in its overlap is an end too, and the chunk before it has it as well.
-//! Around the text there are newlines.
+//! Chunks overlap by the length of the longest possible hit less one byte, so that every end is found. Each chunk
+//! starts as if at the beginning of a line. An end found in its overlap is therefore a true end, which the previous
+//! chunk also finds. Newlines pad the text on both sides.
 
 use super::cubes::{BITS, Cube, cubes};
 use super::pattern::{Class, Pattern};
@@ -23,37 +23,36 @@ use bytemuck::{Zeroable, cast_slice};
 use std::array::from_fn;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that are brought into the cache before they are needed.
+/// Prefetch distance in bytes.
 const AHEAD: usize = 4096;
-/// Place of the newline among the planes.
+/// Index of the newline among the planes.
 const NEWLINES: usize = 0;
 
-/// Finds the lines that match.
+/// Finds matching lines.
 #[derive(Debug)]
 pub struct Sliced {
     set: InstructionSet,
     rule: Rule,
-    /// Of each class that occurs, the newline first: what its bytes have in common.
+    /// For each class that occurs, the newline first, the cubes that cover its bytes.
     planes: Vec<Vec<Cube>>,
-    /// The planes of each pattern.
+    /// For each pattern, the indices of its planes.
     patterns: Vec<Vec<usize>>,
-    /// Some pattern is in the empty stretch.
+    /// Some pattern matches the empty substring, and therefore every line.
     every: bool,
-    /// Bytes of a hit, less one, at most.
+    /// Maximum length of a hit less one, in bytes.
     before: usize,
-    /// Bytes of a chunk without its overlap; `None` chooses by the text.
+    /// Bytes per chunk without its overlap; `None` chooses by the text length.
     chunk: Option<usize>,
-    /// Memory to use again.
+    /// Buffers to reuse.
     spare: Mutex<Vec<Words>>,
 }
 
-/// The bits of a tile before they are transposed, and its ends after they were transposed back.
+/// The bits of a tile before they are transposed, and its ends after they are transposed back.
 #[derive(Debug, Default)]
 struct Words {
-    /// For each group of chunks that share a vector's row, for each block, for each bit of a byte, a word for
-    /// each chunk of the group.
+    /// Indexed by group of chunks that share a vector's row, then block, then bit of a byte, then chunk of the group.
     bits: Vec<u64>,
-    /// For each chunk, a word for each block.
+    /// Indexed by chunk, then block.
     ends: Vec<u64>,
 }
 
@@ -78,12 +77,12 @@ impl Sliced {
         }
     }
 
-    /// With chunks of this length: for tests of their borders.
+    /// Sets the chunk length, to test chunk boundaries.
     pub fn with_chunks(self, chunk: usize) -> Sliced {
         Sliced { chunk: Some(chunk), ..self }
     }
 
-    /// The lines of `text` that match, in order.
+    /// The matching lines of `text`, in order.
     pub fn lines(&self, text: &[u8]) -> Vec<Span> {
         if self.every {
             return select::every(text);
@@ -106,13 +105,13 @@ impl Sliced {
 }
 
 impl Words {
-    /// Where the words of a group begin.
+    /// Offset of the words of a group.
     #[inline(always)]
     fn place(shape: &Shape, group: usize, block: usize, bit: usize) -> usize {
         ((group * (shape.columns / BLOCK) + block) * BITS + bit) * (shape.lanes / BLOCK)
     }
 
-    /// The places of the ends, those of chunk after chunk.
+    /// Positions of the ends, chunk by chunk.
     fn places(&self, shape: &Shape, first: usize) -> impl Iterator<Item = usize> {
         let blocks = shape.columns / BLOCK;
         let (chunk, before) = (shape.chunk, shape.before);
@@ -125,7 +124,7 @@ impl Words {
     }
 }
 
-/// Scans one tile, and says whether anything ends in it.
+/// Scans one tile, and returns whether anything ends in it.
 struct Tile<'a> {
     scan: &'a Sliced,
     words: &'a mut Words,
@@ -144,7 +143,7 @@ impl Kernel for Tile<'_> {
         let mut states: Vec<State<S>> =
             scan.patterns.iter().map(|pattern| State::new(pattern.len(), &scan.rule)).collect();
         let mut planes = vec![[S::B::zeroed(); BLOCK]; scan.planes.len()];
-        // One more, for bits that don't matter.
+        // One extra row, for bits that do not matter.
         let mut bits = [[all_ones::<S::B>(); BLOCK]; BITS + 1];
         let mut found = false;
         for block in 0..self.shape.columns / BLOCK {
@@ -175,7 +174,7 @@ impl Tile<'_> {
         let (blocks, group) = (shape.columns / BLOCK, shape.lanes / BLOCK);
         words.bits.resize(blocks * shape.lanes * BITS, 0);
         for chunk in 0..shape.lanes {
-            // Where a chunk begins, less `before`.
+            // Start of a chunk, less `before`.
             let start = *first + chunk * shape.chunk;
             let inside =
                 start.checked_sub(shape.before).and_then(|from| text.get(from..from + shape.columns));
@@ -218,7 +217,7 @@ impl Tile<'_> {
     fn put_ends<S: Bits>(&mut self, simd: S, block: usize, ends: &mut [S::B; BLOCK]) {
         transpose_rows(simd, ends);
         let blocks = self.shape.columns / BLOCK;
-        // A row has the words of a group of chunks, one after the other.
+        // A row contains the words of the chunks of a group.
         for (chunk, &word) in cast_slice::<S::B, u64>(&ends[..]).iter().enumerate() {
             self.words.ends[chunk * blocks + block] = word;
         }
@@ -230,7 +229,7 @@ fn any<S: Bits>(simd: S, vectors: &[S::B]) -> bool {
     simd.any(vectors.iter().fold(S::B::zeroed(), |any, &vector| simd.or(any, vector)))
 }
 
-/// Puts the bits of 64 bytes into words, each bit `step` words behind the one before it.
+/// Stores the bits of 64 bytes, one word per bit position, `step` words apart.
 #[inline(always)]
 fn put<S: Bits>(simd: S, letters: &[u8; BLOCK], words: &mut [u64], step: usize) {
     words[0] = simd.bits_of::<0>(letters);
@@ -243,11 +242,11 @@ fn put<S: Bits>(simd: S, letters: &[u8; BLOCK], words: &mut [u64], step: usize) 
     words[7 * step] = simd.bits_of::<7>(letters);
 }
 
-/// The plane of a class: what has the bits of one of its cubes.
+/// Computes the plane of a class: the union of its cubes.
 #[inline(always)]
 fn union<S: Bits>(simd: S, cubes: &[Cube], bits: &[[S::B; BLOCK]; BITS + 1], plane: &mut [S::B; BLOCK]) {
     for (place, cube) in cubes.iter().enumerate() {
-        // A bit that doesn't matter is one of the last row, which are all set.
+        // A bit that does not matter is read from the last row, which is all ones.
         let row = |bit: usize| &bits[if cube.care >> bit & 1 == 1 { bit } else { BITS }];
         let flip =
             |bit: usize| splat::<S::B>(if (cube.care & !cube.value) >> bit & 1 == 1 { u64::MAX } else { 0 });

@@ -1,7 +1,8 @@
-//! Patterns swept over the planes of classes, a block of columns after the other, by [`myers`] and, without gaps, by [`crate::patterns::sliced::hamming`].
+//! Sweeps patterns over the planes of classes in blocks of columns, with [`myers`] and, without gaps, with
+//! [`crate::patterns::sliced::hamming`].
 //!
-//! A newline makes its column the first one of a text, and the number `D(m) - k - 1`, whose sign says where hits end, that
-//! of a beginning.
+//! A newline makes its column the first column of a text. It resets the number `D(m) - k - 1`, whose sign shows where
+//! hits end, to its initial value.
 
 use crate::engine::cpu::simd::Bits;
 use crate::patterns::search::Rule;
@@ -10,23 +11,24 @@ use crate::patterns::sliced::myers::{self, COLUMNS, Where, constant, step, width
 use crate::patterns::sliced::transpose::{BLOCK, all_ones};
 use crate::terms::casts::to_i64;
 
-/// A pattern at the end of a column.
+/// The state of a pattern after a column.
 pub enum State<S: Bits> {
     WithGaps(Differences<S>),
     WithoutGaps(Counts<S>),
 }
 
-/// Differences down the column, and the number at its last row.
+/// Differences between the rows of the column, and the number at its last row.
 pub struct Differences<S: Bits> {
     /// `v+` and `v-` of each row.
     rows: Vec<[S::B; 2]>,
     number: Vec<S::B>,
-    /// The number of a column in which a line begins.
+    /// The number in a column in which a line begins.
     start: Vec<S::B>,
 }
 
 impl<S: Bits> State<S> {
-    /// Where a line begins; a pattern of more than `max_edits` classes, or without gaps of one at least.
+    /// State at the beginning of a line. With gaps, the pattern must have more than `max_edits` classes; without gaps,
+    /// at least one.
     #[inline(always)]
     pub fn new(len: usize, rule: &Rule) -> State<S> {
         let allowed = to_i64(rule.edits_of(len));
@@ -39,7 +41,7 @@ impl<S: Bits> State<S> {
         State::WithoutGaps(Counts::new(len, allowed))
     }
 
-    /// Does a block of columns; adds where hits end.
+    /// Processes a block of columns, and adds the ends of hits.
     #[inline(always)]
     pub fn sweep(
         &mut self,

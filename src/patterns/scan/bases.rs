@@ -1,6 +1,6 @@
-//! Many patterns of bases without edits in a text that lies on the device (`shaders/base_words.wgsl`). The caller says
-//! which words the patterns have. Ends are appended to a buffer in any order; where they don't fit, it grows, or the
-//! work is done again in halves.
+//! Exact search for many patterns of bases in a text stored on the device (`shaders/base_words.wgsl`). The caller
+//! supplies the words of the patterns. Ends are appended to a buffer in any order. If they don't fit, the buffer grows,
+//! or the work is repeated in halves.
 
 pub mod shader;
 
@@ -22,39 +22,40 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
-/// Letters of a submission.
+/// Bases per submission.
 const LETTERS: CellRange = CellRange { first: 1 << 24, least: 1 << 14, most: 1 << 30, growth: 16 };
-/// Entries that a submission may look at where each place has those of the longest list: repeats of a word in the text
-/// would else keep a device longer than watchdogs wait.
+/// Maximum number of entries that a submission may read if every position has the longest list. Without this limit, a
+/// repeated word in the text would keep a device busy past the watchdog.
 const MOST_ENTRIES: usize = 1 << 30;
-/// Ends that come back with their number; more are fetched.
+/// Ends read back together with their count; further ends need another read.
 const FEW: usize = 1 << 14;
-/// Ends that there is room for at first, and at most.
+/// Capacity for ends: initial and maximum.
 const ROOM: usize = 1 << 20;
 const MOST_ROOM: usize = 1 << 26;
-/// Bytes in front of the first end, and of an end.
+/// Bytes before the first end, and bytes per end.
 const COUNT: u64 = 8;
 const END: u64 = 8;
-/// Bits for each word, at least, where the longest list of bits has them: 8 MiB, which a card's cache holds.
+/// Minimum number of bits per word, unless the bitmap reaches its maximum size of 8 MiB, which fits in a GPU's cache.
 const BITS_OF_WORD: usize = 64;
 const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 26;
-/// Bits of a hash that tell where its entries begin, at most.
+/// Maximum number of hash bits that index the starts of entries.
 const STARTS_BITS: u32 = 24;
-/// Words of a plane are a multiple of this; behind the text are so many more, since kernels read ahead.
+/// Words of a plane are a multiple of `PLANE_WORDS`. `AHEAD` words of padding follow the text, since kernels read
+/// ahead.
 const PLANE_WORDS: usize = 1 << 10;
 const AHEAD: usize = 64;
 
-/// A word of a pattern: its letters' lower bits, and above these as many higher bits.
+/// A word of a pattern: the low bits of its bases, and above them the high bits.
 #[derive(Clone, Copy, Debug)]
 pub struct BaseWord {
     pub word: u32,
     pub pattern: u32,
-    /// Letters of the pattern before the word.
+    /// Bases of the pattern before the word.
     pub before: u32,
 }
 
-/// Words of one length. Of each occurrence of a pattern one of these begins at a multiple of `step` in the text.
+/// Words of one length. For each occurrence of a pattern, one of its words begins at a multiple of `step` in the text.
 #[derive(Clone, Debug)]
 pub struct BaseWords {
     pub letters: usize,
@@ -62,19 +63,19 @@ pub struct BaseWords {
     pub words: Vec<BaseWord>,
 }
 
-/// An end: the pattern, and letters of the text before and with the last one.
+/// An end: index of the pattern, and 0-based exclusive end in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BaseEnd {
     pub pattern: u32,
     pub end: u32,
 }
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug)]
 pub struct BaseTuning {
-    /// Letters of a submission; `None` follows the measured time.
+    /// Bases per submission; `None` adapts to the measured time.
     pub submission: Option<usize>,
-    /// Ends that there is room for at first, and at most.
+    /// Capacity for ends: initial and maximum.
     pub room: (usize, usize),
 }
 
@@ -94,7 +95,7 @@ pub struct BaseText {
 /// Patterns on the device.
 pub struct BasePatterns {
     tables: Vec<BaseTable>,
-    /// Letters of each pattern.
+    /// Length of each pattern in bases.
     lengths: Vec<u32>,
 }
 
@@ -107,11 +108,11 @@ struct BaseTable {
     starts_shift: u32,
     entries_at: u32,
     patterns_at: u32,
-    /// Entries of the longest list.
+    /// Number of entries of the longest list.
     longest: usize,
 }
 
-/// Looks words up on a card.
+/// Looks words up on a GPU.
 pub struct BaseScan {
     card: Arc<Card>,
     tuning: BaseTuning,
@@ -119,17 +120,17 @@ pub struct BaseScan {
     state: Mutex<BaseState>,
 }
 
-/// What is on the device besides texts and patterns.
+/// Device buffers other than texts and patterns.
 struct BaseState {
     work: Grown,
     found: Grown,
     stamps: Stamps,
     stopwatch: Stopwatch,
-    /// Ends that there is room for.
+    /// Capacity for ends.
     room: usize,
 }
 
-/// Counting-sorted entries, with the words of all patterns' letters behind them.
+/// Counting-sorted entries, followed by the bases of all patterns.
 struct Index {
     bits: Vec<u32>,
     bits_shift: u32,
@@ -206,7 +207,7 @@ impl BaseScan {
         BaseScan { tuning, ..self }
     }
 
-    /// Time in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
         self.state.lock().map_or(Duration::ZERO, |state| state.stopwatch.total())
     }
@@ -219,8 +220,8 @@ impl BaseScan {
         Ok(buffer)
     }
 
-    /// Sends patterns, which are classes as in `search`: a bit for each base, and one for other letters; and the words
-    /// that they are found by.
+    /// Uploads patterns and the words that find them. Patterns are classes as in `search`: one bit per base, and one
+    /// for other characters.
     pub fn patterns(&self, patterns: &[Vec<u8>], words: &[BaseWords]) -> Result<BasePatterns, EngineError> {
         let table = |own: &BaseWords| {
             let Index { bits, bits_shift, words, starts_shift, entries_at, patterns_at, longest } =
@@ -243,7 +244,7 @@ impl BaseScan {
         Ok(BasePatterns { tables, lengths: patterns.iter().map(|pattern| to_u32(pattern.len())).collect() })
     }
 
-    /// Sends a text of codes: 0 to 3, and others.
+    /// Uploads a text of codes: 0 to 3 for bases, and other codes.
     pub fn load(&self, codes: &[u8]) -> Result<BaseText, EngineError> {
         let letters = codes.len();
         if letters > u32::MAX as usize / 2 {
@@ -261,7 +262,7 @@ impl BaseScan {
         Ok(BaseText { planes, stride, letters })
     }
 
-    /// All ends, by pattern and end; or more than `most` of them.
+    /// All ends, sorted by pattern and end; if there are more than `most`, more than `most` of them.
     pub fn ends(
         &self,
         text: &BaseText,
@@ -323,8 +324,8 @@ impl BaseScan {
         Ok(())
     }
 
-    /// Runs a dispatch; gives the number of ends, and these behind two words, if there was room for all of them, else
-    /// their number alone.
+    /// Runs a dispatch. Returns the number of ends and, if there was room for all of them, two words followed by the
+    /// ends.
     fn run(
         &self,
         state: &mut BaseState,
@@ -372,7 +373,7 @@ impl BaseScan {
 }
 
 impl BaseState {
-    /// Tells the next submission what to do, and gives it room.
+    /// Sets the parameters of the next submission, and provides its buffers.
     fn buffers(
         &mut self,
         device: &Device,

@@ -1,9 +1,8 @@
-//! Patterns with errors in bytes, line by line, on a GPU (`shaders/bitap.wgsl`). The text is sent as it is, and a
-//! bit comes back for each of its bytes: whether some pattern ends there. So the answer has its size before it is
-//! known.
+//! Approximate search in bytes, line by line, on a GPU (`shaders/bitap.wgsl`). The text is uploaded unchanged, and one
+//! bit comes back for each byte: whether some pattern ends there. So the size of the answer is known in advance.
 //!
-//! The text is cut into chunks, one for each thread, which begins so far before its chunk that it sees every stretch
-//! that ends there. It begins as where a line does; what it finds before its own is left to others.
+//! The text is cut into one chunk per thread. A thread starts far enough before its chunk to see every match that ends
+//! in the chunk. It starts as if at the beginning of a line, and ignores the ends it finds before its chunk.
 
 mod ends;
 pub mod shader;
@@ -31,29 +30,30 @@ use std::time::Duration;
 pub use wanted::BytePattern;
 use wgpu::BufferUsages;
 
-/// Bytes of a text that are sent in one go, at most.
+/// Maximum number of text bytes per upload.
 const PART: usize = 32 << 20;
-/// Threads that keep a device busy.
+/// Number of threads that keeps a device busy.
 const BUSY: usize = 1 << 17;
 /// A chunk is at least this many times its overlap.
 const OVERLAP: usize = 4;
-/// Units of a chunk at most, where that is enough for its overlap.
+/// Maximum number of units per chunk, unless the overlap requires more.
 const LONGEST: usize = 1 << 8;
-/// Words that a submission computes, about: tens of milliseconds on a small GPU, far from any watchdog.
+/// Approximate number of words that a submission computes: tens of milliseconds on a small GPU, far below any watchdog
+/// limit.
 const SUBMISSION: u64 = 4_000_000_000;
-/// Bytes of the tables of patterns that lie in one buffer.
+/// Bytes of pattern tables per buffer.
 const TABLES: u64 = 64 << 20;
-/// Four bytes behind the text: no pattern ends in them.
+/// Four bytes that pad the text; no pattern ends in them.
 const NEWLINES: u32 = u32::from_ne_bytes([b'\n'; 4]);
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug)]
 pub struct BitapTuning {
-    /// Bytes of a chunk; `None` chooses by the text.
+    /// Bytes per chunk; `None` chooses by the text length.
     pub chunk: Option<usize>,
-    /// Bytes of a text that are sent in one go.
+    /// Bytes of text per upload.
     pub part: usize,
-    /// Words that a submission computes.
+    /// Approximate number of words that a submission computes.
     pub submission: u64,
 }
 
@@ -63,19 +63,19 @@ impl Default for BitapTuning {
     }
 }
 
-/// Finds where patterns end.
+/// Finds the ends of patterns.
 pub struct Bitap {
     card: Arc<Card>,
     tuning: BitapTuning,
     groups: Vec<TableGroup>,
-    /// Units in front of a chunk.
+    /// Units before a chunk.
     before: usize,
-    /// What is on the device for a text, while it is not in use.
+    /// Buffers for texts that are currently not in use.
     slots: Mutex<Vec<TextSlot>>,
     stopwatch: Mutex<Stopwatch>,
 }
 
-/// Patterns that one kernel looks for.
+/// Patterns that one kernel searches for.
 struct TableGroup {
     variant: Variant,
     kernel: wgpu::ComputePipeline,
@@ -91,24 +91,24 @@ struct TextSlot {
     stamps: Stamps,
 }
 
-/// A text of which a part is under way.
+/// A text whose first part is under way.
 pub struct Pending {
     part: Option<PartUnderWay>,
-    /// Bytes of a part.
+    /// Bytes per part.
     most: usize,
 }
 
 /// A part of a text under way.
 struct PartUnderWay {
     own: Range<usize>,
-    /// Units in front of it.
+    /// Units before it.
     lead: usize,
     slot: TextSlot,
     arrival: Arrival,
 }
 
 impl Bitap {
-    /// All of `wanted` fit ([`BytePattern::fits`]).
+    /// All patterns in `wanted` must fit ([`BytePattern::fits`]).
     pub fn new(card: Arc<Card>, wanted: &[BytePattern]) -> Result<Bitap, EngineError> {
         let mut by_kernel: BTreeMap<Variant, Vec<&BytePattern>> = BTreeMap::new();
         for pattern in wanted {
@@ -146,16 +146,16 @@ impl Bitap {
         format!("GPU {}", self.card.name())
     }
 
-    /// Time in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
         self.stopwatch.lock().map_or(Duration::ZERO, |stopwatch| stopwatch.total())
     }
 
-    /// Has the device begin with a text. Several may be under way; the first to begin is the first to be done.
+    /// Begins the search of a text. Several searches may be under way; they finish in the order in which they began.
     pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
         let limits = &self.card.runtime.device.limits;
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        // Half of it leaves room for what is in front.
+        // Half of the limit leaves room for the units before the part.
         let most = self.tuning.part.min(usize::try_from(binding / 2).unwrap_or(usize::MAX));
         let mut pending = Pending { part: None, most: (most / UNIT).max(1) * UNIT };
         if !text.is_empty() && !self.groups.is_empty() {
@@ -164,7 +164,7 @@ impl Bitap {
         Ok(pending)
     }
 
-    /// Waits for a text, the one that was begun with, to its end.
+    /// Waits for the search of `text`, which must be the text given to `begin`, and completes it.
     pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
         let Pending { mut part, mut most } = pending;
         let mut ends = Ends::default();
@@ -178,7 +178,7 @@ impl Bitap {
         Ok(ends)
     }
 
-    /// Begins with the part of a text at `first`: of `most` bytes, or of fewer where there is no room.
+    /// Begins the part of a text at `first`, with `most` bytes, or fewer if memory is short.
     fn begin_part(&self, text: &[u8], first: usize, most: &mut usize) -> Result<PartUnderWay, EngineError> {
         loop {
             let own = first..text.len().min(first + *most);
@@ -209,7 +209,8 @@ impl Bitap {
         Ok(PartUnderWay { own, lead, slot, arrival })
     }
 
-    /// All kernels for a text of `units` units: the last submission. The device has begun with the ones before.
+    /// Records all kernels for a text of `units` units, and returns the last submission. The device has begun with the
+    /// earlier submissions.
     fn record(&self, slot: &mut TextSlot, units: usize) -> Result<Submission, EngineError> {
         let device = &self.card.runtime.device;
         let chunk = self.chunk(units);
@@ -234,7 +235,7 @@ impl Bitap {
         Ok(submission)
     }
 
-    /// Units of a chunk.
+    /// Units per chunk.
     fn chunk(&self, units: usize) -> usize {
         let least = OVERLAP * self.before.max(1);
         let wanted = match self.tuning.chunk {
@@ -276,7 +277,8 @@ impl TableGroup {
         Ok(TableGroup { variant, kernel, tables, patterns: to_u32(patterns.len()) })
     }
 
-    /// The patterns of each submission for a text of `units` units, if one computes `submission` words.
+    /// Divides the patterns into submissions for a text of `units` units, so that each computes about `submission`
+    /// words.
     fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&TableGroup, Range<u32>)> {
         let cells = (units * UNIT) as u64 * self.variant.cells();
         let most = to_u32((submission / cells.max(1)).clamp(1, u64::from(self.patterns)));
@@ -296,7 +298,7 @@ impl TextSlot {
         }
     }
 
-    /// Binds what a kernel needs, and tells it what to do from the next submission on.
+    /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
         device: &Device,
@@ -310,7 +312,7 @@ impl TextSlot {
     }
 }
 
-/// The words `words` of a text's bytes, with newlines behind it.
+/// Packs the words `words` of a text's bytes, with newlines after its end.
 fn pack(text: &[u8], words: Range<usize>, packed: &mut [u32]) {
     let bytes = &text[text.len().min(words.start * 4)..text.len().min(words.end * 4)];
     let (whole, last) = bytes.as_chunks::<4>();

@@ -1,6 +1,6 @@
-//! Words of a dictionary in a text that lies on the device (`shaders/words.wgsl`). What comes back has its size before
-//! it is known: a bit or a number for each line, or a bit for each byte. Where lines begin is found on the device too
-//! (`shaders/line_starts.wgsl`), once for a text.
+//! Looks up words of a dictionary in a text stored on the device (`shaders/words.wgsl`). The size of the answer is
+//! known in advance: a bit or a number for each line, or a bit for each byte. The device also finds the starts of
+//! lines, once per text (`shaders/line_starts.wgsl`).
 
 pub mod shader;
 pub mod table;
@@ -26,40 +26,40 @@ use wgpu::BufferUsages;
 
 pub use shader::NONE;
 
-/// Lines or units of a submission.
+/// Lines or units per submission.
 const PLACES: CellRange = CellRange { first: 1 << 22, least: 1 << 12, most: 1 << 26, growth: 16 };
-/// Lines of a submission whose numbers come back: 64 MiB.
+/// Lines per submission if numbers come back: 64 MiB.
 const MOST_NUMBERS: usize = 1 << 24;
-/// Numbers that a thread copies in one go.
+/// Numbers that a thread copies per task.
 const COPIED: usize = 1 << 16;
-/// A text is padded to a multiple of so many words; behind it are so many more zeros, since kernels read ahead.
+/// A text is padded to a multiple of `PADDED` words, followed by `AHEAD` zero words, since kernels read ahead.
 const PADDED: usize = 16;
 const AHEAD: usize = 16;
 
-/// Where a word counts.
+/// Position in a line at which a word counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WordPlace {
     Anywhere,
-    /// A line begins with it.
+    /// The line begins with the word.
     Start,
-    /// It is a line.
+    /// The line equals the word.
     Line,
 }
 
-/// Which words count.
+/// The rule that decides which words count.
 #[derive(Clone, Copy, Debug)]
 pub struct WordRule {
     pub place: WordPlace,
-    /// Only words with no letter, digit or `_` right before or behind them.
+    /// Only words with no ASCII letter, digit or `_` directly before or after them.
     pub whole_words: bool,
-    /// Without case, in ASCII; the words are in small letters.
+    /// Ignores ASCII case; the words are given in lower case.
     pub any_case: bool,
 }
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordTuning {
-    /// Lines or units of a submission; `None` follows the measured time.
+    /// Lines or units per submission; `None` adapts to the measured time.
     pub submission: Option<usize>,
 }
 
@@ -68,18 +68,18 @@ pub struct WordText {
     buffer: wgpu::Buffer,
     bytes: usize,
     lines: usize,
-    /// Where lines begin, if that is asked for.
+    /// Starts of lines, if they were requested.
     starts: Option<wgpu::Buffer>,
 }
 
 impl WordText {
-    /// Its lines; 0 where they were not asked for.
+    /// Number of its lines; 0 if they were not requested.
     pub fn lines(&self) -> usize {
         self.lines
     }
 }
 
-/// Looks words up on a card.
+/// Looks words up on a GPU.
 pub struct WordScan {
     card: Arc<Card>,
     rule: WordRule,
@@ -92,7 +92,7 @@ pub struct WordScan {
     state: Mutex<WordState>,
 }
 
-/// What is on the device besides texts and words.
+/// Device buffers other than texts and words.
 struct WordState {
     work: Grown,
     found: Grown,
@@ -138,12 +138,12 @@ impl WordScan {
         format!("GPU {}", self.card.name())
     }
 
-    /// Memory on the device for the words.
+    /// Device memory of the words, in bytes.
     pub fn bytes(&self) -> u64 {
         self.slots.size() + self.lists.size()
     }
 
-    /// Time in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
         self.state.lock().map_or(Duration::ZERO, |state| state.stopwatch.total())
     }
@@ -152,7 +152,7 @@ impl WordScan {
         self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))
     }
 
-    /// Sends a text, and finds its lines where words are looked for at their beginning.
+    /// Uploads a text. If words count only at the start of a line, also finds its lines.
     pub fn load(&self, text: &[u8]) -> Result<WordText, EngineError> {
         if text.len() > u32::MAX as usize - TILE {
             let problem = "bytes exceed the limit of the GPU";
@@ -177,7 +177,7 @@ impl WordScan {
         self.find_lines(text_on_device, to_u32(padded / 4), is_open)
     }
 
-    /// Finds where lines begin. The last one is open where no newline ends it.
+    /// Finds the starts of lines. `is_open` says that the last line has no newline.
     fn find_lines(&self, text: WordText, vectors: u32, is_open: bool) -> Result<WordText, EngineError> {
         let Card { runtime, .. } = self.card.as_ref();
         let device = &runtime.device;
@@ -215,8 +215,8 @@ impl WordScan {
         Ok(WordText { lines, starts: Some(starts), ..text })
     }
 
-    /// A bit for each line that a word begins or is, or for each byte where one begins, from the lowest bit of the first
-    /// word on.
+    /// One bit for each line that begins with a word or equals one, or for each byte at which a word begins, starting
+    /// at the lowest bit of the first word.
     pub fn bits(&self, text: &WordText) -> Result<Vec<u32>, EngineError> {
         match self.rule.place {
             WordPlace::Anywhere => self.scan(text, Wanted::Places),
@@ -225,8 +225,8 @@ impl WordScan {
         }
     }
 
-    /// For each line the longest word that it begins with, or the word that it is; of equal words the first; or [`NONE`].
-    /// Anywhere is no place for this.
+    /// For each line, the longest word that it begins with, or the word that it equals, or [`NONE`]. If words are
+    /// equal, the first is reported. Returns an error for [`WordPlace::Anywhere`].
     pub fn numbers(&self, text: &WordText) -> Result<Vec<u32>, EngineError> {
         match self.rule.place {
             WordPlace::Anywhere => Err(EngineError::Unsupported(
@@ -238,7 +238,7 @@ impl WordScan {
     }
 
     fn scan(&self, text: &WordText, wanted: Wanted) -> Result<Vec<u32>, EngineError> {
-        // A word of the answer is for so many places, and a place is a line or a unit.
+        // Each element of the answer covers `each` lines or units.
         let (places, each) = match wanted {
             Wanted::Places => (text.bytes.div_ceil(UNIT), 1),
             _ if wanted.numbers() => (text.lines, 1),
@@ -266,7 +266,7 @@ impl WordScan {
         Ok(found)
     }
 
-    /// Runs a dispatch over some lines or units.
+    /// Runs a dispatch over a range of lines or units.
     fn run(
         &self,
         state: &mut WordState,
@@ -313,14 +313,14 @@ impl WordScan {
 }
 
 impl WordState {
-    /// Tells the next submission what to do.
+    /// Sets the parameters of the next submission.
     fn tell(&mut self, device: &Device, record: &[u8]) -> Result<wgpu::Buffer, EngineError> {
         let work = self.work.with_room(device, size_of::<Matching>() as u64)?;
         device.queue.write_buffer(work, 0, record);
         Ok(work.clone())
     }
 
-    /// Runs a launch, and waits for what it leaves.
+    /// Runs a launch, and waits for its output.
     fn run(
         &mut self,
         card: &Card,

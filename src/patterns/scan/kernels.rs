@@ -13,7 +13,7 @@ pub enum ScanKernel {
     Sweep(Variant),
     Bitap(bitap::Variant),
     Print(prints::shader::Variant),
-    /// Where lines begin: the pass that counts, or the one that writes.
+    /// Finds the starts of lines: the pass that counts newlines, or the pass that writes positions.
     LineStarts {
         places: bool,
     },
@@ -52,7 +52,7 @@ impl ScanKernel {
     }
 }
 
-/// The compiled kernel of a card.
+/// The compiled kernel for a GPU.
 pub fn compiled(card: &Card, kernel: ScanKernel) -> Result<wgpu::ComputePipeline, EngineError> {
     let name = format!("{kernel:?}");
     let compile = || kernels::compile(&card.runtime.device, &name, kernel.wgsl(), kernel.bindings(), &[]);

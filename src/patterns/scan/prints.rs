@@ -1,6 +1,6 @@
-//! Fingerprints of a text that lies on the device (`shaders/prints.wgsl`). The places of letters that end a window at a
-//! cut are appended to a buffer in any order and sorted here; where they don't fit, it grows, or the work is done again
-//! in halves. What the fingerprints are is the caller's matter: the kernels take tables.
+//! Fingerprints of a text stored on the device (`shaders/prints.wgsl`). The positions of the residues that end a window
+//! at a cut are appended to a buffer in any order and sorted here. If they don't fit, the buffer grows, or the work is
+//! repeated in halves. The caller defines the fingerprints by tables.
 
 pub mod shader;
 
@@ -23,37 +23,38 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wgpu::BufferUsages;
 
-/// Threads that keep a device busy.
+/// Number of threads that keeps a device busy.
 const BUSY: usize = 1 << 19;
-/// Units of a thread's chunk, at least and at most; a chunk is as long as four windows at least.
+/// Minimum and maximum number of units per thread's chunk. A chunk is at least `WINDOWS` windows long.
 const LEAST: usize = 8;
 const MOST: usize = 64;
 const WINDOWS: usize = 4;
-/// Units of a submission: a billion letters, far from any watchdog.
+/// Units per submission: a billion residues, far below any watchdog limit.
 const SUBMISSION: usize = 1 << 25;
-/// Cuts that come back with their number; more are fetched.
+/// Cuts read back together with their count; further cuts need another read.
 const FEW: usize = 1 << 14;
-/// Cuts that there is room for at first, and at most.
+/// Capacity for cuts: initial and maximum.
 const ROOM: usize = 1 << 16;
 const MOST_ROOM: usize = 1 << 28;
-/// Bytes in front of the first cut: their number.
+/// Bytes before the first cut; they hold the count.
 const COUNT: u64 = 8;
 
-/// What a kernel is told of a rule.
+/// A fingerprint rule, as the kernels need it.
 #[derive(Clone, Debug)]
 pub struct PrintRule {
-    /// Letters of a window; `None` for the gear, whose window is a unit.
+    /// Window length in residues; `None` for the gear hash, whose window is a unit.
     pub window: Option<usize>,
-    /// Bits that the fingerprint of a window has that ends at a cut.
+    /// A window ends at a cut if its fingerprint has these bits.
     pub mask: u32,
-    /// What a code adds when it enters, what the highest five bits become, what a code takes when it leaves.
+    /// By code or by the highest five bits: the value added when a code enters, the reduction of the highest five bits,
+    /// and the value removed when a code leaves.
     pub tables: [[u32; CODES]; 3],
 }
 
 impl PrintRule {
     fn variant(&self, letters: Letters) -> Variant {
         let is_value = (0..).zip(self.tables[0]).all(|(code, entry)| code == entry);
-        // Packed nucleotides are values already.
+        // The codes of packed nucleotides are already their values.
         let looked_up = !is_value && letters == Letters::Codes;
         Variant { letters, window: self.window.map(to_u32), looked_up }
     }
@@ -63,14 +64,14 @@ impl PrintRule {
     }
 }
 
-/// Sizes that are chosen for speed; tests set them to reach all seams.
+/// Sizes chosen for speed; tests set them to reach all boundaries.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintTuning {
-    /// Units of a thread's chunk; `None` chooses by the text.
+    /// Units per thread's chunk; `None` chooses by the text length.
     pub chunk: Option<usize>,
-    /// Units of a submission.
+    /// Units per submission.
     pub submission: usize,
-    /// Cuts that there is room for at first, and at most.
+    /// Capacity for cuts: initial and maximum.
     pub room: (usize, usize),
 }
 
@@ -87,25 +88,25 @@ pub struct PrintText {
     len: usize,
 }
 
-/// Finds cuts on a card.
+/// Finds cuts on a GPU.
 pub struct PrintScan {
     card: Arc<Card>,
     tuning: PrintTuning,
     state: Mutex<PrintState>,
 }
 
-/// What is on the device besides texts.
+/// Device buffers other than texts.
 struct PrintState {
     work: Grown,
     tables: Grown,
     found: Grown,
     stamps: Stamps,
     stopwatch: Stopwatch,
-    /// Cuts that there is room for.
+    /// Capacity for cuts.
     room: usize,
 }
 
-/// A text, and what is done with it.
+/// A text, and how to process it.
 struct Print<'a> {
     text: &'a PrintText,
     rule: &'a PrintRule,
@@ -132,12 +133,12 @@ impl PrintScan {
         PrintScan { tuning, ..self }
     }
 
-    /// Time in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
         self.state.lock().map_or(Duration::ZERO, |state| state.stopwatch.total())
     }
 
-    /// Packs a text of codes and sends it.
+    /// Packs a text of codes and uploads it.
     pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
         let len = codes.len();
         if len > u32::MAX as usize - UNIT {
@@ -152,7 +153,7 @@ impl PrintScan {
         Ok(PrintText { buffer, letters, len })
     }
 
-    /// The cuts of a text, ascending: letters in front of each.
+    /// The cuts of a text, ascending, each as the number of residues before it.
     pub fn cuts(&self, text: &PrintText, rule: &PrintRule) -> Result<Vec<u32>, EngineError> {
         let Card { runtime, .. } = self.card.as_ref();
         let units = text.len.div_ceil(UNIT);
@@ -187,15 +188,15 @@ impl PrintScan {
         }
     }
 
-    /// Units of a thread's chunk.
+    /// Units per thread's chunk.
     fn chunk(&self, units: usize, rule: &PrintRule) -> usize {
         let least = LEAST.max(WINDOWS * rule.letters().div_ceil(UNIT));
         let chosen = (units / BUSY).clamp(least, MOST.max(least));
         self.tuning.chunk.unwrap_or(chosen).max(1)
     }
 
-    /// Runs a dispatch; gives the number of cuts, and the cuts behind two words, if there was room for all of them, else
-    /// their number alone.
+    /// Runs a dispatch. Returns the number of cuts and, if there was room for all of them, two words followed by the
+    /// cuts.
     fn run(
         &self,
         state: &mut PrintState,
@@ -237,7 +238,7 @@ impl PrintScan {
 }
 
 impl PrintState {
-    /// Binds what a kernel needs, and tells it what to do from the next submission on.
+    /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
         device: &Device,
@@ -253,7 +254,7 @@ impl PrintState {
 }
 
 impl Print<'_> {
-    /// Adds the cuts behind letters at `places`. Windows that begin before the text are none.
+    /// Adds the cuts after the residues at `places`. Windows that begin before the text are skipped.
     fn take(&self, places: &[u32], cuts: &mut Vec<u32>) -> Result<(), EngineError> {
         let len = self.text.len;
         if let Some(place) = places.iter().find(|&&place| place as usize >= len) {

@@ -8,33 +8,33 @@ use crate::terms::casts::to_u32;
 const TRANSPOSE: &str = include_str!("../../../shaders/transpose.wgsl");
 const SLICED: &str = include_str!("../../../shaders/sliced.wgsl");
 
-/// Rows of the largest pattern that stays in registers as a whole.
+/// Rows of the largest pattern that fits in registers.
 pub const MOST_ROWS: u32 = 64;
 /// Rows of the largest pattern without gaps: each row has counters in registers.
 pub const MOST_GAPLESS: u32 = 32;
-/// Rows of a strip of longer ones.
+/// Rows per strip of a longer pattern.
 pub const STRIP_ROWS: u32 = 32;
-/// Patterns of at most so many rows do eight columns in one go, with the registers that they leave: 2 % faster
-/// than four on an H200, and 29 % faster than sixteen (docs/ideas.md).
+/// Patterns of at most this many rows compute eight columns per step, with the registers that they leave free: 2 %
+/// faster than four columns on an H200, and 29 % faster than sixteen (docs/ideas.md).
 const WIDE_ROWS: u32 = 32;
-/// Bits of the number at the last row of a strip: for all lengths.
+/// Bits of the number at the last row of a strip, enough for all lengths.
 const STRIP_BITS: u32 = 16;
-/// Threads of a workgroup.
+/// Threads per workgroup.
 pub const THREADS: u32 = 64;
-/// Columns whose words lie in a vector.
+/// Columns whose words are stored in one vector.
 pub const GROUP: u32 = 4;
 /// Planes of a transposed text.
 pub const PLANES: u32 = 3;
-/// Words in front of the classes of a pattern's record: its first block of columns, its number before the
-/// first column, the edits of an end whose number is 0, its strips.
+/// Words before the classes in a pattern's record: its first block of columns, its number before the first column, the
+/// edits of an end whose number is 0, and its strips.
 pub const HEADER: u32 = 4;
-/// Bits of an end's edits; those above are its pattern.
+/// Bits of the edits of an end; the bits above hold its pattern.
 pub const EDIT_BITS: u32 = 16;
 
-/// The class of a row that pads a pattern: it matches even where there is no letter.
+/// The class of a row that pads a pattern: it matches even outside the text.
 pub const ALL: u8 = 255;
-/// The classes in the order of their slots in workgroup memory, a bit of each for A, C, G and T; the first are those of
-/// a kernel without IUPAC codes.
+/// The classes in the order of their slots in workgroup memory, one bit each for A, C, G and T. A kernel without IUPAC
+/// codes uses only the first slots.
 const SLOTS: [(&str, u8); 16] = [
     ("CLASS_A", 0b0001),
     ("CLASS_C", 0b0010),
@@ -55,7 +55,7 @@ const SLOTS: [(&str, u8); 16] = [
 ];
 const PLAIN_SLOTS: u32 = 6;
 
-/// The slot of a class that a pattern may have.
+/// The slot of a class; `None` if patterns cannot contain it.
 pub fn slot_of(class: u8) -> Option<u32> {
     SLOTS.iter().position(|&(_, known)| known == class).map(to_u32)
 }
@@ -68,13 +68,13 @@ pub fn is_iupac(slot: u32) -> bool {
 /// A kernel that sweeps patterns of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variant {
-    /// Rows that are written out: those of a pattern, or of a strip.
+    /// Rows over which the kernel is unrolled: those of a pattern, or of a strip.
     pub rows: u32,
     /// Whether patterns have IUPAC codes besides N.
     pub iupac: bool,
     /// Whether a pattern is swept strip by strip.
     pub strips: bool,
-    /// Whether only replaced letters are edits.
+    /// Whether only replacements are edits.
     pub gapless: bool,
 }
 
@@ -85,7 +85,7 @@ impl Variant {
         Variant { rows: if strips { STRIP_ROWS } else { rows }, iupac, strips, gapless: false }
     }
 
-    /// The kernel for patterns of `rows` rows, at most [`MOST_GAPLESS`], without gaps.
+    /// The kernel without gaps for patterns of `rows` rows, which must not exceed [`MOST_GAPLESS`].
     pub fn gapless(rows: u32, iupac: bool) -> Variant {
         Variant { rows, iupac, strips: false, gapless: true }
     }
@@ -98,17 +98,17 @@ impl Variant {
         gapless.chain(others).flat_map(both).collect()
     }
 
-    /// Bits of the number at the last row: between `-m - 1` and `m`, less one.
+    /// Bits of the number at the last row, which is between `-m - 1` and `m - 1`.
     fn bits(&self) -> u32 {
         if self.strips { STRIP_BITS } else { u32::BITS - self.rows.leading_zeros() + 1 }
     }
 
-    /// Vectors of columns that are done in one go.
+    /// Vectors of columns per step.
     pub fn groups(&self) -> u32 {
         if self.rows <= WIDE_ROWS && !self.iupac { 2 } else { 1 }
     }
 
-    /// Columns that are done in one go.
+    /// Columns per step.
     pub fn columns(&self) -> u32 {
         self.groups() * GROUP
     }

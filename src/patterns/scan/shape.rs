@@ -1,5 +1,5 @@
-//! How a text lies in chunks, and its packing: three planes of bits in the order of the text, the low and the
-//! high bit of a base, and whether a letter is none. Where there is no letter the low bit is set too.
+//! Divides a text into chunks and packs it into three bit planes in text order: the low bit of a base, the high bit of
+//! a base, and whether a character is no base. Outside the text the low bit is also set.
 
 use super::shader::THREADS;
 use crate::engine::cpu::simd::{Kernel, Simd};
@@ -8,64 +8,64 @@ use crate::terms::casts::{low_u32, to_isize};
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Bits of a word, and so chunks that a thread has, and letters that are transposed in one go.
+/// Bits of a word, and therefore chunks per thread and columns per transpose step.
 pub const WORD: usize = 32;
-/// Letters that are packed in one go.
+/// Bases packed per step.
 const BLOCK: usize = 64;
-/// Words of a plane are a multiple of this, so that what a thread packs in one go is of one plane.
+/// Words of a plane are a multiple of this, so that the words a thread packs per task belong to one plane.
 const PLANE_WORDS: usize = 1 << 10;
 /// A chunk is at least this many times its overlap.
 const OVERLAP: usize = 8;
-/// Letters of a chunk at most, where that is enough for its overlap.
+/// Maximum length of a chunk in bases, unless the overlap requires more.
 const LONGEST: usize = 1 << 13;
 
-/// How a part of a text is cut into chunks.
+/// Division of a part of a text into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkShape {
-    /// Words of a column.
+    /// Words per column.
     pub words: usize,
-    /// Letters of a chunk without its overlap: a multiple of [`WORD`].
+    /// Bases per chunk without its overlap: a multiple of [`WORD`].
     pub chunk: usize,
-    /// Columns in front of each chunk: a multiple of [`WORD`].
+    /// Columns before each chunk: a multiple of [`WORD`].
     pub before: usize,
 }
 
 impl ChunkShape {
-    /// For `letters` letters that meet `patterns` patterns with `before` letters of overlap, with `threads`
-    /// threads where that is possible.
+    /// Chooses the shape for `letters` bases and `patterns` patterns with `before` bases of overlap, for `threads`
+    /// threads if possible.
     pub fn new(letters: usize, patterns: usize, before: usize, threads: usize) -> ChunkShape {
         let least = OVERLAP * (before + 1);
         let wanted = letters * patterns / (WORD * threads);
         let chunk = wanted.clamp(least, least.max(LONGEST)).next_multiple_of(WORD);
         let words = letters.div_ceil(chunk * WORD);
-        // No thread of a workgroup is to have nothing to do.
+        // Every thread of a workgroup should have work.
         let threads = THREADS as usize;
         let words = if words > threads / 2 { words.next_multiple_of(threads) } else { words };
         let chunk = letters.div_ceil(words * WORD).next_multiple_of(WORD);
         ChunkShape::of_chunks(letters, chunk, before)
     }
 
-    /// With chunks of this length.
+    /// Sets the chunk length.
     pub fn of_chunks(letters: usize, chunk: usize, before: usize) -> ChunkShape {
         let words = letters.div_ceil(chunk * WORD);
         ChunkShape { words, chunk, before: before.next_multiple_of(WORD) }
     }
 
-    /// Columns of a chunk.
+    /// Columns per chunk, including its overlap.
     pub fn columns(&self) -> usize {
         self.before + self.chunk
     }
 
-    /// Words of a plane of the packed text.
+    /// Words per plane of the packed text.
     pub fn plane_words(&self) -> usize {
         ((self.words * WORD * self.chunk + self.before) / WORD).next_multiple_of(PLANE_WORDS)
     }
 }
 
-/// Packs the words `words` of all planes, each of which has `plane_words`.
+/// Packs the words `words` of all planes, each of which has `plane_words` words.
 pub struct PackPlanes<'a> {
     pub text: &'a [u8],
-    /// Letters of the text before the first packed one; where it is negative, there is nothing at first.
+    /// Offset in the text of the first packed base. If it is negative, the planes begin with padding.
     pub from: isize,
     pub plane_words: usize,
     pub words: Range<usize>,
@@ -80,7 +80,7 @@ impl Kernel for PackPlanes<'_> {
         let PackPlanes { text, from, plane_words, words, packed } = self;
         let mut at = words.start;
         let mut rest = packed;
-        // What one call packs lies in two planes only where the text is short.
+        // The words packed by one call span two planes only if the text is short.
         while at < words.end {
             let (plane, first) = (at / plane_words, at % plane_words);
             let count = (plane_words - first).min(words.end - at);
@@ -108,7 +108,7 @@ impl Kernel for PackPlanes<'_> {
     }
 }
 
-/// The bits of a plane.
+/// 64 bits of a plane.
 #[inline(always)]
 fn bits_of<S: Simd>(simd: S, plane: usize, letters: &[u8; BLOCK]) -> u64 {
     match plane {

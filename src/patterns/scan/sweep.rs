@@ -1,4 +1,4 @@
-//! Dispatches of the kernel that sweeps patterns over a transposed text, and the ends that come back.
+//! Dispatches the kernel that sweeps patterns over a transposed text, and reads back the ends.
 
 use super::bind;
 use super::shader::{EDIT_BITS, GROUP, THREADS, Variant};
@@ -15,21 +15,21 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
-/// Cells of a submission: letters times rows.
+/// Cells per submission: bases times rows.
 const CELLS: CellRange =
     CellRange { first: 34_000_000_000, least: 1_000_000_000, most: 100_000_000_000_000, growth: 16 };
-/// Ends that come back with their number; more are fetched.
+/// Ends read back together with their count; further ends need another read.
 const FEW: usize = 1 << 14;
-/// What the room for ends grows by when they don't fit.
+/// Growth factor of the capacity when ends don't fit.
 const MORE_ROOM: usize = 8;
-/// Threads of a dispatch, at most: the count of ends may run this far over.
+/// Maximum number of threads per dispatch: the count of ends may exceed the capacity by this much.
 const THREADS_AT_ONCE: u64 = 1 << 28;
-/// Bytes of an end, and those in front of the first: their number.
+/// Bytes per end, and bytes before the first end, which hold the count.
 const END: u64 = 8;
 const COUNT: u64 = 8;
-/// Bytes between two strips of rows, at most.
+/// Maximum number of bytes between two strips of rows.
 const EDGES: u64 = 1 << 29;
-/// The bits of an end's edits.
+/// Mask of the edits of an end.
 const EDITS: u32 = (1 << EDIT_BITS) - 1;
 
 /// Sweeps patterns.
@@ -41,7 +41,7 @@ pub struct Sweeper {
     stamps: Stamps,
     stopwatch: Stopwatch,
     pace: Pace,
-    /// Ends that there is room for.
+    /// Current capacity for ends.
     room: usize,
 }
 
@@ -52,7 +52,7 @@ pub struct Transposed<'a> {
     pub letters: usize,
 }
 
-/// Patterns of one kernel, and what it is told of them.
+/// Patterns of one kernel, and their records.
 pub struct SweptPatterns<'a> {
     pub variant: Variant,
     pub kernel: &'a wgpu::ComputePipeline,
@@ -60,7 +60,7 @@ pub struct SweptPatterns<'a> {
     pub count: usize,
 }
 
-/// Patterns and words of a text that one dispatch sweeps.
+/// Patterns and text words that one dispatch sweeps.
 #[derive(Clone, Debug)]
 struct Portion {
     patterns: Range<u32>,
@@ -68,7 +68,7 @@ struct Portion {
 }
 
 impl Portion {
-    /// Two halves; `None` where there is but one workgroup.
+    /// Splits the portion in two; `None` if it has only one workgroup.
     fn halves(self) -> Option<[Portion; 2]> {
         if self.patterns.len() > 1 {
             return Some(self.split_patterns(|count| count / 2));
@@ -91,12 +91,12 @@ impl Portion {
         [first, Portion { patterns, words: middle..words.end }]
     }
 
-    /// Threads, each of which sweeps a word for a pattern.
+    /// Number of threads, each of which sweeps one word for one pattern.
     fn threads(&self) -> u64 {
         self.words.len() as u64 * self.patterns.len() as u64
     }
 
-    /// What is swept in one go, with about this many cells, and the rest.
+    /// Splits off a portion of about `cells` cells for one dispatch, and returns it and the rest.
     fn cut(self, sweep: &PatternSweep, cells: u64) -> (Portion, Option<Portion>) {
         let most = (cells / sweep.cells_per_thread()).min(THREADS_AT_ONCE);
         let most = EDGES.checked_div(sweep.edge()).map_or(most, |edges| most.min(edges));
@@ -114,7 +114,7 @@ impl Portion {
     }
 }
 
-/// Patterns that are swept over a text.
+/// Patterns to sweep over a text.
 struct PatternSweep<'a> {
     text: &'a Transposed<'a>,
     patterns: &'a SweptPatterns<'a>,
@@ -133,13 +133,13 @@ impl PatternSweep<'_> {
         u64::from(self.columns()) * 32 * u64::from(rows)
     }
 
-    /// Bytes between strips, for each thread.
+    /// Bytes between strips per thread.
     fn edge(&self) -> u64 {
         let bytes = u64::from(self.columns().next_multiple_of(GROUP)) * 8;
         if self.patterns.variant.strips { bytes } else { 0 }
     }
 
-    /// What the kernel is told, with room for `capacity` ends.
+    /// The kernel's parameters, with capacity for `capacity` ends.
     fn sweeping(&self, now: &Portion, capacity: usize) -> Sweeping {
         let (shape, patterns) = (self.text.shape, self.patterns);
         Sweeping {
@@ -156,7 +156,7 @@ impl PatternSweep<'_> {
         }
     }
 
-    /// Gives the place of the pattern, the end and the edits of each end of a portion to `take`.
+    /// Passes the pattern's index, the end and the edits of each end in a portion to `take`.
     fn take(
         &self,
         now: &Portion,
@@ -175,12 +175,12 @@ impl PatternSweep<'_> {
     }
 }
 
-/// What the dispatches of a sweep have in common, as long as there is room.
+/// Buffers shared by the dispatches of a sweep until the capacity changes.
 struct SweepBuffers {
     group: wgpu::BindGroup,
     work: wgpu::Buffer,
     found: wgpu::Buffer,
-    /// Ends that there is room for.
+    /// Capacity for ends.
     capacity: usize,
 }
 
@@ -199,13 +199,13 @@ impl Sweeper {
         }
     }
 
-    /// Time in kernels so far.
+    /// Time spent in kernels so far.
     pub fn kernel_time(&self) -> Duration {
         self.stopwatch.total()
     }
 
-    /// Sweeps patterns over a text; gives the place of the pattern, the end and the edits of each end to
-    /// `take`. There is room for `room` ends at first, and for about `most` at most.
+    /// Sweeps patterns over a text, and passes the pattern's index, the end and the edits of each end to `take`. `room`
+    /// is the initial capacity for ends, and `most` about the maximum.
     pub fn sweep(
         &mut self,
         runtime: &Runtime,
@@ -242,7 +242,7 @@ impl Sweeper {
         Ok(())
     }
 
-    /// What is swept in place of a portion whose ends had no room: the same, with more room, or its halves.
+    /// The portions to sweep instead of one whose ends did not fit: the same portion with more room, or its halves.
     fn with_more_room(
         &mut self,
         device: &Device,
@@ -250,7 +250,7 @@ impl Sweeper {
         now: Portion,
         (buffers, most): (&mut SweepBuffers, usize),
     ) -> Result<Vec<Portion>, EngineError> {
-        // The count ends a little above the capacity: how many ends there are is not known.
+        // The count stops soon after the capacity, so the true number of ends is unknown.
         let (halves, capacity) = (now.clone().halves(), buffers.capacity);
         if capacity < most || halves.is_none() {
             self.room = capacity * MORE_ROOM;
@@ -280,7 +280,8 @@ impl Sweeper {
         Ok(SweepBuffers { group, work, found, capacity: self.room })
     }
 
-    /// Runs a dispatch; gives the number of ends, and the ends behind two words, if there was room for all of them.
+    /// Runs a dispatch. Returns the number of ends and, if there was room for all of them, two words followed by the
+    /// ends.
     fn run(
         &mut self,
         runtime: &Runtime,

@@ -1,61 +1,61 @@
-//! From an end to its start, and the path between.
+//! Traces an end back to its start.
 //!
-//! The path is walked backwards from D(m,j). At a cell it goes where the cell's value came from, and of
-//! several ways takes the diagonal before the deletion before the insertion; it stops at row 0. So of
-//! the paths with the fewest edits one is chosen, and with it the start; gaps lie as far left in the text as
-//! they can. The walk does not depend on how the end was found.
+//! The traceback starts at D(m,j) and stops at row 0. At each cell it follows the move that produced the cell's value;
+//! if several moves did, it prefers the diagonal, then the deletion, then the insertion. This chooses one of the paths
+//! with the minimum number of edits, and with it the start; gaps are as far left in the text as possible. The traceback
+//! does not depend on how the end was found.
 //!
-//! A path with `d` edits is never more than `d` off the diagonal that ends in its last cell, so only that
-//! band is filled. Outside, values count as infinite; inside, they are then too large or true, and true
-//! wherever a path with `d` edits passes, so that the walk is that of the whole matrix.
+//! A path with `d` edits never leaves its last cell's diagonal by more than `d`, so only that band is filled. Values
+//! outside the band count as infinite. Values inside it may be too large, but are exact wherever a path with `d` edits
+//! passes, so the traceback equals that of the whole matrix.
 //!
-//! Where the band is large, only some of its rows are kept: the walk goes block by block of rows, and each block is
-//! filled anew from the row in front of it.
+//! If the band is large, only some of its rows are stored: the traceback proceeds in blocks of rows, and recomputes
+//! each block from the row before it.
 
 use super::pattern::matches;
 use crate::terms::casts::to_u32;
 use std::mem;
 
-/// Cells that are kept all at once; a band with more is filled in blocks of rows.
+/// Maximum number of cells stored at once; a larger band is filled in blocks of rows.
 const CELLS: usize = 1 << 20;
 
 /// One kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// A letter of each, and they match.
+    /// A base of each, and they match.
     Equal,
-    /// A letter of each, and they don't.
+    /// A base of each, and they do not match.
     Replaced,
-    /// A letter of the pattern.
+    /// Consumes a base of the pattern.
     Insertion,
-    /// A letter of the text.
+    /// Consumes a base of the text.
     Deletion,
 }
 
-/// Runs of equal steps in the order of the text, none empty, never two of a kind side by side.
+/// Runs of equal steps in text order. No run is empty, and adjacent runs differ in kind.
 pub type Path = Vec<(u32, Step)>;
 
-/// Where a hit begins, in letters of the text before it, and how it goes on from there.
+/// Start of a hit in the text, 0-based, and the path from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aligned {
     pub start: usize,
     pub path: Path,
 }
 
-/// The cells of the bands, for one path after the other.
+/// Cells of the bands, reused from path to path.
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     cells: Vec<u32>,
-    /// The first rows of the blocks.
+    /// The row before each block.
     firsts: Vec<u32>,
 }
 
-/// The path of a pattern that has `edits` edits at `end`; `None` where it has not.
+/// The path of a pattern with `edits` edits at `end`; `None` if there is no such path.
 pub fn align(pattern: &[u8], text: &[u8], end: usize, edits: u32) -> Option<Aligned> {
     align_in(&mut Cells::default(), pattern, text, end, edits)
 }
 
-/// [`align`], with cells to use again.
+/// [`align`] with reusable cells.
 pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits: u32) -> Option<Aligned> {
     if edits == 0 {
         let start = end.checked_sub(pattern.len())?;
@@ -69,7 +69,7 @@ pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits
     found
 }
 
-/// The fewest edits of a pattern at `end`; `None` where they are more than `most`.
+/// Minimum number of edits of a pattern at `end`; `None` if it exceeds `most`.
 pub fn fewest_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, most: u32) -> Option<u32> {
     let band = Band::fill(kept, pattern, text, end, most as usize, CELLS);
     let edits = band.at(pattern.len(), band.off);
@@ -77,7 +77,7 @@ pub fn fewest_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, most
     (edits <= most).then_some(edits)
 }
 
-/// The path of a pattern without gaps; `None` where it does not fit before `end`.
+/// The path of a pattern without gaps; `None` if fewer than its length of bases precede `end`.
 pub fn replaced(pattern: &[u8], text: &[u8], end: usize) -> Option<Aligned> {
     let start = end.checked_sub(pattern.len())?;
     let step = |(&class, &letter): (&u8, &u8)| step_of(class, letter);
@@ -85,7 +85,7 @@ pub fn replaced(pattern: &[u8], text: &[u8], end: usize) -> Option<Aligned> {
     Some(Aligned { start, path: runs(steps.into_iter()) })
 }
 
-/// Joins single steps to runs.
+/// Joins single steps into runs.
 pub fn runs(steps: impl Iterator<Item = Step>) -> Path {
     let mut path = Path::new();
     for step in steps {
@@ -106,22 +106,22 @@ pub fn step_of(class: u8, letter: u8) -> Step {
     if matches(class, letter) { Step::Equal } else { Step::Replaced }
 }
 
-/// The cells of a band: of row `i` those of the columns `j = end - (m - i) + o - off`, for `o` from 0 to
-/// `2 * off`. The rows of a block are there, and the last row of the block before it.
+/// The cells of a band: in row `i`, the columns `j = end - (m - i) + o - off` for `o` from 0 to `2 * off`. Only the
+/// rows of one block and the last row of the block before it are in memory.
 struct Band<'a> {
     pattern: &'a [u8],
     text: &'a [u8],
     end: usize,
     off: usize,
-    /// Rows of a block.
+    /// Rows per block.
     rows: usize,
-    /// The block that is there: its rows are those from `block * rows + 1` on.
+    /// Index of the block in memory: its rows start at `block * rows + 1`.
     block: usize,
     kept: Cells,
 }
 
 impl<'a> Band<'a> {
-    /// Fills the band from row to row, with about so many cells at a time, and leaves its last block there.
+    /// Fills the band row by row, with about `cells` cells in memory, and keeps its last block.
     fn fill(
         kept: &mut Cells,
         pattern: &'a [u8],
@@ -131,7 +131,7 @@ impl<'a> Band<'a> {
         cells: usize,
     ) -> Band<'a> {
         let (width, len) = (2 * off + 1, pattern.len());
-        // As many rows in a block as there are blocks take the fewest cells.
+        // Memory is smallest if a block has as many rows as there are blocks.
         let rows = if (len + 1) * width <= cells { len } else { (cells / width).max(len.isqrt()).max(1) };
         let mut band = Band { pattern, text, end, off, rows, block: 0, kept: mem::take(kept) };
         let first = |o: usize| if band.column(0, o).is_some() { 0 } else { u32::MAX };
@@ -146,7 +146,7 @@ impl<'a> Band<'a> {
         band
     }
 
-    /// Fills a block from the row in front of it.
+    /// Fills a block, starting from the row before it.
     fn fill_block(&mut self, block: usize) {
         let width = 2 * self.off + 1;
         self.block = block;
@@ -170,12 +170,12 @@ impl<'a> Band<'a> {
         (self.end + i + o).checked_sub(self.pattern.len() + self.off).filter(|&j| j <= self.end)
     }
 
-    /// A cell of the block, or of the row in front of it.
+    /// A cell of the block, or of the row before it.
     fn at(&self, i: usize, o: usize) -> u32 {
         self.kept.cells[(i - self.block * self.rows) * (2 * self.off + 1) + o]
     }
 
-    /// What each way into a cell of row 1 or more gives.
+    /// The value and step of each move into a cell of row 1 or more.
     fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, Step); 3] {
         let diagonal = match j.checked_sub(1) {
             Some(before) => {
@@ -193,7 +193,7 @@ impl<'a> Band<'a> {
         self.ways(i, o, j).iter().map(|way| way.0).min().unwrap_or(u32::MAX)
     }
 
-    /// Walks from the last cell; the last block is there.
+    /// Traces back from the last cell. The last block must be in memory.
     fn walk(&mut self) -> Aligned {
         let (mut i, mut o, mut steps) = (self.pattern.len(), self.off, Vec::new());
         loop {
@@ -206,7 +206,7 @@ impl<'a> Band<'a> {
             }
             let ways = self.ways(i, o, j);
             let best = self.at(i, o);
-            // One of them is the cell's value.
+            // One of the moves produced the cell's value.
             let (_, step) = ways.into_iter().find(|way| way.0 == best).unwrap_or(ways[2]);
             match step {
                 Step::Equal | Step::Replaced => i -= 1,
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
     use crate::patterns::search::plain;
 
-    /// Blocks of any number of rows, used again from path to path.
+    /// Blocks with any number of rows, and cells that are reused from path to path.
     #[test]
     fn blocks_of_rows_are_those_of_the_whole_band() {
         let text: Vec<u8> = (0..150u32).map(|k| (k * k % 7 % 4) as u8).collect();

@@ -1,19 +1,20 @@
-//! Amplicons: two hits of primers that face each other, joined.
+//! Amplicons: pairs of primer hits that face each other.
 //!
-//! A *site* is where a hit lies. A site on the forward strand and a site on the reverse strand of one text face each
-//! other if the forward one begins no later and ends no later than the other. Between them, both included, lies an
-//! amplicon: it begins where the forward site begins, ends where the reverse site ends, and its length is in the range
-//! that is asked for. Which two patterns go together is the matter of `pairs`.
+//! A *site* is the interval of a hit. A site on the forward strand and a site on the reverse strand of one text face
+//! each other if the forward site neither begins nor ends after the reverse site. Both sites and the bases between them
+//! form an amplicon: it begins where the forward site begins, ends where the reverse site ends, and its length must be
+//! in the requested range. `pairs` defines which two patterns form a pair.
 //!
-//! Amplicons of a text are ordered by start, end, the forward primer's place among the patterns, the reverse primer's,
-//! the forward site's end and the reverse site's start.
+//! Amplicons of a text are ordered by start, end, index of the forward primer's pattern, index of the reverse primer's
+//! pattern, end of the forward site, and start of the reverse site.
 //!
 //! # Joining
 //!
-//! Hits come ordered by start. A forward site waits until no reverse site can come that is near enough, and then meets
-//! those that are held. Reverse sites lie in lanes, one for each class of patterns that are alike, ordered as amplicons
-//! are; so the amplicons of a start are a merge of stretches of lanes, given out one by one. Held are the sites within the
-//! greatest length, and for the forward sites of one start a cursor for each lane that they meet.
+//! Hits come ordered by start. A forward site waits until no further reverse site can be within reach, and is then
+//! joined with the stored reverse sites. Reverse sites are stored in lanes, one per class of equivalent patterns, in
+//! the order of amplicons. So the amplicons of a start are a merge of ranges of lanes, reported one by one. Memory
+//! holds the sites within the maximum length, and for the forward sites of one start a cursor for each lane that they
+//! join.
 
 mod mates;
 mod pairs;
@@ -28,56 +29,56 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque, btree_set};
 use std::mem;
 use std::ops::{Range, RangeInclusive};
 
-/// Sites in lanes below which none is looked for that no amplicon can need.
+/// If the lanes hold fewer sites than this, sites out of reach are not removed.
 const LEAST_HELD: usize = 1 << 10;
 
-/// Where a hit lies.
+/// Interval of a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// Letters of the text before it, and before its end.
+    /// 0-based, half-open interval in the text.
     pub start: usize,
     pub end: usize,
-    /// Place of the pattern among all.
+    /// Index of the pattern.
     pub pattern: u32,
     pub edits: u32,
 }
 
-/// A stretch of a text between two sites that face each other.
+/// An interval of a text between two sites that face each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amplicon {
-    /// On the forward strand: the amplicon begins where it begins.
+    /// On the forward strand; the amplicon starts at its start.
     pub forward: Site,
-    /// On the reverse strand: the amplicon ends where it ends.
+    /// On the reverse strand; the amplicon ends at its end.
     pub reverse: Site,
-    /// Place of the pair, where pairs have names.
+    /// Index of the pair, if pairs have names.
     pub pair: Option<u32>,
     /// Forward if the forward site is the pair's first primer.
     pub strand: Strand,
 }
 
-/// Joins the hits of one text after the other.
+/// Joins the hits of a text into amplicons; reusable for further texts.
 #[derive(Debug)]
 pub struct Joiner<'a> {
     pairs: &'a Pairs,
     lengths: RangeInclusive<usize>,
-    /// Forward sites that still wait, by start.
+    /// Forward sites that wait for reverse sites, by start.
     waiting: VecDeque<Site>,
     /// Reverse sites, lane by lane.
     lanes: Vec<BTreeSet<Held>>,
     /// Lanes that have sites.
     used: Vec<u32>,
-    /// Sites in all lanes, and how many there were when those that none can need were last taken out.
+    /// Number of sites in all lanes, now and after the last removal of sites out of reach.
     held: usize,
     after_sweep: usize,
-    /// Amplicons of the text so far.
+    /// Number of amplicons of the text so far.
     given: u64,
-    /// Letters of the text if it is a circle.
+    /// Length of the text in bases if it is circular.
     circle: Option<usize>,
-    /// Reverse sites at the start of a circle, which forward sites at its end meet across the origin.
+    /// Reverse sites at the start of a circular text, which forward sites at its end join across the origin.
     across: Vec<Site>,
 }
 
-/// A reverse site in a lane. The order of the fields is that of a start's amplicons with one forward site.
+/// A reverse site in a lane. The field order is the order of the amplicons of one forward site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     end: usize,
@@ -86,16 +87,16 @@ struct Held {
     edits: u32,
 }
 
-/// What a primer of a site on the forward strand does in a pair.
+/// Role of a forward-strand pattern in a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Role {
     pair: Option<u32>,
     strand: Strand,
-    /// Where the reverse sites are that it meets.
+    /// Lane with the reverse sites of its partner.
     lane: u32,
 }
 
-/// One forward site on its way through a lane.
+/// A forward site and its current position in a lane.
 struct Cursor<'a> {
     forward: Site,
     role: Role,
@@ -128,17 +129,17 @@ impl Amplicon {
         self.reverse.end
     }
 
-    /// Its letters, with both sites.
+    /// Length in bases, including both sites.
     pub fn letters(&self) -> usize {
         self.end() - self.start()
     }
 
-    /// Its positions, with both sites.
+    /// Interval in the text, including both sites.
     pub fn places(&self) -> Range<usize> {
         self.start()..self.end()
     }
 
-    /// The positions between both sites; none if these overlap.
+    /// Interval between the two sites; empty if they overlap.
     pub fn without_primers(&self) -> Range<usize> {
         self.forward.end..self.reverse.start.max(self.forward.end)
     }
@@ -153,7 +154,7 @@ impl Amplicon {
 }
 
 impl<'a> Joiner<'a> {
-    /// `lengths` are those of amplicons.
+    /// `lengths` is the range of amplicon lengths.
     pub fn new(pairs: &'a Pairs, lengths: RangeInclusive<usize>) -> Joiner<'a> {
         let lanes = vec![BTreeSet::new(); pairs.lanes()];
         Joiner {
@@ -170,23 +171,23 @@ impl<'a> Joiner<'a> {
         }
     }
 
-    /// Says how many letters the text has if it is a circle, before its first hit. Then amplicons may lie across the origin,
-    /// and have at most so many letters.
+    /// Sets the length in bases of a circular text, or `None` for a linear one, before its first hit. Amplicons of a
+    /// circular text may span the origin, and are at most as long as the text.
     pub fn set_circle(&mut self, letters: Option<usize>) {
         self.circle = letters;
     }
 
-    /// The greatest length in this text.
+    /// Maximum length of an amplicon in this text.
     fn most(&self) -> usize {
         self.circle.map_or(*self.lengths.end(), |letters| letters.min(*self.lengths.end()))
     }
 
-    /// Amplicons of the text that were given out so far.
+    /// Number of amplicons of the text reported so far.
     pub fn given(&self) -> u64 {
         self.given
     }
 
-    /// Takes a hit of the text, the next one by start, and gives out the amplicons that no later hit can stand before.
+    /// Adds the next hit of the text in order of starts, and reports the amplicons that no later hit can precede.
     pub fn put<E>(&mut self, hit: &Hit, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
         let site = Site::of(hit);
         self.give_out_before(site.start, give)?;
@@ -203,7 +204,7 @@ impl<'a> Joiner<'a> {
         Ok(())
     }
 
-    /// Gives out the amplicons of forward sites that no reverse site from `start` on can meet.
+    /// Reports the amplicons of forward sites that no reverse site from `start` on can join.
     fn give_out_before<E>(
         &mut self,
         start: usize,
@@ -213,7 +214,7 @@ impl<'a> Joiner<'a> {
         self.give_out(|site| site.start.saturating_add(most) < start, give)
     }
 
-    /// Gives out the amplicons that are left of a text that has no further hit.
+    /// Reports the remaining amplicons of a text after its last hit.
     pub fn finish<E>(&mut self, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
         let letters = self.circle.unwrap_or(0);
         for site in mem::take(&mut self.across) {
@@ -224,7 +225,7 @@ impl<'a> Joiner<'a> {
         self.give_out(|_| true, give)
     }
 
-    /// Forgets the text.
+    /// Forgets the current text.
     pub fn clear(&mut self) {
         self.waiting.clear();
         self.used.drain(..).for_each(|lane| self.lanes[lane as usize].clear());
@@ -247,7 +248,7 @@ impl<'a> Joiner<'a> {
         self.held += usize::from(sites.insert(Held { end, pattern, start, edits }));
     }
 
-    /// Takes out the sites that start before all that can meet them.
+    /// Removes the sites that start before every site that could join them.
     fn sweep(&mut self, earliest: usize) {
         let lanes = &mut self.lanes;
         self.held = 0;
@@ -260,7 +261,8 @@ impl<'a> Joiner<'a> {
         self.after_sweep = self.held;
     }
 
-    /// Gives out the amplicons of the first forward sites, as long as `is_sure` that all their reverse sites are held.
+    /// Reports the amplicons of the first forward sites, as long as `is_sure` says that all their reverse sites are
+    /// stored.
     fn give_out<E>(
         &mut self,
         is_sure: impl Fn(&Site) -> bool,
@@ -276,7 +278,7 @@ impl<'a> Joiner<'a> {
     }
 }
 
-/// Gives out the amplicons of forward sites that have one start, in order; how many these are.
+/// Reports the amplicons of forward sites with the same start, in order, and returns their number.
 fn meet<E>(
     pairs: &Pairs,
     lanes: &[BTreeSet<Held>],

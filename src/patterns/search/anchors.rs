@@ -1,14 +1,15 @@
-//! Anchors: the edges of hits whose edits are compared.
+//! Anchors: the edges of hits at which edits are compared.
 //!
-//! The anchor of a hit is its last letter, which is where a scan finds it, unless a PAM lies in front of the hit: then
-//! it is its first letter. Places of anchors count letters from 1, so that of an end is the end, and that of a start
-//! is the start and one.
+//! The anchor of a hit is its last base, where a scan finds it. If a PAM precedes the hit, the anchor is its first
+//! base. Anchor positions are 1-based: the anchor at an end equals the exclusive end, and the anchor at a start is the
+//! 0-based start plus one.
 //!
-//! A hit with its anchor at its start is one of the text and the pattern read backwards. `D'(s)`, the fewest edits of
-//! the pattern in any stretch of the text that begins behind `s` letters, is `D(m, n - s)` of these. Where it is at
-//! most `k`, a stretch from `s` to some `e` has as many edits, so `D(m,e) <= k` too: `e` is an end, and `s` is not
-//! farther before it than the span of a hit. So the ends of a scan tell all starts: of each end, the letters are
-//! tried that a hit may begin with, each once, and only those with a PAM in front are counted out.
+//! A hit with its anchor at its start is a hit of the reversed pattern in the reversed text. `D'(s)`, the minimum
+//! number of edits of the pattern in any stretch of the text that begins after `s` bases, is `D(m, n - s)` of the
+//! reversed pattern and text. If it is at most `k`, a stretch from `s` to some `e` has the same number of edits, so
+//! `D(m,e) <= k` too: `e` is an end, and `s` is within the span of a hit before it. So the ends of a scan lead to all
+//! starts: for each end, every base at which a hit may begin is tried, once each, and edits are counted only if a PAM
+//! precedes it.
 
 use super::align::{self, Aligned, Cells, Path};
 use super::hits::Wanted;
@@ -21,30 +22,30 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Places that a thread tries in one go.
+/// Positions that a thread tries per task.
 const RUN: usize = 64;
 
-/// What was tried of a text so far: of each pattern the first start that was not.
+/// For each pattern, the first start of a text that was not tried yet.
 pub type Tried = BTreeMap<u32, usize>;
 
 impl Wanted {
-    /// The strand that is searched with the pattern of this place.
+    /// The strand that the oriented pattern with this index searches.
     pub fn strand(&self, pattern: u32) -> Strand {
         self.strands.of_number(pattern)
     }
 
-    /// The places of a pattern's orientations.
+    /// The indices of a pattern's orientations.
     pub(super) fn oriented(&self, pattern: u32) -> Range<u32> {
         pattern * self.strands.count()..(pattern + 1) * self.strands.count()
     }
 
-    /// Whether the pattern of this place has its anchors at starts.
+    /// Whether the oriented pattern with this index has its anchors at starts.
     pub fn anchors_at_starts(&self, pattern: u32) -> bool {
         self.pam.as_ref().is_some_and(|pam| !pam.is_behind(self.strand(pattern)))
     }
 
-    /// Letters of the text that a hit of a pattern of `len` letters has at most. Within limits of single kinds, the fewest
-    /// edits may be more than the pattern has letters.
+    /// Maximum number of text bases that a hit of a pattern of `len` bases spans. With limits on single kinds of edits,
+    /// the minimum number of edits may exceed the length of the pattern.
     pub fn span_of(&self, len: usize) -> usize {
         match self.limits {
             Some(_) if self.rule.indels => len + self.rule_of(len).max_edits as usize,
@@ -52,13 +53,13 @@ impl Wanted {
         }
     }
 
-    /// The same for patterns of these lengths.
+    /// Sets `before` for patterns of these lengths.
     pub fn reaching(self, lengths: impl Iterator<Item = usize>) -> Wanted {
         let before = lengths.map(|len| self.span_of(len)).max().unwrap_or(0).saturating_sub(1);
         Wanted { before, ..self }
     }
 
-    /// The anchors in a text of which these are the ends, by pattern and end, in its next part.
+    /// The anchors that these ends lead to, sorted by pattern and end, in the next part of a text.
     pub(super) fn anchors(
         &self,
         patterns: &[Vec<u8>],
@@ -81,7 +82,7 @@ impl Wanted {
         anchors
     }
 
-    /// Anchors of a text with their edits within the limits of kinds; those that have too many are left out.
+    /// Anchors of a text with their edits within the limits of single kinds; anchors with too many edits are left out.
     pub(super) fn within_limits(
         &self,
         patterns: &[Vec<u8>],
@@ -104,7 +105,7 @@ impl Wanted {
         anchors.par_iter().with_min_len(RUN).map_init(Cells::default, limited).flatten_iter().collect()
     }
 
-    /// Where the hit with its anchor at this place of `text` begins and ends, and its path.
+    /// Interval and path of the hit with its anchor at this position of `text`.
     pub(super) fn aligned(
         &self,
         cells: &mut Cells,
@@ -142,7 +143,7 @@ impl Wanted {
         }
     }
 
-    /// The edits of an end that is known to have `least` at least; `None` where they are too many.
+    /// Number of edits of an end that has at least `least`; `None` if there are too many.
     fn edits(&self, cells: &mut Cells, pattern: &[u8], text: &[u8], end: usize, least: u32) -> Option<u32> {
         let rule = self.rule_of(pattern.len());
         let most = rule.max_edits;
@@ -157,7 +158,7 @@ impl Wanted {
     }
 }
 
-/// A pattern of one strand whose anchors are sought.
+/// A pattern of one strand whose anchors are searched for.
 struct Sought<'a> {
     wanted: &'a Wanted,
     pattern: &'a [u8],
@@ -166,7 +167,7 @@ struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// Those of these ends that have a PAM behind them where one is asked for, with their edits within the limits.
+    /// The given ends that are followed by a PAM, if one is required, with their edits within the limits.
     fn ends(&self, ends: &[TextEnd]) -> Vec<TextEnd> {
         let anchor = |cells: &mut Cells, end: &TextEnd| {
             let Wanted { pam, limits, .. } = self.wanted;
@@ -182,7 +183,7 @@ impl Sought<'_> {
         ends.par_iter().with_min_len(RUN).map_init(Cells::default, anchor).flatten_iter().collect()
     }
 
-    /// The starts with a PAM in front of them that these ends tell; `tried` is the first that was not tried yet.
+    /// The starts after a PAM that these ends lead to; `tried` is the first start not tried yet.
     fn starts(&self, pam: &Pam, ends: &[TextEnd], tried: &mut usize) -> Vec<TextEnd> {
         let len = self.pattern.len();
         let (longest, shortest) = (self.wanted.span_of(len), self.wanted.rule_of(len).least_end(len));
@@ -207,7 +208,7 @@ impl Sought<'_> {
     }
 }
 
-/// A pattern, and the letters that its hit from a start may have, read backwards.
+/// A reversed pattern, and the reversed bases that its hit from a start may span.
 struct Turned {
     pattern: Vec<u8>,
     text: Vec<u8>,

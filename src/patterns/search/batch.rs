@@ -8,8 +8,9 @@ use std::ops::Range;
 
 /// Maximum number of texts in a batch.
 const TEXTS: usize = 1 << 17;
-/// Bases of the first part of a text if only its first hit is asked for. Each further part has twice as many bases. So the
-/// scan reads at most these bases and twice the bases before the end of the hit, unless an earlier hit is still possible.
+/// Bases of the first part of a text if only its first hit is asked for. Each further part has twice as many bases. So
+/// the scan reads at most these bases and twice the bases before the end of the hit, unless an earlier hit is still
+/// possible.
 pub const FIRST_LETTERS: usize = 1 << 18;
 
 /// A text that is searched, as its owner holds it.
@@ -140,7 +141,8 @@ pub struct BatchRules {
 
 impl BatchRules {
     /// Lays a text into the batch, and what does not fit into further batches. `send` takes a full batch, and returns
-    /// whether it takes more. `before` is called before a part of the text is laid. Returns whether more texts are wanted.
+    /// whether it takes more. `before` is called before a part of the text is laid. Returns whether more texts are
+    /// wanted.
     pub fn lay<T: TextHandle, E>(
         &self,
         layout: &TextLayout,
@@ -152,7 +154,7 @@ impl BatchRules {
         let letters = text.codes().len();
         let mut after = 0;
         let mut most = if self.first { FIRST_LETTERS } else { usize::MAX };
-        // A scan has to tell whether the text is done. So its parts are separate batches.
+        // Later parts depend on whether a scan completes the text, so each part is a separate batch.
         let mut is_part = false;
         loop {
             let is_full = batch.laid >= self.letters || batch.texts.len() >= TEXTS;

@@ -1,14 +1,14 @@
 //! Circular texts: the last base is followed by the first.
 //!
 //! A circle of `L` bases is searched as the text that repeats its bases without end, in both directions. Of the hits of
-//! that text, which recur every `L` bases, one of each is reported: the one that begins in the first copy. So a hit across
-//! the origin ends after `L`, and a hit may have more bases than the circle.
+//! that text, which recur every `L` bases, one of each is reported: the one that begins in the first copy. So a hit
+//! across the origin ends after `L`, and a hit may have more bases than the circle.
 //!
 //! # Unrolling
 //!
-//! A scan takes a stretch of that text: one copy, the bases before it that a hit may begin with, and a few bases after
-//! it. In these terms a circle *owns* the anchors ([`super::anchors`]) in one copy, and *knows* one more on each side, with
-//! their true edits. [`super::hits::Gatherer`] needs these neighbors to tell local minima. Only a run of equal edits that lies
+//! A scan reads a stretch of that text: one copy, the bases before it with which a hit may begin, and a few bases after
+//! it. A circle *owns* the anchors ([`super::anchors`]) in that copy, and *knows* one more on each side, with their
+//! true edits. [`super::hits::Gatherer`] needs these neighbors to recognize local minima. Only a run of equal edits
 //! across the origin needs more: its left part is seen at the end of the copy, and its right part at the start.
 
 use super::hits::{Hit, Wanted};
@@ -27,7 +27,7 @@ pub struct Circle {
 impl Circle {
     /// A circle of `len` bases for a search.
     pub fn new(len: usize, wanted: &Wanted) -> Circle {
-        // A hit has at most `wanted.before + 1` bases. An end may be one letter before or after its copy.
+        // A hit has at most `wanted.before + 1` bases. An end may be one base before or after its copy.
         let span = wanted.before + 1;
         let pam = wanted.pam.as_ref().map(|pam| pam.letters() + 1);
         Circle { before: span.max(pam.unwrap_or(0)), len, after: pam.map_or(1, |pam| span + pam) }
@@ -55,7 +55,7 @@ impl Circle {
         self.before + self.len
     }
 
-    /// A hit of the stretch as one of the circle.
+    /// Converts a hit of the stretch to a hit of the circle.
     pub fn place(&self, hit: Hit) -> Hit {
         let letters = hit.end - hit.start;
         let start = match hit.start.checked_sub(self.before) {

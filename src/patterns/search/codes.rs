@@ -1,30 +1,31 @@
-//! A text as scans take it: its codes, and their bits packed.
+//! The input of scans: the codes of a text and their packed bits.
 //!
-//! Packed, the letters of most texts take two bits, of which a scan reads a word for 64 letters: a text in memory
-//! is read a quarter as long, and no letter of it is taken apart in each scan anew.
+//! Packed bases take two bits each, and a scan reads 64 bases as one word of low and one word of high bits. So a scan
+//! reads a quarter of the memory, and no scan has to split the codes into bits again.
 
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use rayon::prelude::*;
 use std::ops::{Deref, Range};
 
-/// Letters of a word.
+/// Bases per word.
 const BLOCK: usize = 64;
 
-/// Blocks that a thread copies or packs in one go, a multiple of the bits of a word; fewer are not shared out.
+/// Blocks that a thread copies or packs per task, a multiple of the bits of a word; less work than this stays on one
+/// thread.
 const RUN: usize = 1 << 10;
 
-/// Codes of letters: 0 to 3, [`super::OTHER`] and [`super::NOTHING`].
+/// Codes of a text: 0 to 3, [`super::OTHER`] and [`super::NOTHING`].
 #[derive(Clone, Debug, Default)]
 pub struct Codes {
-    /// Behind the last letter there are zeros.
+    /// The codes, padded with zeros.
     blocks: Vec<[u8; BLOCK]>,
     letters: usize,
-    /// For each block of letters, the lower and the higher bits of their codes.
+    /// For each block of bases, the low and the high bits of their codes.
     low: Vec<u64>,
     high: Vec<u64>,
-    /// A bit for each block: whether it has letters that are no base. Of them, two bits do not tell.
+    /// One bit for each block that has characters other than bases. For these, two bits are not enough.
     rare: Vec<u64>,
-    /// Whole blocks that are packed.
+    /// Number of whole blocks that are packed.
     packed: usize,
 }
 
@@ -35,7 +36,7 @@ impl Codes {
         text
     }
 
-    /// Appends codes; those above `most` become that. Many are copied and packed on all threads.
+    /// Appends codes; codes above `most` become `most`. Long inputs are copied and packed on all threads.
     pub fn append(&mut self, codes: &[u8], most: u8) {
         let at = self.letters % BLOCK;
         let room = if at == 0 { 0 } else { BLOCK - at };
@@ -58,7 +59,7 @@ impl Codes {
         self.pack();
     }
 
-    /// Packs what is not packed yet; the last block, until it is whole, each time anew.
+    /// Packs the blocks that are not packed yet. An incomplete last block is packed again each time.
     fn pack(&mut self) {
         let Codes { blocks, letters, low, high, rare, packed } = self;
         low.resize(blocks.len(), 0);
@@ -80,8 +81,8 @@ impl Codes {
         runs.for_each(|(((blocks, low), high), rare)| set.run(Pack { blocks, low, high, rare, first: 0 }));
     }
 
-    /// Words of the lower and of the higher bits of the letters at these places, where a word begins with them and
-    /// all are bases.
+    /// Words of the low and of the high bits of the bases at these positions, if the first position begins a word and
+    /// all of them are bases.
     #[inline(always)]
     pub(super) fn words(&self, places: Range<usize>) -> Option<(&[u64], &[u64])> {
         let words = places.start / BLOCK..places.end.div_ceil(BLOCK);
@@ -89,7 +90,7 @@ impl Codes {
         told.then(|| (&self.low[words.clone()], &self.high[words]))
     }
 
-    /// Whether some of these blocks have letters that are no base.
+    /// Whether some of these blocks have characters other than bases.
     #[inline(always)]
     fn are_rare(&self, blocks: Range<usize>) -> bool {
         let Some(last) = blocks.end.checked_sub(1) else { return false };
@@ -110,7 +111,7 @@ impl Deref for Codes {
     }
 }
 
-/// Packs blocks. The first of them has the bit `first` modulo a word's bits in `rare`.
+/// Packs blocks. The first of them has the bit `first` of its word in `rare`.
 struct Pack<'a> {
     blocks: &'a [[u8; BLOCK]],
     low: &'a mut [u64],
@@ -128,7 +129,7 @@ impl Kernel for Pack<'_> {
         let words = low.iter_mut().zip(high);
         for ((block, letters), (low, high)) in (first % BLOCK..).zip(blocks).zip(words) {
             (*low, *high) = (simd.bits_of::<0>(letters), simd.bits_of::<1>(letters));
-            // Letters that are nothing have this bit too.
+            // `NOTHING` has this bit too.
             let others = simd.bits_of::<2>(letters) != 0;
             let bit = block % BLOCK;
             rare[block / BLOCK] = rare[block / BLOCK] & !(1 << bit) | u64::from(others) << bit;
@@ -149,7 +150,7 @@ mod tests {
             other => (other * other % 7 % 4) as u8,
         };
         let codes: Vec<u8> = (0..300_000).map(code).collect();
-        // As it comes, in pieces of several lengths.
+        // Input in pieces of several lengths.
         let mut text = Codes::default();
         for len in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 70_001, 65_536, 8000, 131_000, 300_000] {
             let from = text.len();

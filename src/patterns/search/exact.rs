@@ -1,9 +1,11 @@
-//! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987),
-//! however many patterns there are. With a few replaced letters, [`pieces`] of them are.
+//! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987), at
+//! a cost that hardly depends on the number of patterns. With a few mismatches, [`pieces`] of the patterns are looked
+//! up.
 //!
-//! `words` chooses the words and keeps them in tables of two levels. The text is packed first, a bit of 64
-//! letters in a word each, and looked at a batch at a time: all places of the first level, then all places of the
-//! second for what has passed, then the patterns, class by class. Loads of a level do not wait for one another.
+//! `words` chooses the words and stores them in tables of two levels. The text is packed first, so that one word holds
+//! one bit of 64 bases. Then each batch of positions passes through the stages together: the first level, the second
+//! level for the positions that pass, and the comparison of the patterns, class by class. So the loads of one stage
+//! overlap.
 
 pub mod words;
 
@@ -21,38 +23,38 @@ use std::array::from_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use words::{Entry, Index, MOST_LETTERS, Table, hash, shape_of};
 
-/// So many patterns are looked up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up takes
-/// 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
+/// Minimum number of patterns to look up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up
+/// takes 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
 pub const WORTH: usize = 4;
-/// Letters that a thread looks at in one go: a multiple of all steps, and of a block.
+/// Bases that a thread processes per task: a multiple of all steps, and of a block.
 const STRETCH: usize = 7 << 13;
-/// Letters that are packed at a time.
+/// Bases packed per step.
 const BLOCK: usize = 64;
-/// Letters that are brought into the cache before they are packed.
+/// Prefetch distance in bases while packing.
 const AHEAD: usize = 4096;
-/// Places of a batch.
+/// Positions per batch.
 const BATCH: usize = 512;
 
-/// Finds ends without edits by looking up words, those with a few replaced letters by looking up pieces, and all others by
+/// Finds ends without edits by looking up words, ends with a few mismatches by looking up pieces, and all others by
 /// sweeping.
 #[derive(Debug)]
 pub struct Exact {
     set: InstructionSet,
     swept: Sliced,
-    /// So many patterns are looked up.
+    /// Minimum number of patterns to look up.
     worth: usize,
-    /// The patterns of the last call: a text in parts has the same ones in each.
+    /// Index of the patterns of the last call. All parts of a text have the same patterns.
     index: Mutex<Option<Arc<Index>>>,
-    /// The same by their pieces.
+    /// Index of the same patterns by their pieces.
     pieces: Mutex<Option<Arc<Pieces>>>,
 }
 
-/// Whether patterns are looked up, nearly all of them.
+/// Whether nearly all patterns would be looked up.
 pub fn pays(patterns: &[Vec<u8>], rule: &Rule) -> bool {
     words_pay(patterns, rule) || rule.max_edits > 0 && pieces::pays(InstructionSet::best(), patterns, rule)
 }
 
-/// Whether words of patterns without edits are looked up, of nearly all of them.
+/// Whether looking up words pays: for nearly all patterns, without edits.
 pub fn words_pay(patterns: &[Vec<u8>], rule: &Rule) -> bool {
     let swept = || patterns.iter().filter(|classes| shape_of(classes).is_none()).take(WORTH).count();
     rule.max_edits == 0 && patterns.len() >= 2 * WORTH && swept() < WORTH
@@ -63,7 +65,7 @@ impl Exact {
         Exact { set, swept: Sliced::on(set), worth: WORTH, index: Mutex::default(), pieces: Mutex::default() }
     }
 
-    /// Which looks up however few there are: for tests, and to measure what is worth it.
+    /// Looks patterns up even if there are few: for tests, and to measure when it pays.
     pub fn always(set: InstructionSet) -> Exact {
         Exact { worth: 1, ..Exact::on(set) }
     }
@@ -76,7 +78,7 @@ impl Exact {
         }
     }
 
-    /// The patterns by their pieces, where that is worth it.
+    /// The patterns by their pieces, if looking them up pays.
     fn pieces(&self, patterns: &[Vec<u8>], rule: &Rule) -> Option<Arc<Pieces>> {
         if !pieces::takes(rule) {
             return None;
@@ -163,7 +165,7 @@ impl Kernel for Look<'_> {
     }
 }
 
-/// Calls with the places of a stretch that have a word of a table, and with its entries.
+/// Calls `call` with each position of a stretch whose word is in a table, and with its entries.
 #[inline(always)]
 fn look_up<S: Bits>(
     simd: S,
@@ -193,7 +195,7 @@ fn look_up<S: Bits>(
     }
 }
 
-/// The bits of a stretch's letters, a bit of eight letters in a byte: low, high, and whether it is no base.
+/// The bits of a stretch's bases, eight bases per byte: the low bit, the high bit, and whether a character is no base.
 struct Packed {
     low: Vec<u8>,
     high: Vec<u8>,
@@ -203,7 +205,7 @@ struct Packed {
 impl Packed {
     #[inline(always)]
     fn new<S: Bits>(simd: S, text: &[u8], first: usize) -> Packed {
-        // What a word reads lies in the stretch and one more block.
+        // A word reads at most one block after the stretch.
         let blocks = STRETCH.min(text.len() - first).div_ceil(BLOCK) + 1;
         let bytes = || Vec::with_capacity(blocks * BLOCK / 8);
         let mut packed = Packed { low: bytes(), high: bytes(), other: bytes() };
@@ -225,7 +227,7 @@ impl Packed {
         packed
     }
 
-    /// The word at a place, and whether it has only bases.
+    /// The word at a position, and whether it consists of bases alone.
     #[inline(always)]
     fn word(&self, at: usize, letters: usize) -> (u32, bool) {
         let mask = (1 << letters) - 1;

@@ -1,4 +1,4 @@
-//! Seeds of queries searched with edits in all targets, for the filter.
+//! Searches all targets for seeds of queries with edits, for the filter.
 
 use super::pattern::{ANY, Class};
 use super::room::Room;
@@ -12,28 +12,29 @@ use crate::terms::error::EngineError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Bases that one scan takes, at least and at most, and seeds, at most.
+/// Minimum and maximum number of bases per scan, and maximum number of seeds.
 const LEAST_LETTERS: usize = 1 << 18;
 const LETTERS: usize = 1 << 25;
 const SEEDS: usize = 1 << 12;
-/// Bases that one scan takes for each core, at most: a stream holds a copy of them.
+/// Maximum number of bases per scan and core: a stream holds a copy of them.
 const CORE_LETTERS: usize = 1 << 21;
-/// Bases times seeds that one scan on cores or a device takes, at most. Cores stop earlier if there are too many ends.
+/// Maximum number of bases times seeds per scan, on the CPU or on a device. The CPU stops earlier if there are too many
+/// ends.
 const CORE_CELLS: usize = 1 << 29;
 const DEVICE_CELLS: usize = LETTERS.saturating_mul(SEEDS);
-/// Ends that are taken of what is scanned in one go.
+/// Maximum number of ends accepted from one scan.
 const ENDS: usize = 1 << 21;
 
 /// Scans the targets of a run.
 pub struct Finder {
     targets: Arc<Sequences>,
     scan: Box<dyn TextScan + Send>,
-    /// Bases times seeds, and bases, that one scan takes at most.
+    /// Maximum number of bases times seeds, and of bases, per scan.
     cells: usize,
     letters: usize,
 }
 
-/// Seeds that are scanned for, and where their ends go.
+/// Seeds to scan for, and the receiver of their ends.
 struct SeedQuery<'a> {
     classes: &'a [Vec<Class>],
     rule: Rule,
@@ -41,12 +42,12 @@ struct SeedQuery<'a> {
 }
 
 impl SeedQuery<'_> {
-    /// Those of which ends are still asked for.
+    /// Seeds whose ends are still wanted.
     fn wanted(&self) -> Vec<u32> {
         (0..to_u32(self.classes.len())).filter(|&seed| self.ends.wants(seed)).collect()
     }
 
-    /// Gives ends in a stream on, of seeds that have their places in `some`.
+    /// Passes on the ends in a stream. `some` maps the patterns of the scan to seeds.
     fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<Class>], found: &[End]) {
         let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| SeedEnd {
             seed: some[end.pattern as usize],
@@ -58,7 +59,7 @@ impl SeedQuery<'_> {
 }
 
 impl Finder {
-    /// Scans with `scan`, which a device does or the cores.
+    /// Scans with `scan`, which runs on a device if `on_device`, otherwise on the CPU.
     pub fn new(targets: &Arc<Sequences>, scan: Box<dyn TextScan + Send>, on_device: bool) -> Finder {
         let (cells, letters) = match on_device {
             true => (DEVICE_CELLS, LETTERS),
@@ -67,7 +68,7 @@ impl Finder {
         Finder { targets: Arc::clone(targets), scan, cells, letters }
     }
 
-    /// Calls with streams of so many letters, one after the other, until that breaks off.
+    /// Calls `call` with streams of up to `letters` bases, one after the other, until it breaks.
     fn for_each_stream<E>(
         &self,
         seams: &Seams,
@@ -90,8 +91,8 @@ impl Finder {
         Ok(())
     }
 
-    /// Scans a stream for `some` of the seeds: where they have too many ends, for halves of them, and a seed that has too
-    /// many by itself is given up.
+    /// Scans a stream for the seeds `some`. If they have too many ends, each half of the seeds is scanned alone; a
+    /// single seed with too many ends is given up.
     fn scan_stream(&self, seeds: &mut SeedQuery, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
         let own: Vec<Vec<Class>> = some.iter().map(|&seed| seeds.classes[seed as usize].clone()).collect();
         let room = Room::of(ENDS);

@@ -1,6 +1,6 @@
-//! Scans on a GPU. What a device does not take, the cores do in the same call: very long patterns, without gaps
-//! those above 32 letters, and everything when the device fails and they may take over. Many patterns without edits are
-//! looked up on the device ([`words`]), not swept.
+//! Scans on a GPU. In the same call, the CPU scans for the patterns that the device cannot: very long patterns, and
+//! without gaps patterns of more than 32 bases. The CPU also takes over everything if the device fails and a fallback
+//! is allowed. Many patterns without edits are looked up on the device ([`words`]) instead of swept.
 
 pub mod words;
 
@@ -17,18 +17,19 @@ use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use words::{LookUp, WordsOnCard};
 
-/// A device that scans; in tests one that fails.
+/// A device that scans; tests use one that fails.
 pub trait ScanDevice: Sync {
     fn describe(&self) -> String;
-    /// All ends of patterns that fit a device, in any order; or more than `most` of them.
+    /// All ends of patterns that fit on the device, in any order; if there are more than `most`, more than `most` of
+    /// them.
     fn scan(&self, text: &[u8], patterns: &[ClassPattern], most: usize)
     -> Result<Vec<FoundEnd>, EngineError>;
-    /// All ends without edits of the patterns that have words, in any order, or more than `most` of them; and the patterns
-    /// that have none.
+    /// All ends without edits of the patterns that have words, in any order, and the patterns that have none. If there
+    /// are more than `most` ends, more than `most` of them.
     fn look_up(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError>;
 }
 
-/// A card that sweeps patterns over texts, and looks them up.
+/// A GPU that sweeps patterns over texts, and looks them up.
 pub struct OnCard {
     sweeps: Scanner,
     words: WordsOnCard,
@@ -43,7 +44,7 @@ impl OnCard {
         OnCard { words: self.words.tuned(tuning.text), sweeps: self.sweeps.tuned(tuning) }
     }
 
-    /// Time spent in kernels so far by the device's clock; zero where it has none.
+    /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> std::time::Duration {
         self.sweeps.kernel_time() + self.words.kernel_time()
     }
@@ -74,7 +75,7 @@ pub struct OnGpu<D = OnCard> {
     cores: Sliced,
     /// Whether many patterns without edits are looked up.
     looks_up: bool,
-    /// What happened when the cores took over, which they may where this is given.
+    /// Record of a takeover by the CPU; `None` if the CPU must not take over.
     fallback: Option<Mutex<Fallback>>,
 }
 
@@ -89,17 +90,17 @@ impl<D: ScanDevice> OnGpu<D> {
         OnGpu { device, cores, looks_up: true, fallback: may_fall_back.then(Mutex::default) }
     }
 
-    /// Which sweeps all patterns over the text, however many there are.
+    /// Sweeps all patterns over the text, regardless of their number.
     pub fn sweeping(self) -> OnGpu<D> {
         OnGpu { looks_up: false, ..self }
     }
 
-    /// What scans.
+    /// The device that scans.
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// The ends of the patterns that `chosen` names, each with its own place.
+    /// The ends of the patterns with the indices `chosen`, each reported with its own index.
     fn on_device(
         &self,
         text: &Codes,
@@ -124,8 +125,8 @@ impl<D: ScanDevice> OnGpu<D> {
         }
     }
 
-    /// The ends of patterns without edits that the device looks up, and the patterns that are left; `None` where the cores
-    /// have taken over.
+    /// The ends of patterns without edits that the device looks up, and the patterns that are left; `None` if the CPU
+    /// has taken over.
     fn looked_up(
         &self,
         text: &Codes,
@@ -149,7 +150,7 @@ impl<D: ScanDevice> OnGpu<D> {
         self.fallback.as_ref().is_some_and(|state| state.lock().is_ok_and(|state| state.lost))
     }
 
-    /// Whether the cores take over from now on.
+    /// Whether the CPU takes over from now on.
     fn fall_back(&self, error: &EngineError) -> bool {
         let Some(state) = &self.fallback else { return false };
         let Ok(mut state) = state.lock() else { return false };
@@ -159,12 +160,12 @@ impl<D: ScanDevice> OnGpu<D> {
     }
 }
 
-/// Whether a device does a pattern's scan.
+/// Whether a device can scan for this pattern.
 pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
     wanted(pattern, rule).fits()
 }
 
-/// A pattern, as a device takes it.
+/// Converts a pattern for the device.
 fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> ClassPattern<'a> {
     ClassPattern { classes: pattern, allowed: to_u32(rule.edits_of(pattern.len())), gaps: rule.indels }
 }
@@ -204,7 +205,7 @@ mod tests {
     use crate::engine::cpu::simd::InstructionSet;
     use crate::patterns::search::plain::Plain;
 
-    /// A device that is lost before it has answered.
+    /// A device that is lost before its first answer.
     struct Lost;
 
     impl ScanDevice for Lost {

@@ -1,21 +1,21 @@
-//! Which ends are reported, as which hits.
+//! Chooses the ends to report, and turns them into hits.
 //!
-//! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the one
-//! after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with the same
-//! edits only the leftmost is reported, unless they have no edits: then all of them are. With [`Wanted::every_end`] every
-//! end is reported.
+//! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the
+//! one after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with
+//! the same edits only the leftmost is reported, unless they have no edits: then all of them are. With
+//! [`Wanted::every_end`] every end is reported.
 //!
-//! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand. With a
-//! PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the rightmost of
-//! adjacent ones with the same edits is reported.
+//! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand.
+//! With a PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the
+//! rightmost of adjacent ones with the same edits is reported.
 //!
-//! All engines share this function, [`Gatherer::put_anchors`]. It sees the ends of a pattern in ascending order, so a run
-//! of adjacent ends with the same edits is all that it has to remember of each pattern. Thus the edges of chunks, portions
-//! and parts of a text do not matter.
+//! All engines share [`Gatherer::put_anchors`]. It receives the ends of a pattern in ascending order, so for each
+//! pattern it only has to remember the current run of adjacent ends with the same edits. Therefore the edges of chunks,
+//! portions and parts of a text do not matter.
 //!
-//! A long text comes in parts. At the end of each part the gatherer gives out all hits that are final. It keeps a run that
-//! the next part may continue, and the hits that a later hit may precede. An end takes a few bytes and a path many, so hits
-//! are aligned in the order of their ends, portion by portion, and only when they can be given out.
+//! A long text comes in parts. At the end of each part the gatherer returns all hits that are final. It keeps a run
+//! that the next part may continue, and the hits that a later hit may precede. An end needs a few bytes and a path
+//! many, so hits are aligned in the order of their ends, portion by portion, and only when they can be returned.
 
 use super::Rule;
 use super::align::{self, Cells, Path};
@@ -32,28 +32,29 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::mem;
 
-/// Hits that a thread aligns in one go, where patterns are short.
+/// Hits that a thread aligns per task if patterns are short.
 const RUN: usize = 64;
-/// Letters of the patterns of the hits that are aligned before any of them is given out: they bound what paths take.
+/// Total length in bases of the patterns of the hits that are aligned before any of them is reported. It bounds the
+/// memory of paths.
 pub const PORTION: usize = 1 << 22;
-/// What a hit counts beside the letters of its pattern.
+/// Weight of a hit in addition to the length of its pattern.
 const OF_HIT: usize = 32;
 
 /// An occurrence of a pattern. The order of the fields is the order of hits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Letters of the text before the hit, and before its end.
+    /// 0-based, half-open interval in the text.
     pub start: usize,
     pub end: usize,
-    /// Place of the pattern among all.
+    /// Index of the pattern.
     pub pattern: u32,
     pub strand: Strand,
     pub edits: u32,
-    /// In the order of the text, whatever the strand.
+    /// In text order, regardless of the strand.
     pub path: Path,
 }
 
-/// What hits of a text are sorted by.
+/// Sort key of the hits of a text.
 type Order = (usize, usize, u32, Strand);
 
 impl Hit {
@@ -62,29 +63,29 @@ impl Hit {
     }
 }
 
-/// What is asked of the hits of a text.
+/// Options for the hits of a text.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Of a rate, with the edits of the longest pattern.
+    /// With a rate, the rule of the longest pattern.
     pub rule: Rule,
-    /// Edits by the length of each pattern.
+    /// Maximum number of edits as a function of pattern length.
     pub rate: Option<Rate>,
     pub limits: Option<Limits>,
     pub pam: Option<Pam>,
-    /// Every end, and not only local minima of the edits.
+    /// Reports every end, and not only local minima of the edits.
     pub every_end: bool,
-    /// Only hits with the fewest edits in the text.
+    /// Reports only hits with the minimum number of edits in the text.
     pub best: bool,
-    /// Only the first of them.
+    /// Only the first hit of a text.
     pub first: bool,
-    /// Orientations of each pattern, which are adjacent.
+    /// Orientations of each pattern, which have adjacent indices.
     pub strands: Strands,
-    /// Letters before an end that a hit may reach over, but for its last.
+    /// Number of bases before its last one that a hit may span.
     pub before: usize,
 }
 
-/// The hits of one text, part by part: [`Gatherer::put`] takes the ends of a part, and [`Gatherer::next`] gives the
-/// hits out, portion by portion.
+/// The hits of one text, part by part: [`Gatherer::put`] adds the ends of a part, and [`Gatherer::next`] returns the
+/// hits, portion by portion.
 #[derive(Clone, Debug, Default)]
 pub struct Gatherer {
     /// How the text is unrolled if it is a circle. Codes, ends and positions here are those of the unrolled text.
@@ -94,25 +95,25 @@ pub struct Gatherer {
     wrapped: BTreeMap<u32, usize>,
     /// Hits across the origin, which begin at the end of the circle.
     across: BTreeMap<Order, Hit>,
-    /// The starts that were tried where PAMs lie in front.
+    /// The starts already tried, if PAMs precede hits.
     tried: Tried,
     /// Runs that the next part may continue, by pattern.
     open: BTreeMap<u32, Run>,
-    /// Fewest edits of an end so far, if [`Wanted::best`] is asked for.
+    /// Minimum number of edits of an end so far, if [`Wanted::best`] is set.
     fewest: Option<u32>,
-    /// Ends whose hits can't be given out before others that are not known yet.
+    /// Ends whose hits must wait for others that are not known yet.
     pending: Vec<Chosen>,
-    /// Ends whose hits come next, the last one first.
+    /// Ends whose hits come next, in reverse order.
     ready: Vec<Chosen>,
-    /// Hits that may not be given out yet.
+    /// Hits that cannot be reported yet.
     waiting: Vec<Hit>,
-    /// No end before this one will be chosen any more.
+    /// No further end before this position will be chosen.
     until: usize,
-    /// So many were given out.
+    /// Number of hits reported.
     given: u64,
 }
 
-/// An end that is reported: an anchor.
+/// An end to report: an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     end: usize,
@@ -120,7 +121,7 @@ struct Chosen {
     edits: u32,
 }
 
-/// Adjacent ends of a pattern with the same edits, up to the last one that is known.
+/// Adjacent ends of a pattern with the same edits, up to the last known one.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: usize,
@@ -151,8 +152,8 @@ impl Run {
         }
     }
 
-    /// The end of a local minimum that is reported. If the run crosses the origin of a circle, its right part comes first and is
-    /// kept in `wrapped` until its left part comes.
+    /// The end of a local minimum that is reported. If the run crosses the origin of a circle, its right part comes
+    /// first and is kept in `wrapped` until its left part comes.
     fn chosen(
         &self,
         pattern: u32,
@@ -181,22 +182,22 @@ impl Run {
 }
 
 impl Gatherer {
-    /// Says how the text is unrolled if it is a circle, before its first part comes. Its hits are those of the circle.
+    /// Sets how a circular text is unrolled, before its first part comes. Its hits have positions on the circle.
     pub fn set_circle(&mut self, circle: Option<Circle>) {
         self.circle = circle;
     }
 
-    /// Hits given out so far.
+    /// Number of hits returned so far.
     pub fn given(&self) -> u64 {
         self.given
     }
 
-    /// Whether no further hit will be given out.
+    /// Whether no further hit will be returned.
     pub fn is_done(&self, wanted: &Wanted) -> bool {
         wanted.first && self.given > 0
     }
 
-    /// Takes the ends of a part of a text, by pattern and end, and gives out all hits that it can.
+    /// Adds the ends of a part of a text, sorted by pattern and end, and returns all hits that are final.
     pub fn take(
         &mut self,
         wanted: &Wanted,
@@ -209,7 +210,7 @@ impl Gatherer {
         self.rest(wanted, patterns, text)
     }
 
-    /// All hits of the text that can be given out before the next part.
+    /// All remaining hits of the text that are final before the next part.
     pub fn rest(
         &mut self,
         wanted: &Wanted,
@@ -226,8 +227,8 @@ impl Gatherer {
         }
     }
 
-    /// Takes the ends of a part of a text, by pattern and end. The part ends before `to`, and the text with its
-    /// last part. What the part before could give out was taken.
+    /// Adds the ends of a part of a text, sorted by pattern and end. The part ends before `to`; the last part ends with
+    /// the text. The hits of the part before must have been taken.
     pub fn put(&mut self, wanted: &Wanted, patterns: &[Vec<u8>], text: &[u8], ends: &[TextEnd], to: usize) {
         if self.is_done(wanted) {
             return;
@@ -237,8 +238,8 @@ impl Gatherer {
         self.put_anchors(wanted, text, anchors.as_deref().unwrap_or(ends), to);
     }
 
-    /// The same with the anchors of a part ([`super::sites`]), those at places up to `to`. The parts of a text are all of
-    /// ends or all of anchors.
+    /// Adds the anchors of a part ([`super::sites`]) at positions up to `to`. All parts of a text must use either
+    /// [`Gatherer::put`] or this function.
     pub fn put_anchors(&mut self, wanted: &Wanted, text: &[u8], ends: &[TextEnd], to: usize) {
         if self.is_done(wanted) {
             return;
@@ -273,7 +274,7 @@ impl Gatherer {
             let open = self.open.values().filter(may_be_chosen).map(|run| run.end);
             let is_reported = |&(&pattern, _): &(&u32, &usize)| wanted.anchors_at_starts(pattern);
             let open = open.chain(self.wrapped.iter().filter(is_reported).map(|(_, &end)| end));
-            // A later end tells of starts before it.
+            // With PAMs before hits, a later end may lead to an earlier start.
             let next = if wanted.pam.is_some() { (to + 1).saturating_sub(wanted.before) } else { to + 1 };
             open.min().unwrap_or(next).min(next)
         };
@@ -284,7 +285,7 @@ impl Gatherer {
         self.ready.par_sort_unstable_by_key(|end| Reverse((end.end, end.pattern)));
     }
 
-    /// The next hits of the text, in order; none when no more can be given out before the next part.
+    /// The next hits of the text, in order; empty if no more are final before the next part.
     pub fn next(
         &mut self,
         wanted: &Wanted,
@@ -298,7 +299,7 @@ impl Gatherer {
             let ends = self.portion(patterns);
             self.waiting.extend(wanted.hits(patterns, text, &ends)?);
             self.waiting.par_sort_unstable_by_key(Hit::order);
-            // The next hit ends there or behind.
+            // The next hit ends there or later.
             let earliest = self.ready.last().map_or(self.until, |next| next.end.min(self.until));
             let can_come = |hit: &&Hit| earliest < usize::MAX && hit.start + wanted.before + 1 >= earliest;
             let sure = self.waiting.iter().take_while(|hit| !can_come(hit)).count();
@@ -317,7 +318,8 @@ impl Gatherer {
         }
     }
 
-    /// The next hits as those of the circle, in order. Hits across the origin come first, and are given out where they begin.
+    /// Converts the next hits to positions on the circle, in order. Hits across the origin are found first, and are
+    /// returned in the order of their starts.
     fn placed(&mut self, circle: Circle, hits: Vec<Hit>, are_last: bool) -> Vec<Hit> {
         let mut placed = Vec::with_capacity(hits.len());
         for hit in hits {
@@ -350,7 +352,8 @@ impl Gatherer {
         self.ready.split_off(self.ready.len() - count)
     }
 
-    /// Chooses the local minima that are known. The ends up to `to` are known, and all ends of a text that is whole.
+    /// Chooses the local minima that are known. Ends up to `to` are known; if the text is complete, all of its ends
+    /// are.
     fn choose(&mut self, wanted: &Wanted, ends: &[TextEnd], to: usize) {
         let Gatherer { circle, wrapped, open: kept, pending: chosen, .. } = self;
         let circle = *circle;
@@ -371,7 +374,7 @@ impl Gatherer {
             before.extend(open.map(|run| (pattern, run)));
         }
         for (pattern, run) in before {
-            // An end may tell of a start that is as far before it as a hit is long.
+            // An end may lead to a start that precedes it by the length of a hit.
             let rightmost = wanted.anchors_at_starts(pattern);
             let ahead = if rightmost { wanted.before } else { 0 };
             if run.last + ahead >= to {
@@ -398,7 +401,7 @@ impl Wanted {
         ends.par_iter().with_min_len(run).map_init(Cells::default, hit).collect()
     }
 
-    /// Patterns without their orientation.
+    /// Index of the hit's pattern, without its orientation.
     fn hit(
         &self,
         cells: &mut Cells,
@@ -418,7 +421,7 @@ impl Wanted {
     }
 }
 
-/// What the ends count when hits are made of them in portions of about [`PORTION`].
+/// Weight of the ends when hits are made of them in portions of about [`PORTION`].
 pub fn weight(patterns: &[Vec<u8>], ends: &[TextEnd]) -> usize {
     ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum()
 }

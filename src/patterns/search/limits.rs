@@ -1,34 +1,34 @@
-//! Hits whose insertions, deletions and substitutions are limited one by one.
+//! Hits with separate limits on insertions, deletions and substitutions.
 //!
-//! At an end, the fewest edits within all limits count, and of the paths with so many the first in the
-//! order of [`super::align`] is shown: walked backwards from the end, the diagonal goes before the deletion
-//! before the insertion. A hit has at least one letter of the text.
+//! The edits of an end are the minimum within all limits. Among the paths with that number of edits, the first one in
+//! the order of [`super::align`] is shown: a traceback from the end prefers the diagonal, then the deletion, then the
+//! insertion. A hit has at least one base of the text.
 //!
-//! The search goes backwards depth first, in this order, for one edit more from round to round, so that the
-//! first path found is the one. A cell of the walk is known by the rows left, and the insertions and
-//! deletions so far; where it failed with `s` substitutions so far, it fails with more.
+//! The search runs backwards and depth-first in this order, with one more edit in each round, so that the first path
+//! found is the right one. The state of the search is the number of rows left and the insertions and deletions so far.
+//! If a state failed with `s` substitutions so far, it also fails with more.
 
 use super::align::{Aligned, Step, runs, step_of};
 
-/// Most edits with which single kinds may be limited: the work grows with their cube.
+/// Maximum total of edits if single kinds are limited: the work grows with its cube.
 pub const MOST_LIMITED: u32 = 32;
 
-/// Most edits of each kind.
+/// Maximum number of edits of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub insertions: u32,
     pub deletions: u32,
     pub substitutions: u32,
-    /// Of insertions and deletions together.
+    /// Insertions and deletions together.
     pub gaps: u32,
 }
 
 impl Limits {
-    /// The limits of insertions, deletions, substitutions, and insertions and deletions together, where one of them says
-    /// more than `most` edits of any kind.
+    /// The limits of insertions, deletions, substitutions, and insertions and deletions together; `None` if they add
+    /// nothing to the limit of `most` edits.
     pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<Limits> {
         let [ins, del, substitutions, gaps] = kinds.map(|limit| limit.unwrap_or(most).min(most));
-        // Without gaps, a limit of replaced letters is one of all edits.
+        // Without gaps, a limit on substitutions is a limit on all edits.
         let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
         let says_no_more = substitutions == most && (!indels || [insertions, deletions, gaps] == [most; 3]);
         (!says_no_more).then_some(Limits { insertions, deletions, substitutions, gaps })
@@ -43,8 +43,8 @@ struct Spent {
     substitutions: u32,
 }
 
-/// The best path at `end` within the limits and `most` edits, and its edits. Fewer than `least` are known
-/// not to do.
+/// The best path at `end` within the limits and `most` edits, and its number of edits. It is known that no path has
+/// fewer than `least` edits.
 pub fn align(
     pattern: &[u8],
     text: &[u8],
@@ -58,7 +58,7 @@ pub fn align(
     })
 }
 
-/// A search with so many edits.
+/// A search with exactly `edits` edits.
 struct Round<'a> {
     pattern: &'a [u8],
     text: &'a [u8],
@@ -74,10 +74,10 @@ impl Round<'_> {
         let place = |rows: usize, spent: &Spent| {
             (rows * (insertions + 1) + spent.insertions as usize) * (deletions + 1) + spent.deletions as usize
         };
-        // Of each cell: the fewest substitutions with which it failed.
+        // For each state, the minimum number of substitutions with which it failed.
         let mut failed = vec![u32::MAX; (self.pattern.len() + 1) * (insertions + 1) * (deletions + 1)];
         let (mut rows, mut spent, mut steps) = (self.pattern.len(), Spent::default(), Vec::new());
-        // Of each cell on the way: which way is to be tried next.
+        // For each state on the current path, the next direction to try.
         let mut next = vec![0];
         loop {
             let column = self.column(rows, &spent)?;
@@ -102,13 +102,13 @@ impl Round<'_> {
         }
     }
 
-    /// Letters of the text before a cell of the walk.
+    /// Number of text bases before the current cell.
     fn column(&self, rows: usize, spent: &Spent) -> Option<usize> {
         (self.end + spent.insertions as usize)
             .checked_sub(self.pattern.len() - rows + spent.deletions as usize)
     }
 
-    /// What a way leads to, within all limits.
+    /// The step in this direction and the edits after it, if they are within all limits.
     fn step(&self, way: u32, rows: usize, column: usize, spent: &Spent) -> Option<(Step, Spent)> {
         if rows == 0 || (way < 2 && column == 0) {
             return None;
@@ -134,7 +134,7 @@ impl Round<'_> {
     }
 }
 
-/// Takes a step back; the rows that it gives back.
+/// Undoes a step, and returns the number of rows that it consumed.
 fn undo(step: Step, spent: &mut Spent) -> usize {
     match step {
         Step::Equal => {}

@@ -1,5 +1,5 @@
-//! Which patterns can occur in which texts. A pattern that is longer than a text by more than the edits can't, and is
-//! not searched in it.
+//! Decides which patterns can occur in which texts. A pattern that is longer than a text by more than the edits cannot
+//! occur, and is not searched in it.
 
 use super::Rule;
 use super::batch::{TextBatch, TextHandle};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Patterns by the length of the shortest text in which they can occur.
 pub struct Needs {
-    /// Length of that text, of each pattern.
+    /// Length of that text for each pattern.
     least: Vec<usize>,
     most: usize,
     classes: Vec<LengthClass>,
@@ -43,8 +43,8 @@ impl Needs {
         Needs { least, most, classes: classes.into_values().collect() }
     }
 
-    /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other patterns
-    /// only in the texts that are long enough.
+    /// The scans of a batch. Patterns that can occur in at least half of its bases are searched in all texts, other
+    /// patterns only in the texts that are long enough.
     pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;

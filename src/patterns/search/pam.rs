@@ -1,7 +1,7 @@
-//! PAMs: letters that must stand beside a hit, without edits, and are none of its own.
+//! PAMs: bases that must flank a hit without edits, and are not part of it.
 //!
-//! A PAM stands at the 3' or at the 5' side of the *pattern*. In the text it therefore lies behind a hit, or in front
-//! of it, by the strand:
+//! A PAM flanks the 3' or the 5' end of the *pattern*. In the text it therefore follows or precedes a hit, depending on
+//! the strand:
 //!
 //! ```text
 //!            side 3                       side 5
@@ -9,20 +9,20 @@
 //! reverse    revcomp(PAM) revcomp(PATTERN)    revcomp(PATTERN) revcomp(PAM)
 //! ```
 //!
-//! Where it lies behind, it is tested at *ends*, and where it lies in front, at *starts*: the edge of a hit beside the
-//! PAM. [`super::anchors`] tells which edges there are. An edge is the number of letters of the text before it.
+//! A PAM is tested at the edge of the hit beside it: at *ends* if it follows hits, and at *starts* if it precedes them.
+//! [`super::anchors`] finds these edges. An edge is the number of text bases before it.
 
 use super::pattern::{Class, class_of, matches};
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use std::ops::Range;
 
-/// Which side of the pattern a PAM stands at.
+/// The side of the pattern that a PAM flanks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PamSide {
-    /// In front of the pattern, as Cas12a's TTTV.
+    /// Before the pattern, as Cas12a's TTTV.
     Five,
-    /// Behind it, as Cas9's NGG.
+    /// After the pattern, as Cas9's NGG.
     #[default]
     Three,
 }
@@ -36,8 +36,7 @@ pub struct Pam {
 }
 
 impl Pam {
-    /// The PAM of these letters, of which there is one at least; the 0-based place of the first that is no IUPAC code is the
-    /// error.
+    /// Parses a nonempty PAM. The error is the 0-based position of the first character that is no IUPAC code.
     pub fn new(letters: &[u8], side: PamSide) -> Result<Pam, usize> {
         let mut codes = Vec::with_capacity(letters.len());
         Alphabet::Dna.encode(letters, &mut codes)?;
@@ -46,17 +45,17 @@ impl Pam {
         Ok(Pam { forward, reverse, side })
     }
 
-    /// Number of its letters.
+    /// Length of the PAM in bases.
     pub fn letters(&self) -> usize {
         self.forward.len()
     }
 
-    /// Whether it lies behind hits of this strand in the text, and not in front of them.
+    /// Whether the PAM follows hits of this strand in the text; otherwise it precedes them.
     pub fn is_behind(&self, strand: Strand) -> bool {
         (self.side == PamSide::Three) == (strand == Strand::Forward)
     }
 
-    /// Its classes in the order of the text.
+    /// The classes of the PAM in text order.
     pub fn classes(&self, strand: Strand) -> &[Class] {
         match strand {
             Strand::Forward => &self.forward,
@@ -64,8 +63,8 @@ impl Pam {
         }
     }
 
-    /// Where it lies beside an edge of a hit; `None` where the text has fewer letters there. The edge is the hit's end
-    /// where the PAM is behind, else its start.
+    /// Interval of the PAM beside an edge of a hit; `None` if it extends past the text. The edge is the hit's end if
+    /// the PAM follows hits of this strand, otherwise the hit's start.
     pub fn place(&self, strand: Strand, letters: usize, edge: usize) -> Option<Range<usize>> {
         let len = self.forward.len();
         let place = match self.is_behind(strand) {
@@ -75,7 +74,7 @@ impl Pam {
         (place.end <= letters).then_some(place)
     }
 
-    /// Whether it stands beside an edge of a hit in `text`.
+    /// Whether the PAM is present beside this edge of a hit in `text`.
     pub fn passes(&self, strand: Strand, text: &[u8], edge: usize) -> bool {
         self.place(strand, text.len(), edge).is_some_and(|place| {
             let mut letters = self.classes(strand).iter().zip(&text[place]);
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
     use crate::patterns::search::OTHER;
 
-    /// The edges of TCCANGGT, with N as no base, that pass.
+    /// The accepted edges of TCCANGGT, where N is no base.
     fn edges(letters: &[u8], side: PamSide, strand: Strand) -> Vec<usize> {
         let text = [3, 1, 1, 0, OTHER, 2, 2, 3];
         let pam = Pam::new(letters, side).unwrap();
@@ -100,15 +99,15 @@ mod tests {
     fn by_hand() {
         let (forward, reverse) = (Strand::Forward, Strand::Reverse);
         assert_eq!(edges(b"NGG", PamSide::Three, forward), [4]);
-        // CCN in front.
+        // CCN before the hit.
         assert_eq!(edges(b"NGG", PamSide::Three, reverse), [4]);
         assert_eq!(edges(b"NGG", PamSide::Five, forward), [7]);
         assert_eq!(edges(b"NGG", PamSide::Five, reverse), [1]);
         assert_eq!(edges(b"ggu", PamSide::Three, forward), [5]);
-        // Cut off by the ends of the text.
+        // Truncated by the ends of the text.
         assert_eq!(edges(b"GGTN", PamSide::Three, forward), []);
         assert_eq!(edges(b"NTCC", PamSide::Five, forward), []);
-        // A letter that is no base is matched by N alone.
+        // Only N matches a character that is no base.
         assert_eq!(edges(b"AVG", PamSide::Three, forward), []);
         assert_eq!(edges(b"ANG", PamSide::Three, forward), [3]);
         assert_eq!(Pam::new(b"NG-", PamSide::Five), Err(2));

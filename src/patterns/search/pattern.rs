@@ -1,20 +1,20 @@
-//! Patterns: IUPAC letters as classes of bases.
+//! Patterns: IUPAC codes as classes of bases.
 
 use super::{NOTHING, OTHER};
 use crate::terms::alphabet::{ANY_LETTER, Alphabet, reverse_complement_codes};
 
-/// A class: a bit for each base that it matches, and one for letters that are no base. It is 0 nowhere.
+/// A class: one bit for each base that it matches, and one for all other characters. A class is never 0.
 pub type Class = u8;
 
-/// The class N: every letter.
+/// The class N: every character.
 pub const ANY: Class = ANY_LETTER;
-/// Number of values that a class has, at most.
+/// Number of possible values of a class.
 pub const CLASSES: usize = 32;
 
-/// The classes of the codes of DNA, in their order: A, C, G, T, R, Y, S, W, K, M, B, D, H, V, N.
+/// The classes of the DNA codes, in their order: A, C, G, T, R, Y, S, W, K, M, B, D, H, V, N.
 const OF_CODES: [Class; 15] = [1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, ANY];
 
-/// The class of an IUPAC letter's code of DNA.
+/// The class of a DNA code.
 pub fn class_of(code: u8) -> Class {
     OF_CODES[code as usize]
 }
@@ -25,25 +25,24 @@ pub fn complement(class: Class) -> Class {
     (class & 15).reverse_bits() >> 4 | class & !15
 }
 
-/// Whether a class matches a letter of the text: any code of DNA, of which those that are no base count as [`OTHER`], or
+/// Whether a class matches a code of the text: any DNA code, where codes other than bases count as [`OTHER`], or
 /// [`NOTHING`].
 pub fn matches(class: Class, letter: u8) -> bool {
     letter != NOTHING && class >> letter.min(OTHER) & 1 == 1
 }
 
-/// What is searched, and its name.
+/// A pattern and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub name: String,
-    /// In upper case.
+    /// IUPAC codes in upper case.
     pub letters: Vec<u8>,
-    /// Codes of DNA.
+    /// DNA codes.
     codes: Vec<u8>,
 }
 
 impl Pattern {
-    /// A pattern of these letters, of which there is one at least; the 0-based place of the first that
-    /// is no IUPAC code is the error.
+    /// Parses a nonempty pattern. The error is the 0-based position of the first character that is no IUPAC code.
     pub fn new(name: String, letters: &[u8]) -> Result<Pattern, usize> {
         let mut codes = Vec::with_capacity(letters.len());
         Alphabet::Dna.encode(letters, &mut codes)?;
@@ -59,7 +58,7 @@ impl Pattern {
         reverse_complement_codes(&self.codes).map(class_of).collect()
     }
 
-    /// The letters of the reverse complement; U becomes A, and A becomes T.
+    /// The reverse complement in IUPAC codes; U becomes A, and A becomes T.
     pub fn reverse_letters(&self) -> Vec<u8> {
         let letters = Alphabet::Dna.letters();
         reverse_complement_codes(&self.codes).map(|code| letters[usize::from(code)]).collect()

@@ -1,9 +1,9 @@
-//! Scans for many patterns with few replaced letters and no gaps: a pattern is cut into a piece more than it may have edits,
-//! so one of its pieces stands in each hit without any (Wu and Manber 1992). Pieces of all places of the text are looked
-//! up, and of the patterns that they name the other letters are compared.
+//! Scans for many patterns with few mismatches and no gaps. With at most `k` mismatches, a pattern is cut into `k + 1`
+//! pieces, so every hit contains at least one of them without a mismatch (Wu and Manber 1992). The pieces at all
+//! positions of the text are looked up, and the rest of each pattern found is compared.
 //!
-//! A pattern is a word of its letters' lower bits and one of their higher bits, so those that a place's piece names are
-//! compared a few operations each. They lie one behind the other, and the compiler makes vectors of them.
+//! A pattern is one word of its bases' low bits and one of their high bits, so each comparison with a candidate takes a
+//! few operations. The candidates of a piece are stored back to back, and the compiler vectorizes the comparison.
 
 use super::planes::Planes;
 use super::room::{Ends, Room};
@@ -13,61 +13,61 @@ use crate::terms::casts::{low_u32, to_i32, to_u32, to_usize};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Letters of a pattern, at most: bits of half a word.
+/// Maximum length of a pattern in bases: the bits of half a word.
 const MOST_LETTERS: usize = 32;
-/// Edits, at most. With one edit a piece has at most 16 letters, whose bits are a word of 32.
+/// Maximum number of edits. With one edit a piece has at most 16 bases, whose bits fit in 32.
 const MOST_EDITS: usize = 3;
-/// Letters of a piece, at least.
+/// Minimum length of a piece in bases.
 const FEWEST_LETTERS: usize = 4;
-/// Places that a thread looks at in one go.
+/// Positions that a thread processes per task.
 const STRETCH: usize = 1 << 14;
-/// Places of a batch.
+/// Positions per batch.
 const BATCH: usize = 128;
-/// Patterns that are compared in one go.
+/// Patterns compared per step.
 const RUN: usize = 16;
-/// Bits of a hash, at least and at most.
+/// Minimum and maximum number of hash bits.
 const FEWEST_BITS: u32 = 8;
 const MOST_BITS: u32 = 22;
 
-/// Nanoseconds of one core, about: a piece of a place, a pattern that it names, and a cell of a sweep for each byte of a
-/// vector.
+/// Approximate nanoseconds on one core: for looking up a piece at a position, for comparing a candidate pattern, and
+/// for a sweep's cell per byte of a vector.
 const OF_PIECE: f64 = 10.0;
 const OF_PATTERN: f64 = 0.4;
 const OF_CELL: f64 = 0.2;
-/// Bytes of a pattern for each of its pieces, of which 8 are its letters and 4 its number.
+/// Bytes of a pattern for each of its pieces: 8 for its bases and 4 for its number.
 pub const BYTES: usize = 12;
 
-/// Patterns of one length by their pieces.
+/// Patterns of one length, indexed by their pieces.
 #[derive(Debug)]
 struct Cut {
     len: usize,
     tables: Vec<Table>,
 }
 
-/// Patterns by one piece.
+/// Patterns indexed by one piece.
 #[derive(Debug)]
 struct Table {
-    /// Letters of the patterns that it has.
+    /// Interval of the piece in the patterns.
     piece: Range<usize>,
-    /// What is left of a hash; `None` where words are few enough to stand for themselves.
+    /// Right shift of the hash; `None` if the table is indexed by the piece itself.
     shift: Option<u32>,
-    /// Where the patterns of a hash begin.
+    /// Offset of the first pattern of each hash.
     starts: Vec<u32>,
     words: Vec<u64>,
     patterns: Vec<u32>,
 }
 
-/// Patterns by their pieces, for a number of edits.
+/// Patterns indexed by their pieces, for a number of edits.
 #[derive(Debug)]
 pub struct Pieces {
     edits: usize,
     cuts: Vec<Cut>,
-    /// Number of all patterns, and those that are in no table.
+    /// Number of all patterns, and the patterns that are in no table.
     count: usize,
     pub others: Vec<u32>,
 }
 
-/// The word of a pattern of bases: the lower bits below the higher ones.
+/// The word of a pattern without ambiguous bases: the low bits below the high bits.
 fn word_of(classes: &[u8]) -> Option<u64> {
     let bases = || {
         classes.iter().map(|class| (class.is_power_of_two() && *class < 16).then(|| class.trailing_zeros()))
@@ -80,26 +80,26 @@ fn word_of(classes: &[u8]) -> Option<u64> {
     Some(word)
 }
 
-/// Whether patterns can be looked up by such a rule.
+/// Whether patterns can be looked up under this rule.
 pub fn takes(rule: &Rule) -> bool {
     !rule.indels && (1..=to_u32(MOST_EDITS)).contains(&rule.max_edits)
 }
 
-/// Whether patterns of a length can be cut.
+/// Whether patterns of this length can be cut into pieces.
 fn fits(len: usize, edits: usize) -> bool {
     len <= MOST_LETTERS && len / (edits + 1) >= FEWEST_LETTERS
 }
 
-/// What a letter of the text costs with so many patterns of a length, and what it costs to sweep them.
+/// Cost of a text position with `count` patterns of a length: looking the patterns up, and sweeping them.
 fn costs(set: InstructionSet, count: usize, len: usize, edits: usize) -> (f64, f64) {
     let pieces = (edits + 1) as f64;
-    // A random text names so many of each piece's.
+    // Expected number of candidates per piece in a random text.
     let named = count as f64 / 4f64.powi(to_i32(len / (edits + 1)));
     let of_cells = OF_CELL / set.lanes(1) as f64 * len as f64;
     (pieces * (OF_PIECE + named * OF_PATTERN), count as f64 * of_cells)
 }
 
-/// The lengths of which patterns are looked up rather than swept.
+/// The lengths whose patterns are looked up rather than swept.
 fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOST_LETTERS + 1] {
     let edits = rule.max_edits as usize;
     let mut counts = [0; MOST_LETTERS + 1];
@@ -117,7 +117,7 @@ fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOS
     })
 }
 
-/// Whether patterns are looked up, nearly all of them.
+/// Whether nearly all patterns would be looked up.
 pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
     let lengths = lengths(set, patterns, rule);
     let looked_up =
@@ -127,8 +127,8 @@ pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
 }
 
 impl Pieces {
-    /// Of those patterns that cost less to look up, or of `all` that can be; `None` where there are none. [`takes`] says by
-    /// which rules.
+    /// Indexes the patterns that cost less to look up, or with `all` every pattern that can be looked up; `None` if
+    /// there are none. The rule must satisfy [`takes`].
     pub fn new(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule, all: bool) -> Option<Pieces> {
         let edits = rule.max_edits as usize;
         let lengths = match all && takes(rule) {
@@ -149,7 +149,7 @@ impl Pieces {
         (!cuts.is_empty()).then_some(Pieces { edits, cuts, count: patterns.len(), others })
     }
 
-    /// Whether it was made of these patterns, for as many edits.
+    /// Whether this index was built from these patterns and this number of edits.
     pub fn is_of(&self, patterns: &[Vec<u8>], rule: &Rule) -> bool {
         let is_same = |cut: &Cut| {
             let table = &cut.tables[0];
@@ -158,11 +158,11 @@ impl Pieces {
                 pattern.len() == cut.len && word_of(pattern) == Some(word)
             })
         };
-        // What is in no table comes from the patterns of the call.
+        // Patterns in no table are read from the patterns of the call.
         self.count == patterns.len() && self.edits == rule.max_edits as usize && self.cuts.iter().all(is_same)
     }
 
-    /// The ends of all patterns but the others, in any order.
+    /// The ends of all indexed patterns, in any order.
     pub fn scan(&self, set: InstructionSet, text: &[u8], room: &Room) -> Vec<End> {
         let stretches = text.len().div_ceil(STRETCH);
         let look = |planes: &mut Planes, (cut, stretch): (&Cut, usize)| {
@@ -212,13 +212,13 @@ impl Table {
         table
     }
 
-    /// Which bits of a row of letters its piece has.
+    /// Mask of the piece in a word of bases.
     #[inline(always)]
     fn mask(&self) -> u32 {
         (u32::MAX >> (MOST_LETTERS - self.piece.len())) << self.piece.start
     }
 
-    /// Where the patterns that have the piece of a word are, among others.
+    /// Index of the patterns that share the piece of a word; other patterns may have the same index.
     #[inline(always)]
     fn hash(&self, word: u64) -> usize {
         let mask = u64::from(self.mask());
@@ -231,7 +231,7 @@ impl Table {
     }
 }
 
-/// Looks up the pieces of the places in a stretch.
+/// Looks up the pieces at the positions of a stretch.
 struct Look<'a> {
     cut: &'a Cut,
     edits: usize,
@@ -276,7 +276,7 @@ impl Look<'_> {
                     let other = low_u32(window.other) & all;
                     let hash = table.hash(word);
                     let start = table.starts[hash] as usize;
-                    // A piece with a letter that is no base is none of a pattern.
+                    // No pattern has a piece with a character that is no base.
                     let end = if other & mask == 0 { table.starts[hash + 1] as usize } else { start };
                     simd.prefetch(bytemuck::cast_slice(&table.words[start..end]));
                     *named = (word, other, start..end);
@@ -288,7 +288,7 @@ impl Look<'_> {
                     };
                     let mut found = |place: usize| {
                         let differ = differ(table.words[place]);
-                        // Of the pieces without edits the first one tells of a hit.
+                        // If several pieces have no mismatch, only the first reports the hit.
                         let is_first =
                             differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
                         if is_first && differ.count_ones() as usize <= EDITS {

@@ -1,4 +1,4 @@
-//! The specification: the recurrence, cell by cell, and the walk over all of its cells.
+//! The specification: the recurrence, cell by cell, and the traceback over all of its cells.
 
 use super::align::{Aligned, Step, runs, step_of};
 use super::codes::Codes;
@@ -8,7 +8,7 @@ use super::{End, Rule, Scan};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
-/// Finds ends one cell after the other.
+/// Finds ends cell by cell.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
@@ -38,7 +38,7 @@ impl Scan for Plain {
     }
 }
 
-/// The path at an end: backwards from D(m,end), the diagonal before the deletion before the insertion.
+/// The path at an end, traced back from D(m,end): the diagonal before the deletion before the insertion.
 pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
     let (rows, columns) = (pattern.len(), end);
     let mut d = vec![vec![0; columns + 1]; rows + 1];
@@ -68,7 +68,7 @@ pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
 
 /// D(m,j) for each j from 1.
 fn edit_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
-    // Of the column before: D(0,j-1) .. D(m,j-1).
+    // The previous column: D(0,j-1) .. D(m,j-1).
     let mut column: Vec<u32> = (0..=to_u32(pattern.len())).collect();
     let mut distances = Vec::with_capacity(text.len());
     for &letter in text {
@@ -83,7 +83,7 @@ fn edit_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
     distances
 }
 
-/// Letters among the m before each end that differ; none where there are fewer.
+/// Number of mismatches in the `m` bases before each end; `None` if fewer than `m` bases precede it.
 fn hamming_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
     let differ = |window: &[u8]| pattern.iter().zip(window).filter(|(p, t)| !matches(**p, **t)).count();
     let before = vec![None; text.len().min(pattern.len() - 1)];

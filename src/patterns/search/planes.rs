@@ -1,26 +1,26 @@
-//! The letters of a stretch as planes of bits, read onwards or backwards.
+//! The bases of a stretch as bit planes, read forward or backward.
 
 use crate::engine::cpu::simd::Bits;
 use crate::patterns::search::pattern::{ANY, Class};
 use std::ops::Range;
 
-/// Letters of a word.
+/// Bases per word.
 const BLOCK: usize = 64;
-/// Words behind the last letter that may be read.
+/// Padding words that may be read after the last base.
 const BEHIND: usize = 2;
 
-/// For each letter the lower and the higher bit of a base's code, and whether it is no base. Behind the last letter
-/// there are bits of no meaning.
+/// For each base the low and the high bit of its code, and whether the character is no base. The bits after the last
+/// base are arbitrary.
 #[derive(Debug, Default)]
 pub struct Planes {
     low: Vec<u64>,
     high: Vec<u64>,
     other: Vec<u64>,
-    /// Whole words of letters.
+    /// Number of words, all of which are full.
     words: usize,
 }
 
-/// The bits of 64 letters, the first one lowest.
+/// The bits of 64 bases, the first base lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     pub low: u64,
@@ -29,7 +29,7 @@ pub struct Window {
 }
 
 impl Planes {
-    /// Takes codes of DNA, of which those of bases are 0 to 3.
+    /// Fills the planes from DNA codes; bases have the codes 0 to 3.
     #[inline(always)]
     pub fn fill<S: Bits>(&mut self, simd: S, codes: &[u8]) {
         self.reset(codes.len().div_ceil(BLOCK));
@@ -44,8 +44,8 @@ impl Planes {
         }
     }
 
-    /// Takes the letters of others from the last to the first: their place `at` has behind it what stood in front of
-    /// place `letters - at`.
+    /// Fills the planes with the reverse of `others`: the base after position `at` is the base before position
+    /// `letters - at` of `others`.
     #[inline(always)]
     pub fn turn(&mut self, others: &Planes) {
         self.reset(others.words);
@@ -75,25 +75,25 @@ impl Planes {
         self.other[block] = simd.bits_of::<2>(letters) | simd.bits_of::<3>(letters);
     }
 
-    /// Letters, in whole words.
+    /// Length in bases, a multiple of the word size.
     pub fn letters(&self) -> usize {
         self.words * BLOCK
     }
 
-    /// The letters from a place on, of which the first 64 are told.
+    /// The 64 bases from this position on.
     #[inline(always)]
     pub fn window(&self, at: usize) -> Window {
         Window { low: bits(&self.low, at), high: bits(&self.high, at), other: bits(&self.other, at) }
     }
 
-    /// The lower and the higher bits of the letters from a place on.
+    /// The low and the high bits of the 64 bases from this position on.
     #[inline(always)]
     pub fn bases(&self, at: usize) -> (u64, u64) {
         (bits(&self.low, at), bits(&self.high, at))
     }
 
-    /// Calls with each of these places that has letters of all classes of a PAM in front of it. The places have as many
-    /// letters in front of them.
+    /// Calls `call` with each of these positions that the PAM precedes. Every position must have at least the length of
+    /// the PAM before it.
     #[inline(always)]
     pub fn for_each_site(&self, pam: &[Class], places: Range<usize>, mut call: impl FnMut(usize)) {
         if places.is_empty() {
@@ -122,7 +122,7 @@ impl Planes {
         }
     }
 
-    /// Which letters of a word a class matches; not for the class N.
+    /// Bases of a word that match a class other than N.
     #[inline(always)]
     fn of_class(&self, class: Class, word: usize) -> u64 {
         let (low, high) = (self.low[word], self.high[word]);
@@ -132,7 +132,7 @@ impl Planes {
     }
 }
 
-/// 64 bits from a place on.
+/// 64 bits from this position on.
 #[inline(always)]
 fn bits(plane: &[u64], at: usize) -> u64 {
     let (word, shift) = (at / BLOCK, at % BLOCK);

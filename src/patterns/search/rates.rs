@@ -1,11 +1,11 @@
-//! Edits by a pattern's length.
+//! Maximum edits by pattern length.
 
 use super::Rule;
 use super::hits::Wanted;
 use crate::terms::casts::to_u32;
 use std::collections::BTreeMap;
 
-/// Edits for each letter of a pattern, in millionths: a pattern of `m` letters has at most `floor(rate * m)`.
+/// Edits per base of a pattern, in millionths: a pattern of `m` bases has at most `floor(rate * m)` edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     pub millionths: u32,
@@ -18,13 +18,13 @@ impl Rate {
 }
 
 impl Wanted {
-    /// The rule for a pattern of `len` letters: that of all patterns, unless a rate gives each its own.
+    /// The rule for a pattern of `len` bases: the common rule, unless a rate sets the edits by length.
     pub fn rule_of(&self, len: usize) -> Rule {
         let max_edits = self.rate.map_or(self.rule.max_edits, |rate| rate.edits_of(len));
         Rule { max_edits, ..self.rule }
     }
 
-    /// The chosen patterns, all where `None`, by the rules that they are scanned with.
+    /// The chosen patterns, or all if `None`, grouped by the rules with which they are scanned.
     pub fn by_rule(&self, patterns: &[Vec<u8>], chosen: Option<Vec<u32>>) -> Vec<(Rule, Option<Vec<u32>>)> {
         if self.rate.is_none() {
             return vec![(self.rule, chosen)];

@@ -1,14 +1,15 @@
-//! How many ends a scan may find, so that its memory is bounded where nearly every place is an end.
+//! Limits the number of ends that a scan may find, so that its memory is bounded even if nearly every position is an
+//! end.
 
 use super::End;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Ends that a thread finds before it tells the others.
+/// Ends that a thread finds before it updates the shared count.
 const TOLD: usize = 1 << 12;
 
-/// Room for the ends of a scan, which its threads share. A scan that finds more stops early, and what it gives is
-/// then not all: the text has to be scanned in shorter parts.
+/// Capacity for the ends of a scan, shared by its threads. A scan that finds more stops early with an incomplete
+/// result. The caller must then scan the text in shorter parts.
 #[derive(Debug)]
 pub struct Room {
     most: usize,
@@ -22,7 +23,7 @@ impl Room {
         Room { most, taken: AtomicUsize::new(0), stop: None }
     }
 
-    /// The same room, which is over as soon as this flag is set.
+    /// Adds a flag that ends the scan as soon as it is set.
     pub fn until(self, stop: Option<Arc<AtomicBool>>) -> Room {
         Room { stop, ..self }
     }
@@ -36,12 +37,12 @@ impl Room {
         Room::of(usize::MAX)
     }
 
-    /// Takes room for so many more ends.
+    /// Counts `ends` more ends.
     pub fn take(&self, ends: usize) {
         self.taken.fetch_add(ends, Ordering::Relaxed);
     }
 
-    /// Whether more ends were found than there is room for, or the answer is no longer wanted.
+    /// Whether the capacity is exceeded, or the answer is no longer wanted.
     pub fn is_over(&self) -> bool {
         self.taken.load(Ordering::Relaxed) > self.most || self.is_stopped()
     }
@@ -56,7 +57,7 @@ impl Room {
 pub struct Ends<'a> {
     room: &'a Room,
     ends: Vec<End>,
-    /// So many of them have taken room.
+    /// Number of its ends that the shared count includes.
     told: usize,
     over: bool,
 }
@@ -74,7 +75,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Whether there is no room for more, so that finding them is of no use.
+    /// Whether the capacity is exceeded, so that more ends are useless.
     #[inline]
     pub fn are_too_many(&self) -> bool {
         self.over

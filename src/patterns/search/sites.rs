@@ -1,17 +1,17 @@
-//! Hits beside a PAM, found from the PAM: only where one stands are the patterns looked for.
+//! Finds hits beside a PAM by starting from the PAM: patterns are compared only next to one.
 //!
-//! A *site* is an edge with the PAM beside it. A *guide* is a pattern with its letters in the order in which they are met
-//! from the PAM on, so that both strands have the same guides: on one of them the text is read backwards, and on the reverse
-//! strand letters are complemented. The edits of a guide at a site are the fewest in a stretch that begins there, and they
-//! do not depend on how the site was found. So the anchors ([`super::anchors`]) are those that a scan's ends tell.
+//! A *site* is an edge with the PAM beside it. A *guide* is a pattern read away from the PAM, so that both strands have
+//! the same guides: on one of them the text is read backwards, and on the reverse strand its bases are complemented.
+//! The edits of a guide at a site are the minimum over stretches that begin there, and do not depend on how the site
+//! was found. So the anchors ([`super::anchors`]) equal those derived from a scan's ends.
 //!
-//! - `planes` has the letters of a stretch as bits, in either direction, and tells the sites.
-//! - `seeds` has the words at a site with which a part of a guide may have few edits.
-//! - `guides` chooses seeds by what they cost, and compares a guide with a site.
-//! - `look` does a stretch: sites, words, guides.
+//! - `planes` stores the bases of a stretch as bits, in either direction, and finds the sites.
+//! - `seeds` computes the words at a site with which a part of a guide may have few edits.
+//! - `guides` chooses seeds by their cost, and compares a guide with a site.
+//! - `look` processes a stretch: sites, words, guides.
 //!
-//! Where sites are many, or where words name many guides, a sweep costs less. So a stretch with too many of them, and what
-//! costs less to sweep from the beginning, goes to a [`Scan`], whose ends tell the anchors.
+//! If there are many sites, or if words lead to many guides, a sweep costs less. A stretch with too many of them, and
+//! any pattern for which a sweep costs less from the start, is scanned by a [`Scan`], whose ends give the anchors.
 
 mod guides;
 mod look;
@@ -36,43 +36,44 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Letters that a thread looks at in one go.
+/// Bases that a thread processes per task.
 const STRETCH: usize = 1 << 16;
-/// Letters of a PAM, at most.
+/// Maximum length of a PAM in bases.
 const MOST_PAM: usize = 32;
-/// Nanoseconds of one core, about: a letter on its way to planes and sites, for each strand; and a cell of a sweep, for each
-/// byte of a vector.
+/// Approximate nanoseconds on one core: for converting a base to planes and finding sites, per strand; and for a
+/// sweep's cell, per byte of a vector.
 const OF_LETTER: f64 = 0.15;
 const OF_CELL: f64 = 0.2;
-/// Of what a sweep costs, so much is the most that looking at a stretch may cost before it is swept.
+/// A stretch is swept as soon as looking at it has cost this share of a sweep.
 const SHARE: f64 = 0.5;
-/// Threads that sweep as fast as a GPU, about.
+/// Approximate number of threads that sweep as fast as a GPU.
 const DEVICE_THREADS: f64 = 200.0;
 
-/// A part of a text, whose own anchors are sought: those at places behind the start of `own` and up to its end.
+/// A part of a text, whose own anchors are searched for: those at positions greater than the start of `own` and up to
+/// its end.
 pub struct TextPart<'a> {
-    /// Place of the text among all.
+    /// Index of the text.
     pub text: usize,
-    /// Codes of DNA of the whole text.
+    /// DNA codes of the whole text.
     pub codes: &'a [u8],
     pub own: Range<usize>,
 }
 
-/// Letters of the part with this number, whose anchors are its own.
+/// Index of a part, and an interval whose anchors belong to it.
 type OwnRange = (usize, Range<usize>);
 
 /// One strand of a search.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// Position among the orientations of a pattern.
+    /// Index among the orientations of a pattern.
     strand: u32,
     /// Number of orientations.
     strands: u32,
-    /// Whether guides are met from the site towards the text's start.
+    /// Whether guides are compared from the site towards the start of the text.
     backwards: bool,
-    /// All ones where letters are complemented.
+    /// All ones if bases are complemented.
     turned: u64,
-    /// The PAM towards the site.
+    /// The PAM, read towards the site.
     pam: Vec<Class>,
 }
 
@@ -88,8 +89,8 @@ impl Side {
         Side { strand, strands, backwards, turned, pam: classes }
     }
 
-    /// Where sites of a part may be in planes of `planes.1` letters, the first of which, unless they are turned, is that at
-    /// `planes.0` of a text of `letters`.
+    /// Positions at which sites of a part may occur in planes of `planes.1` bases. Unless the planes are reversed,
+    /// their first base is at `planes.0` of a text of `letters` bases.
     fn places(&self, own: &Range<usize>, letters: usize, planes: (usize, usize)) -> Range<usize> {
         let pam = self.pam.len();
         match self.backwards {
@@ -105,7 +106,7 @@ impl Side {
         }
     }
 
-    /// The share of a random text's places that are sites.
+    /// Expected share of positions that are sites in a random text.
     fn share(&self) -> f64 {
         self.pam.iter().map(|class| f64::from((class & 15).count_ones()) / 4.0).product()
     }
@@ -120,18 +121,18 @@ pub struct Sites {
     groups: OnceLock<Vec<Group>>,
     /// Patterns that are always swept.
     others: Vec<u32>,
-    /// Letters of all texts, as far as is known.
+    /// Total length of all texts in bases, if known.
     letters: Option<u64>,
-    /// Letters that were swept instead so far.
+    /// Number of bases swept so far instead.
     swept: AtomicU64,
-    /// Letters that a thread looks at in one go.
+    /// Bases that a thread processes per task.
     stretch: usize,
-    /// Of what a sweep costs, so much is the most that is given to looking at a stretch.
+    /// Looking at a stretch may cost at most this share of a sweep.
     share: f64,
 }
 
 impl Sites {
-    /// Of oriented patterns, in texts of so many letters if that is known; `None` where a sweep costs less.
+    /// For oriented patterns, in texts of `letters` bases if that is known; `None` if a sweep costs less.
     pub fn new(
         set: InstructionSet,
         wanted: &Wanted,
@@ -153,8 +154,9 @@ impl Sites {
         is_more.then_some(Sites { plans, others, ..sites })
     }
 
-    /// Of all patterns that can be looked for, with stretches of so many letters that each may cost this share of a sweep;
-    /// `None` where there are none, or no PAM. For tests: with an infinite share nothing is swept that can be looked for.
+    /// For all patterns that can be searched for from a PAM, with stretches of `stretch` bases that may each cost the
+    /// share `share` of a sweep; `None` if there are no such patterns or no PAM. For tests: with an infinite share,
+    /// none of these patterns is ever swept.
     pub fn within(
         set: InstructionSet,
         wanted: &Wanted,
@@ -197,35 +199,35 @@ impl Sites {
         })
     }
 
-    /// Letters before and behind a part that its anchors may depend on.
+    /// Number of bases before and after a part on which its anchors may depend.
     pub fn reach(&self) -> usize {
         self.wanted.before + 1 + self.sides[0].pam.len()
     }
 
-    /// How many times as fast as a sweep it is, about.
+    /// Approximate speedup over a sweep.
     pub fn gain(&self) -> f64 {
         let sum = |of: &dyn Fn(&Plan) -> f64| self.plans.iter().map(of).sum::<f64>();
         sum(&|plan| self.of_sweep(plan)) / sum(&|plan| self.of_looks(plan)).max(f64::MIN_POSITIVE)
     }
 
-    /// Whether a GPU that sweeps is no faster than so many threads that look at sites.
+    /// Whether a GPU that sweeps is no faster than `threads` threads that look at sites.
     pub fn need_no_device(&self, threads: usize) -> bool {
         self.gain() * threads as f64 >= DEVICE_THREADS
     }
 
-    /// What a letter of a random text costs to look at.
+    /// Cost of looking at a base of a random text.
     fn of_looks(&self, plan: &Plan) -> f64 {
         self.sides.iter().map(|side| OF_LETTER + side.share() * plan.of_site).sum()
     }
 
-    /// What a letter costs to sweep.
+    /// Cost of sweeping a base.
     fn of_sweep(&self, plan: &Plan) -> f64 {
         let rows: usize = plan.guides.iter().map(|guide| guide.classes.len()).sum();
         (rows * self.sides.len()) as f64 * OF_CELL / self.set.lanes(1) as f64
     }
 
-    /// The anchors of all patterns in parts of texts, by text, pattern and place, while there is room for them; else some.
-    /// `scan` sweeps, and `patterns` are the oriented ones.
+    /// The anchors of all patterns in parts of texts, sorted by text, pattern and position. If `room` runs out, the
+    /// result is incomplete. `scan` sweeps, and `patterns` are the oriented patterns.
     pub fn anchors(
         &self,
         scan: &dyn Scan,
@@ -260,8 +262,8 @@ impl Sites {
         Ok(anchors)
     }
 
-    /// Whether the tables are there, or making them costs less than it spares: of the letters that are known to come, and of
-    /// those that were swept without them.
+    /// Whether the tables exist, or building them pays for itself: in the bases that are known to come, or in those
+    /// that were swept without tables.
     fn are_made(&self, parts: &[TextPart]) -> bool {
         if self.groups.get().is_some() || self.share.is_infinite() {
             return true;
@@ -289,8 +291,8 @@ impl Sites {
         own
     }
 
-    /// The anchors of a group's guides in each stretch, with the number of the part for its text, and the parts that are
-    /// left to a sweep.
+    /// The anchors of a group's guides in each stretch, with the number of the part as their text, and the ranges left
+    /// for a sweep.
     fn look(
         &self,
         plan: &Plan,
@@ -335,7 +337,7 @@ impl Sites {
         (anchors, joined(left.into_iter().flatten()))
     }
 
-    /// The anchors of some patterns in some parts, as a sweep's ends tell them.
+    /// The anchors of some patterns in some ranges, derived from the ends of a sweep.
     fn sweep(
         &self,
         scan: &dyn Scan,
@@ -358,7 +360,7 @@ impl Sites {
         let mut stream = Stream::default();
         for (place, (number, own)) in left.iter().enumerate() {
             let codes = parts[*number].codes;
-            // Ends behind a part tell of starts in it.
+            // Ends after a part may lead to starts in it.
             let to = codes.len().min(own.end + wanted.before + 1);
             stream.push(&seams, place, codes, own.start..to);
         }
@@ -372,7 +374,7 @@ impl Sites {
         let anchors = of_parts.par_iter().flat_map_iter(|ends| {
             let (number, own) = &left[ends[0].text];
             let part = &parts[*number];
-            // Starts in front of the part are those of others.
+            // Starts before the part belong to other parts.
             let mut tried: Tried = some.iter().map(|&pattern| (pattern, own.start)).collect();
             let anchors = wanted.anchors(patterns, part.codes, ends, &mut tried);
             let is_own = |anchor: &TextEnd| (own.start + 1..=own.end).contains(&anchor.end);
@@ -382,7 +384,7 @@ impl Sites {
     }
 }
 
-/// Ranges of one part side by side as one.
+/// Joins adjacent ranges of the same part.
 fn joined(ranges: impl Iterator<Item = OwnRange>) -> Vec<OwnRange> {
     let mut joined: Vec<OwnRange> = Vec::new();
     for (number, range) in ranges {

@@ -1,9 +1,8 @@
-//! Bit-sliced scans: the text is cut into as many chunks as a vector has bits, and bit by bit the vector's
-//! operations do the same cell of each chunk.
+//! Bit-sliced scans: the text is cut into as many chunks as a vector has bits, and each bit operation computes the same
+//! cell of every chunk.
 //!
-//! `tile` makes such vectors of a stretch of text, once for all patterns; `sweep` runs the recurrence
-//! over them. Chunks overlap by the longest span of a hit less one letter, so that every end is found
-//! once, with its true edits.
+//! `tile` converts a stretch of text to such vectors, once for all patterns; `sweep` runs the recurrence over them.
+//! Chunks overlap by the longest span of a hit less one base, so that every end is found once, with its true edits.
 
 mod sweep;
 mod tile;
@@ -20,16 +19,16 @@ use std::sync::{Mutex, PoisonError};
 use sweep::Sweep;
 use tile::{Fill, Tile};
 
-/// Patterns that a thread sweeps over a tile in one go.
+/// Patterns that a thread sweeps over a tile per task.
 const RUN: usize = 16;
 
 /// Finds ends with the vectors of an instruction set, on all threads.
 #[derive(Debug)]
 pub struct Sliced {
     set: InstructionSet,
-    /// Letters of a chunk without its overlap; `None` chooses by the text.
+    /// Bases per chunk without its overlap; `None` chooses by the text length.
     chunk: Option<usize>,
-    /// Tiles to use again: fresh memory costs as much as what is written to it.
+    /// Tiles to reuse: fresh memory costs as much as writing to it.
     spare: Mutex<Vec<Tile>>,
 }
 
@@ -38,12 +37,12 @@ impl Sliced {
         Sliced { set, chunk: None, spare: Mutex::default() }
     }
 
-    /// With chunks of this length: for tests of their borders.
+    /// Sets the chunk length, to test chunk boundaries.
     pub fn with_chunks(set: InstructionSet, chunk: usize) -> Sliced {
         Sliced { chunk: Some(chunk), ..Sliced::on(set) }
     }
 
-    /// The ends in the part of the text that begins at `first` and is a tile.
+    /// The ends in the tile that begins at `first`.
     fn tile(
         &self,
         shape: &Shape,
@@ -77,7 +76,7 @@ impl Scan for Sliced {
         room: &Room,
     ) -> Result<Vec<End>, EngineError> {
         let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
-        // No chunk needs more in front of it than all of the text.
+        // No chunk needs more bases before it than the text has.
         let before = before.min(text.len());
         let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
         let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();

@@ -1,23 +1,23 @@
-//! Hamming distances, counted in numbers of a few bits, each bit a vector.
+//! Hamming distances, counted in bit-sliced numbers of a few bits.
 //!
-//! Where the planes of all columns are at hand, the letters that match are counted by adders of single bits: seven are
-//! added to three ([`sum`]), and these are taken from what is needed ([`take_away`]).
+//! If the planes of all columns are available, adders of single bits count the matches: seven bits are added to a sum
+//! of three ([`sum`]), which is subtracted from the number of matches needed ([`take_away`]).
 //!
-//! Where they come block by block, [`Counts`] goes on from column to column. `C(i,j)` counts the bytes outside their
-//! classes of the `i` that end at column `j`:
+//! If planes come block by block, [`Counts`] carries its state from column to column. `C(i,j)` counts the mismatches of
+//! the first `i` classes with the `i` bytes that end at column `j`:
 //!
 //! ```text
 //! C(0,j) = 0        C(i,j) = C(i-1,j-1) + !matches, and too many if a text begins behind column j
 //! ```
 //!
-//! `2^w - k - 1 + C` is kept, `w` bits of it and one more that stays once there are too many, which makes `2w + 2`
-//! operations a cell whatever the length.
+//! The state stores `2^w - k - 1 + C`: `w` bits of it, and a sticky overflow bit that is set once there are too many
+//! mismatches. This takes `2w + 2` operations per cell regardless of the length.
 
 use super::myers::constant;
 use super::transpose::{BLOCK, all_ones};
 use crate::engine::cpu::simd::Bits;
 
-/// Bits that are added to three in one go.
+/// Bits added per call of [`sum`].
 pub const ADDENDS: usize = 7;
 
 /// Sum and carry of three bits.
@@ -26,7 +26,7 @@ fn add<S: Bits>(simd: S, a: S::B, b: S::B, c: S::B) -> (S::B, S::B) {
     (simd.xor(simd.xor(a, b), c), simd.majority(a, b, c))
 }
 
-/// The three bits of the sum of seven.
+/// The three bits of the sum of seven bits.
 #[inline(always)]
 pub fn sum<S: Bits>(simd: S, [a, b, c, d, e, f, g]: [S::B; ADDENDS]) -> [S::B; 3] {
     let (abc, abc_twos) = add(simd, a, b, c);
@@ -36,7 +36,7 @@ pub fn sum<S: Bits>(simd: S, [a, b, c, d, e, f, g]: [S::B; ADDENDS]) -> [S::B; 3
     [one, two, four]
 }
 
-/// Takes a number of three bits from another, by adding the complement and one.
+/// Subtracts a three-bit number from another, by adding its complement and one.
 #[inline(always)]
 pub fn take_away<S: Bits>(simd: S, number: &mut [S::B], bits: [S::B; 3]) {
     let ones: S::B = all_ones();
@@ -48,14 +48,14 @@ pub fn take_away<S: Bits>(simd: S, number: &mut [S::B], bits: [S::B; 3]) {
     }
 }
 
-/// Counts of each row but the last, row 0 included: `w` bits, the lowest first, and the one of too many.
+/// Counts of each row except the last, including row 0: `w` bits, the lowest first, then the overflow bit.
 pub struct Counts<S: Bits> {
     bits: Vec<S::B>,
     width: usize,
 }
 
 impl<S: Bits> Counts<S> {
-    /// Where all chunks begin; a pattern of one class at least.
+    /// State at the beginning of all chunks; the pattern must have at least one class.
     #[inline(always)]
     pub fn new(len: usize, allowed: i64) -> Counts<S> {
         // The smallest width with 2^w > k.
@@ -66,7 +66,7 @@ impl<S: Bits> Counts<S> {
         Counts { bits, width }
     }
 
-    /// Does a block of columns, in which texts begin where `beginnings` are; adds where hits end.
+    /// Processes a block of columns in which texts begin at the bits of `beginnings`, and adds the ends of hits.
     #[inline(always)]
     pub fn sweep(
         &mut self,
@@ -80,12 +80,12 @@ impl<S: Bits> Counts<S> {
         let Some((last, others)) = pattern.split_last() else { return };
         for k in 0..BLOCK {
             let row = &self.bits[others.len() * size..];
-            // Of the last row only whether there are too many.
+            // For the last row, only the overflow matters.
             let misses = simd.and_not(ones, planes[*last][k]);
             let carry = row[..self.width].iter().fold(misses, |carry, &bit| simd.and(carry, bit));
             let too_many = simd.or(simd.or(row[self.width], carry), beginnings[k]);
             ends[k] = simd.or(ends[k], simd.and_not(ones, too_many));
-            // From the last row up, so that each finds the one before it as it was.
+            // From the last row up, so that each row reads the previous value of the row above it.
             for (i, &class) in others.iter().enumerate().rev() {
                 let (before, row) = self.bits.split_at_mut((i + 1) * size);
                 let before = &before[i * size..];

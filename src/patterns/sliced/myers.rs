@@ -1,8 +1,8 @@
-//! Edit distances, as differences of neighbouring cells.
+//! Edit distances, computed from differences of neighboring cells.
 //!
-//! Myers (1999) keeps the differences between neighbouring cells, which are -1, 0 or 1; here each of them is two vectors,
-//! with a bit for each chunk. In letters of the recurrence, with `v` the difference of a cell to the one above it, `h` to
-//! the one before it, and `+` and `-` for where it is 1 and -1 (Hyyrö 2003):
+//! Myers (1999) stores the differences between neighboring cells, which are -1, 0 or 1. Here each difference is two
+//! vectors, with one bit per chunk. `v` is the difference of a cell to the cell above it, `h` the difference to the
+//! cell before it; `+` marks a difference of 1 and `-` a difference of -1 (Hyyrö 2003):
 //!
 //! ```text
 //! same    = matches | v- | h-                  D(i,j) = D(i-1,j-1), with v of column j-1 and h of row i-1
@@ -10,36 +10,36 @@
 //! next v+ = h- | !(same | h+)                  next v- = same & h+
 //! ```
 //!
-//! Kept as `v+`, `v-`, `h-` and `!h+`, these are 8 operations of two operands, or 5 of three, for a cell of all chunks,
-//! whatever the number of edits. A few columns are done in one go, so that the differences of a row stay in registers. At
-//! the last row, `D(m,j) - max_edits - 1` is kept as a number of a few bits, again a vector for each: where it is negative
-//! there is an end.
+//! Stored as `v+`, `v-`, `h-` and `!h+`, this takes 8 two-operand or 5 three-operand operations per cell of all chunks,
+//! regardless of the number of edits. A few columns are computed together, so that the differences of a row stay in
+//! registers. At the last row, `D(m,j) - max_edits - 1` is stored as a bit-sliced number of a few bits: if it is
+//! negative, there is an end.
 //!
-//! A text may begin in any column, and others end before it: there `D(i) = i`, so that `v+` is everywhere.
+//! A text may begin in any column, after other texts have ended. At that column `D(i) = i`, so `v+` is set in all rows.
 
 use super::transpose::all_ones;
 use crate::engine::cpu::simd::Bits;
 use bytemuck::Zeroable;
 
-/// Columns that are done in one go.
+/// Columns computed together.
 pub const COLUMNS: usize = 8;
 
-/// `v+` and `v-` of each row, in the column in which all chunks begin: D(i,0) = i.
+/// `v+` and `v-` of each row in the first column, if all chunks begin there: D(i,0) = i.
 pub fn beginning<S: Bits>(rows: usize) -> Vec<[S::B; 2]> {
     vec![[all_ones(), S::B::zeroed()]; rows]
 }
 
-/// Where texts begin in some columns.
+/// Columns in which texts begin.
 pub trait Beginnings<S: Bits>: Copy {
-    /// What becomes of `v+` and `v-` of a column.
+    /// Updates `v+` and `v-` of a column in which texts may begin.
     fn begin(self, simd: S, column: usize, v: [S::B; 2]) -> [S::B; 2];
 }
 
-/// No text begins there.
+/// No text begins in these columns.
 #[derive(Clone, Copy)]
 pub struct Nowhere;
 
-/// Texts begin where bits are set.
+/// Texts begin at the set bits.
 #[derive(Clone, Copy)]
 pub struct Where<'a, B>(pub &'a [B; COLUMNS]);
 
@@ -57,7 +57,7 @@ impl<S: Bits> Beginnings<S> for Where<'_, S::B> {
     }
 }
 
-/// Does all rows of some columns, with `matches` of each; gives `!h+` and `h-` of the last row.
+/// Computes all rows of some columns from the `matches` of each row, and returns `!h+` and `h-` of the last row.
 #[inline(always)]
 pub fn columns<'a, S: Bits>(
     simd: S,
@@ -86,7 +86,7 @@ where
     (no_plus, minus)
 }
 
-/// Bits of a number that is at least `least` and at most `most`.
+/// Number of bits of a signed number between `least` and `most`.
 pub fn width(least: i64, most: i64) -> usize {
     (1..64).find(|bits| -1 << (bits - 1) <= least && most < 1 << (bits - 1)).unwrap_or(64)
 }
@@ -98,7 +98,7 @@ pub fn constant<S: Bits>(value: i64, width: usize) -> Vec<S::B> {
     (0..width).map(|bit| if value >> bit & 1 == 1 { ones } else { zero }).collect()
 }
 
-/// Adds 1 where `plus` is and takes 1 where `minus` is; never both.
+/// Adds 1 at the bits of `plus` and subtracts 1 at the bits of `minus`; no bit is set in both.
 #[inline(always)]
 pub fn step<S: Bits>(simd: S, number: &mut [S::B], plus: S::B, minus: S::B) {
     let [lowest, rest @ ..] = number else { return };

@@ -1,18 +1,18 @@
-//! Rows of bits as columns (Warren 2012, 7-3), and vectors of one word.
+//! Transposes bit matrices (Warren 2012, 7-3), and builds vectors from one word.
 
 use crate::engine::cpu::simd::Bits;
 use crate::terms::casts::to_u32;
 use bytemuck::{Pod, Zeroable, cast_slice};
 
-/// Rows that are transposed at a time: bits of a word.
+/// Rows per transpose: bits of a word.
 pub const BLOCK: usize = 64;
 
-/// As many bytes as the longest vector has, and aligned like it.
+/// As many bytes as the longest vector, with its alignment.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Line([u64; 8]);
 
-/// Makes 64 rows columns, in each block of 64 bits; twice gives the rows again.
+/// Transposes 64 rows in each block of 64 bits. Applying it twice restores the rows.
 #[inline(always)]
 pub fn transpose_rows<S: Bits>(simd: S, rows: &mut [S::B; BLOCK]) {
     exchange(simd, rows, 32, 0x0000_0000_ffff_ffff);
@@ -23,7 +23,7 @@ pub fn transpose_rows<S: Bits>(simd: S, rows: &mut [S::B; BLOCK]) {
     exchange(simd, rows, 1, 0x5555_5555_5555_5555);
 }
 
-/// Exchanges the upper bits of each upper row with the lower bits of the row `step` below it.
+/// Swaps the upper bits of each upper row with the lower bits of the row `step` below it.
 #[inline(always)]
 fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64) {
     let lower: S::B = splat(lower);
@@ -37,7 +37,7 @@ fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64)
     }
 }
 
-/// A vector of the same words.
+/// A vector that repeats one word.
 #[inline(always)]
 pub fn splat<B: Pod>(word: u64) -> B {
     let line = Line([word; 8]);

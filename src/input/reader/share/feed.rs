@@ -1,4 +1,4 @@
-//! A file's bytes, unpacked, from its beginning or from further on.
+//! Decompressed bytes of a file, from its beginning or from a later byte.
 
 use super::super::bgzf::{HEADER, MOST_PACKED, begins_block, block_len, inflated};
 use super::super::gunzip::{Gunzip, Next, Tail, damaged, next};
@@ -9,28 +9,28 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
-/// Bytes of a plain file that are read at once, and those that a gzip file gives at most.
+/// Bytes per read of a plain file, and maximum number of decompressed bytes per read of a gzip file.
 const PLAIN: u64 = 1 << 20;
 const UNPACKED: usize = 1 << 16;
-/// Bytes of a gzip file that count as one place.
+/// Bytes of a gzip file that count as one position.
 const STEP: u64 = 1 << 14;
-/// Bytes at the end of a block that tell how many are packed in it.
+/// Bytes at the end of a block that store its uncompressed size.
 const ISIZE: usize = 4;
-/// Blocks of bgzf that are unpacked side by side.
+/// Bgzf blocks that are decompressed in parallel.
 const BLOCKS: usize = 64;
 
-/// Unpacked bytes, piece by piece.
+/// Decompressed bytes, piece by piece.
 pub struct Feed {
     source: Source,
-    /// Where the last piece begins in the file: its first byte, in bgzf its block's, in gzip that of the [`STEP`] by
-    /// which it is known.
+    /// File offset of the last piece: of its first byte; in bgzf of its block; in gzip of the [`STEP`] that identifies
+    /// it.
     at: u64,
     tail: Tail,
     ends_in_cr: bool,
 }
 
 enum Source {
-    /// Pieces end at these bytes.
+    /// `ends` are bytes at which pieces end.
     Plain {
         file: File,
         at: u64,
@@ -41,8 +41,8 @@ enum Source {
 }
 
 impl Feed {
-    /// A feed from the file's beginning, in which pieces begin at these bytes, or at the first block or step behind
-    /// each; and how its text begins.
+    /// Opens a feed at the beginning of the file, and returns it with the lead of its text. Pieces begin at the bytes
+    /// `borders`, or at the first block or step after each of them.
     pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(Feed, Lead)> {
         let mut head = Vec::new();
         (&mut file).take(HEADER as u64).read_to_end(&mut head)?;
@@ -73,7 +73,7 @@ impl Feed {
         Ok((Feed { source, at: 0, tail, ends_in_cr: lead.ends_in_cr }, lead))
     }
 
-    /// Leaves out what stands before the byte `to`, as far as that can be done without reading it.
+    /// Skips the file before the byte `to`, as far as possible without reading it.
     pub fn jump(&mut self, to: u64) -> io::Result<()> {
         match &mut self.source {
             Source::Plain { file, at, .. } => *at = file.seek(SeekFrom::Start(to))?,
@@ -83,7 +83,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Appends the next piece, which is some bytes; `false` at the end.
+    /// Appends the next nonempty piece; returns `false` at the end.
     pub fn next(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let before = bytes.len();
         match &mut self.source {
@@ -113,23 +113,23 @@ impl Feed {
         Ok(bytes.len() > before)
     }
 
-    /// What will be known of the end of gzip data.
+    /// Observations at the end of gzip data, filled in as it is read.
     pub fn tail(&self) -> Tail {
         self.tail.clone()
     }
 
-    /// Where the last piece begins in the file.
+    /// File offset of the last piece.
     pub fn at(&self) -> u64 {
         self.at
     }
 }
 
-/// A file read in steps of [`STEP`] bytes, however few a read may give.
+/// A file read in steps of [`STEP`] bytes, even if single reads return less.
 struct Steps {
     file: File,
     bytes: Vec<u8>,
     used: usize,
-    /// Where the step in hand begins.
+    /// Offset of the current step.
     at: u64,
 }
 
@@ -140,7 +140,7 @@ impl BufRead for Steps {
             self.bytes.clear();
             self.used = 0;
             (&mut self.file).take(STEP).read_to_end(&mut self.bytes)?;
-            // The end has no place of its own.
+            // The end of the file is no step of its own.
             self.at = if self.bytes.is_empty() { self.at } else { next };
         }
         Ok(&self.bytes[self.used..])
@@ -162,13 +162,13 @@ impl Read for Steps {
 /// The blocks of a bgzf file.
 struct Blocks {
     input: BufReader<File>,
-    /// Where the next one begins.
+    /// Offset of the next block.
     at: u64,
-    /// Those before this byte are unpacked many at a time, and the few behind it one by one.
+    /// Blocks before this byte are decompressed in parallel, and the few blocks after it one by one.
     ahead: u64,
     ready: VecDeque<(u64, Vec<u8>)>,
     tail: Tail,
-    /// Whether the last block that was read is empty, as the end marker is.
+    /// Whether the last block read is empty, like the end marker.
     ends_well: Option<bool>,
 }
 
@@ -188,7 +188,7 @@ impl Blocks {
         Ok(self.ready.pop_front())
     }
 
-    /// The next block as it is packed, and where it begins.
+    /// The next block, still compressed, and its offset.
     fn read(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
         match next(&mut self.input).map_err(damaged)? {
             Next::Member(zeros) => self.at += zeros,
@@ -221,16 +221,16 @@ impl Blocks {
         Ok(Some((at, block)))
     }
 
-    /// Goes on with the first block that begins at the byte `to` or behind it, or with the end of the file. It is told
-    /// by its header and its checksum; what is behind the last block may be anything. The block in which `to` lies ends
-    /// before long, so that this reads little.
+    /// Continues with the first block that begins at the byte `to` or later, or at the end of the file. A block is
+    /// recognized by its header and its checksum; the data after the last block may be anything. The block that
+    /// contains `to` is short, so this reads little.
     fn jump(&mut self, to: u64) -> io::Result<()> {
         let mut window = Vec::new();
         let (mut from, mut read) = (to, 1);
         self.input.seek(SeekFrom::Start(to))?;
         self.at = to;
         while read > 0 {
-            // Room for a block behind each place that is looked at.
+            // Every candidate offset has room for a whole block after it.
             read = (&mut self.input).take(2 * MOST_PACKED as u64).read_to_end(&mut window)?;
             let looked_at = if read > 0 { window.len().saturating_sub(MOST_PACKED) } else { window.len() };
             let begins = |&at: &usize| at < looked_at && begins_block(&window[at..]);

@@ -1,24 +1,24 @@
-//! Where records begin, told by the lines around alone, so that reading may begin anywhere.
+//! Finds the starts of records from the surrounding lines alone, so that reading may begin anywhere.
 
 use crate::input::reader::parse::{first_word, is_gap};
 use crate::input::reader::source::is_blank;
 use memchr::{memchr, memmem};
 use needletail::parser::Format;
 
-/// A record that begins in some bytes.
+/// The start of a record in some bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Start<'a> {
     pub at: usize,
-    /// The header up to its first white space.
+    /// The header up to its first whitespace.
     pub name: &'a [u8],
-    /// Letters, as far as they are there.
+    /// Number of residues in the available bytes.
     pub letters: usize,
-    /// There may be more of them.
+    /// Whether more residues may follow.
     pub open: bool,
 }
 
-/// The first record that begins behind the first of `bytes`, which must be all there are if `at_end`. Where none is
-/// known without more bytes, says how many of them are needed no more.
+/// Finds the first record that begins after the first of `bytes`, which must be all remaining bytes if `at_end`. If
+/// more bytes are needed to find it, the error is the number of leading bytes that are no longer needed.
 pub fn next_start(
     format: Format,
     bytes: &[u8],
@@ -31,7 +31,7 @@ pub fn next_start(
     }
 }
 
-/// A record of FASTA begins where a line begins with '>', and nowhere else.
+/// A FASTA record begins at every line that begins with '>', and only there.
 fn next_fasta(bytes: &[u8], at_end: bool, removes_gaps: bool) -> Result<Start<'_>, usize> {
     let Some(newline) = memmem::find(bytes, b"\n>") else { return Err(bytes.len().saturating_sub(1)) };
     let record = &bytes[newline + 1..];
@@ -49,9 +49,9 @@ fn next_fasta(bytes: &[u8], at_end: bool, removes_gaps: bool) -> Result<Start<'_
     })
 }
 
-/// A record of FASTQ is four lines, and begins with the line that begins with '@' and has one that begins with '+' two
-/// lines further on. No other line is like that: letters and the third line don't begin with '@', and two lines behind
-/// qualities that do stand letters, which never begin with '+'.
+/// A FASTQ record is four lines. Its first line begins with '@', and the second line after that begins with '+'. No
+/// other line has this property: neither bases nor the third line begin with '@', and the second line after a quality
+/// line has bases, which never begin with '+'.
 fn next_fastq(bytes: &[u8], at_end: bool) -> Result<Start<'_>, usize> {
     let line_end = |from: usize| Some(from + memchr(b'\n', bytes.get(from..)?)?);
     let mut before = line_end(0);

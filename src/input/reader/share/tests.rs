@@ -1,4 +1,4 @@
-//! Cuts that are jumped to against the rule as it is written, on all records from the first one on.
+//! Compares the cuts found by jumping with the rule as written, applied to all records from the first.
 
 use super::feed::Feed;
 use super::starts::Start;
@@ -6,7 +6,7 @@ use super::*;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
-/// A small generator (Knuth's MMIX), so that a seed tells all.
+/// A small generator (Knuth's MMIX), so that a seed reproduces a test.
 struct Random(u64);
 
 impl Random {
@@ -47,10 +47,11 @@ fn block_packed(content: &[u8], compression: flate2::Compression) -> Vec<u8> {
     block
 }
 
-/// As blocks of bgzf that end at these places; and of each that is not empty, where it begins as packed and unpacked.
+/// Packs bgzf blocks that end at these offsets, and returns the compressed and uncompressed offset of each nonempty
+/// block.
 fn bgzf(content: &[u8], ends: &[usize]) -> (Vec<u8>, Vec<(u64, usize)>) {
     let (mut packed, mut places, mut from) = (Vec::new(), Vec::new(), 0);
-    // A block holds 64 KiB at most.
+    // A block holds at most 64 KiB.
     let full = (1 << 16..content.len()).step_by(1 << 16);
     let mut ends: Vec<usize> = ends.iter().copied().chain(full).chain([content.len(); 2]).collect();
     ends.sort_unstable();
@@ -64,8 +65,8 @@ fn bgzf(content: &[u8], ends: &[usize]) -> (Vec<u8>, Vec<(u64, usize)>) {
     (packed, places)
 }
 
-/// Few long records or many short ones, in one of several layouts: mates of one name or of two, letters and qualities
-/// that look like other lines.
+/// Few long records or many short records, in one of several layouts: mates with one name or with two, bases and
+/// qualities that look like other lines.
 fn records(random: &mut Random, format: Format) -> Vec<u8> {
     let newline = ["\n", "\r\n"][random.below(2)];
     let mates = [1, 1, 2, 2, 5][random.below(5)];
@@ -110,7 +111,7 @@ fn records(random: &mut Random, format: Format) -> Vec<u8> {
     }
 }
 
-/// Where each record begins, its name and its letters, and the end: told by counting lines from the first.
+/// Start, name and number of residues of each record, and the end, found by counting lines from the first.
 fn starts(format: Format, content: &[u8]) -> Vec<(usize, String, usize)> {
     let (mut starts, mut at) = (Vec::<(usize, String, usize)>::new(), 0);
     for (number, line) in content.split_inclusive(|&byte| byte == b'\n').enumerate() {
@@ -130,7 +131,7 @@ fn starts(format: Format, content: &[u8]) -> Vec<(usize, String, usize)> {
     starts
 }
 
-/// The rule: the cut from which reading begins at the unpacked byte `from`.
+/// The rule: the cut found from the decompressed byte `from`.
 fn cut(starts: &[(usize, String, usize)], len: usize, from: usize, groups: bool) -> usize {
     let behind = starts.iter().position(|start| start.0 > from).unwrap_or(starts.len());
     if !groups {
@@ -142,7 +143,7 @@ fn cut(starts: &[(usize, String, usize)], len: usize, from: usize, groups: bool)
     starts[behind..].windows(2).find(begins).map_or(len, |pair| pair[1].0)
 }
 
-/// A part's bytes, and where it is; `jump` for the way that skips what stands before it.
+/// Bytes and position of a part; `jump` selects the method that skips the file before it.
 fn read(path: &Path, slice: Slice, jump: bool) -> (Vec<u8>, Extent) {
     let (mut stretch, extent) = match jump {
         true => Stretch::open(path, slice).unwrap(),
@@ -153,7 +154,7 @@ fn read(path: &Path, slice: Slice, jump: bool) -> (Vec<u8>, Extent) {
     (bytes, extent)
 }
 
-/// Holds all parts against what stands between these cuts, one for each of the parts' beginnings, and the end.
+/// Compares all parts with the bytes between these cuts: the beginning of each part, and the end.
 fn check(path: &Path, content: &[u8], format: Format, of: u32, groups: bool, cuts: Option<Vec<usize>>) {
     let (total, starts) = (path.metadata().unwrap().len(), starts(format, content));
     let (mut whole, mut places) = (Vec::new(), 0);
@@ -216,8 +217,8 @@ fn parts_are_as_the_rule_says() {
     }
 }
 
-/// Each byte of a file once, so that a border is at a record's first byte, before it and behind it; and blocks that begin
-/// with a record.
+/// Each byte of a file as a border, so that borders are at, before and after a record's first byte; also blocks that
+/// begin with a record.
 #[test]
 fn borders_at_every_byte() {
     let fastq = "@a\nAC\n+\n@I\n@b\n\n+\n\n@c\nA\n+c\n@\n\n";
@@ -245,7 +246,7 @@ fn borders_at_every_byte() {
     }
 }
 
-/// With fewer bytes either the same is told or nothing yet, and no byte of it is given up.
+/// With fewer bytes, the result is the same or undecided, and no needed byte is given up.
 #[test]
 fn starts_in_any_beginning() {
     for seed in 0..40 {
@@ -271,7 +272,7 @@ fn starts_in_any_beginning() {
     }
 }
 
-/// Reads of 150 letters, in FASTQ.
+/// FASTQ reads of 150 bases.
 fn reads(count: usize) -> Vec<u8> {
     let mut random = Random(1);
     let mut read =
@@ -304,13 +305,13 @@ fn what_stands_before_a_part_is_not_read() {
     }
 }
 
-/// A record that is longer than all that is read at once, or that makes a group before its end is seen.
+/// A record that is longer than one read, or that makes a group before its end is read.
 #[test]
 fn long_records_are_not_read_to_their_end() {
     let long = format!(">a\nAC\n>b\nAC\n>long\n{}\n>c\nAC\n", "ACGT".repeat(5 << 20));
     let file = file(long.as_bytes());
     let total = long.len() as u64;
-    // The first border is in the second record, so that the long one is the second behind it.
+    // The first border is in the second record, so the long record is the second one after it.
     let slice = |number| Slice {
         share: Share { number, of: total as u32 },
         groups: true,
@@ -321,7 +322,7 @@ fn long_records_are_not_read_to_their_end() {
     let (stretch, _) = Stretch::open(file.path(), slice(3)).unwrap();
     assert_eq!(stretch.begin.as_ref().map(|begin| begin.at + 2), Some(12));
     assert!(stretch.bytes.len() < 3 << 20, "{}", stretch.bytes.len());
-    // And from within it the next record is found without keeping it.
+    // From a position inside the long record, the next record is found without keeping it in memory.
     let slice = |number| Slice {
         share: Share { number, of: 2 },
         groups: false,
@@ -334,7 +335,7 @@ fn long_records_are_not_read_to_their_end() {
     assert_eq!(read(file.path(), slice(2), true).0, b">c\nAC\n");
 }
 
-/// Several files that count as one, some of which lie wholly in one part.
+/// Several files that count as one, some of which are entirely in one part.
 #[test]
 fn files_that_count_as_one() {
     let contents = [reads(30), b">a\nACGT\n".to_vec(), gzip(&reads(50)), reads(1)];
@@ -400,7 +401,7 @@ fn damage_is_an_error() {
     }
 }
 
-/// What looks like the header of a block within one is none.
+/// Bytes inside a block that look like a header are not mistaken for one.
 #[test]
 fn blocks_are_not_mistaken() {
     let stored = |content: &[u8]| block_packed(content, flate2::Compression::none());
@@ -418,7 +419,7 @@ fn blocks_are_not_mistaken() {
     }
 }
 
-/// What is no UTF-16 as a whole is none in parts, whose first bytes may look like it.
+/// Text that is not UTF-16 as a whole is not UTF-16 in parts either, even if a part's first bytes look like it.
 #[test]
 fn names_with_nul_begin_parts() {
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -4,11 +4,11 @@ use super::html::{grouped, or_dash, table};
 use crate::output::report::ratio;
 use crate::output::statistics::{Bins, Histogram, Positions};
 
-/// Bars of a chart, and places of one by position, at most.
+/// Maximum number of bars in a chart, and of positions in a chart by position.
 const BARS: usize = 60;
 const PLACES: usize = 200;
 
-/// A chart of bars; nothing without values. A value is shown as `unit` has it.
+/// A bar chart; empty without values. `unit` formats a value.
 pub fn bars(caption: &str, [x, y]: [&str; 2], histogram: &Histogram, unit: impl Fn(u64) -> String) -> String {
     let counts = histogram.bins().counts();
     let Some(first) = counts.iter().position(|&count| count > 0) else { return String::new() };
@@ -22,7 +22,7 @@ pub fn bars(caption: &str, [x, y]: [&str; 2], histogram: &Histogram, unit: impl 
     chart("bars", caption, [x, y], &table(&[x, y], " class=\"number\"", rows))
 }
 
-/// Differences by their position in the read, per 100 letters.
+/// Differences by position in the read, per 100 residues.
 pub fn positions(caption: &str, [x, y]: [&str; 2], positions: &Positions) -> String {
     let letters = positions.letters.counts();
     let width = positions.letters.width();

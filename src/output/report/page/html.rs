@@ -1,9 +1,9 @@
 //! Pieces of HTML.
 
-/// Characters of a name that are shown.
+/// Maximum number of characters shown of a name.
 const NAME: usize = 80;
 
-/// Text, as content and as a value of an attribute.
+/// Escapes text for use as content and as an attribute value.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -21,12 +21,12 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether a mark turns the direction of the text around it.
+/// Whether a character changes the direction of the text around it.
 fn turns(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text of at most `most` characters.
+/// Truncates text to at most `most` characters.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}\u{2026}", &text[..end]),
@@ -34,7 +34,7 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A name of a reference or a query.
+/// The name of a reference or a query.
 pub fn name(text: &str) -> String {
     escaped(&cut(text, NAME))
 }
@@ -60,12 +60,12 @@ pub fn grouped(number: impl ToString) -> String {
     grouped + rest
 }
 
-/// What there may be no number for.
+/// The number, or a dash if there is none.
 pub fn or_dash(number: Option<String>) -> String {
     number.map_or_else(|| "\u{2013}".to_string(), grouped)
 }
 
-/// Rows of a name and a value.
+/// A table of names and values.
 pub fn pairs(rows: &[(&str, String)]) -> String {
     let rows: String = rows
         .iter()
@@ -74,7 +74,7 @@ pub fn pairs(rows: &[(&str, String)]) -> String {
     format!("<table class=\"pairs\"><tbody>\n{rows}</tbody></table>\n")
 }
 
-/// A table; the first cell of each row is its heading, and the others are numbers.
+/// A table; the first cell of each row is its heading, and the other cells are numbers.
 pub fn table(heads: &[&str], first: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut all = String::new();
     for row in rows {

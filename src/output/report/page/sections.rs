@@ -10,16 +10,16 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::json::{array, numbers, object, quoted};
 use std::cmp::Reverse;
 
-/// Residues in figures, by number.
+/// Singular and plural of the unit of counts.
 const LETTERS: [&str; 2] = ["letter", "letters"];
 
-/// References in the table and among the plots of depth at most, those with the most aligned letters.
+/// Maximum number of references in the table and among the plots of depth: those with the most aligned residues.
 const REFERENCES: usize = 300;
-/// Bins of all plots of depth together at most.
+/// Maximum number of bins of all plots of depth together.
 const BINS: usize = 40_000;
-/// Base changes of other letters than A, C, G and T that are shown at most.
+/// Maximum number of base changes shown that involve codes other than A, C, G and T.
 const CHANGES: usize = 60;
-/// Characters of the command line that are shown, and columns of a line of a drawing.
+/// Characters of the command line that are shown, and columns per line of a drawing.
 const COMMAND: usize = 2000;
 const COLUMNS: usize = 60;
 
@@ -53,7 +53,7 @@ pub fn title(account: &Account) -> String {
     format!("{} aligned to {}", queries.join(" and "), cut(&file(&account.options.reference), 80))
 }
 
-/// What has to be known before all else.
+/// A note on limits of the report, shown first.
 pub fn note(account: &Account) -> String {
     let part = account
         .part()
@@ -109,7 +109,7 @@ fn summary(account: &Account) -> String {
     )
 }
 
-/// References with plots or in the table: those with the most aligned letters, in the order of the file.
+/// References with plots or in the table: those with the most aligned residues, in file order.
 fn chosen<'a>(
     account: &'a Account,
     wanted: impl Fn(&ReferenceDepth) -> bool,
@@ -153,7 +153,7 @@ fn depth(account: &Account) -> String {
             ("bins", numbers(hundredths)),
         ])
     };
-    // No text can end the element or begin a comment.
+    // Ensures that no text ends the element or begins a comment.
     let plots = array(shown.iter().map(plot)).replace('<', "\\u003c");
     let omitted = left_out(shown.len(), count, "references");
     let button = |value: &str, label: &str, text: &str| {
@@ -307,7 +307,7 @@ fn drawing(account: &Account, extreme: &Extreme) -> String {
     )
 }
 
-/// The rows of an alignment, with the positions of the first and the last letter of each line.
+/// The rows of an alignment, with the positions of the first and the last residue of each line.
 fn drawn(drawing: &Drawing) -> String {
     let Drawing { strand, query: (start, end), reference, query_row, marks, reference_row, .. } = drawing;
     let mut reference_at = reference.0;
@@ -319,7 +319,7 @@ fn drawn(drawing: &Drawing) -> String {
         let columns = from..marks.len().min(from + COLUMNS);
         let [query, marks, target] = [query_row, marks, reference_row].map(|row| &row[columns.clone()]);
         let (own, other) = (letters(query), letters(target));
-        // A query on the reverse strand is read from its end on.
+        // A query on the reverse strand is read from its end.
         let (first, last) = match strand {
             Strand::Forward => (start + read + 1, start + read + own),
             Strand::Reverse => (end - read, (end + 1).saturating_sub(read + own)),

@@ -1,4 +1,4 @@
-//! Amplicons as lines.
+//! Writes amplicons as lines.
 
 use super::{TextShown, put, put_record};
 use crate::patterns::search::amplicons::{Amplicon, Pairs};
@@ -9,11 +9,11 @@ use crate::terms::options::SearchFormat;
 const COLUMNS: &str = "text\tstart\tend\tlength\tpair\tstrand\tforward\tforward_end\tforward_edits\t\
                        reverse\treverse_start\treverse_edits\n";
 
-/// Writes lines of one format into a buffer, which can't fail.
+/// Writes lines of one format into a buffer, which cannot fail.
 #[derive(Clone, Copy, Debug)]
 pub struct AmpliconLines<'a> {
     format: SearchFormat,
-    /// Records of FASTA and FASTQ have no primers.
+    /// Whether FASTA and FASTQ records exclude the primers.
     trims_primers: bool,
     pairs: &'a Pairs,
     patterns: &'a [Pattern],
@@ -28,7 +28,7 @@ impl<'a> AmpliconLines<'a> {
         AmpliconLines { format, trims_primers, pairs, patterns }
     }
 
-    /// The first line, where the format has one.
+    /// The header line, or empty if the format has none.
     pub fn header(format: SearchFormat) -> String {
         match format {
             SearchFormat::Tab => COLUMNS.to_string(),
@@ -59,12 +59,12 @@ impl<'a> AmpliconLines<'a> {
         }
     }
 
-    /// A record of FASTA or FASTQ.
+    /// Appends a FASTA or FASTQ record.
     fn record(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &Amplicon) {
         let Amplicon { forward, reverse, strand, .. } = *amplicon;
         let [primer, other] = self.primers(amplicon);
         let places = if self.trims_primers { amplicon.without_primers() } else { amplicon.places() };
-        // On a circle, the forward primer may lie across the origin, or end there.
+        // In a circular text, the forward primer may span the origin, or end there.
         let turned =
             if text.is_circle && places.start >= text.letters.len() { text.letters.len() } else { 0 };
         let (start, end) = (places.start - turned, places.end - turned);
@@ -83,14 +83,14 @@ impl<'a> AmpliconLines<'a> {
         [amplicon.forward, amplicon.reverse].map(|site| &*self.patterns[site.pattern as usize].name)
     }
 
-    /// A text after all of its amplicons.
+    /// Called for each text after all of its amplicons.
     pub fn text(&self, out: &mut Vec<u8>, text: TextShown, amplicons: u64) {
         if self.format == SearchFormat::Count {
             put(out, format_args!("{}\t{amplicons}\n", text.name));
         }
     }
 
-    /// The pair's name; where all go with all, its primers' names in the order of the patterns.
+    /// The pair's name. If all patterns pair with each other, the names of its primers in pattern order.
     fn pair(&self, amplicon: &Amplicon) -> String {
         if let Some(name) = amplicon.pair.and_then(|pair| self.pairs.name(pair)) {
             return name.to_string();

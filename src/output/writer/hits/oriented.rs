@@ -1,17 +1,17 @@
-//! A hit's alignment, column by column, and what a table says of it.
+//! The alignment of a hit, column by column, and the table columns computed from it.
 
 use crate::output::writer::list::shown::{ColumnKind, ColumnShown, GAP};
 use crate::terms::options::SearchColumn;
 
-/// The columns of a hit's alignment, in the pattern's orientation or in the text's.
+/// The columns of a hit's alignment, in the pattern's orientation or in text order.
 pub struct Oriented {
     pub columns: Vec<ColumnShown>,
-    /// Whether they begin with the pattern's first letter.
+    /// Whether the columns begin with the pattern's first base.
     pub forward: bool,
 }
 
 impl Oriented {
-    /// The letters of the text, in lower case where they are replaced or the pattern lacks them.
+    /// The bases of the text, in lower case if they are mismatches or deletions.
     pub fn matched(&self) -> Vec<u8> {
         let letters = self.columns.iter().filter(|column| column.target != GAP);
         letters
@@ -26,13 +26,13 @@ impl Oriented {
         self.columns.iter().filter(|column| column.kind == kind).count()
     }
 
-    /// The columns from the pattern's last letter to its first.
+    /// The columns from the pattern's last base to its first.
     fn backwards(&self) -> Box<dyn Iterator<Item = &ColumnShown> + '_> {
         if self.forward { Box::new(self.columns.iter().rev()) } else { Box::new(self.columns.iter()) }
     }
 
-    /// Edits in the last letters of the pattern. A letter of the text that the pattern lacks counts with the letter of the
-    /// pattern that follows it, behind the last one with that.
+    /// Number of edits in the last `letters` bases of the pattern. A deletion counts with the pattern base after it, or
+    /// with the last pattern base if none follows.
     fn last_edits(&self, letters: usize) -> usize {
         let (mut taken, mut edits) = (0, 0);
         for column in self.backwards() {
@@ -45,12 +45,12 @@ impl Oriented {
         edits
     }
 
-    /// Letters of the pattern behind its last edit.
+    /// Number of pattern bases after its last edit.
     fn last_run(&self) -> usize {
         self.backwards().take_while(|column| column.kind == ColumnKind::Equal).count()
     }
 
-    /// What a column of the table holds; `None` where it is not of the alignment.
+    /// The content of a table column; `None` if the column is not about the alignment.
     pub fn cell(&self, column: SearchColumn) -> Option<String> {
         let text = |letter: &dyn Fn(&ColumnShown) -> u8| -> String {
             self.columns.iter().map(|column| char::from(letter(column))).collect()

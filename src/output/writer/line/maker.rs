@@ -1,4 +1,4 @@
-//! What makes lines of queries and of what was found for them.
+//! Makes the lines of queries and their hits.
 
 use super::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank, Refused};
 use crate::align::quality;
@@ -20,30 +20,30 @@ use std::sync::Arc;
 const REMEDY: &str =
     "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
 
-/// Makes the lines of a run. It holds no state between calls, so several threads may each make a part.
+/// Makes the lines of a run. It has no state between calls, so several threads may each make a part.
 pub struct LineMaker {
     pub targets: NamedTargets,
     pub scoring: Arc<Scoring>,
     pub residues: Residues,
-    /// `=` and `X` instead of `M`.
+    /// Writes `=` and `X` instead of `M`.
     pub eqx: bool,
-    /// The tag cs.
+    /// Form of the tag cs, if it is written.
     pub cs: Option<CsForm>,
-    /// Supplementary lines have only the letters that are aligned.
+    /// Supplementary lines contain only the aligned residues.
     pub hard_clips: bool,
-    /// Names of queries may be names that SAM forbids.
+    /// Accepts query names that SAM forbids.
     pub any_names: bool,
-    /// Lines may begin and end with deletions, which SAM has no place for.
+    /// Lines may begin and end with deletions, which SAM cannot hold.
     pub shows_end_gaps: bool,
-    /// Lines are of a part of the references, and tell what a merge needs.
+    /// Lines are of a part of the references, and include the data that a merge needs.
     pub of_part: bool,
-    /// What pairs of further hits are found by; `None` but for mates whose pairs are chosen.
+    /// Scoring by which pairs of secondary hits are found; `None` unless the queries are mates with chosen pairs.
     pub pairs: Option<PairScoring>,
-    /// Where the queries come from, for error messages; of mates the first and the second ones.
+    /// Files of the queries, for error messages: one, or those of the first and the second mates.
     pub queries: [PathBuf; 2],
 }
 
-/// Buffers that are used again from line to line.
+/// Buffers that are reused from line to line.
 #[derive(Default)]
 struct Buffers {
     cigar: Vec<(u32, Kind)>,
@@ -54,7 +54,7 @@ struct Buffers {
 }
 
 impl LineMaker {
-    /// Calls `push` with all lines of the given queries and what was found for them, in their order.
+    /// Calls `push` with all lines of the given queries and their hits, in order.
     pub fn for_each(
         &self,
         queries: &[Record],
@@ -106,7 +106,7 @@ impl LineMaker {
         Ok(())
     }
 
-    /// Where the line of a hit has a mate.
+    /// The position of a hit, for the line of its mate.
     fn place_of<'a>(&'a self, record: &Record, alignment: &'a Alignment, quality: u8) -> MatePlace<'a> {
         let target_number = self.targets.first + alignment.target as usize;
         let mut cigar = Vec::new();
@@ -116,7 +116,7 @@ impl LineMaker {
         MatePlace { target_number, target_name, alignment, quality, cigar }
     }
 
-    /// The error of a record that can't be held.
+    /// The error for a record that the format cannot hold.
     fn refused(&self, record: &Record, found: &Found, refused: Refused) -> Error {
         let is_second = found.mated.is_some_and(|mated| !mated.is_first);
         let place = Place {
@@ -169,7 +169,7 @@ impl LineMaker {
             elements.for_each(|(_, element)| others.extend_from_slice(element));
             tag.clear();
             if self.of_part {
-                // Only hits of mates are more than hits.
+                // Only hits of mates carry more data.
                 let own = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
                 in_part::push(tag, target_number, &own);
             }
@@ -200,7 +200,7 @@ impl LineMaker {
         Ok(())
     }
 
-    /// What SA has of the primary line and of each supplementary one; nothing where there is no such line.
+    /// The SA elements of the primary line and of each supplementary line; empty if there are no supplementary lines.
     fn split(&self, record: &Record, found: &Found) -> Vec<Vec<u8>> {
         if found.supplementary.is_empty() {
             return Vec::new();
@@ -232,7 +232,7 @@ impl LineMaker {
         all.enumerate().map(element).collect()
     }
 
-    /// MAPQ of the line at a place among those of its query.
+    /// MAPQ of the line with this index among those of its query.
     fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
         match rank {
             Rank::Primary => quality::of_first(&self.scoring, found),
@@ -241,8 +241,7 @@ impl LineMaker {
         }
     }
 
-    /// The path with soft clips, and where asked for with `=` and `X`. `query` is in the aligned
-    /// orientation.
+    /// Computes the path with soft clips, and with `=` and `X` if requested. `query` is in the aligned orientation.
     fn find_cigar(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8], alignment: &Alignment) {
         cigar.clear();
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
@@ -261,9 +260,9 @@ impl LineMaker {
         push_op(cigar, to_u32(query.len() - i), Kind::Clip);
     }
 
-    /// A run of `M` as `=` and `X`.
+    /// Writes a run of `M` as `=` and `X`.
     fn push_eqx(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8]) {
-        // A run of X is open from `start` to `end`; what lies between `end` and the next is equal.
+        // `start..end` is an open run of X; the columns between `end` and the next mismatch are equal.
         let (mut start, mut end) = (0, 0);
         self.residues.for_each_unequal(query, target, |at| {
             if at > end {
@@ -278,7 +277,7 @@ impl LineMaker {
     }
 }
 
-/// One operation of a CIGAR; nothing for length 0.
+/// Appends a CIGAR operation, unless its length is 0.
 fn push_op(cigar: &mut Vec<(u32, Kind)>, len: u32, kind: Kind) {
     if len > 0 {
         cigar.push((len, kind));
@@ -295,11 +294,11 @@ fn checked_name(name: &str) -> Result<&str, Refused> {
     }
 }
 
-/// The qualities of a record whose letters can stand in SEQ and whose qualities can stand in QUAL.
+/// The qualities of a record, after checking that its residues are valid in SEQ and its qualities in QUAL.
 fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
     let query = &record.sequence;
     let qualities = record.qualities.as_deref().unwrap_or_default();
-    // Folds, since `all` stops early and is then not done with vectors.
+    // Folds vectorize, whereas `all` stops early.
     let lettered = query.iter().fold(true, |all, &letter| all & is_letter(sam_letter(letter)));
     let graphic = qualities.iter().fold(true, |all, quality| all & quality.is_ascii_graphic());
     if !lettered {
@@ -316,7 +315,7 @@ fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
     }
 }
 
-/// What SAM allows in SEQ.
+/// Whether SAM allows a character in SEQ.
 fn is_letter(letter: u8) -> bool {
     letter.is_ascii_alphabetic() | (letter == b'=') | (letter == b'.')
 }
@@ -325,8 +324,8 @@ fn invalid() -> Refused {
     Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
 }
 
-/// Hits without deletions at their ends. A hit that takes no letter of its target has the position of the letter before it.
-/// The mapping quality is the same with and without them ([`Alignment::span`]).
+/// Hits without deletions at their ends. A hit that consumes no residue of its target gets the position of the residue
+/// before it. The mapping quality is the same with and without these deletions ([`Alignment::span`]).
 fn without_end_gaps(found: &Found) -> Found {
     let mut found = found.clone();
     for hit in &mut found.alignments {
@@ -346,9 +345,9 @@ fn without_end_gaps(found: &Found) -> Found {
     found
 }
 
-/// Base qualities from this on count in [`MateOf::base_qualities`]; samtools' `MD_MIN_QUALITY`.
+/// Minimum base quality that counts in [`MateOf::base_qualities`]; samtools' `MD_MIN_QUALITY`.
 const LEAST_QUALITY: u8 = 15;
-/// The character that stands for a base quality of 0.
+/// The character of a base quality of 0.
 const OFFSET: u8 = b'!';
 
 fn base_qualities(record: &Record) -> Option<i64> {
@@ -356,7 +355,7 @@ fn base_qualities(record: &Record) -> Option<i64> {
     Some(qualities.filter(|&quality| quality >= LEAST_QUALITY).map(i64::from).sum())
 }
 
-/// The query's letters in the orientation of an alignment.
+/// The query's residues in the orientation of an alignment.
 fn oriented(record: &Record, strand: Strand) -> Cow<'_, [u8]> {
     match strand {
         Strand::Forward => Cow::Borrowed(&record.sequence),

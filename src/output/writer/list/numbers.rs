@@ -1,6 +1,6 @@
 //! Numbers as BLAST prints them in its tables.
 
-/// An E-value: fewer digits the larger it is.
+/// An E-value: larger values have fewer digits.
 pub fn evalue_text(evalue: f64) -> String {
     match evalue {
         e if e < 1e-180 => "0.0".to_string(),
@@ -12,7 +12,7 @@ pub fn evalue_text(evalue: f64) -> String {
     }
 }
 
-/// A bit score: whole above 99.9, without what is behind the point.
+/// A bit score, truncated to an integer if it is above 99.9.
 pub fn bits_text(bits: f64) -> String {
     match bits {
         b if b > 99_999.0 => scientific_of(b, 3),
@@ -21,7 +21,7 @@ pub fn bits_text(bits: f64) -> String {
     }
 }
 
-/// `1.23e-45`, as C prints it: two digits of the exponent at least.
+/// `1.23e-45`, in C's format: the exponent has at least two digits.
 fn scientific(number: f64) -> String {
     scientific_of(number, 2)
 }

@@ -1,4 +1,5 @@
-//! Lists of a part of the references: lines that hold what a merge chooses hits by, and what any list shows of them.
+//! Lists of a part of the references: lines with the data by which a merge chooses hits, and everything that a list
+//! shows about them.
 //!
 //! ```text
 //! query <TAB> name <TAB> 0, of mates 1 or 2 <TAB> letters <TAB> least score of a hit beside the best one
@@ -9,8 +10,8 @@
 //!       <TAB> aligned letters of the query <TAB> of the target <TAB> kinds of the columns <TAB> name <TAB> header line
 //! ```
 //!
-//! A query's line stands before those of its hits, which are in the part's order; of mates they are all that pairs may be
-//! chosen from. Numbers that are no integers have as many digits as give them back.
+//! A query's line precedes those of its hits, which are in the part's order. For mates, the hits include all candidates
+//! for pairs. Floating-point numbers have enough digits to restore them exactly.
 
 use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::align::identity::{ColumnKinds, Identity};
@@ -27,27 +28,27 @@ use std::str::FromStr;
 
 const QUERY: &str = "query";
 const HIT: &str = "hit";
-/// What stands for bits and E-value, and for masked letters, where there are none.
+/// Placeholder for missing bits and E-value, and for a missing number of masked residues.
 const NONE: &str = "-";
 
-/// A query and its hits among the references of a part.
+/// A query and its hits in the references of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartQuery {
     pub name: String,
-    /// Of mates, whether it is the first.
+    /// For mates, whether it is the first.
     pub is_first: Option<bool>,
     pub len: usize,
-    /// The least score at which a further hit would have existed.
+    /// The minimum score that a further hit would have needed.
     pub threshold: i32,
     pub hits: Vec<PartHit>,
 }
 
-/// A hit as a part has it.
+/// A hit in a part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartHit {
-    /// What it is ranked by, the highest first.
+    /// Rank criterion; higher values come first.
     pub rank: f64,
-    /// With the number of its target among all.
+    /// Its target has the index among all references.
     pub alignment: Alignment,
     pub in_part: InPart,
     pub shown: ShownHit<'static>,
@@ -70,7 +71,7 @@ pub fn push_query(out: &mut Vec<u8>, query: &QueryTold, threshold: i32) {
     put(out, format_args!("{QUERY}\t{name}\t{mate}\t{len}\t{threshold}\n"));
 }
 
-/// Appends the line of a hit. `target` is the number of its target among all.
+/// Appends the line of a hit. `target` is the index of its target among all references.
 pub fn push_hit(
     out: &mut Vec<u8>,
     (rank, target, of_part): (f64, usize, InPart),
@@ -110,7 +111,7 @@ pub struct PartLists {
 }
 
 impl PartLists {
-    /// Those in `bytes`, a file without its header and its end.
+    /// The lists in `bytes`, a file without its header and its end.
     pub fn new(alphabet: Alphabet, in_blocks: bool, bytes: impl Read + Send + 'static) -> PartLists {
         let bytes = BufReader::new(bytes);
         let input: Box<dyn BufRead + Send> =
@@ -118,7 +119,7 @@ impl PartLists {
         PartLists { alphabet, input, ahead: None }
     }
 
-    /// The next query; none at the end.
+    /// The next query; `None` at the end.
     pub fn next_query(&mut self) -> io::Result<Option<PartQuery>> {
         let line = match self.ahead.take() {
             Some(line) => line,
@@ -138,7 +139,7 @@ impl PartLists {
         }
     }
 
-    /// The next line, with its end; empty at the end.
+    /// The next line with its newline; empty at the end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         self.input.read_until(b'\n', &mut line)?;
@@ -151,7 +152,7 @@ fn text_of(line: &[u8]) -> Option<&str> {
 }
 
 fn parse_query(line: &[u8]) -> Option<PartQuery> {
-    // A name has no white space.
+    // A name contains no whitespace.
     let fields: Vec<&str> = text_of(line)?.split('\t').collect();
     let &[QUERY, name, mate, len, threshold] = &fields[..] else { return None };
     let is_first = match mate {
@@ -242,7 +243,7 @@ fn parse_hit(line: &[u8], alphabet: Alphabet, query_len: usize) -> Option<PartHi
     Some(PartHit { rank: rank.parse().ok()?, alignment, in_part, shown })
 }
 
-/// Numbers with commas between them.
+/// Parses comma-separated numbers.
 fn parsed<T: FromStr, const N: usize>(text: &str) -> Option<[T; N]> {
     let numbers: Option<Vec<T>> = text.split(',').map(|number| number.parse().ok()).collect();
     numbers?.try_into().ok()
@@ -253,7 +254,7 @@ fn numbers_of(kinds: &ColumnKinds) -> [u32; 7] {
     [matches, mismatches, positives, gapped, gaps, gapped_at_ends, gaps_at_ends]
 }
 
-/// `None` where the numbers are not those of so many columns.
+/// `None` if the numbers do not sum up to `columns`.
 fn kinds_of(numbers: [u32; 7], columns: usize) -> Option<ColumnKinds> {
     let [matches, mismatches, positives, gapped, gaps, gapped_at_ends, gaps_at_ends] = numbers;
     let all = u64::from(matches) + u64::from(mismatches) + u64::from(gapped);
@@ -275,7 +276,7 @@ fn columns_of(query: &str, target: &str, kinds: &str) -> Option<Vec<ColumnShown>
     both.zip(kinds.bytes()).map(column).collect()
 }
 
-/// The path of columns, which are in the query's direction.
+/// The path of these columns, which are in the query's direction.
 fn cigar_of(strand: Strand, columns: &[ColumnShown]) -> Cigar {
     let mut cigar = Cigar::new();
     let mut push = |column: &ColumnShown| {
@@ -309,7 +310,7 @@ fn kind_of(letter: u8) -> Option<ColumnKind> {
 }
 
 fn put(out: &mut Vec<u8>, value: impl Display) {
-    // A vector takes all.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "{value}");
 }
 
@@ -396,7 +397,7 @@ mod tests {
         assert!(one.iter().eq(other.iter().rev()) && one.len() == 5);
     }
 
-    /// A cut is an error or an end between lines, and no byte leads to a panic.
+    /// A truncated file is an error or ends between lines, and no byte causes a panic.
     #[test]
     fn damage_is_refused_or_read() {
         let whole = bytes(&queries());

@@ -1,4 +1,4 @@
-//! A query and a hit as lists show them.
+//! The data of a query and a hit that lists show.
 
 use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
@@ -10,30 +10,30 @@ use crate::terms::scoring::Scoring;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A gap in aligned letters.
+/// A gap in aligned residues.
 pub const GAP: u8 = b'-';
 
-/// What lists show of a query.
+/// The data of a query that lists show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryTold<'a> {
     pub name: &'a str,
-    /// Of mates, whether it is the first.
+    /// For mates, whether it is the first.
     pub is_first: Option<bool>,
     pub len: usize,
 }
 
-/// A query with its letters.
+/// A query with its residues.
 pub struct QueryShown<'a> {
     pub told: QueryTold<'a>,
     alphabet: Alphabet,
-    /// Letters and codes, and those of the reverse complement once they are needed.
+    /// Residues and codes; those of the reverse complement are computed on first use.
     forward: (Vec<u8>, Vec<u8>),
     reverse: Option<(Vec<u8>, Vec<u8>)>,
-    /// Low-complexity stretches of the query as it was read, once they are needed.
+    /// Low-complexity stretches of the query as it was read, computed on first use.
     stretches: Option<Vec<Range<usize>>>,
 }
 
-/// A hit.
+/// The data of a hit that lists show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownHit<'a> {
     pub name: Cow<'a, str>,
@@ -43,16 +43,16 @@ pub struct ShownHit<'a> {
     pub strand: Strand,
     pub alphabet: Alphabet,
     pub score: i32,
-    /// 0-based and half-open, of the query as it was read and of the target forward.
+    /// 0-based and half-open; in the query as it was read, and in the forward target.
     pub query: (u32, u32),
     pub target: (u32, u32),
     pub kinds: ColumnKinds,
     /// Bit score and E-value.
     pub significance: Option<(f64, f64)>,
     pub identity: Identity,
-    /// Share of the query in hits of this target, in percent.
+    /// Share of the query that is covered by hits of this target, in percent.
     pub covered_by_target: f64,
-    /// Letters of the query in the hit that are masked; `None` if nothing is.
+    /// Number of masked query residues in the hit; `None` if masking is off.
     pub masked: Option<u32>,
     pub columns: Vec<ColumnShown>,
 }
@@ -60,26 +60,26 @@ pub struct ShownHit<'a> {
 /// A column of an alignment, in the query's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnShown {
-    /// Letters, or [`GAP`].
+    /// Residues, or [`GAP`].
     pub query: u8,
     pub target: u8,
     pub kind: ColumnKind,
 }
 
-/// How a column shows.
+/// The kind of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     Equal,
-    /// Unequal letters with a positive score.
+    /// Unequal residues with a positive score.
     Positive,
     Unequal,
-    /// A letter of the query alone, or of the target alone.
+    /// A residue of the query alone, or of the target alone.
     Insertion,
     Deletion,
 }
 
 impl QueryTold<'_> {
-    /// The name, of mates with `/1` or `/2`.
+    /// The name, with `/1` or `/2` for mates.
     pub fn shown_name(&self) -> String {
         let mate = match self.is_first {
             None => "",
@@ -98,7 +98,8 @@ impl<'a> QueryShown<'a> {
         QueryShown { told, alphabet, forward: (forward.1, forward.0), reverse: None, stretches: None }
     }
 
-    /// Number of the letters from `start` to `end`, of the query as it was read, that are in low-complexity stretches.
+    /// Number of residues in low-complexity stretches in the interval from `start` to `end` of the query as it was
+    /// read.
     pub fn masked(&mut self, (start, end): (u32, u32)) -> u32 {
         let stretches = self.stretches.get_or_insert_with(|| low_complexity(self.alphabet, &self.forward.1));
         let within = |stretch: &Range<usize>| {
@@ -107,7 +108,7 @@ impl<'a> QueryShown<'a> {
         stretches.iter().map(within).sum()
     }
 
-    /// Letters and codes in an orientation.
+    /// Residues and codes in this orientation.
     fn oriented(&mut self, strand: Strand) -> &(Vec<u8>, Vec<u8>) {
         match strand {
             Strand::Forward => &self.forward,
@@ -125,7 +126,8 @@ fn codes(letters: &[u8], alphabet: Alphabet) -> Vec<u8> {
 }
 
 impl<'a> ShownHit<'a> {
-    /// Without what its number among others decides: significance, identity and what the target's hits take.
+    /// A hit without the values that depend on other hits or on the run: significance, identity and the coverage by the
+    /// target's hits.
     pub fn new(
         scoring: &Scoring,
         query: &mut QueryShown,
@@ -158,7 +160,7 @@ impl<'a> ShownHit<'a> {
         }
     }
 
-    /// The path with `=` and `X`, in the target's direction as SAM has it.
+    /// The path with `=` and `X`, in the target's direction as in SAM.
     pub fn cigar(&self) -> String {
         let letter = |column: &ColumnShown| match column.kind {
             ColumnKind::Equal => '=',
@@ -173,12 +175,12 @@ impl<'a> ShownHit<'a> {
         letters.chunk_by(|a, b| a == b).map(|run| format!("{}{}", run.len(), run[0])).collect()
     }
 
-    /// Share of the query in this hit, in percent.
+    /// Percentage of the query in this hit.
     pub fn covered(&self, query_len: usize) -> f64 {
         100.0 * f64::from(self.query.1 - self.query.0) / query_len.max(1) as f64
     }
 
-    /// First and last aligned letter of the target in the direction of the query, from 1.
+    /// 1-based positions of the first and last aligned target residue in the direction of the query.
     pub fn target_ends(&self) -> (u32, u32) {
         match self.strand {
             Strand::Forward => (self.target.0 + 1, self.target.1),
@@ -188,7 +190,7 @@ impl<'a> ShownHit<'a> {
 }
 
 impl ColumnShown {
-    /// Both letters in the other direction.
+    /// Complements both residues.
     pub fn complement(&mut self) {
         for letter in [&mut self.query, &mut self.target] {
             if *letter != GAP {

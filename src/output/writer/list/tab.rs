@@ -1,4 +1,4 @@
-//! A table of hits: BLAST's `-outfmt 6`, with any of its columns and ours.
+//! The table of hits: BLAST's `-outfmt 6`, with any of its columns and our own.
 
 use super::numbers::{bits_text, evalue_text};
 use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
@@ -8,14 +8,15 @@ use crate::terms::casts::whole_u32;
 use crate::terms::options::{Column, IdentityDefinition};
 use std::io::Write;
 
-/// E-value and bit score if scores have none, and masked residues if nothing is masked. No number, since every number passes some filter.
+/// Placeholder for E-value and bit score if the scores have none, and for masked residues if masking is off. It is not
+/// a number, since any number would pass some filter.
 const NOT_AVAILABLE: &str = "NA";
 
 /// The last comment before the hits.
 const HITS_FOLLOW: &str = "# The hits found, a line each:\n";
 
-/// Comments: the program, the command, what is said of the run, and the columns, by BLAST's longer names as in its own
-/// comments, and by those that `--columns` takes. Biopython takes the last line for the end of the comments.
+/// Comments: the program, the command, the comments on the run, and the columns by their long names, as in BLAST's
+/// comments, and by the names that `--columns` accepts. Biopython treats the last line as the end of the comments.
 pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Vec<u8> {
     let named =
         |name: fn(Column) -> &'static str| columns.iter().map(|&column| name(column)).collect::<Vec<_>>();
@@ -27,8 +28,8 @@ pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Ve
     text.into_bytes()
 }
 
-/// The header of a table without hits, made of that of one with hits. It has no line of fields, and so Biopython does not
-/// wait for hits.
+/// Converts the header of a table with hits to that of a table without hits. It has no line of fields, so Biopython
+/// does not expect hits.
 pub fn header_without_hits(header: &[u8]) -> Vec<u8> {
     let lines = header.split_inclusive(|&byte| byte == b'\n');
     let shown = lines.filter(|line| !line.starts_with(b"# Fields: "));
@@ -86,7 +87,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
             let share = 100.0 * f64::from(kinds.positives) / f64::from(kinds.columns().max(1));
             put(out, format_args!("{share:.2}"));
         }
-        // BLAST shows the target's reverse complement beside the query; of proteins it has no frames.
+        // BLAST shows the target's reverse complement beside the query. For proteins it has no frames.
         Column::Qframe => put(out, frame(hit, false)),
         Column::Sframe => put(out, frame(hit, is_reverse)),
         Column::Btop => push_btop(out, &hit.columns),
@@ -122,7 +123,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
     }
 }
 
-/// Rounded, but 100 only where nothing is missing.
+/// Rounded to an integer, but 100 only for a share of 100 percent.
 fn whole_percent(share: f64) -> u32 {
     let rounded = whole_u32(share + 0.5);
     if share < 100.0 { rounded.min(99) } else { rounded }
@@ -136,7 +137,7 @@ fn frame(hit: &ShownHit, is_reverse: bool) -> i32 {
     }
 }
 
-/// BLAST's trace-back operations: numbers of equal columns, and the two letters of each other column.
+/// BLAST's trace-back operations: numbers of equal columns, and the two residues of each other column.
 fn push_btop(out: &mut Vec<u8>, columns: &[ColumnShown]) {
     let mut equal = 0;
     for column in columns {
@@ -156,6 +157,6 @@ fn push_btop(out: &mut Vec<u8>, columns: &[ColumnShown]) {
 }
 
 fn put(out: &mut Vec<u8>, value: impl std::fmt::Display) {
-    // A vector takes all.
+    // Writing to a vector cannot fail.
     let _ = write!(out, "{value}");
 }

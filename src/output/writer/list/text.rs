@@ -1,4 +1,4 @@
-//! Alignments to read: blocks of three lines, as wide as the terminal.
+//! Readable alignments: blocks of three lines, as wide as the terminal.
 
 use super::numbers::{bits_text, evalue_text};
 use super::shown::{ColumnKind, ColumnShown, GAP, QueryTold, ShownHit};
@@ -8,27 +8,27 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::options::PageOptions;
 use std::fmt::Write;
 
-/// Columns of letters at least, however narrow the terminal is.
+/// Minimum number of residue columns, even if the terminal is narrower.
 const LEAST: usize = 20;
 const RED: &str = "\x1b[31m";
 const YELLOW: &str = "\x1b[33m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
-/// An alignment in blocks.
+/// An alignment to be printed in blocks.
 pub struct Blocks<'a> {
-    /// What the two sequences are called, equally long.
+    /// Labels of the two sequences, of equal length.
     pub labels: [&'static str; 2],
     pub alphabet: Alphabet,
-    /// First and last letter of each, from 1, in the direction of the columns.
+    /// 1-based positions of the first and last residue of each sequence, in the direction of the columns.
     pub query: (u64, u64),
     pub target: (u64, u64),
     pub columns: &'a [ColumnShown],
-    /// Whether letters of each are numbered downwards.
+    /// Whether the positions of each sequence descend.
     pub descends: [bool; 2],
 }
 
-/// One of the two sequences of a block: its label, and the number of its next letter.
+/// One of the two sequences of a block: its label, and the position of its next residue.
 struct Side {
     label: &'static str,
     next: u64,
@@ -90,8 +90,8 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     push_blocks(text, page, &blocks);
 }
 
-/// Text with its spaces turned into ends of lines where these would have more than `width` letters, unless a word has. The
-/// first line begins behind so many letters. The text is as long as it was.
+/// Replaces spaces by line breaks so that lines have at most `width` characters, unless a word is longer. The first
+/// line starts at column `column`. The length of the text does not change.
 fn folded(text: &str, (mut column, width): (usize, usize)) -> String {
     let mut folded = String::with_capacity(text.len());
     for (at, word) in text.split(' ').enumerate() {
@@ -116,7 +116,7 @@ pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &Blocks) {
     let digits = [query.0, query.1, target.0, target.1].map(|end| end.to_string().len());
     let digits = digits.into_iter().max().unwrap_or(1);
     let label = labels[0].len();
-    // The label, a space, the number, a space, letters, a space, the number.
+    // A line is the label, a space, the position, a space, residues, a space, and the position.
     let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
     let mut query = Side { label: labels[0], next: query.0, descends: descends[0] };
     let mut target = Side { label: labels[1], next: target.0, descends: descends[1] };
@@ -129,7 +129,7 @@ pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &Blocks) {
     }
 }
 
-/// What stands between two letters: of proteins the letter where they are equal, and + for a positive score.
+/// The sign between two residues. For proteins it is the residue if both are equal, and + for a positive score.
 fn sign(alphabet: Alphabet, column: &ColumnShown) -> char {
     match (column.kind, alphabet) {
         (ColumnKind::Equal, Alphabet::Protein) => char::from(column.query),
@@ -140,7 +140,7 @@ fn sign(alphabet: Alphabet, column: &ColumnShown) -> char {
 }
 
 impl Side {
-    /// A line of a block. A line without letters, where all is a gap, has the number of the letter before it twice.
+    /// Appends a line of a block. A line that is all gap shows the position of the residue before it twice.
     fn push(
         &mut self,
         text: &mut String,
@@ -158,18 +158,18 @@ impl Side {
         line(text, format_args!("{} {first:>digits$} {shown} {}", self.label, self.before()));
     }
 
-    /// The number of the last letter.
+    /// The position of the last residue.
     fn before(&self) -> u64 {
         if self.descends { self.next + 1 } else { self.next.saturating_sub(1) }
     }
 }
 
-/// Text in a colour, where there are any.
+/// Text in a color, if colors are enabled.
 fn painted(page: &PageOptions, colour: &str, text: &str) -> String {
     if page.colour { format!("{colour}{text}{PLAIN}") } else { text.to_string() }
 }
 
-/// The letters of a line. Those side by side of one colour are painted at once.
+/// The residues of a line. Adjacent residues of one color share an escape sequence.
 fn shown_letters(page: &PageOptions, block: &[ColumnShown], letter: impl Fn(&ColumnShown) -> u8) -> String {
     let runs = block.chunk_by(|one, other| colour_of(one.kind) == colour_of(other.kind));
     let shown = runs.map(|run| {
@@ -192,7 +192,7 @@ fn colour_of(kind: ColumnKind) -> Option<&'static str> {
 
 /// Appends a line.
 pub fn line(text: &mut String, content: std::fmt::Arguments) {
-    // A string takes all.
+    // Writing to a string cannot fail.
     let _ = text.write_fmt(content);
     text.push('\n');
 }
@@ -201,7 +201,7 @@ pub fn line(text: &mut String, content: std::fmt::Arguments) {
 mod tests {
     use super::*;
 
-    /// Columns of two aligned texts; `+` is a positive score.
+    /// Columns of two aligned texts; `+` marks a positive score.
     fn columns(query: &str, kinds: &str, target: &str) -> Vec<ColumnShown> {
         let kind = |letter| match letter {
             '=' => ColumnKind::Equal,
@@ -228,7 +228,7 @@ mod tests {
         text
     }
 
-    /// Lines are as wide as the page, and letters stand below each other; a narrow page has 20 letters still.
+    /// Lines are as wide as the page and columns are aligned; a narrow page still has 20 residues per line.
     #[test]
     fn blocks_are_as_wide_as_the_page() {
         let aligned =
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(folded("", (0, 80)), "");
     }
 
-    /// Each run of one colour is painted once, on a terminal alone.
+    /// Each run of one color has one escape sequence, and only on a terminal.
     #[test]
     fn colours_are_those_of_runs() {
         let aligned = columns("AC--GTTKA", "=XDDIIX+=", "AGTT--CRA");

@@ -1,4 +1,4 @@
-//! The lines of a receipt that tell how a merge of parts of the references chooses hits.
+//! The lines of a receipt that specify how a merge of parts of the references chooses hits.
 
 use crate::align::quality::Typical;
 use crate::terms::alphabet::Alphabet;
@@ -11,7 +11,7 @@ const LIMITS: &str = "limits\t";
 const MATES: &str = "mates\t";
 const LIST: &str = "list\t";
 
-/// How hits are chosen, and what their mapping quality depends on.
+/// Rules by which hits are chosen, and the values that their mapping quality depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub min_score: i32,
@@ -22,7 +22,7 @@ pub struct Choice {
     pub list: Option<ListInReceipt>,
 }
 
-/// How hits of lists are chosen, and how they show.
+/// Rules by which hits of lists are chosen, and how they are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListInReceipt {
     pub rank: Rank,
@@ -30,17 +30,17 @@ pub struct ListInReceipt {
     pub columns: Vec<Column>,
 }
 
-/// How pairs of mates are chosen.
+/// Rules by which pairs of mates are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatesInReceipt {
     pub insert: InsertSize,
-    /// As [`crate::align::quality::PairScores`] has them.
+    /// As in [`crate::align::quality::PairScores`].
     pub match_: i32,
     pub close: i64,
 }
 
 impl Choice {
-    /// All lines.
+    /// All lines of the choice.
     pub fn lines(&self) -> String {
         let Choice { min_score, secondary_ppm, limits, typical: Typical { match_, mismatch }, mates, list } =
             self;
@@ -50,7 +50,7 @@ impl Choice {
         hits + &line_of(limits) + &mates + &list
     }
 
-    /// Takes the lines that begin here.
+    /// Parses the lines that begin here.
     pub fn parse<'a>(lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<Choice> {
         let fields: Vec<&str> = lines.next()?.strip_prefix(HITS)?.split('\t').collect();
         let &[min_score, secondary_ppm, match_, mismatch] = &fields[..] else { return None };
@@ -131,7 +131,7 @@ fn line_of(limits: &Limits) -> String {
     format!("{LIMITS}{max_hits}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\n")
 }
 
-/// The limits of a line.
+/// Parses the line of limits.
 fn limits_of(line: &str) -> Option<Limits> {
     let fields: Vec<&str> = line.strip_prefix(LIMITS)?.split('\t').collect();
     let &[max_hits, max_targets, max_per_target, ties, identity, coverage] = &fields[..] else { return None };
@@ -145,7 +145,7 @@ fn limits_of(line: &str) -> Option<Limits> {
     })
 }
 
-/// Whether limits let anything in.
+/// Whether the limits admit any hit.
 fn is_sound(limits: &Limits) -> bool {
     let Limits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
     let is_percent = |share| (0.0..=100.0).contains(&share);

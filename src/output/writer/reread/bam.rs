@@ -1,4 +1,4 @@
-//! Records of BAM, field by field (SAMv1 specification, 4.2).
+//! Reads BAM records, field by field (SAMv1 specification, 4.2).
 
 use super::mates::{MateHit, MateTold, PathTold, is_copied};
 use super::{QueryInPart, RecordHit, RecordTold, Standing, damaged, span};
@@ -20,7 +20,7 @@ struct RecordLayout {
     tags: Vec<Tag>,
 }
 
-/// Reads a record with its size into `bytes`; none at the end of the input.
+/// Reads a record with its size into `bytes`; leaves it empty at the end of the input.
 pub fn read(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
     if input.fill_buf()?.is_empty() {
         return Ok(());
@@ -29,7 +29,7 @@ pub fn read(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
     input.read_exact(&mut size)?;
     bytes.extend_from_slice(&size);
     let size = u32::from_le_bytes(size) as usize;
-    // The size may be damaged, so memory is taken as bytes come.
+    // The size may be damaged, so memory is allocated as bytes arrive.
     match input.take(size as u64).read_to_end(bytes)? {
         read if read == size => Ok(()),
         _ => Err(damaged()),
@@ -42,12 +42,12 @@ pub fn name(record: &[u8]) -> &[u8] {
     record.get(NAME..(NAME + len).saturating_sub(1)).unwrap_or_default()
 }
 
-/// Number of the letters that stand in it.
+/// Length of its SEQ.
 pub fn letters(record: &[u8]) -> usize {
     array(record, BASES).map_or(0, |len| u32::from_le_bytes(len) as usize)
 }
 
-/// What a record tells; `None` for one that a run of a part doesn't write.
+/// Decodes a record; `None` if no run of a part writes such a record.
 pub fn told(record: &[u8]) -> Option<RecordTold> {
     let layout = RecordLayout::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
@@ -65,7 +65,7 @@ pub fn told(record: &[u8]) -> Option<RecordTold> {
     Some(RecordTold { aligned: Some(RecordHit { score, strand, secondary, target, span }), of_query })
 }
 
-/// What a record tells of a mate.
+/// Decodes a record of a mate.
 pub fn mate(record: &[u8]) -> Option<MateTold> {
     let layout = RecordLayout::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
@@ -118,7 +118,7 @@ pub fn mate(record: &[u8]) -> Option<MateTold> {
     })
 }
 
-/// Appends a record in its new standing. [`told`] has found it sound.
+/// Appends a record in its new standing. [`told`] must have accepted it.
 pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
     let Some(layout) = RecordLayout::of(record) else { return };
     let start = out.len();
@@ -142,20 +142,20 @@ pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
     out[start..start + 4].copy_from_slice(&size.to_le_bytes());
 }
 
-/// Makes what stands before the letters that of a secondary record, which has none.
+/// Converts the fields before SEQ to those of a secondary record, which has no SEQ.
 fn demote(record: &mut [u8], layout: &RecordLayout) {
     record[QUALITY] = 0;
     // SECONDARY is a bit of the second byte.
     record[FLAGS + 1] |= (SECONDARY >> 8) as u8;
     record[BASES..BASES + 4].fill(0);
     if layout.tag(b"CG").is_some() && layout.fields.cigar < layout.fields.bases {
-        // What stands for the CIGAR says that all letters are clipped.
+        // The placeholder CIGAR clips all bases of SEQ, of which none are left.
         let clip = Kind::Clip as u32;
         record[layout.fields.cigar..layout.fields.cigar + 4].copy_from_slice(&clip.to_le_bytes());
     }
 }
 
-/// The value of a tag of an integer type, as records have it.
+/// The value of an integer tag, if it fits the type of records.
 fn number(tag: &Tag, record: &[u8]) -> Option<i32> {
     i32::try_from(tag.number(record)?).ok()
 }
@@ -172,7 +172,7 @@ impl RecordLayout {
         Some(RecordLayout { fields, tags })
     }
 
-    /// The operations of the CIGAR by length and letter.
+    /// The lengths and characters of the CIGAR's operations.
     fn operations<'a>(&self, record: &'a [u8]) -> Option<impl Iterator<Item = (u32, u8)> + use<'a>> {
         let cigar = match self.tag(b"CG") {
             // Name, type, type of the entries, number of entries.
@@ -193,7 +193,8 @@ impl RecordLayout {
         self.tags.first().map_or(record.len(), |tag| tag.range.start)
     }
 
-    /// Appends all tags but those of a part, with this score of the second hit behind that of the record.
+    /// Appends all tags except those of a part, and inserts `second`, the score of the second hit, after the record's
+    /// score.
     fn push_tags(&self, record: &[u8], out: &mut Vec<u8>, second: Option<i32>) {
         for tag in self.tags.iter().filter(|tag| ![*b"XS", *b"YM", *b"YQ"].contains(&tag.name)) {
             out.extend_from_slice(&record[tag.range.clone()]);

@@ -1,19 +1,19 @@
-//! The number of queries in lines of SAM or PAF. The lines come in pieces of any size.
+//! Counts the queries in lines of SAM or PAF. The lines come in pieces of any size.
 
 use super::text;
 use crate::terms::options::Format;
 use memchr::memchr;
 
-/// Counts the lines that are a query's first one.
+/// Counts the lines that are the first of a query.
 pub struct QueryCount {
     is_secondary: fn(&[u8]) -> bool,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not arrived yet.
     begun: Vec<u8>,
     count: u64,
 }
 
 impl QueryCount {
-    /// `None` for BAM, whose records would have to be unpacked.
+    /// `None` for BAM, whose records would have to be decompressed.
     pub fn of(format: Format) -> Option<QueryCount> {
         let is_secondary = match format {
             Format::Sam => text::is_secondary_sam,
@@ -40,7 +40,7 @@ impl QueryCount {
         self.begun.extend_from_slice(piece);
     }
 
-    /// The number of queries so far. A last line without its end counts.
+    /// The number of queries so far. A last line without its newline counts.
     pub fn count(&self) -> u64 {
         self.count + u64::from(!self.begun.is_empty())
     }

@@ -1,7 +1,7 @@
-//! Records of mates in parts of the references: taken apart, and written as those of a run of all references.
+//! Records of mates in parts of the references: decoded, and written as in a run with all references.
 //!
-//! What a record tells of its own alignment stays (CIGAR, NM, MD, cs, AS). What it tells of its mate comes of the hits that
-//! are reported. SEQ and QUAL stand in the first record that a part has of a mate.
+//! The fields about a record's own alignment stay (CIGAR, NM, MD, cs, AS). The fields about its mate are computed from
+//! the hits that are reported. SEQ and QUAL are stored in the first record of a mate in each part.
 
 use super::{PartRecord, QueryInPart, Standing, bam, text};
 use crate::align::quality::of_tier;
@@ -14,22 +14,22 @@ use crate::terms::alphabet::reverse_complement;
 use crate::terms::insert::PairScoring;
 use crate::terms::options::Format;
 
-/// A record of a mate, and what it tells.
+/// A record of a mate, and its decoded fields.
 pub struct MateRecord {
     record: PartRecord,
     told: MateTold,
 }
 
-/// What a record tells of a mate.
+/// The decoded fields of a mate's record.
 #[derive(Default)]
 pub struct MateTold {
-    /// SEQ and QUAL as they stand in the record; empty where there is none.
+    /// SEQ and QUAL as stored in the record; empty if missing.
     pub letters: Vec<u8>,
     pub qualities: Vec<u8>,
-    /// ms.
+    /// The tag ms.
     pub base_qualities: Option<i64>,
     pub read_group: Option<Vec<u8>>,
-    /// Other tags that are copied from the query, as the record has them.
+    /// Other tags copied from the query, in the record's form.
     pub copied: Vec<u8>,
     /// `None` for an unmapped mate.
     pub hit: Option<MateHit>,
@@ -37,22 +37,22 @@ pub struct MateTold {
 
 /// An alignment of a mate.
 pub struct MateHit {
-    /// With the number of its target among all.
+    /// Its target has the index among all references.
     pub alignment: Alignment,
     pub in_part: InPart,
-    /// Of SAM, since BAM has the target's number and PAF's columns stay.
+    /// Only for SAM, since BAM has the target's number, and PAF's columns stay.
     pub target_name: String,
     pub cigar: Vec<(u32, Kind)>,
     pub differences: EditTags,
 }
 
-/// The path that a CIGAR tells.
+/// The path of a CIGAR.
 pub struct PathTold {
     pub cigar: Vec<(u32, Kind)>,
-    /// Letters of the query before it.
+    /// Query residues before the path.
     query_start: u32,
     runs: Cigar,
-    /// Letters of the query and of the target in it.
+    /// Query and target residues in the path.
     lens: (u32, u32),
 }
 
@@ -64,7 +64,7 @@ impl MateHit {
 }
 
 impl PathTold {
-    /// `None` for a path that is none of a mate.
+    /// `None` for a path that no mate can have.
     pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
         let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
         for &(len, letter) in operations {
@@ -87,7 +87,7 @@ impl PathTold {
         Some(path)
     }
 
-    /// The alignment along the path, from a place of a target on.
+    /// The alignment along the path, starting at a position of a target.
     pub fn alignment(
         &self,
         strand: Strand,
@@ -102,7 +102,7 @@ impl PathTold {
 }
 
 impl PartRecord {
-    /// Takes the record of a mate apart; `None` if it is none that a run writes.
+    /// Decodes the record of a mate; `None` if no run writes such a record.
     pub fn into_mate(self) -> Option<MateRecord> {
         let told = match self.format {
             Format::Bam => bam::mate(&self.bytes),
@@ -114,18 +114,18 @@ impl PartRecord {
 }
 
 impl MateRecord {
-    /// The alignment, and what it is in its part.
+    /// The alignment, and its data for merging.
     pub fn hit(&self) -> Option<(&Alignment, InPart)> {
         let hit = self.told.hit.as_ref()?;
         Some((&hit.alignment, hit.in_part))
     }
 
-    /// What it tells of its mate, if it is the first record of it.
+    /// Its query's data for merging, if it is the first record of its mate.
     pub fn of_query(&self) -> Option<QueryInPart> {
         self.record.of_query
     }
 
-    /// SEQ as it was read.
+    /// SEQ in the orientation of the read.
     fn letters_as_read(&self) -> Vec<u8> {
         oriented(&self.told.letters, self.strand())
     }
@@ -143,9 +143,9 @@ impl MateRecord {
     }
 }
 
-/// A mate with the alignments of it that are reported, in their order.
+/// A mate with its reported alignments, in order.
 struct Mate<'a> {
-    /// Of all parts, the first one's first record first.
+    /// The first record in the first part.
     first: &'a MateRecord,
     hits: Vec<(&'a MateRecord, &'a MateHit)>,
     second: Option<i32>,
@@ -155,7 +155,7 @@ struct Mate<'a> {
 }
 
 impl<'a> Mate<'a> {
-    /// `None` where an alignment is of no record.
+    /// `None` if an alignment belongs to no record.
     fn new(records: &'a [MateRecord], found: &Found) -> Option<Mate<'a>> {
         // Equal alignments have equal records.
         let record_of = |alignment: &Alignment| {
@@ -172,7 +172,7 @@ impl<'a> Mate<'a> {
         self.place_of(0)
     }
 
-    /// Where the record of a hit has it.
+    /// The position of a hit.
     fn place_of(&self, number: usize) -> Option<MatePlace<'a>> {
         let (_, hit) = self.hits.get(number)?;
         Some(MatePlace {
@@ -199,8 +199,8 @@ impl<'a> Mate<'a> {
         }
     }
 
-    /// Appends the records of SAM or BAM, whose further hits have the given partners among the hits of the other mate. `None`
-    /// where one can't be.
+    /// Appends the records of SAM or BAM. `partners` gives for each secondary hit its partner among the hits of the
+    /// other mate. `None` if a record cannot be written.
     fn push(&self, out: &mut Vec<u8>, other: &Mate, partners: &[Option<usize>]) -> Option<()> {
         let (is_first, is_proper) = (self.mated.is_first, self.mated.is_proper());
         let MateTold { base_qualities, read_group, copied, .. } = &self.first.told;
@@ -257,7 +257,7 @@ impl<'a> Mate<'a> {
     }
 }
 
-/// Whether a tag is one that a run writes itself.
+/// Whether a run writes this tag itself.
 pub fn is_written(name: &[u8]) -> bool {
     WRITTEN_TAGS.iter().any(|written| name == *written)
 }
@@ -267,7 +267,7 @@ pub fn is_copied(name: &[u8]) -> bool {
     !is_written(name) && name != READ_GROUP
 }
 
-/// The letters of a query in the orientation of a strand, or back.
+/// The residues of a query in the orientation of a strand, or back.
 fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
     match strand {
         Strand::Forward => letters.to_vec(),
@@ -275,8 +275,8 @@ fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
     }
 }
 
-/// Appends the records of two mates, from those that all parts have of each, with the hits that are reported. `None`
-/// where these are not of such records.
+/// Appends the records of two mates with the reported hits, from the records of all parts. `None` if a hit belongs to
+/// no record.
 pub fn push_mates(
     pairs: &PairScoring,
     records: [&[MateRecord]; 2],
@@ -284,7 +284,7 @@ pub fn push_mates(
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let [one, other] = [Mate::new(records[0], &found[0])?, Mate::new(records[1], &found[1])?];
-    // Parts of the references have no circles.
+    // Parts of the references have no circular references.
     let partners = pairs.partners([&found[0].alignments, &found[1].alignments], |_| None);
     for ((own, mate), partners) in [(&one, &other), (&other, &one)].into_iter().zip(&partners) {
         match own.first.record.format {
@@ -333,7 +333,8 @@ mod tests {
         [whole, part].map(|options| writer_of_mates(&options, scoring(), &[("t", &target)], insert).unwrap())
     }
 
-    /// Alignments on both strands with gaps, one of 65,537 operations, and an equal place with another path.
+    /// Alignments on both strands with gaps, one of 65,537 operations, and two with the same position but different
+    /// paths.
     fn alignments() -> Vec<Alignment> {
         let gaps: Cigar = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
         let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
@@ -353,7 +354,7 @@ mod tests {
         })
     }
 
-    /// The records of a part with these alignments of each mate, taken apart.
+    /// The decoded records of a part with these alignments of each mate.
     fn apart(
         format: Format,
         part: &Writer,
@@ -380,7 +381,7 @@ mod tests {
         })
     }
 
-    /// Whatever is reported of what a part has is what the writer makes of it.
+    /// For all reported subsets of a part's hits, the result equals the writer's output.
     #[test]
     fn joined_mates_are_those_of_the_writer() {
         let all = alignments();
@@ -417,14 +418,14 @@ mod tests {
                         );
                     }
                 }
-                // Mates that the part has nothing of.
+                // Mates without hits in the part.
                 let records = apart(format, &part, &reads, [&[], &[]]);
                 assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
                 let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
                 let mut out = Vec::new();
                 push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
                 assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
-                // Nor is anything made of what no part has.
+                // Hits that no part has cannot be written.
                 let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
                 assert!(
                     push_mates(&PAIRS, [&records[0], &records[1]], &[other, found[1].clone()], &mut out)
@@ -434,7 +435,7 @@ mod tests {
         }
     }
 
-    /// No byte of a record leads out of it, or to a panic.
+    /// No byte of a record causes an access outside it, or a panic.
     #[test]
     fn damaged_records_are_refused_or_read() {
         let all = [alignments()[0].clone(), alignments()[1].clone()];

@@ -1,4 +1,4 @@
-//! Lines of SAM and PAF, column by column.
+//! Reads lines of SAM and PAF, column by column.
 
 use super::mates::{MateHit, MateTold, PathTold, is_copied, is_written};
 use super::{QueryInPart, RecordHit, RecordTold, Standing, span};
@@ -13,30 +13,30 @@ use memchr::memmem;
 
 const SCORE: &[u8] = b"AS:i:";
 const SECOND: &[u8] = b"XS:i:";
-/// PAF's path.
+/// PAF's tag with the path.
 const PATH: &[u8] = b"cg:Z:";
 const IN_PART: &[u8] = b"YM:Z:";
 const OF_QUERY: &[u8] = b"YQ:Z:";
 const PRIMARY_LINE: &[u8] = b"tp:A:P";
 const SECONDARY_LINE: &[u8] = b"tp:A:S";
 
-/// A format of lines.
+/// A line format.
 pub struct LineFormat {
     /// Column of the mapping quality.
     quality: usize,
     /// First column of the tags.
     tags: usize,
-    /// What the columns before the tags tell of a hit. The outer `None` is for columns that a run doesn't write.
+    /// Decodes the hit in the columns before the tags. The outer `None` is for columns that no run writes.
     read: fn(&[&[u8]]) -> Option<Option<HitInColumns>>,
-    /// Column of the primary line that tells the query's letters, and how to count them.
+    /// The column of the primary line that gives the query's length, and a function to read the length.
     letters: (usize, fn(&[u8]) -> usize),
-    /// The content of a column in a secondary record, where it differs from that in a primary one.
+    /// The content of a column in a secondary record, if it differs from that in a primary record.
     demoted: fn(usize, &[u8]) -> Option<Vec<u8>>,
     /// Whether the joined file has the score of the second hit.
     tells_second: bool,
 }
 
-/// What columns tell of a hit: its strand, whether it is a secondary one, and the longer span.
+/// The hit in the columns: its strand, whether it is secondary, and the longer span.
 struct HitInColumns {
     strand: Strand,
     secondary: bool,
@@ -65,19 +65,19 @@ pub fn name(line: &[u8]) -> &[u8] {
     line.split(|&letter| letter == b'\t').next().unwrap_or_default()
 }
 
-/// Whether a line of SAM is another record of the query before it.
+/// Whether a line of SAM is another record of the same query as the line before it.
 pub fn is_secondary_sam(line: &[u8]) -> bool {
     let flags = line.splitn(3, |&letter| letter == b'\t').nth(1);
     flags.and_then(number::<u16>).is_some_and(|flags| flags & (SECONDARY | SUPPLEMENTARY) != 0)
 }
 
-/// Whether a line of PAF is another record of the query before it.
+/// Whether a line of PAF is another record of the same query as the line before it.
 pub fn is_secondary_paf(line: &[u8]) -> bool {
     memmem::find(line, b"\ttp:A:S").is_some() || memmem::find(line, SUPPLEMENTARY_LINE).is_some()
 }
 
 impl LineFormat {
-    /// What the line tells; `None` for one that a run of a part doesn't write.
+    /// Decodes a line; `None` if no run of a part writes such a line.
     pub fn told(&self, line: &[u8]) -> Option<RecordTold> {
         let line = line.strip_suffix(b"\n")?;
         let columns: Vec<&[u8]> = line.split(|&letter| letter == b'\t').collect();
@@ -98,7 +98,7 @@ impl LineFormat {
         Some(RecordTold { aligned: Some(RecordHit { score, strand, secondary, target, span }), of_query })
     }
 
-    /// Number of the query's letters, as its primary line tells it.
+    /// Length of the query, as its primary line gives it.
     pub fn letters(&self, line: &[u8]) -> usize {
         let (column, count) = self.letters;
         line.split(|&letter| letter == b'\t').nth(column).map_or(0, count)
@@ -152,7 +152,7 @@ fn read_sam(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
     Some(Some(HitInColumns { strand, secondary: flags & SECONDARY != 0, span }))
 }
 
-/// Of SEQ, where `*` is none.
+/// Length of SEQ, which is 0 for `*`.
 fn letters_of_sam(sequence: &[u8]) -> usize {
     if sequence == b"*" { 0 } else { sequence.len() }
 }
@@ -169,8 +169,8 @@ fn demoted_sam(at: usize, column: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Query with length, start and end, strand, target with length, start and end, matches, columns, quality. Which
-/// record is secondary is told by a tag.
+/// Query with length, start and end, strand, target with length, start and end, matches, columns, quality. A tag marks
+/// secondary records.
 fn read_paf(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
     let &[_, _, start, end, strand, _, _, target_start, target_end, _, _, _] = columns else { return None };
     let strand = match strand {
@@ -180,7 +180,7 @@ fn read_paf(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
         _ => return None,
     };
     let len = |start, end| number::<u32>(end)?.checked_sub(number(start)?);
-    // The tag with the path tells which of it counts.
+    // The path in the tags shows which of the two spans counts.
     let span = len(start, end)?.max(len(target_start, target_end)?);
     Some(Some(HitInColumns { strand, secondary: false, span }))
 }
@@ -203,7 +203,7 @@ fn operations(cigar: &[u8]) -> Option<Vec<(u32, u8)>> {
     operations.map(|one| one.split_last().and_then(|(&letter, len)| Some((number(len)?, letter)))).collect()
 }
 
-/// What a line of SAM tells of a mate.
+/// Decodes a line of SAM of a mate.
 pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
     let columns: Vec<&[u8]> = line.strip_suffix(b"\n")?.split(|&letter| letter == b'\t').collect();
     let (fixed, tags) = columns.split_at_checked(SAM.tags)?;
@@ -233,7 +233,7 @@ pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
     };
     Some(MateTold {
         letters: known(letters),
-        // One base's quality may be a star.
+        // The quality of a single base may be `*`.
         qualities: if letters.len() == 1 && letters != b"*" { qualities.to_vec() } else { known(qualities) },
         base_qualities,
         read_group: tag(b"RG:Z:").map(<[u8]>::to_vec),
@@ -242,7 +242,7 @@ pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
     })
 }
 
-/// What a line of PAF tells of a mate. It has neither letters nor what SAM and BAM say of the other mate.
+/// Decodes a line of PAF of a mate. It has no residues, and none of the fields of SAM and BAM about the other mate.
 pub fn mate_paf(line: &[u8]) -> Option<MateTold> {
     let columns: Vec<&[u8]> = line.strip_suffix(b"\n")?.split(|&letter| letter == b'\t').collect();
     let (fixed, tags) = columns.split_at_checked(PAF.tags)?;
@@ -265,7 +265,7 @@ pub fn mate_paf(line: &[u8]) -> Option<MateTold> {
     Some(MateTold { hit: Some(MateHit::of(alignment, in_part)), ..MateTold::default() })
 }
 
-/// Appends the line of an unaligned query, of which `line` is any.
+/// Appends the line of an unaligned query, given any of its lines.
 pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let tags: Vec<&[u8]> = line.split(|&letter| letter == b'\t').skip(PAF.tags).collect();
@@ -279,7 +279,7 @@ pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Those of the tags whose names `is_copied` takes, each after a tab.
+/// The tags whose names `is_copied` accepts, each preceded by a tab.
 fn copied(tags: &[&[u8]], is_copied: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let of_query = tags.iter().filter(|tag| tag.get(..2).is_some_and(&is_copied));
     of_query.flat_map(|tag| [b"\t", *tag].concat()).collect()
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn what_is_cut_short_is_refused() {
         let line = format!("{SAM_LINE}\tYM:Z:5,-\n");
-        // A line that ends inside of a tag's number may look whole, but for its end.
+        // A line truncated inside a tag's number may look complete, except for the missing newline.
         for len in 0..line.len() {
             assert_eq!(SAM.told(&line.as_bytes()[..len]), None, "{len}");
         }

@@ -1,28 +1,28 @@
-//! A sorted stream of records in blocks of bgzf.
+//! Writes a sorted stream of records in bgzf blocks.
 //!
-//! Where blocks begin follows from the records alone. A block holds whole records, as many as fit, and only a record
-//! that is longer than a block is cut. So a region begins with a block of its own, and the bytes are the same however
-//! the records came together.
+//! The boundaries of blocks depend on the records alone. A block holds the maximum number of whole records that fit,
+//! and only a record that is longer than a block is split. So a region begins with a block of its own, and the bytes do
+//! not depend on how the records were gathered.
 
 use super::merge::Merge;
 use crate::output::writer::bgzf::{self, BLOCK, CompressionLevel};
 use crate::terms::error::Result;
 
-/// Bytes of records that are packed at once, in many blocks; a batch may end a block later.
+/// Bytes of records that are compressed together in many blocks; a batch may end up to one block later.
 const BATCH: usize = 1 << 24;
 
 /// Records in whole blocks.
 #[derive(Default)]
 pub struct BlockBatch {
     pub bytes: Vec<u8>,
-    /// Where each record begins.
+    /// Offset of each record.
     pub starts: Vec<usize>,
-    /// Where each block ends.
+    /// Exclusive end of each block.
     pub ends: Vec<usize>,
 }
 
 impl BlockBatch {
-    /// The next records of `merge`; none at its end.
+    /// The next records of `merge`; empty at its end.
     fn fill(merge: &mut Merge) -> Result<BlockBatch> {
         let mut batch = BlockBatch::default();
         while let Some(record) = merge.record() {
@@ -36,12 +36,12 @@ impl BlockBatch {
         Ok(batch)
     }
 
-    /// Bytes of the block that has not ended yet.
+    /// Number of bytes in the current, incomplete block.
     fn open(&self) -> usize {
         self.bytes.len() - self.ends.last().unwrap_or(&0)
     }
 
-    /// Whether the record belongs to the same block as the one before.
+    /// Whether the record fits in the same block as the record before it.
     fn has_room(&self, record: &[u8]) -> bool {
         self.open() + record.len() <= BLOCK
     }
@@ -64,14 +64,14 @@ impl BlockBatch {
         }
     }
 
-    /// The blocks before they are packed.
+    /// The uncompressed blocks.
     fn blocks(&self) -> Vec<&[u8]> {
         let starts = [0].iter().chain(&self.ends);
         starts.zip(&self.ends).map(|(&start, &end)| &self.bytes[start..end]).collect()
     }
 
-    /// Where each record begins in an output in which the blocks stand from byte `at` on: the byte of its block, and
-    /// the byte within the block before it was packed, in the low 16 bits. `packed` is the blocks' bytes.
+    /// Virtual offset of each record in an output whose blocks start at byte `at`: the offset of its block, and in the
+    /// low 16 bits the offset in the uncompressed block. `packed` has the compressed bytes of the blocks.
     pub fn offsets(&self, packed: &[Vec<u8>], mut at: u64) -> Vec<u64> {
         let mut blocks = self.ends.iter().zip(packed).peekable();
         let mut begin = 0;
@@ -86,8 +86,8 @@ impl BlockBatch {
     }
 }
 
-/// Packs all records of `merge`, and hands batch after batch, with the bytes of its blocks, to `put`. The next batch is
-/// gathered while one is packed on the other threads.
+/// Compresses all records of `merge`, and passes each batch with the bytes of its blocks to `put`. The next batch is
+/// gathered while a batch is compressed on the other threads.
 pub fn pack_all(
     merge: &mut Merge,
     level: CompressionLevel,
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn offsets_are_of_blocks_and_within_them() {
         let cut = batch(&[100, BLOCK - 100, 50, 60, 2 * BLOCK + 70, 80]);
-        // As many bytes as the block's number, from 1.
+        // Each block has the length of its 1-based number.
         let packed: Vec<Vec<u8>> = (1..=cut.ends.len()).map(|len| vec![0; len]).collect();
         let offsets = cut.offsets(&packed, 1000);
         let place = |block: u64, within: u64| block << 16 | within;

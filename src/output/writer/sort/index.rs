@@ -1,8 +1,8 @@
-//! The index of sorted BAM, made while the records are written: BAI (SAMv1 specification, 5.2), or CSI where a reference
-//! is too long for that (CSIv1).
+//! The index of sorted BAM, built while the records are written: BAI (SAMv1 specification, 5.2), or CSI if a reference
+//! is too long for BAI (CSIv1).
 //!
-//! It has what `samtools index` would make of the file. Of each reference it tells in which stretches of the file
-//! the records of each bin lie, where those of each window begin (in CSI: those of each bin), and how many there are.
+//! It has the content that `samtools index` would produce. For each reference it stores the file ranges of the records
+//! in each bin, the start of the records in each window (in CSI: in each bin), and the number of records.
 
 use super::record::RecordPlace;
 use crate::output::writer::bgzf;
@@ -10,23 +10,23 @@ use crate::terms::casts::to_u32;
 use crate::terms::error::Result;
 use std::collections::BTreeMap;
 
-/// Letters of a window, the smallest bins, as a power of 2.
+/// Base-2 logarithm of the length in bases of a window, the smallest bin.
 const WINDOW: u32 = 14;
-/// Levels of bins below the largest bin in BAI, in whose bins a reference has to lie.
+/// Levels of bins below the largest bin in BAI, whose range limits the length of a reference.
 const BAI_LEVELS: u32 = 5;
-/// Levels that are enough for any reference of BAM.
+/// Number of levels that suffices for any reference of BAM.
 const MOST_LEVELS: u32 = 6;
-/// Letters of the longest reference that BAI can have.
+/// Length in bases of the longest reference that BAI supports.
 const BAI_LONGEST: u64 = (1 << 29) - 1;
-/// What htslib adds to the longest reference.
+/// The amount that htslib adds to the longest reference.
 const MARGIN: u64 = 256;
-/// Bytes of the file, packed: a bin of fewer joins its parent.
+/// Minimum size of a bin in compressed file bytes: a smaller bin joins its parent.
 const LEAST_BIN: u64 = 0x10000;
 
 pub const BAI_EXTENSION: &str = ".bai";
 pub const CSI_EXTENSION: &str = ".csi";
 
-/// How bins are numbered, and in which format they are written.
+/// The numbering of bins, and the format of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexShape {
     levels: u32,
@@ -34,7 +34,7 @@ pub struct IndexShape {
 }
 
 impl IndexShape {
-    /// For references of at most this many letters.
+    /// The shape for references of at most this number of bases.
     pub fn of(longest: u64) -> IndexShape {
         if longest <= BAI_LONGEST {
             return IndexShape { levels: BAI_LEVELS, is_csi: false };
@@ -43,12 +43,12 @@ impl IndexShape {
         IndexShape { levels: (BAI_LEVELS..MOST_LEVELS).find(fits).unwrap_or(MOST_LEVELS), is_csi: true }
     }
 
-    /// What the output's name has behind it in the name of the index.
+    /// Suffix that the index appends to the output's name.
     pub fn extension(self) -> &'static str {
         if self.is_csi { CSI_EXTENSION } else { BAI_EXTENSION }
     }
 
-    /// The smallest bin that holds a stretch.
+    /// The smallest bin that contains an interval.
     fn bin(self, start: u64, end: u64) -> u32 {
         let last = end - 1;
         let shift = |level: u32| WINDOW + 3 * (self.levels - level);
@@ -62,13 +62,13 @@ impl IndexShape {
         ((bin - first_bin(level)) as usize) << (3 * (self.levels - level))
     }
 
-    /// The number of the bin that isn't one, but tells how many records there are.
+    /// Number of the pseudo-bin that stores the number of records.
     fn counts_bin(self) -> u32 {
         first_bin(self.levels + 1) + 1
     }
 }
 
-/// The first bin of a level: there are 8 times as many as in the level before.
+/// The first bin of a level, which has 8 times as many bins as the level before.
 fn first_bin(level: u32) -> u32 {
     ((1 << (3 * level)) - 1) / 7
 }
@@ -77,37 +77,37 @@ fn level_of(bin: u32) -> u32 {
     (0..).take_while(|&level| first_bin(level) <= bin).last().unwrap_or(0)
 }
 
-/// From where to where in the file.
+/// Start and end of a chunk in the file.
 type Chunk = (u64, u64);
 
-/// The index of the records so far.
+/// Builds the index as records are added.
 pub struct IndexBuilder {
     shape: IndexShape,
     references: usize,
     /// The bytes of all references before the current one.
     bytes: Vec<u8>,
-    /// How many references `bytes` holds.
+    /// Number of references in `bytes`.
     written: usize,
     current: Option<ReferenceIndex>,
     unplaced: u64,
 }
 
-/// Of one reference.
+/// The index of one reference.
 struct ReferenceIndex {
     number: usize,
     bins: BTreeMap<u32, Vec<Chunk>>,
-    /// Where the first record that reaches into each window begins; `None` where none does.
+    /// For each window, the start of the first record that overlaps it; `None` if there is none.
     windows: Vec<Option<u64>>,
-    /// Where its first record begins.
+    /// Start of its first record.
     begin: u64,
     mapped: u64,
     unmapped: u64,
-    /// The bin of the last records, and where the first of them begins.
+    /// The bin of the last records, and the start of the first of them.
     open: (u32, u64),
 }
 
 impl IndexBuilder {
-    /// For a file with this many references.
+    /// For a file with this number of references.
     pub fn new(shape: IndexShape, references: usize) -> IndexBuilder {
         IndexBuilder { shape, references, bytes: Vec::new(), written: 0, current: None, unplaced: 0 }
     }
@@ -127,7 +127,7 @@ impl IndexBuilder {
         current.add(place, bin, offset);
     }
 
-    /// Ends the current reference, whose records end at `offset`.
+    /// Completes the current reference, whose records end at `offset`.
     fn close(&mut self, offset: u64) {
         let Some(mut current) = self.current.take() else { return };
         current.end_chunk(offset);
@@ -136,15 +136,15 @@ impl IndexBuilder {
         self.written += 1;
     }
 
-    /// Writes references without records, up to number `target`.
+    /// Writes references without records, up to index `target`.
     fn skip_to(&mut self, target: usize) {
-        // No bins; and BAI has no windows.
+        // An empty reference has no bins, and in BAI no windows.
         let empty = if self.shape.is_csi { 4 } else { 8 };
         self.bytes.resize(self.bytes.len() + empty * target.saturating_sub(self.written), 0);
         self.written = self.written.max(target);
     }
 
-    /// The index as a file, of records that end at `offset`.
+    /// The index file, given that the records end at `offset`.
     pub fn finish(mut self, offset: u64) -> Result<Vec<u8>> {
         self.close(offset);
         self.skip_to(self.references);
@@ -152,7 +152,7 @@ impl IndexBuilder {
         match self.shape.is_csi {
             true => {
                 out.extend_from_slice(b"CSI\x01");
-                // Window, levels, and no further data.
+                // Window size, levels, and no auxiliary data.
                 [WINDOW, self.shape.levels, 0].iter().for_each(|&number| push(&mut out, number));
             }
             false => out.extend_from_slice(b"BAI\x01"),
@@ -191,13 +191,13 @@ impl ReferenceIndex {
         }
     }
 
-    /// Ends the stretch of records of one bin.
+    /// Ends the chunk of records of one bin.
     fn end_chunk(&mut self, offset: u64) {
         let (bin, begin) = self.open;
         self.bins.entry(bin).or_default().push((begin, offset));
     }
 
-    /// Appends its bytes.
+    /// Appends the bytes of the reference.
     fn push(mut self, shape: IndexShape, end: u64, out: &mut Vec<u8>) {
         let windows = filled(&self.windows);
         self.join_small(shape);
@@ -226,7 +226,8 @@ impl ReferenceIndex {
         }
     }
 
-    /// Joins bins of few bytes with their parents, from the smallest bins on, where those have records of their own.
+    /// Joins bins of few bytes with their parents if the parents have records of their own, starting with the smallest
+    /// bins.
     fn join_small(&mut self, shape: IndexShape) {
         for level in (1..=shape.levels).rev() {
             let of_level: Vec<u32> =
@@ -248,12 +249,12 @@ impl ReferenceIndex {
                 self.bins.entry(parent).or_default().extend(chunks);
             }
         }
-        // A parent's own chunks and those of its children.
+        // A parent now has its own chunks and those of its children.
         self.bins.values_mut().for_each(|chunks| chunks.sort_unstable());
     }
 }
 
-/// Where the records of each window begin; a window without any has what the next one has.
+/// Start of the records of each window; a window without records gets the value of the next window.
 fn filled(windows: &[Option<u64>]) -> Vec<u64> {
     let mut next = 0;
     let mut filled: Vec<u64> = windows
@@ -268,7 +269,7 @@ fn filled(windows: &[Option<u64>]) -> Vec<u64> {
     filled
 }
 
-/// Chunks as one where the first ends in the block in which the next begins.
+/// Joins chunks if the first ends in the block in which the next begins.
 fn joined(chunks: &[Chunk]) -> Vec<Chunk> {
     let mut out: Vec<Chunk> = Vec::with_capacity(chunks.len());
     for &(begin, end) in chunks {
@@ -325,11 +326,11 @@ mod tests {
         assert_eq!((BAI.first_window(4682), BAI.first_window(586), BAI.first_window(0)), (1, 8, 0));
     }
 
-    /// Two references of four with records, and one record nowhere.
+    /// Four references, two of which have records, and one record without a position.
     #[test]
     fn bytes_of_bai() {
         let mut index = IndexBuilder::new(BAI, 4);
-        // Blocks lie far from each other, so that no bin joins another.
+        // Blocks are far from each other, so that no bin joins another.
         let at = |block: u64, within: u64| (block * 0x20000) << 16 | within;
         index.add(&place(1, 5, 10, true), at(1, 0));
         index.add(&place(1, 5, 6, false), at(1, 50));
@@ -349,7 +350,7 @@ mod tests {
             longs(&[at(3, 0), at(4, 7)]),
             words(&[37_450, 2]),
             longs(&[at(1, 0), at(4, 7), 3, 1]),
-            // A window without records has what the next one has.
+            // A window without records has the value of the next window.
             words(&[4]),
             longs(&[at(1, 0), at(2, 0), at(3, 0), at(3, 0)]),
             words(&[2, 4681, 1]),

@@ -1,4 +1,4 @@
-//! Sorted records of several sources as one sorted stream.
+//! Merges sorted records of several sources.
 
 use super::record::{self, SIZE, SortKey};
 use crate::output::writer::reread::damaged;
@@ -9,18 +9,18 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// Sorted records, one after the other.
+/// A source of sorted records.
 pub trait SortedRecords: Send {
-    /// Goes on to the next record, at first to the first one, and gives its place in the order; `None` at the end.
+    /// Advances to the next record, initially to the first, and returns its sort key; `None` at the end.
     fn advance(&mut self) -> Result<Option<SortKey>>;
-    /// The record, its size in front.
+    /// The current record, preceded by its size.
     fn record(&self) -> &[u8];
 }
 
-/// Sources of sorted records, of which equal ones come in the sources' order.
+/// A merge of sorted sources. Records with equal keys come in the order of the sources.
 pub struct Merge<'a> {
     sources: Vec<Box<dyn SortedRecords + 'a>>,
-    /// The record of each source that is not at its end, and the source's number.
+    /// The current record of each source that has not ended, and the source's index.
     next: BinaryHeap<Reverse<(SortKey, usize)>>,
 }
 
@@ -33,12 +33,12 @@ impl<'a> Merge<'a> {
         Ok(Merge { sources, next })
     }
 
-    /// The first record of all that are left.
+    /// The first of all remaining records.
     pub fn record(&self) -> Option<&[u8]> {
         self.next.peek().map(|Reverse((_, source))| self.sources[*source].record())
     }
 
-    /// Goes on behind that record.
+    /// Advances past that record.
     pub fn advance(&mut self) -> Result<()> {
         let Some(mut first) = self.next.peek_mut() else { return Ok(()) };
         match self.sources[first.0.1].advance()? {
@@ -49,7 +49,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Sorted records that are read from a file.
+/// Sorted records read from a file.
 pub struct RecordReader {
     input: Box<dyn BufRead + Send>,
     record: Vec<u8>,
@@ -57,7 +57,7 @@ pub struct RecordReader {
 }
 
 impl RecordReader {
-    /// The records in blocks of bgzf.
+    /// Reads records from bgzf blocks.
     pub fn of_blocks(blocks: impl Read + Send + 'static) -> RecordReader {
         RecordReader::new(Reader::new(BufReader::new(blocks)))
     }
@@ -66,7 +66,7 @@ impl RecordReader {
         RecordReader { input: Box::new(input), record: Vec::new(), last: None }
     }
 
-    /// As [`SortedRecords::advance`]. A record that is none, or not in its place, is an error.
+    /// Like [`SortedRecords::advance`]. An invalid record, or one out of order, is an error.
     pub fn advance(&mut self) -> io::Result<Option<SortKey>> {
         self.record.clear();
         if self.input.fill_buf()?.is_empty() {
@@ -76,7 +76,7 @@ impl RecordReader {
         self.input.read_exact(&mut size)?;
         self.record.extend_from_slice(&size);
         let size = u64::from(u32::from_le_bytes(size));
-        // The size may be damaged, so memory is taken as bytes come.
+        // The size may be damaged, so memory is allocated as bytes arrive.
         (&mut self.input).take(size).read_to_end(&mut self.record)?;
         let key = record::first(&self.record).and_then(SortKey::of).ok_or_else(damaged)?;
         if self.last.replace(key).is_some_and(|last| last > key) {

@@ -1,19 +1,20 @@
-//! What sorting and indices need of a record of BAM (SAMv1 specification, 4.2), its size in front.
+//! The fields of a BAM record that sorting and indexing need (SAMv1 specification, 4.2). Records are preceded by their
+//! size.
 
 use crate::output::writer::line::{REVERSE, UNMAPPED};
 pub use crate::terms::bam::SIZE;
 use crate::terms::bam::{FLAGS, NAME, NAME_LEN, OPERATIONS, START, TARGET, array};
 
-/// Operations of a CIGAR that consume letters of the target, by number: M, D, N, = and X.
+/// Bitmap of the CIGAR operations that consume target bases: M, D, N, = and X.
 const OF_TARGET: u32 = 1 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
 
-/// Where a record is sorted, as `samtools sort` does: by reference, unplaced ones last; by start; forward before
-/// reverse. Of equal records the one that comes first stays first.
+/// The sort order of `samtools sort`: by reference, with unplaced records last; by start; forward before reverse.
+/// Records with equal keys keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SortKey(u64);
 
 impl SortKey {
-    /// `None` where the record is no record. Numbers of targets and places have 31 bits.
+    /// `None` if the bytes are no record. Target numbers and positions have 31 bits.
     pub fn of(record: &[u8]) -> Option<SortKey> {
         const UNPLACED: u64 = (1 << 31) - 1;
         let target = u64::try_from(number(record, TARGET)?).unwrap_or(UNPLACED);
@@ -23,37 +24,37 @@ impl SortKey {
     }
 }
 
-/// Where a record lies, as an index counts it.
+/// The position of a record, as an index counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordPlace {
-    /// `None` for a record without a place.
+    /// `None` for a record without a position.
     pub target: Option<usize>,
-    /// First letter of the target, and the one behind the last; an unmapped record takes one letter.
+    /// Half-open interval in the target; an unmapped record counts as one base.
     pub start: u64,
     pub end: u64,
     pub is_mapped: bool,
 }
 
 impl RecordPlace {
-    /// `None` where the record is no record.
+    /// `None` if the bytes are no record.
     pub fn of(record: &[u8]) -> Option<RecordPlace> {
         let target = usize::try_from(number(record, TARGET)?).ok();
         let start = u64::try_from(number(record, START)?).unwrap_or(0);
         let is_mapped = flags(record)? & UNMAPPED == 0;
         let span = if is_mapped { span(record)? } else { 0 };
-        // A damaged CIGAR leads no farther than places go.
+        // A damaged CIGAR must not lead beyond valid positions.
         let end = (start + span.max(1)).min(1 << 31);
         Some(RecordPlace { target, start, end, is_mapped })
     }
 }
 
-/// The first record of `bytes`, with its size; `None` where they hold no whole one.
+/// The first record of `bytes`, with its size; `None` if they contain no complete record.
 pub fn first(bytes: &[u8]) -> Option<&[u8]> {
     let size = u32::from_le_bytes(*bytes.first_chunk::<SIZE>()?);
     bytes.get(..SIZE.checked_add(size as usize)?)
 }
 
-/// Letters of the target that its CIGAR consumes.
+/// Number of target bases that its CIGAR consumes.
 fn span(record: &[u8]) -> Option<u64> {
     let operations = usize::from(u16::from_le_bytes(array(record, OPERATIONS)?));
     let begin = NAME + usize::from(*record.get(NAME_LEN)?);
@@ -78,7 +79,7 @@ fn number(record: &[u8], at: usize) -> Option<i32> {
 pub mod tests {
     use super::*;
 
-    /// A record of these fields, with `filler` bytes of letters' room behind.
+    /// A record with these fields, followed by `filler` bytes in place of its bases.
     pub fn record(
         target: i32,
         start: i32,
@@ -102,7 +103,7 @@ pub mod tests {
         for &(len, operation) in cigar {
             out.extend((len << 4 | u32::from(operation)).to_le_bytes());
         }
-        // A tag, so that the record is one to other programs, too.
+        // A tag, so that other programs also accept the record.
         if filler > 0 {
             out.extend(b"XXZ");
             out.extend((0..filler).map(|at| b'!' + (at * at % 89) as u8));

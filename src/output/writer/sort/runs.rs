@@ -1,4 +1,4 @@
-//! Records that wait to be sorted: in memory, and beyond that in runs, files of sorted records.
+//! Records to be sorted: in memory, and beyond that in runs, which are files of sorted records.
 
 use super::blocks::{BlockBatch, pack_all};
 use super::merge::{Merge, RecordReader, SortedRecords};
@@ -17,10 +17,10 @@ use std::path::PathBuf;
 
 /// Deflate's level in runs, which are read once.
 const RUN_LEVEL: CompressionLevel = CompressionLevel::new(1).unwrap();
-/// Bits of a record's place that are for its byte within a piece; the others are for the piece.
+/// A record's location is one number: the low bits are its byte offset within a piece, the other bits the piece.
 const BYTE_BITS: u32 = 40;
 const MOST_PIECES: usize = 1 << (u64::BITS - BYTE_BITS);
-/// What a piece and a record take beside their bytes.
+/// Memory of a piece and of a record in addition to their bytes.
 const PIECE_BYTES: usize = size_of::<Vec<u8>>() + 16;
 const RECORD_BYTES: usize = size_of::<(SortKey, u64)>();
 
@@ -28,13 +28,13 @@ const RECORD_BYTES: usize = size_of::<(SortKey, u64)>();
 #[derive(Default)]
 pub struct Gathered {
     pieces: Vec<Vec<u8>>,
-    /// Each record's place in the order, and in the pieces: number and byte.
+    /// Sort key and location of each record; the location combines the piece and the byte offset.
     records: Vec<(SortKey, u64)>,
     bytes: usize,
 }
 
 impl Gathered {
-    /// Adds records, one behind the other.
+    /// Adds concatenated records.
     pub fn add(&mut self, mut piece: Vec<u8>) -> Option<()> {
         let (number, before) = (self.pieces.len() as u64, self.records.len());
         let mut at = 0;
@@ -49,7 +49,7 @@ impl Gathered {
         Some(())
     }
 
-    /// Whether it takes at least this many bytes.
+    /// Whether the records take at least this number of bytes.
     pub fn is_full(&self, bytes: usize) -> bool {
         self.bytes >= bytes || self.pieces.len() >= MOST_PIECES
     }
@@ -58,18 +58,18 @@ impl Gathered {
         self.records.is_empty()
     }
 
-    /// The records in their order.
+    /// Sorts the records.
     pub fn sorted(mut self) -> SortedGathered {
-        // Places grow with the input, so that equal records keep their order.
+        // Locations grow with the input, so records with equal keys keep their order.
         self.records.par_sort_unstable();
         SortedGathered { gathered: self, next: 0 }
     }
 }
 
-/// Records in memory, one after the other.
+/// Sorted records in memory.
 pub struct SortedGathered {
     gathered: Gathered,
-    /// How many were given.
+    /// Number of records returned so far.
     next: usize,
 }
 
@@ -93,15 +93,15 @@ impl SortedRecords for SortedGathered {
     }
 }
 
-/// Where runs are written.
+/// Folder and name of the runs.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     pub folder: PathBuf,
-    /// The name of the file that the runs are for.
+    /// The name of the file for which the runs are written.
     pub name: OsString,
 }
 
-/// Sorted records in a file, which is removed with this.
+/// Sorted records in a file, which is removed when this is dropped.
 pub struct SortedRun {
     path: PathBuf,
     records: u64,
@@ -133,19 +133,19 @@ impl Drop for SortedRun {
     }
 }
 
-/// The records of a run, one after the other.
+/// Reads the records of a run in order.
 pub struct RunReader {
     records: RecordReader,
-    /// Behind the open file, so that this is closed when the run is removed.
+    /// Declared after `records`, so that the file is closed before the run is removed.
     run: SortedRun,
-    /// How many were not read yet.
+    /// Number of records not read yet.
     left: u64,
 }
 
 impl SortedRecords for RunReader {
     fn advance(&mut self) -> Result<Option<SortKey>> {
         let next = self.records.advance().and_then(|key| match key {
-            // A disk on the network may not have said that it was full.
+            // A network disk may not have reported that it was full.
             None if self.left > 0 => Err(damaged()),
             key => Ok(key),
         });

@@ -7,9 +7,9 @@
 //! -ac     ac of the target, deleted
 //! ```
 //!
-//! Signs `*` and residues after `+` and `-` are NM together, since N equals nothing here as in NM and MD. (minimap2 counts N
-//! beside N as an edit in NM, but as equal in cs.) In DNA all codes but A, C, G and T show as n, as in minimap2: its manual
-//! has no others in the tag.
+//! The number of signs `*` and of residues after `+` and `-` is NM, since N equals nothing here, as in NM and MD.
+//! (minimap2 counts N beside N as an edit in NM, but as equal in cs.) In DNA all codes except A, C, G and T are shown
+//! as n, as in minimap2, whose manual allows no others in the tag.
 
 use super::{NONE, Piece, Residues, push_number};
 use crate::terms::casts::to_i64;
@@ -92,7 +92,7 @@ mod tests {
         protein("MUOJ", "MUJO", ":2*jo*oj", "=MU*jo*oj");
     }
 
-    /// Both sides of the aligned part, read from the long form, and the edits that the tag shows.
+    /// Both sides of the aligned part, read from the long form, and the number of edits in the tag.
     fn sides(cs: &[u8]) -> (Vec<u8>, Vec<u8>, u32) {
         let (mut query, mut target, mut edits) = (Vec::new(), Vec::new(), 0);
         let is_sign = |letter: &u8| !letter.is_ascii_alphabetic();

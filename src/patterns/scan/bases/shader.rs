@@ -6,16 +6,16 @@ use crate::terms::casts::to_u32;
 
 const BASE_WORDS: &str = include_str!("../../../../shaders/base_words.wgsl");
 
-/// Threads of a workgroup.
+/// Threads per workgroup.
 pub const THREADS: u32 = 128;
-/// Places of a thread: a bit of a word each, and as many as a plane's word has letters.
+/// Positions per thread: one bit of a word for each, and as many as a word of a plane has bases.
 pub const PLACES: usize = 32;
-/// Letters of a word, at most.
+/// Maximum length of a word in bases.
 pub const MOST_LETTERS: usize = 16;
-/// What the hash multiplies by.
+/// Multiplier of the hash.
 pub const FIRST: u32 = 0x9e37_79b1;
 
-/// A kernel for words of so many letters, so many letters apart.
+/// A kernel for words of `letters` bases that begin at multiples of `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BaseVariant {
     pub letters: u32,

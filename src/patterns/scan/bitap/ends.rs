@@ -1,25 +1,26 @@
-//! Where patterns end, as it comes back.
+//! The ends of patterns as the device returns them.
 
 use super::shader::UNIT;
 use crate::gpu::run::Readback;
 use std::ops::Range;
 
-/// Where patterns end in a text.
+/// The ends of patterns in a text.
 #[derive(Default)]
 pub struct Ends {
     pub(super) parts: Vec<FoundPart>,
 }
 
-/// A part of the text, and a bit for each byte that was sent for it.
+/// A part of the text, and one bit for each byte uploaded for it.
 pub(super) struct FoundPart {
     pub own: Range<usize>,
-    /// Words in front of its own.
+    /// Words before the first word of the part itself.
     pub lead: usize,
     pub words: Readback,
 }
 
 impl Ends {
-    /// Gives all ends among `bytes` in order, 32 places at a time: the first place, and a bit for each.
+    /// Passes all ends among `bytes` to `take` in order, in groups of 32 positions: the first position, and one bit for
+    /// each.
     pub fn each(&self, bytes: Range<usize>, mut take: impl FnMut(usize, u32)) {
         for part in &self.parts {
             let own = part.own.start.max(bytes.start)..part.own.end.min(bytes.end);
@@ -43,7 +44,7 @@ impl Ends {
 }
 
 impl FoundPart {
-    /// Whether there are ends behind the last byte.
+    /// Whether any end is after the last byte.
     pub fn reaches_over_the_end(&self) -> bool {
         let last = self.words.as_ref().last().copied().unwrap_or(0);
         match self.own.len() % UNIT {

@@ -5,30 +5,30 @@ use crate::patterns::scan::tasks::Seeking;
 
 const BITAP: &str = include_str!("../../../../shaders/bitap.wgsl");
 
-/// Rows of the longest pattern, and edits, that a kernel has.
+/// Maximum number of rows of a pattern, and of edits.
 pub const MOST_ROWS: u32 = 128;
 pub const MOST_EDITS: u32 = 15;
-/// Words of the rows of a pattern.
+/// Possible numbers of words for the rows of a pattern.
 const WORDS: [u32; 3] = [1, 2, 4];
-/// Threads of a workgroup.
+/// Threads per workgroup.
 pub const THREADS: u32 = 128;
-/// Values of a byte, and so entries of a pattern's table.
+/// Number of byte values, and therefore of entries in a pattern's table.
 pub const BYTES: u32 = 256;
-/// Bytes of a unit: a bit of a word each.
+/// Bytes per unit, each with one bit of a word.
 pub const UNIT: usize = 32;
-/// What ends a line.
+/// The byte that ends a line.
 const NEWLINE: u32 = b'\n' as u32;
-/// Words of all columns with which the bytes of a word of text are written out one after the other; a kernel with
-/// more would not stay in a cache of instructions.
+/// Maximum number of words over all columns for which the kernel is unrolled over the bytes of a word of text. A larger
+/// unrolled kernel would not fit in the instruction cache.
 const WRITTEN_OUT: u32 = 16;
 
-/// A kernel for patterns of so many words.
+/// A kernel for patterns of `words` words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variant {
     pub words: u32,
-    /// Most edits: one column less than it has.
+    /// Maximum number of edits, which is the number of columns less one.
     pub edits: u32,
-    /// Whether only replaced bytes are edits.
+    /// Whether only replacements are edits.
     pub gapless: bool,
 }
 
@@ -47,22 +47,22 @@ impl Variant {
         WORDS.into_iter().flat_map(of).flat_map(both).collect()
     }
 
-    /// Bytes of workgroup memory.
+    /// Workgroup memory in bytes.
     pub fn workgroup_bytes(&self) -> u32 {
         self.table_words() * 4
     }
 
-    /// Words of a pattern's table.
+    /// Number of words in a pattern's table.
     pub fn table_words(&self) -> u32 {
         BYTES * self.words
     }
 
-    /// Words that a byte of text costs.
+    /// Number of words computed per byte of text.
     pub fn cells(&self) -> u64 {
         u64::from(self.words * (self.edits + 1))
     }
 
-    /// Bytes that are written out one after the other.
+    /// Number of bytes over which the kernel is unrolled.
     fn written_out(&self) -> u32 {
         if self.cells() <= u64::from(WRITTEN_OUT) { 4 } else { 1 }
     }

@@ -1,20 +1,21 @@
-//! Patterns, and their tables as kernels look bytes up in them.
+//! Patterns, and the tables in which kernels look up bytes.
 
 use super::shader::{BYTES, Variant};
 
-/// A pattern.
+/// A pattern of byte classes.
 #[derive(Clone, Debug)]
 pub struct BytePattern {
-    /// The bytes of each row, a bit each; never the newline.
+    /// The bytes of each row, one bit each; never the newline.
     pub rows: Vec<[u64; 4]>,
-    /// Most edits.
+    /// Maximum number of edits.
     pub edits: usize,
     /// Whether insertions and deletions are edits.
     pub gaps: bool,
 }
 
 impl BytePattern {
-    /// Whether there is a kernel for it. With gaps it has more rows than edits, else it ends everywhere.
+    /// Whether there is a kernel for this pattern. With gaps it must have more rows than edits; otherwise it would end
+    /// everywhere.
     pub fn fits(&self) -> bool {
         self.variant().is_some() && !(self.gaps && self.edits >= self.rows.len())
     }
@@ -23,13 +24,13 @@ impl BytePattern {
         Variant::new(self.rows.len(), self.edits, !self.gaps)
     }
 
-    /// Bytes of its longest stretch less one.
+    /// Maximum length of a match less one, in bytes.
     pub(super) fn before(&self) -> usize {
         let longest = self.rows.len() + if self.gaps { self.edits } else { 0 };
         longest.saturating_sub(1)
     }
 
-    /// Adds for each byte the rows that have it not.
+    /// Appends for each byte the rows that do not match it.
     pub(super) fn put_table(&self, words: usize, table: &mut Vec<u32>) {
         let first = words * u32::BITS as usize - self.rows.len();
         for byte in 0..BYTES as usize {

@@ -7,41 +7,42 @@ use crate::terms::casts::{const_u32, to_u32};
 const WORDS: &str = include_str!("../../../../shaders/words.wgsl");
 const LINE_STARTS: &str = include_str!("../../../../shaders/line_starts.wgsl");
 
-/// Threads of a workgroup.
+/// Threads per workgroup.
 pub const THREADS: u32 = 128;
-/// Lines of a thread.
+/// Lines per thread.
 pub const LINES: u32 = 4;
-/// Bytes that a thread takes where any of them may begin a word: a bit of a word each.
+/// Bytes per thread if any of them may begin a word: one bit of a word for each.
 pub const UNIT: usize = 32;
-/// Bytes of a thread's piece, and of a workgroup's tile, where lines are found.
+/// Bytes of a thread's piece and of a workgroup's tile when finding lines.
 pub const PIECE: usize = 64;
 pub const TILE: usize = PIECE * THREADS as usize;
 
-/// Letters of a word that lies in its slot, at most.
+/// Maximum length in bytes of a word stored in its slot.
 pub const INLINE: usize = 12;
-/// Letters of any word, at most: a thread's work is bounded.
+/// Maximum length of any word in bytes; it bounds a thread's work.
 pub const MOST_LETTERS: usize = 256;
-/// Lengths that have a bit each in a mask; the next bit is that of all longer words.
+/// Number of lengths with their own bit in a mask; the next bit stands for all longer words.
 pub const SHORT_LENGTHS: u32 = const_u32(INLINE) + 1;
-/// Bits of a word's number in the last word of a slot. Above them is its length and 1, or what marks a long word.
+/// Bits of a word's number in the last word of a slot. The bits above hold its length plus 1, or the mark of a long
+/// word.
 pub const NUMBER_BITS: u32 = 28;
 pub const LONG: u32 = const_u32(INLINE) + 2;
-/// The last word of a slot without a word.
+/// Last word of an empty slot.
 pub const EMPTY: u32 = 0;
-/// What the hash multiplies by.
+/// Multipliers of the hash.
 pub const FIRST: u32 = 0x9e37_79b1;
 pub const SECOND: u32 = 0x85eb_ca77;
-/// The number of no word.
+/// Number that stands for no word.
 pub const NONE: u32 = u32::MAX;
 
-/// Where a word is looked for, and what is written.
+/// Positions at which words are looked up, and what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wanted {
     /// For each byte, whether a word begins there.
     Places,
-    /// For each line, whether it begins with a word, or which is the longest.
+    /// For each line, whether it begins with a word, or the longest such word.
     Start { numbers: bool },
-    /// For each line, whether it is a word, or which.
+    /// For each line, whether it equals a word, or which word.
     Line { numbers: bool },
 }
 
@@ -54,9 +55,9 @@ impl Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WordVariant {
     pub wanted: Wanted,
-    /// Without case, in ASCII.
+    /// Ignores ASCII case.
     pub any_case: bool,
-    /// Only words with no letter, digit or `_` right before or behind them.
+    /// Only words with no ASCII letter, digit or `_` directly before or after them.
     pub whole_words: bool,
 }
 
@@ -112,7 +113,7 @@ impl WordVariant {
     }
 }
 
-/// The kernel that finds where lines begin: the pass that counts newlines, or the one that writes places.
+/// The kernel that finds the starts of lines: the pass that counts newlines, or the pass that writes positions.
 pub fn line_starts_wgsl(places: bool) -> Result<String, TemplateError> {
     let numbers = constants([("THREADS", THREADS), ("PIECE", to_u32(PIECE))]);
     let meaning = Meaning::default().flag("PLACES", places);

@@ -1,28 +1,29 @@
-//! Words as the kernels look them up (`shaders/words.wgsl`): by a hash of their letters, in a table whose buckets a kernel
-//! reads with one load of 32 bytes.
+//! The word table of the kernels (`shaders/words.wgsl`): a hash table of byte strings, with buckets that a kernel reads
+//! in one load of 32 bytes.
 //!
-//! A bucket has two slots of four words. Words of up to [`INLINE`] letters lie in their slot, so that the comparison
-//! is exact without another load; of longer ones the slot has the hash and the place of the letters. What a bucket has no
-//! room for goes to the next one (Knuth 1998, 6.4). At most half of the slots are taken, so nearly all lookups end in
-//! the first bucket. For prefixes, a list of masks says which lengths words have that begin with given letters.
+//! A bucket has two slots of four words. Words of up to [`INLINE`] bytes are stored in their slot, so that the
+//! comparison is exact without another load. For longer words the slot holds the hash and the offset of the bytes.
+//! Words that do not fit in a bucket are stored in the next bucket (Knuth 1998, 6.4). At most half of the slots are
+//! used, so nearly all lookups end in the first bucket. For prefixes, a list of masks holds the lengths of the words
+//! that begin with given bytes.
 
 use super::shader::{EMPTY, FIRST, INLINE, LONG, MOST_LETTERS, NUMBER_BITS, SECOND, SHORT_LENGTHS};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
-/// Slots of a bucket.
+/// Slots per bucket.
 const SLOTS: usize = 2;
-/// Buckets that a lookup may read. Where a table needs more, it is made larger, up to so many times.
+/// Maximum number of buckets that a lookup may read. If a table needs more, it is enlarged, up to `LARGER` times.
 const MOST_PROBES: u32 = 32;
 const LARGER: u32 = 3;
-/// Bits of the number of masks.
+/// Limits of the base-2 logarithm of the number of masks.
 const MASK_BITS: std::ops::RangeInclusive<u32> = 4..=22;
-/// Letters that choose a mask, at most.
+/// Maximum number of bytes that choose a mask.
 const KEY_LETTERS: usize = 4;
 
 pub type Slot = [u32; 4];
 
-/// Words one behind the other, and where each begins; in the end their number of bytes.
+/// Words stored back to back, with the offset of each, then the total number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct WordList<'a> {
     pub bytes: &'a [u8],
@@ -40,29 +41,29 @@ impl<'a> WordList<'a> {
 pub struct WordTable {
     pub slots: Vec<Slot>,
     pub buckets: u32,
-    /// Buckets that a lookup reads at most.
+    /// Maximum number of buckets that a lookup reads.
     pub probes: u32,
-    /// Which lengths words have that begin so, the lengths of long words, and these words' letters.
+    /// The masks of word lengths, the lengths of long words, and the bytes of long words.
     pub lists: Vec<u32>,
     pub mask_shift: u32,
-    /// The letters of a word of text that choose a mask.
+    /// Mask of the bytes in a word of text that choose a length mask.
     pub key: u32,
     pub long_lengths: u32,
     pub has_empty: bool,
 }
 
-/// Four letters as a word of the text has them, the first lowest.
+/// Four bytes as a word of text, the first byte lowest.
 fn word_of(letters: &[u8]) -> u32 {
     letters.iter().rev().fold(0, |word, &letter| word << 8 | u32::from(letter))
 }
 
-/// Takes four letters in.
+/// Mixes four bytes into a hash.
 fn absorb(hash: u32, letters: u32) -> u32 {
     let mixed = (hash ^ letters).wrapping_mul(FIRST);
     mixed ^ mixed >> 15
 }
 
-/// The hash of a word: of whole words of text, of the rest with zeros behind it, and of its length.
+/// The hash of a word: of its whole words of text, of the zero-padded rest, and of its length.
 pub fn hash(word: &[u8]) -> u32 {
     let (whole, rest) = word.as_chunks::<4>();
     let hash = whole.iter().fold(0, |hash, letters| absorb(hash, word_of(letters)));
@@ -70,14 +71,14 @@ pub fn hash(word: &[u8]) -> u32 {
     mixed ^ mixed >> 13
 }
 
-/// Where the mask of a key is.
+/// Index of the mask of a key.
 fn mask_place(key: u32, shift: u32) -> usize {
     (key.wrapping_mul(FIRST) >> shift) as usize
 }
 
 impl WordTable {
-    /// Of words that have no more than [`MOST_LETTERS`] letters, and that are not more than their numbers have bits for.
-    /// Without case, all are in small letters.
+    /// Builds the table. Returns an error if a word has more than [`MOST_LETTERS`] bytes or if there are more words
+    /// than their numbers have bits for. If case is ignored, the words must be in lower case.
     pub fn new(words: WordList) -> Result<WordTable, EngineError> {
         let count = words.starts.len().saturating_sub(1);
         let longest = words.iter().map(<[u8]>::len).max().unwrap_or(0);
@@ -114,19 +115,19 @@ impl WordTable {
         })
     }
 
-    /// Gives back what the device has now.
+    /// Frees the arrays that the device now has.
     pub fn release(&mut self) {
         (self.slots, self.lists) = (Vec::new(), Vec::new());
     }
 }
 
-/// What is beside the slots.
+/// The arrays besides the slots.
 struct Lists {
     masks: Vec<u32>,
     mask_shift: u32,
     key_letters: usize,
     long_lengths: Vec<u32>,
-    /// The letters of all long words, each from a whole word of text on.
+    /// The bytes of all long words, each aligned to a word of text.
     long_letters: Vec<u32>,
 }
 
@@ -149,7 +150,7 @@ impl Lists {
         Lists { masks, mask_shift, key_letters, long_lengths, long_letters: Vec::new() }
     }
 
-    /// Words in this many buckets, if lookups stay short; of equal words the first.
+    /// Stores the words in this number of buckets, if lookups stay short. If words are equal, only the first is stored.
     fn place(&mut self, words: WordList, buckets: usize) -> Option<(Vec<Slot>, u32)> {
         let mut slots = vec![[0; 4]; buckets * SLOTS];
         let mut probes = 1;
@@ -192,7 +193,7 @@ impl Lists {
         [hash, at, to_u32(word.len()), LONG << NUMBER_BITS | number]
     }
 
-    /// Whether a slot has this word.
+    /// Whether a slot holds this word.
     fn is_of(&self, slot: &Slot, word: &[u8], hash: u32) -> bool {
         let [first, at, len, code] = *slot;
         if code >> NUMBER_BITS != LONG {
@@ -205,7 +206,7 @@ impl Lists {
     }
 }
 
-/// The letters of a word that lies in its slot, with zeros behind it.
+/// The bytes of a word stored in its slot, padded with zeros.
 fn inline(word: &[u8]) -> [u32; 3] {
     std::array::from_fn(|k| word.get(4 * k..).map_or(0, |rest| word_of(&rest[..rest.len().min(4)])))
 }

@@ -8,26 +8,26 @@ use crate::terms::casts::to_u32;
 
 const PRINTS: &str = include_str!("../../../../shaders/prints.wgsl");
 
-/// Letters of a unit, a bit of a word each.
+/// Residues per unit, each with one bit of a word.
 pub const UNIT: usize = 32;
-/// Threads of a workgroup.
+/// Threads per workgroup.
 pub const THREADS: u32 = 128;
-/// Coefficients that a letter has in Rabin's fingerprints.
+/// Coefficients per residue in Rabin's fingerprints.
 const SHIFT: u32 = 5;
 const PARTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// A kernel for texts that are packed so.
+/// A kernel for texts packed as `letters`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     pub letters: Letters,
-    /// Letters of the window of Rabin's fingerprints; `None` for the gear.
+    /// Window length in residues of Rabin's fingerprints; `None` for the gear hash.
     pub window: Option<u32>,
-    /// Whether a letter's value is looked up, though it is no gear.
+    /// Whether a residue's value is looked up in Rabin's fingerprints. The gear hash always looks it up.
     pub looked_up: bool,
 }
 
 impl Variant {
-    /// Every kernel with one of these windows.
+    /// Every kernel for these window lengths.
     pub fn all(windows: impl IntoIterator<Item = u32>) -> Vec<Variant> {
         let rabin = windows.into_iter().map(Some).chain([None]);
         let all = rabin.flat_map(|window| {
@@ -38,7 +38,7 @@ impl Variant {
         all.filter(|variant| variant.window.is_some() || !variant.looked_up).collect()
     }
 
-    /// Units in front of a chunk.
+    /// Units before a chunk.
     fn before(&self) -> u32 {
         self.window.map_or(1, |window| window.div_ceil(to_u32(UNIT)))
     }
@@ -47,7 +47,7 @@ impl Variant {
         32 / self.letters.bits()
     }
 
-    /// Words of a unit.
+    /// Words per unit.
     fn words(&self) -> u32 {
         to_u32(UNIT) / self.letters_per_word()
     }
@@ -69,10 +69,10 @@ impl Variant {
 
     fn meaning(&self) -> Meaning {
         let (bits, each) = (self.letters.bits(), self.letters_per_word());
-        // Letters of the first unit in front that the window has not.
+        // Residues of the first earlier unit that are outside the window.
         let skipped = self.window.map_or(0, |window| self.before() * to_u32(UNIT) - window);
         let down = skipped % each * bits;
-        // The words of two units one behind the other.
+        // The words of two consecutive units.
         let both = |place: u32| {
             let (name, place) =
                 if place < self.words() { ("old", place) } else { ("young", place - self.words()) };

@@ -1,20 +1,20 @@
 //! The primers that two mates begin with, and the part of each mate that belongs to the amplicon.
 //!
-//! A mate begins with a primer if the primer has a site on the forward strand that starts at most `offset` bases after the
-//! first base of the mate. The two sites of a pair are those whose patterns are the two primers of a pair, with the fewest
-//! edits together; then those that start first (first mate before second mate), that end first, and whose patterns come
-//! first.
+//! A mate begins with a primer if the primer has a site on the forward strand that starts at most `offset` bases after
+//! the first base of the mate. The two sites of a pair are those whose patterns are the two primers of a pair, with the
+//! fewest edits together; then those that start first (first mate before second mate), that end first, and whose
+//! patterns come first.
 //!
-//! A mate that is longer than the amplicon also contains the primer of the other mate. It ends with the site of
-//! that primer on the reverse strand that its own site faces, with the fewest edits, and then the one that starts first.
+//! A mate that is longer than the amplicon also contains the primer of the other mate. It ends with the site of that
+//! primer on the reverse strand that its own site faces, with the fewest edits, and then the one that starts first.
 
 use super::{Pairs, Site};
 use crate::patterns::search::hits::Hit;
 use crate::terms::alignment::Strand;
 use std::ops::Range;
 
-/// Sites of one mate that may matter. They are few: of reverse sites behind all primers that the mate may begin with, only
-/// one of each pattern and number of edits is kept.
+/// Sites of one mate that may matter. They are few: of the reverse sites after all primers with which the mate may
+/// begin, only one per pattern and number of edits is kept.
 #[derive(Clone, Debug, Default)]
 pub struct MateSites {
     /// Sites at the beginning, on the forward strand.
@@ -33,14 +33,15 @@ pub struct MatePart {
 /// Parts of two mates, and the strand of their amplicon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MateParts {
-    /// Of the first and the second mate.
+    /// Parts of the first and the second mate.
     pub parts: [MatePart; 2],
     /// Forward if the first mate begins with the first primer of the pair.
     pub strand: Strand,
 }
 
 impl MateSites {
-    /// Takes a hit of the mate, the next one by start. `offset` is the last start of a primer at the beginning.
+    /// Adds the next hit of the mate in order of starts. `offset` is the last possible start of a primer at the
+    /// beginning.
     pub fn put(&mut self, hit: &Hit, offset: usize) {
         let site = Site::of(hit);
         if hit.strand == Strand::Forward {
@@ -74,7 +75,7 @@ impl MateSites {
     }
 }
 
-/// The parts of two mates, whose numbers of bases are `letters`; `None` if they do not begin with the primers of a pair.
+/// The parts of two mates with the lengths `letters`; `None` if they do not begin with the primers of a pair.
 pub fn parts(pairs: &Pairs, mates: [&MateSites; 2], letters: [usize; 2]) -> Option<MateParts> {
     let both = |first| mates[1].starts.iter().map(move |second| (first, second));
     let sites = mates[0].starts.iter().flat_map(both);

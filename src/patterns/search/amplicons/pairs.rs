@@ -1,8 +1,8 @@
-//! Which patterns are the two primers of a pair: told by their names, by a list of names, or all with all.
+//! Chooses the two primers of each pair: by their names, by a list of names, or all with all.
 //!
-//! A name is a pair's name and a side: `_LEFT` or `_RIGHT`, `_F` or `_R` (in either case), `/1` or `/2`. Behind the
-//! first two there may be a number or `alt` with a number, such as `_LEFT_2`, `_RIGHT_alt1`: alternates, of which each
-//! forms pairs with each of the other side.
+//! A primer name is the pair's name and a side: `_LEFT` or `_RIGHT`, `_F` or `_R` (in either case), `/1` or `/2`. After
+//! the first two kinds, the name may end in a number or in `alt` and a number, such as `_LEFT_2` or `_RIGHT_alt1`.
+//! These are alternates: each forms a pair with each primer of the other side.
 
 use super::Role;
 use crate::terms::alignment::Strand;
@@ -12,44 +12,45 @@ use std::collections::{HashMap, HashSet};
 /// Sides of names, first and second.
 const SIDES: [[&str; 2]; 3] = [["_LEFT", "_RIGHT"], ["_F", "_R"], ["/1", "/2"]];
 
-/// Which patterns go together. Patterns are alike if they go with the same ones: alternates, and those of one name.
+/// The pairs of patterns. Patterns are equivalent if they have the same partners: alternates, and patterns with the
+/// same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
-    /// Names of pairs; `None` where each pattern goes with each, itself included.
+    /// Names of pairs; `None` if every pattern pairs with every pattern, including itself.
     names: Option<Vec<String>>,
-    /// Of each pattern, the class of those that are like it; `None` where it is in no pair.
+    /// For each pattern, its class of equivalent patterns; `None` if it is in no pair.
     class_of: Vec<Option<u32>>,
-    /// Of each class, what its patterns do on the forward strand.
+    /// For each class, the roles of its patterns on the forward strand.
     roles: Vec<Vec<Role>>,
 }
 
-/// A pair: any pattern of one class with any of the other one.
+/// A pair: any pattern of one class with any pattern of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedPair {
     pub name: String,
     pub classes: [u32; 2],
 }
 
-/// Why names tell no pair of the pattern at `place`.
+/// The reason why the name of the pattern at `place` forms no pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPair {
     /// The name has no side.
     NoSide { place: u32 },
-    /// No name has the other side.
+    /// No pattern has the name of the other side.
     Alone { place: u32, partner: String },
 }
 
-/// What a name says: the pair's name, the kind of its sides, and which one it is.
+/// A parsed primer name: the pair's name, the kind of side, and the side.
 type Said<'a> = (&'a str, usize, usize);
 
 impl Pairs {
-    /// Each pattern with each, itself included.
+    /// Pairs every pattern with every pattern, including itself.
     pub fn any() -> Pairs {
         let roles = vec![vec![Role { pair: None, strand: Strand::Forward, lane: 0 }]];
         Pairs { names: None, class_of: Vec::new(), roles }
     }
 
-    /// These pairs, of which no two have the same classes.
+    /// The given pairs, no two of which have the same classes.
     pub fn named(class_of: Vec<Option<u32>>, pairs: Vec<NamedPair>) -> Pairs {
         let classes = class_of.iter().flatten().max().map_or(0, |&last| last as usize + 1);
         let mut roles = vec![Vec::new(); classes];
@@ -67,7 +68,7 @@ impl Pairs {
         Pairs { names: Some(names), class_of, roles }
     }
 
-    /// The pairs that the names of all patterns tell, in the order of their first patterns.
+    /// The pairs formed by the names of all patterns, in the order of their first patterns.
     pub fn of_names(patterns: &[&str]) -> Result<Pairs, NoPair> {
         let mut places: HashMap<(&str, usize), usize> = HashMap::new();
         // Name and kind, and the first pattern of each side.
@@ -100,8 +101,8 @@ impl Pairs {
         Ok(Pairs::named(class_of, (0..).zip(&pairs).map(named).collect()))
     }
 
-    /// The pairs of a list of names, which stand for all patterns of that name. A pair that was listed before, either way
-    /// round, is left out. The error is the place in the list, and which of the two names is no pattern's.
+    /// The pairs of a list of names, each of which stands for all patterns with that name. Duplicates, in either order,
+    /// are left out. The error is the index in the list, and which of the two names belongs to no pattern.
     pub fn of_list(patterns: &[&str], list: &[[String; 2]]) -> Result<Pairs, (usize, usize)> {
         let known: HashSet<&str> = patterns.iter().copied().collect();
         let mut classes: HashMap<&str, u32> = HashMap::new();
@@ -121,17 +122,17 @@ impl Pairs {
         Ok(Pairs::named(class_of, pairs))
     }
 
-    /// The name of a pair; `None` where each pattern goes with each.
+    /// The name of a pair; `None` if every pattern pairs with every pattern.
     pub fn name(&self, pair: u32) -> Option<&str> {
         self.names.as_ref().map(|names| &*names[pair as usize])
     }
 
-    /// The names of all pairs; none if each pattern goes with each.
+    /// The names of all pairs; empty if every pattern pairs with every pattern.
     pub fn names(&self) -> &[String] {
         self.names.as_deref().unwrap_or_default()
     }
 
-    /// Patterns that are in no pair.
+    /// Number of patterns in no pair.
     pub fn left_out(&self) -> usize {
         self.class_of.iter().filter(|class| class.is_none()).count()
     }
@@ -145,20 +146,21 @@ impl Pairs {
         if self.names.is_none() { Some(0) } else { self.class_of[pattern as usize] }
     }
 
-    /// The strand of an amplicon between `forward`, on the forward strand, and `reverse`; `None` if they are no pair.
+    /// The strand of an amplicon with the pattern `forward` on the forward strand and `reverse` on the reverse strand;
+    /// `None` if the two are no pair.
     pub(super) fn strand(&self, forward: u32, reverse: u32) -> Option<Strand> {
         let lane = self.lane(reverse)?;
         let role = self.roles(forward).iter().find(|role| role.lane == lane)?;
         Some(role.strand_of(forward, reverse))
     }
 
-    /// What a pattern does on the forward strand.
+    /// The roles of a pattern on the forward strand.
     pub(super) fn roles(&self, pattern: u32) -> &[Role] {
         self.lane(pattern).map_or(&[], |class| &self.roles[class as usize])
     }
 }
 
-/// What a name says of a pair.
+/// Parses a primer name.
 fn said(name: &str) -> Option<Said<'_>> {
     let of = |name: &'_ str| side(name).filter(|&(len, _, _)| len > 0);
     let (len, kind, side) = of(name).or_else(|| {
@@ -168,7 +170,7 @@ fn said(name: &str) -> Option<Said<'_>> {
     Some((&name[..len], kind, side))
 }
 
-/// The length of a pair's name before the side that `name` ends in, the kind of the side, and which one it is.
+/// Splits off the side that `name` ends in: the length of the pair's name, the kind of side, and the side.
 fn side(name: &str) -> Option<(usize, usize, usize)> {
     let ends_in = |side: &str| {
         let len = name.len().checked_sub(side.len())?;
@@ -180,7 +182,7 @@ fn side(name: &str) -> Option<(usize, usize, usize)> {
     })
 }
 
-/// Whether this tells alternates apart: a number, or `alt` with a number or without.
+/// Whether the text is the suffix of an alternate: a number, or `alt` with or without a number.
 fn is_alternate(text: &str) -> bool {
     let is_alt = text.get(..3).is_some_and(|begin| begin.eq_ignore_ascii_case("alt"));
     let number = if is_alt { &text[3..] } else { text };
@@ -205,7 +207,7 @@ mod tests {
             ("a_F_R", Some(("a_F", 1, 1))),
             ("read/1", Some(("read", 2, 0))),
             ("read/2", Some(("read", 2, 1))),
-            // The side is what stands last.
+            // The last side in a name counts.
             ("x_LEFT_1_R", Some(("x_LEFT_1", 1, 1))),
             ("read/1_2", None),
             ("x_LEFT_beta", None),
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!(Pairs::of_names(&["a_LEFT", "a_RIGHT", "probe"]), Err(NoPair::NoSide { place: 2 }));
         assert_eq!(Pairs::of_names(&["a_LEFT", "a_RIGHT", "b_LEFT"]), alone(2, "b_RIGHT"));
         assert_eq!(Pairs::of_names(&["b/2", "a_F", "a_R"]), alone(0, "b/1"));
-        // The sides are of two kinds.
+        // The two names have sides of different kinds.
         assert_eq!(Pairs::of_names(&["a_LEFT", "a_R"]), alone(0, "a_RIGHT"));
     }
 

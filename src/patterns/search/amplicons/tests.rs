@@ -1,4 +1,4 @@
-//! The joiner against all pairs of hits.
+//! Compares the joiner with all pairs of hits.
 
 use super::*;
 use crate::patterns::search::align::Path;
@@ -16,8 +16,8 @@ impl Numbers {
     }
 }
 
-/// All amplicons, by the definition: every forward hit beside every reverse hit, and every pair of either. Without
-/// classes each pattern goes with each.
+/// All amplicons by definition: every forward hit with every reverse hit, in every pair of the two. Without classes,
+/// every pattern pairs with every pattern.
 fn plain(
     pairs: Option<(&[Option<u32>], &[NamedPair])>,
     lengths: &RangeInclusive<usize>,
@@ -54,7 +54,7 @@ fn plain(
     found
 }
 
-/// Hits of a text as a search gives them out: in their order, each once.
+/// Hits of a text in the order of a search, without duplicates.
 fn hits(numbers: &mut Numbers, count: usize, letters: usize, patterns: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for _ in 0..count {
@@ -105,7 +105,7 @@ fn joined_hits_are_all_that_face_each_other() {
         let lengths = least..=[least, least + 1, least + 20, 300, usize::MAX][numbers.below(5)];
         let any = Pairs::any();
         let named = Pairs::named(class_of.clone(), pairs.clone());
-        // One joiner takes several texts.
+        // One joiner processes several texts.
         let mut joiners = [Joiner::new(&any, lengths.clone()), Joiner::new(&named, lengths.clone())];
         for _ in 0..3 {
             let count = numbers.below(60);
@@ -122,7 +122,7 @@ fn joined_hits_are_all_that_face_each_other() {
     assert!(sum > 10_000, "{sum} amplicons");
 }
 
-/// Many more hits than are held before a sweep.
+/// Many more hits than fit in memory before a sweep.
 #[test]
 fn sweeps_lose_nothing() {
     let pairs = Pairs::any();
@@ -136,7 +136,7 @@ fn sweeps_lose_nothing() {
     }
 }
 
-/// What a joiner holds depends on the greatest length, and not on the text's.
+/// Memory of a joiner depends on the maximum length, not on the length of the text.
 #[test]
 fn sites_out_of_reach_are_not_held() {
     let pairs = Pairs::any();
@@ -155,7 +155,7 @@ fn sites_out_of_reach_are_not_held() {
         most = most.max(joiner.held + joiner.waiting.len());
     }
     assert!(most < 2 * LEAST_HELD + 200, "{most} sites");
-    // 80 starts of reverse sites fit behind a forward one, of which 72 are in use.
+    // 80 starts of reverse sites fit after a forward site, and 72 of them are used.
     assert!(found > 70 * 19_900, "{found} amplicons");
 }
 

@@ -1,31 +1,32 @@
-//! Words of patterns, and where they are looked up.
+//! Words of patterns, and the tables in which they are looked up.
 //!
-//! A pattern of at least `letters + step - 1` letters has `step` words of `letters` letters side by side. Of each of
-//! its occurrences exactly one of these begins at a multiple of `step` in the text, so only every `step`-th word of
-//! the text is looked up (Sutinen and Tarhio 1996). Where there is an IUPAC code, all of the words that it
-//! stands for are entered; N would stand for other letters too, so no word has it.
+//! A pattern of at least `letters + step - 1` bases has `step` consecutive words of `letters` bases. In each occurrence
+//! exactly one of these words begins at a multiple of `step` in the text, so only every `step`-th word of the text is
+//! looked up (Sutinen and Tarhio 1996). For an IUPAC code, all words that it stands for are entered. N would also stand
+//! for characters that are no base, so no word contains it.
 
 use crate::patterns::search::pattern::ANY;
 use crate::terms::casts::to_u32;
 use bytemuck::{Pod, Zeroable};
 
-/// Words of so many letters, at multiples of so many.
+/// Words of `letters` bases, looked up at multiples of `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub letters: usize,
     pub step: usize,
 }
 
-/// The shapes that patterns are entered in: each in the first that it is long enough for. Each one in use costs a
-/// pass over the text, in which one in `step` places is looked at. Measured with patterns of 20 (docs/ideas.md).
+/// The shapes in which patterns are entered: each pattern in the first shape for which it is long enough. Each shape in
+/// use costs a pass over the text that reads one of `step` positions. Measured with patterns of 20 bases
+/// (docs/ideas.md).
 pub const SHAPES: [Shape; 5] = [shape(14, 7), shape(12, 4), shape(12, 1), shape(8, 1), shape(6, 1)];
-/// Letters of a word, at most.
+/// Maximum length of a word in bases.
 pub const MOST_LETTERS: usize = 14;
-/// A pattern with more words than these is not entered.
+/// A pattern that needs more words than this is not entered.
 const MOST_WORDS: usize = 64;
 
-/// Bits of the first level for each word, at least, where the longest first level has them; that one still fits a
-/// core's second cache.
+/// Minimum number of bits of the first level per word, unless `MOST_BITS` limits it; the largest first level still fits
+/// in a core's second-level cache.
 const BITS_OF_WORD: usize = 32;
 const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 23;
@@ -35,12 +36,12 @@ const fn shape(letters: usize, step: usize) -> Shape {
 }
 
 impl Shape {
-    /// Letters of a pattern that its words lie in.
+    /// Number of pattern bases that the words of a shape cover.
     fn span(self) -> usize {
         self.letters + self.step - 1
     }
 
-    /// Where in a pattern the words begin that stand for the fewest, if they are few enough.
+    /// Offset in a pattern of the span with the fewest words, if they are few enough.
     fn place(self, classes: &[u8]) -> Option<usize> {
         let mut best = (MOST_WORDS + 1, 0);
         for (place, classes) in classes.windows(self.span()).enumerate() {
@@ -52,14 +53,14 @@ impl Shape {
         (best.0 <= MOST_WORDS).then_some(best.1)
     }
 
-    /// How many words a span stands for, or more than are few enough.
+    /// Number of words that a span stands for; the count may stop above [`MOST_WORDS`].
     fn words(self, classes: &[u8]) -> usize {
         let bases = |class: &u8| if *class == ANY { MOST_WORDS + 1 } else { class.count_ones() as usize };
         let of_word = |classes: &[u8]| classes.iter().map(bases).fold(1, usize::saturating_mul);
         classes.windows(self.letters).map(of_word).fold(0, usize::saturating_add)
     }
 
-    /// Calls with each word of a span, and its place.
+    /// Calls `call` with the offset and the bits of each word of a span.
     fn for_each_word(self, classes: &[u8], mut call: impl FnMut(usize, u32)) {
         let mut words: Vec<u32> = Vec::new();
         for (place, classes) in classes.windows(self.letters).enumerate() {
@@ -81,13 +82,13 @@ impl Shape {
     }
 }
 
-/// Which shape a pattern is entered in, and where its words begin.
+/// The shape in which a pattern is entered, and the offset of its words.
 pub fn shape_of(classes: &[u8]) -> Option<(usize, usize)> {
     SHAPES.iter().enumerate().find_map(|(number, shape)| Some((number, shape.place(classes)?)))
 }
 
-/// A word has the low bits of its letters below their high bits. No two words have the same hash (Knuth 1998,
-/// 6.4); its upper bits tell where it is looked up.
+/// Hash of a word, which holds the low bits of its bases below their high bits. No two words have the same hash (Knuth
+/// 1998, 6.4); its upper bits index the tables.
 #[inline(always)]
 pub fn hash(word: u32) -> u32 {
     word.wrapping_mul(0x9e37_79b1)
@@ -99,25 +100,25 @@ pub fn hash(word: u32) -> u32 {
 pub struct Entry {
     pub hash: u32,
     pub pattern: u32,
-    /// Letters of the pattern before the word.
+    /// Bases of the pattern before the word.
     pub before: u32,
 }
 
-/// The words of all patterns of a shape.
+/// The words of all patterns of one shape.
 #[derive(Debug)]
 pub struct Table {
     pub shape: Shape,
-    /// The first level: whether there may be words of a hash.
+    /// The first level: one bit for each hash prefix that some word has.
     bits: Vec<u64>,
     bits_shift: u32,
-    /// The second: where the entries begin.
+    /// The second level: offset of the entries of each hash prefix.
     starts: Vec<u32>,
     starts_shift: u32,
     entries: Vec<Entry>,
 }
 
 impl Table {
-    /// Of as many entries as `for_each` calls with, twice: so no second copy of them is made on the way.
+    /// Builds the table from `count` entries. `for_each` is called twice, which avoids a temporary copy of the entries.
     fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
         let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
@@ -148,14 +149,14 @@ impl Table {
         table
     }
 
-    /// 1 where there may be a word of this hash, else 0.
+    /// 1 if a word with this hash may exist, otherwise 0.
     #[inline(always)]
     pub fn may_have(&self, hash: u32) -> usize {
         let bit = hash >> self.bits_shift;
         (self.bits[bit as usize / 64] >> (bit % 64) & 1) as usize
     }
 
-    /// Entries among which are all of this hash.
+    /// A bucket that contains all entries with this hash.
     #[inline(always)]
     pub fn near(&self, hash: u32) -> &[Entry] {
         let at = (hash >> self.starts_shift) as usize;
@@ -163,11 +164,11 @@ impl Table {
     }
 }
 
-/// Classes of patterns, one behind the other.
+/// Classes of patterns, stored back to back.
 #[derive(Debug)]
 pub struct Classes {
     classes: Vec<u8>,
-    /// Where those of each pattern begin, and in the end their number.
+    /// Offset of each pattern's classes, then their total number.
     starts: Vec<usize>,
 }
 
@@ -181,36 +182,36 @@ impl Classes {
         Classes { classes: patterns.concat(), starts }
     }
 
-    /// Those of a pattern.
+    /// The classes of a pattern.
     #[inline(always)]
     pub fn get(&self, pattern: u32) -> &[u8] {
         &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
     }
 
-    /// Whether they are those of these patterns.
+    /// Whether these are the classes of `patterns`.
     pub fn are(&self, patterns: &[Vec<u8>]) -> bool {
         self.starts.len() == patterns.len() + 1
             && (0..).zip(patterns).all(|(pattern, classes)| self.get(pattern) == classes)
     }
 }
 
-/// A word of a pattern, as its shape has it.
+/// A word of a pattern, as defined by its shape.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternWord {
     pub word: u32,
     pub pattern: u32,
-    /// Letters of the pattern before the word.
+    /// Bases of the pattern before the word.
     pub before: u32,
 }
 
-/// Patterns that are entered in a shape, and where in each its words begin.
+/// Patterns entered in a shape, and the offset of the words in each.
 pub struct Entered {
     pub shape: Shape,
     patterns: Vec<(u32, u32)>,
 }
 
 impl Entered {
-    /// Calls with all words.
+    /// Calls `call` with all words.
     pub fn for_each(&self, patterns: &[Vec<u8>], mut call: impl FnMut(PatternWord)) {
         for &(pattern, place) in &self.patterns {
             let classes = &patterns[pattern as usize][place as usize..][..self.shape.span()];
@@ -221,7 +222,7 @@ impl Entered {
     }
 }
 
-/// Patterns by the shapes that they are entered in, and those that are entered in none.
+/// Groups patterns by the shapes in which they are entered, and lists those that fit no shape.
 pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
     let mut all = SHAPES.map(|shape| Entered { shape, patterns: Vec::new() });
     let mut others = Vec::new();
@@ -234,7 +235,7 @@ pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
     (all.into_iter().filter(|own| !own.patterns.is_empty()).collect(), others)
 }
 
-/// Patterns by their words.
+/// Patterns indexed by their words.
 #[derive(Debug)]
 pub struct Index {
     pub classes: Classes,

@@ -1,4 +1,4 @@
-//! Many patterns without edits, looked up on a card by the words that the CPU enters them by (`search/exact`).
+//! Looks up many patterns without edits on a GPU, by the same words as on the CPU (`search/exact`).
 
 use crate::engine::gpu::Card;
 use crate::patterns::scan::bases::{BaseEnd, BasePatterns, BaseScan, BaseWord, BaseWords};
@@ -9,28 +9,28 @@ use crate::terms::error::EngineError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Letters of a text that are on the device at a time, at most.
+/// Maximum number of bases of a text on the device.
 const TEXT: usize = 1 << 30;
-/// Fewer letters are no part.
+/// Minimum number of bases per part of a text.
 const LEAST_TEXT: usize = 1 << 16;
 
-/// What was found.
+/// Result of a lookup.
 pub struct LookUp {
     pub ends: Vec<End>,
     /// The patterns that have no words.
     pub others: Vec<u32>,
 }
 
-/// Looks patterns up on a card.
+/// Looks patterns up on a GPU.
 pub struct WordsOnCard {
     scan: BaseScan,
-    /// Letters of a text that are on the device at a time.
+    /// Bases of a text on the device.
     text: usize,
-    /// The patterns of the last call: a text in parts has the same ones in each.
+    /// The patterns of the last call. All parts of a text have the same patterns.
     known: Mutex<Option<Arc<Known>>>,
 }
 
-/// Patterns on the card.
+/// Patterns on the GPU.
 struct Known {
     classes: Classes,
     on_device: BasePatterns,
@@ -43,7 +43,7 @@ impl WordsOnCard {
         WordsOnCard { scan: BaseScan::new(card), text: TEXT, known: Mutex::default() }
     }
 
-    /// With so many letters of a text on the device at a time.
+    /// Limits the bases of a text on the device to `text`.
     pub fn tuned(self, text: usize) -> WordsOnCard {
         WordsOnCard { text, ..self }
     }
@@ -76,7 +76,7 @@ impl WordsOnCard {
         Ok(Arc::clone(last.insert(Arc::new(known))))
     }
 
-    /// All ends of the patterns that have words, or more than `most` of them.
+    /// All ends of the patterns that have words; if there are more than `most`, more than `most` of them.
     pub fn ends(&self, text: &[u8], patterns: &[Vec<u8>], most: usize) -> Result<LookUp, EngineError> {
         let known = self.known(patterns)?;
         let mut ends = Vec::new();

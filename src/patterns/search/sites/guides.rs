@@ -1,34 +1,34 @@
-//! Guides: patterns with their letters in the order in which they are met from the PAM, in groups that share seeds.
+//! Guides: patterns read away from the PAM, in groups that share seeds.
 
 use super::seeds::{MOST_LETTERS, Seed, Table};
 use crate::patterns::search::pattern::Class;
 use crate::patterns::search::planes::Window;
 use crate::terms::casts::{to_i32, to_u32, to_usize};
 
-/// Letters that a guide and its edits have, at most: bits of a window.
+/// Maximum length of a guide plus its edits, in bases: the bits of a window.
 pub const MOST_SPAN: usize = 64;
-/// Edits of a seed, at most.
+/// Maximum number of edits of a seed.
 const MOST_SEED_EDITS: usize = 2;
-/// Letters of a seed, at least.
+/// Minimum length of a seed in bases.
 const FEWEST_LETTERS: usize = 5;
-/// Letters of a guide that the choice of seeds looks at.
+/// Number of bases of a guide that the choice of seeds considers.
 const LOOKED_AT: usize = 2 * MOST_LETTERS;
-/// Words of the seeds of a group, at most, about: 12 to 16 bytes each.
+/// Approximate maximum number of seed words per group, at 12 to 16 bytes each.
 const MOST_WORDS: usize = 1 << 23;
-/// Words of all groups whose tables are kept, at most; of more, each group's are made anew for each batch of letters, which
-/// has about so many sites.
+/// Maximum number of words of all groups whose tables are kept. If there are more, the tables of each group are rebuilt
+/// for each batch of text, which has about `SITES` sites.
 pub const MOST_KEPT: usize = 1 << 24;
 const SITES: f64 = 2e6;
 
-/// Nanoseconds, about, of one core: a look at a table, by the letters of its seed, above and below those whose bits fill
-/// a core's first cache; comparing a guide that a word names; and making a word of a guide.
+/// Approximate nanoseconds on one core: for a table lookup, by whether the bits for the seed's length fit in a core's
+/// first-level cache; for comparing a guide that a word leads to; and for making a word of a guide.
 const LOOK: f64 = 2.5;
 const FAR_LOOK: f64 = 6.0;
 const NEAR_LETTERS: usize = 9;
 pub const COMPARE: f64 = 60.0;
 const MAKE_WORD: f64 = 190.0;
 
-/// A guide's letters, away from the PAM, its number among all, and how it may differ.
+/// A guide: its classes read away from the PAM, its number, and its maximum number of edits.
 #[derive(Clone, Debug)]
 pub struct Guide {
     pub number: u32,
@@ -36,29 +36,29 @@ pub struct Guide {
     pub edits: usize,
 }
 
-/// The seeds of a group. With `k` edits, either the first seed has at most `a`, or the second one at most `k - a - 1`,
-/// and then it begins at most `k` letters off its place.
+/// The seeds of a group. With `k` edits, either the first seed has at most `a` of them, or the second seed has at most
+/// `k - a - 1` and begins at most `k` bases off its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seeds {
     pub first: Seed,
     pub second: Option<Seed>,
 }
 
-/// Guides that are looked for together.
+/// Guides that are searched for together.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub guides: Vec<Guide>,
     pub edits: usize,
     pub indels: bool,
     pub seeds: Seeds,
-    /// What a site costs.
+    /// Cost of a site.
     pub of_site: f64,
-    /// Words of all guides, about.
+    /// Approximate number of words of all guides.
     pub words: usize,
 }
 
 impl Plan {
-    /// Plans for guides, and the numbers of those that are in none.
+    /// Plans for guides, and the numbers of the guides that fit in no plan.
     pub fn all(mut guides: Vec<Guide>, indels: bool) -> (Vec<Plan>, Vec<u32>) {
         let (mut plans, mut others) = (Vec::new(), Vec::new());
         let key = |guide: &Guide| (guide.edits, guide.classes.len().min(LOOKED_AT));
@@ -76,7 +76,7 @@ impl Plan {
                 seeds.first.words(&guide.classes)?;
                 seeds.second.map_or(Some(()), |seed| seed.words(&guide.classes).map(drop))
             };
-            // Only codes of IUPAC make many words.
+            // Only ambiguous IUPAC codes produce many words.
             let is_plain = |guide: &Guide| guide.classes.iter().all(|class| class.is_power_of_two());
             let (own, too_many): (Vec<&Guide>, Vec<&Guide>) =
                 same.iter().partition(|guide| is_plain(guide) || words_of(guide).is_some());
@@ -96,19 +96,19 @@ impl Plan {
         (plans, others)
     }
 
-    /// What making the tables costs.
+    /// Cost of building the tables.
     pub fn of_tables(&self) -> f64 {
         self.words as f64 * MAKE_WORD
     }
 
-    /// Letters of the longest guide with its edits.
+    /// Length of the longest guide plus its edits, in bases.
     pub fn span(&self) -> usize {
         let most = self.guides.iter().map(|guide| guide.classes.len()).max().unwrap_or(0);
         most + if self.indels { self.edits } else { 0 }
     }
 }
 
-/// How many words a seed of bases has, by its letters and edits.
+/// Number of words of a seed without ambiguous bases, by its length and edits.
 struct Counts {
     indels: bool,
     words: [[usize; MOST_LETTERS + 1]; MOST_SEED_EDITS + 1],
@@ -116,7 +116,7 @@ struct Counts {
 
 impl Counts {
     fn new(indels: bool) -> Counts {
-        // Letters with few repeats; what is counted hardly depends on them.
+        // A sequence with few repeats; the counts hardly depend on it.
         let guide: Vec<Class> = [0, 1, 3, 2, 2, 0, 3, 1, 1, 2, 0, 3].map(|base: u32| 1 << base).to_vec();
         let mut words = [[0; MOST_LETTERS + 1]; MOST_SEED_EDITS + 1];
         for (edits, words) in words.iter_mut().enumerate() {
@@ -132,12 +132,12 @@ impl Counts {
         self.words[seed.edits][seed.letters]
     }
 
-    /// Words of a guide.
+    /// Number of words per guide.
     fn words(&self, seeds: &Seeds) -> usize {
         self.of(&seeds.first) + seeds.second.map_or(0, |seed| self.of(&seed))
     }
 
-    /// What a site costs with so many guides, which may be of several groups.
+    /// Cost of a site with `guides` guides, which may form several groups.
     fn cost(&self, seeds: &Seeds, edits: usize, guides: usize) -> f64 {
         let words = guides * self.words(seeds);
         let groups = words.div_ceil(MOST_WORDS) as f64;
@@ -151,7 +151,7 @@ impl Counts {
         made_anew + cost(&seeds.first, 1) + seeds.second.map_or(0.0, |seed| cost(&seed, looks))
     }
 
-    /// The seeds that cost the least for guides of at least `len` letters; `None` where guides are too short.
+    /// The seeds with the lowest cost for guides of at least `len` bases; `None` if guides are too short.
     fn best(&self, len: usize, edits: usize, guides: usize) -> Option<(Seeds, f64)> {
         let mut best: Option<(Seeds, f64)> = None;
         let seed = |at, letters, edits| Seed { at, letters, edits, indels: self.indels };
@@ -205,19 +205,19 @@ impl Group {
         }
     }
 
-    /// Places of the second seed, before the first of which its look begins.
+    /// Offsets of the second seed to try.
     pub fn shifts(&self, second: &Table) -> std::ops::RangeInclusive<usize> {
         let off = if self.indels { self.edits as usize } else { 0 };
         second.seed.at - off..=second.seed.at + off
     }
 }
 
-/// Which letters of a guide match a letter of the text.
+/// Match masks of a guide: for each text code, the guide's bases that match it.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     pub number: u32,
     letters: u32,
-    /// By the code of a base, and from 4 on of letters that are none.
+    /// By the code of a base; rows from 4 on are for other characters.
     rows: [u64; 8],
 }
 
@@ -231,10 +231,10 @@ impl Profile {
         Profile { number: guide.number, letters: to_u32(guide.classes.len()), rows }
     }
 
-    /// The fewest edits of the guide in a stretch that begins where the window does and has at least one letter and at
-    /// most `letters`; `None` where they are more than `most`.
+    /// Minimum number of edits of the guide in a stretch that begins with the window and has between one and `letters`
+    /// bases; `None` if it exceeds `most`.
     ///
-    /// These are the columns of `D` (Myers 1999), in which `D(0,j) = j`: the stretch begins at the PAM.
+    /// Computes the columns of `D` (Myers 1999) with `D(0,j) = j`, because the stretch begins at the PAM.
     #[inline(always)]
     pub fn fewest(&self, window: Window, letters: usize, most: u32) -> Option<u32> {
         let Window { mut low, mut high, mut other } = window;
@@ -261,7 +261,7 @@ impl Profile {
         (fewest <= most).then_some(fewest)
     }
 
-    /// The letters that differ between the guide and the window, which has `letters`; `None` where they are too many.
+    /// Number of mismatches between the guide and the window, which has `letters` bases; `None` if there are too many.
     #[inline(always)]
     pub fn differing(&self, window: Window, letters: usize, most: u32) -> Option<u32> {
         if letters < self.letters as usize {

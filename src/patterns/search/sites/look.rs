@@ -1,7 +1,7 @@
-//! A look at a stretch: its sites, the words at them, and the guides that these name.
+//! Looks at a stretch: its sites, the words at them, and the guides that these words lead to.
 //!
-//! Sites are looked at a batch at a time: first the words of all, then the guides of those that have passed. So loads of
-//! a step don't wait for one another.
+//! Sites are processed in batches: first the words of all sites, then the guides of the sites that pass. So the loads
+//! of a step overlap.
 
 use super::Side;
 use super::guides::Group;
@@ -11,10 +11,10 @@ use crate::patterns::search::planes::{Planes, Window};
 use crate::terms::casts::to_u32;
 use std::ops::Range;
 
-/// Sites of a batch.
+/// Sites per batch.
 const BATCH: usize = 256;
 
-/// What a thread uses again from stretch to stretch.
+/// Buffers that a thread reuses from stretch to stretch.
 #[derive(Debug, Default)]
 pub struct Scratch {
     planes: Planes,
@@ -26,20 +26,20 @@ pub struct Scratch {
 /// An anchor of a guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// Place of the pattern among all oriented ones.
+    /// Index of the oriented pattern.
     pub pattern: u32,
     pub place: usize,
     pub edits: u32,
 }
 
-/// Looks for the guides of a group in the part `own` of a text.
+/// Searches for the guides of a group in the part `own` of a text.
 pub struct Look<'a> {
     pub group: &'a Group,
     pub sides: &'a [Side],
     pub text: &'a [u8],
     pub own: Range<usize>,
     pub scratch: &'a mut Scratch,
-    /// Sites and guides that may be looked at: more cost more than a sweep does.
+    /// Maximum number of sites and guides to look at; more would cost more than a sweep.
     pub most_sites: usize,
     pub most_guides: usize,
 }
@@ -49,13 +49,13 @@ struct Sites<'a> {
     side: &'a Side,
     planes: &'a Planes,
     sites: &'a [u32],
-    /// What a site's place in the planes is less than, or more than, its place in the text.
+    /// Offset of the planes in the text, then the length of the text.
     from: usize,
     text: usize,
 }
 
 impl Kernel for Look<'_> {
-    /// All anchors, in their order; `None` where there is too much to look at.
+    /// All anchors, sorted; `None` if there is too much to look at.
     type Output = Option<Vec<Found>>;
 
     #[inline(always)]
@@ -80,7 +80,7 @@ impl Kernel for Look<'_> {
             let sites = Sites { side, planes, sites, from, text: self.text.len() };
             look(simd, self.group, &sites, passed, &mut self.most_guides, &mut found)?;
         }
-        // A guide may have been named more than once.
+        // Several words may lead to the same guide.
         found.sort_unstable();
         found.dedup();
         Some(found)
@@ -88,7 +88,7 @@ impl Kernel for Look<'_> {
 }
 
 impl Sites<'_> {
-    /// The bits of bases at a site, as the guides have them.
+    /// The bits of the bases at a site, in the orientation of the guides.
     #[inline(always)]
     fn bases(&self, at: u32) -> (u64, u64) {
         let (low, high) = self.planes.bases(at as usize);
@@ -101,7 +101,7 @@ impl Sites<'_> {
         Window { low: low ^ self.side.turned, high: high ^ self.side.turned, other }
     }
 
-    /// The place of a site's anchor, and the letters of the text from it on.
+    /// The position of a site's anchor, and the number of text bases from there on.
     #[inline(always)]
     fn place(&self, at: u32) -> (usize, usize) {
         match self.side.backwards {
@@ -117,7 +117,7 @@ impl Sites<'_> {
     }
 }
 
-/// Looks at all sites of a side; `None` where there are more guides to compare than may be.
+/// Looks at all sites of a side; `None` if there are more guides to compare than allowed.
 #[inline(always)]
 fn look<S: Bits>(
     simd: S,
@@ -154,7 +154,7 @@ fn look<S: Bits>(
     Some(())
 }
 
-/// Compares the guides that words name with what stands at their sites.
+/// Compares the guides that words lead to with the text at their sites.
 #[inline(always)]
 fn compare<S: Bits>(
     simd: S,

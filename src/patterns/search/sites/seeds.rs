@@ -1,26 +1,26 @@
-//! Seeds: a part of each guide, and all words that it may stand in with some edits.
+//! Seeds: a part of each guide, and all words that can begin an occurrence of it with few edits.
 //!
-//! A seed begins at a place of the text and goes on to where its edits take it. Its *words* are the rows of as many bases
-//! as it has letters, from that place on, with which it may have at most so many edits: those that begin with a stretch
-//! of few enough edits, and those that are the beginning of such a stretch. So a place of the text whose word is not among them
-//! does not begin a stretch that is within the edits.
+//! A seed occurs at a position of the text and extends as far as its edits take it. Its *words* are the sequences of as
+//! many bases as the seed has, starting at that position, that are compatible with at most `edits` edits: words that
+//! begin with a stretch within the edits, and words that are a prefix of such a stretch. So if the word at a position
+//! is not among them, no stretch within the edits begins there.
 
 use crate::patterns::search::pattern::Class;
 use crate::terms::casts::{to_u8, to_u32};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
-/// Letters of a seed, at most: a bit for each word of so many takes 2 MiB.
+/// Maximum length of a seed in bases: a bitmap of all words of this length takes 2 MiB.
 pub const MOST_LETTERS: usize = 12;
-/// Words of the seed of one guide, at most. A seed of bases has fewer; codes of IUPAC may make many.
+/// Maximum number of words of one guide's seed. A seed of plain bases has fewer; IUPAC codes may produce many.
 const MOST_WORDS: usize = 1 << 14;
-/// Guides whose words are made in one go.
+/// Guides per task when making words.
 const RUN: usize = 4;
 
-/// Which part of guides a seed is, and how many edits it may have.
+/// The part of guides that is a seed, and its maximum number of edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed {
-    /// Letters of the guide in front of it.
+    /// Bases of the guide before the seed.
     pub at: usize,
     pub letters: usize,
     pub edits: usize,
@@ -29,7 +29,7 @@ pub struct Seed {
 }
 
 impl Seed {
-    /// The seed's words in a guide; `None` where they are too many.
+    /// The seed's words in a guide; `None` if there are too many.
     pub fn words(&self, guide: &[Class]) -> Option<Vec<u32>> {
         let mut search =
             WordSearch { classes: &guide[self.at..self.at + self.letters], seed: self, words: Vec::new() };
@@ -40,20 +40,20 @@ impl Seed {
         search.go(0, 0, &first).then_some(search.words)
     }
 
-    /// The word of the letters from a place on, of which these are the bits.
+    /// The word at offset `at` of the bases with these bits.
     #[inline(always)]
     pub fn word(&self, (low, high): (u64, u64), at: usize) -> u32 {
         let mask = (1 << self.letters) - 1;
         to_u32((low >> at & mask) | (high >> at & mask) << self.letters)
     }
 
-    /// A word with one more letter.
+    /// Extends a word by one base.
     fn with(&self, word: u32, at: usize, base: u32) -> u32 {
         word | (base & 1) << at | (base >> 1) << (self.letters + at)
     }
 }
 
-/// The search for words, letter by letter.
+/// Depth-first search for words, base by base.
 struct WordSearch<'a> {
     classes: &'a [Class],
     seed: &'a Seed,
@@ -61,14 +61,15 @@ struct WordSearch<'a> {
 }
 
 impl WordSearch<'_> {
-    /// Goes on from a beginning of `len` letters, with D of its last column; `false` where there are too many words.
+    /// Extends a prefix of `len` bases, whose last column of D is `column`; returns `false` if there are too many
+    /// words.
     fn go(&mut self, len: usize, word: u32, column: &[u8; MOST_LETTERS + 1]) -> bool {
         let rows = self.classes.len();
         if len == rows {
             self.words.push(word);
             return self.words.len() <= MOST_WORDS;
         }
-        // All of the seed is behind: what follows is any.
+        // The whole seed is matched: any bases may follow.
         let is_done = usize::from(column[rows]) <= self.seed.edits;
         for base in 0..4 {
             let mut next = [u8::MAX; MOST_LETTERS + 1];
@@ -77,7 +78,7 @@ impl WordSearch<'_> {
                 next[rows] = column[rows];
                 least = 0;
             } else {
-                // Farther from the diagonal there are more edits than may be.
+                // Cells farther from the diagonal have too many edits.
                 let (place, edits) = (len + 1, self.seed.edits);
                 if self.seed.indels && place <= edits {
                     next[0] = to_u8(place);
@@ -101,7 +102,7 @@ impl WordSearch<'_> {
     }
 }
 
-/// A word, and a guide whose seed has it.
+/// A word, and a guide whose seed has this word.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Entry {
@@ -109,20 +110,20 @@ pub struct Entry {
     pub guide: u32,
 }
 
-/// The words of a seed of all guides.
+/// The words of one seed in all guides.
 #[derive(Debug)]
 pub struct Table {
     pub seed: Seed,
-    /// A bit for each word.
+    /// One bit for each possible word, set if a guide has it.
     bits: Vec<u64>,
-    /// Where the entries of a hash begin.
+    /// Offset of the entries of each hash.
     starts: Vec<u32>,
     shift: u32,
     entries: Vec<Entry>,
 }
 
 impl Table {
-    /// Of guides that have not too many words.
+    /// Builds the table for guides that do not have too many words.
     pub fn new(seed: Seed, guides: &[&[Class]]) -> Table {
         let words: Vec<Vec<u32>> =
             guides.par_iter().with_min_len(RUN).map(|guide| seed.words(guide).unwrap_or_default()).collect();
@@ -154,13 +155,13 @@ impl Table {
         table
     }
 
-    /// 1 where a guide has this word, else 0.
+    /// 1 if some guide has this word, otherwise 0.
     #[inline(always)]
     pub fn has(&self, word: u32) -> usize {
         (self.bits[word as usize / 64] >> (word % 64) & 1) as usize
     }
 
-    /// Entries among which are all of this word.
+    /// A bucket that contains all entries of this word.
     #[inline(always)]
     pub fn near(&self, word: u32) -> &[Entry] {
         let hash = hash(word, self.shift);
@@ -175,7 +176,7 @@ impl Entry {
     }
 }
 
-/// The place of a word (Knuth 1998, 6.4).
+/// The hash of a word (Knuth 1998, 6.4).
 #[inline(always)]
 fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> shift) as usize

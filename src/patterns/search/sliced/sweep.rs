@@ -1,4 +1,5 @@
-//! Patterns swept over a tile, by [`crate::patterns::sliced::myers`] or, without gaps, by [`crate::patterns::sliced::hamming`].
+//! Sweeps patterns over a tile, with [`crate::patterns::sliced::myers`] or, without gaps, with
+//! [`crate::patterns::sliced::hamming`].
 
 use super::tile::Tile;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
@@ -16,7 +17,7 @@ pub struct Sweep<'a> {
     pub tile: &'a Tile,
     pub shape: &'a Shape,
     pub patterns: &'a [Vec<u8>],
-    /// Place of the first pattern among all.
+    /// Index of the first pattern.
     pub first: u32,
     pub rule: &'a Rule,
     pub room: &'a Room,
@@ -54,15 +55,16 @@ struct Found<'a, 'r> {
     tile: &'a Tile,
     shape: &'a Shape,
     pattern: u32,
-    /// No end is before this one.
+    /// Smallest possible end.
     least: usize,
-    /// What the number of an end is less than its edits.
+    /// Difference between the edits of an end and its number.
     edits: i64,
     ends: &'a mut Ends<'r>,
 }
 
 impl Found<'_, '_> {
-    /// Takes the chunks that have an end in `column`, with the bits of their numbers.
+    /// Records the ends in `column`: `at` has a bit for each chunk that ends there, and `number` the bits of their
+    /// numbers.
     #[cold]
     #[inline(never)]
     fn take(&mut self, column: usize, at: &[u64], number: &[u64]) {
@@ -102,7 +104,7 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
     let mut before = number.clone();
     found.edits = allowed + 1;
     let own = found.shape.before;
-    // A text that is shorter than a hit may be begins with the columns.
+    // A text shorter than a hit's maximum span begins at the first column.
     let begin = own.saturating_sub(rule.span_of(pattern.len()) - 1) / COLUMNS * COLUMNS;
     for column in (begin..found.shape.columns).step_by(COLUMNS) {
         let matches = rows.iter().map(|row| &row[column / COLUMNS]);
@@ -137,7 +139,8 @@ fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule
         return;
     }
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
-    // Mismatches less those allowed and one: what is needed of matches, less those there are.
+    // The number is the mismatches minus the allowed edits minus one. It starts at its value without any match, and
+    // each match lowers it by one.
     let most = to_i64(len) - to_i64(allowed) - 1;
     let width = width(-to_i64(allowed) - 1, most);
     let start = constant::<S>(most, width);

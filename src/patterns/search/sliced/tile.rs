@@ -1,8 +1,8 @@
-//! A stretch of text, transposed: a vector for each place in the chunks, with a bit for each chunk.
+//! A stretch of text, transposed: one vector for each position in the chunks, with one bit per chunk.
 //!
-//! First the bits of the codes are gathered, 64 letters of a chunk in a word, as the text has them packed or, where
-//! letters are no bases, from the codes. Then blocks of 64 words are transposed, as many side by side as a vector has
-//! words.
+//! First the bits of the codes are gathered, 64 bases of a chunk per word. They are copied from the packed text or, for
+//! characters that are no bases, taken from the codes. Then blocks of 64 words are transposed, for as many chunks
+//! together as a vector has words.
 
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::patterns::search::NOTHING;
@@ -20,11 +20,11 @@ const BASE_BITS: usize = 2;
 /// The planes of a stretch of text. A plane has a vector for each column.
 #[derive(Debug, Default)]
 pub struct Tile {
-    /// Of the four bases.
+    /// Planes of the four bases.
     bases: [Vec<Line>; 4],
-    /// By class, of those that are no single base; empty where no pattern has it.
+    /// Planes of the other classes, indexed by class; empty if no pattern has the class.
     planes: Vec<Vec<Line>>,
-    /// Where the first chunk begins in the text, and where the text ends.
+    /// Offset of the first chunk in the text, and the end of the text.
     pub first: usize,
     pub end: usize,
     words: Words,
@@ -33,17 +33,17 @@ pub struct Tile {
 /// The bits of codes before they are transposed.
 #[derive(Debug, Default)]
 struct Words {
-    /// For each group of chunks that share a vector's row, for each block, a word for each chunk of the
-    /// group: its letters' bits of one place. So what is stored one after the other lies close together.
+    /// Indexed by group of chunks that share a vector's row, then block, then chunk of the group. Each word holds one
+    /// bit of the codes of 64 bases. So words that are written consecutively are close in memory.
     bits: [Vec<u64>; CODE_BITS],
-    /// Chunks of a group: words of a vector.
+    /// Chunks per group: words of a vector.
     group: usize,
-    /// Whether a block has letters that are no base; else only the bits of bases are true.
+    /// Whether a block has characters that are no bases; if not, only the two bits of bases are valid.
     rare: Vec<bool>,
 }
 
 impl Tile {
-    /// The plane of a class that was asked for.
+    /// The plane of a class that was requested.
     #[inline(always)]
     pub fn plane<B: Pod>(&self, class: u8) -> &[B] {
         match class {
@@ -59,7 +59,7 @@ pub struct Fill<'a> {
     pub shape: &'a Shape,
     pub text: &'a Codes,
     pub first: usize,
-    /// The classes wanted, as bits.
+    /// The requested classes, one bit each.
     pub classes: u32,
 }
 
@@ -90,7 +90,7 @@ impl Words {
         self.rare.resize(blocks, false);
     }
 
-    /// Where the words of a group begin.
+    /// Offset of the words of a group.
     #[inline(always)]
     fn place(&self, group: usize, block: usize) -> usize {
         (group * self.rare.len() + block) * self.group
@@ -101,14 +101,14 @@ impl Words {
         let at = self.place(chunk / self.group, block) + chunk % self.group;
         self.bits[0][at] = simd.bits_of::<0>(letters);
         self.bits[1][at] = simd.bits_of::<1>(letters);
-        // Letters that are nothing have this bit too.
+        // `NOTHING` has this bit too.
         let others = simd.bits_of::<2>(letters);
         if others != 0 {
             self.put_rare(block, at, others, simd.bits_of::<3>(letters));
         }
     }
 
-    /// The words of a chunk of bases.
+    /// Stores the words of a chunk of bases.
     #[inline(always)]
     fn put_packed(&mut self, chunk: usize, (low, high): (&[u64], &[u64])) {
         let at = self.place(chunk / self.group, 0) + chunk % self.group;
@@ -167,7 +167,7 @@ fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, firs
     }
 }
 
-/// Transposes the words of each block, and makes the planes of them.
+/// Transposes the words of each block, and computes the planes from them.
 #[inline(always)]
 fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
     let ones: S::B = all_ones();
@@ -217,7 +217,7 @@ fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
     }
 }
 
-/// Transposes a block, as many chunks side by side as a vector has words.
+/// Transposes a block, for as many chunks together as a vector has words.
 #[inline(always)]
 fn transpose<S: Bits>(simd: S, words: &Words, bit: usize, block: usize, rows: &mut [S::B; BLOCK]) {
     for (group, row) in rows.iter_mut().enumerate() {
