@@ -17,7 +17,7 @@ const LONGEST: u32 = 14;
 pub struct PotentialBehind {
     /// Indexed by the number of rows before.
     most: Vec<i32>,
-    /// Maximum for alignments that begin after that many rows or later.
+    /// Maximum for alignments that begin after this number of rows or later.
     later: Vec<i32>,
     /// Number of query bases in absent words.
     absent: usize,
