@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrimerPairs {
-    /// Names tell the pairs: those of a pair end in `_LEFT` and `_RIGHT`, `_F` and `_R`, or `/1` and `/2`. `_LEFT_2` and
-    /// `_LEFT_alt1` are alternates, which pair with each primer of the other side.
+    /// The names define the pairs: those of a pair end in `_LEFT` and `_RIGHT`, `_F` and `_R`, or `/1` and `/2`.
+    /// `_LEFT_2` and `_LEFT_alt1` are alternates, which pair with each primer of the other side.
     #[default]
     Names,
     /// Each pattern pairs with each pattern, itself included.
@@ -78,7 +78,7 @@ impl AmpliconSearcher {
         Ok(AmpliconSearcher { searcher, pairs, names, lengths })
     }
 
-    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         self.searcher.device()
     }
@@ -117,7 +117,7 @@ impl AmpliconSearcher {
     }
 }
 
-/// The error of a pattern whose name tells no pair.
+/// The error for a pattern whose name does not define a pair.
 fn unpaired(none: &NoPair, names: &[&str]) -> Error {
     let (place, problem) = match none {
         NoPair::NoSide { place } => (*place, "its name does not identify a pair".to_string()),
@@ -178,7 +178,7 @@ impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
     }
 }
 
-/// The amplicons of texts one after the other; see [`AmpliconSearcher::search_all`].
+/// Iterator over the amplicons of texts; see [`AmpliconSearcher::search_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct AmpliconsAll<'a, I> {

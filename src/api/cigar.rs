@@ -10,22 +10,22 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {
-    /// A letter of each, equal or not: `M`, in basic paths.
+    /// A residue of each, equal or not: `M`, in basic paths.
     Match,
-    /// A letter of the query or the pattern alone: `I`.
+    /// A residue of only the query or the pattern: `I`.
     Insertion,
-    /// A letter of the target or the text alone: `D`.
+    /// A residue of only the target or the text: `D`.
     Deletion,
-    /// A letter of each that match: `=`, in extended paths.
+    /// A residue of each, which match: `=`, in extended paths.
     Equal,
-    /// A letter of each that do not match: `X`, in extended paths.
+    /// A residue of each, which do not match: `X`, in extended paths.
     Replaced,
 }
 
 impl Op {
     const ALL: [Op; 5] = [Op::Match, Op::Insertion, Op::Deletion, Op::Equal, Op::Replaced];
 
-    /// The letter that SAM gives it.
+    /// Its character in SAM.
     pub fn letter(self) -> char {
         match self {
             Op::Match => 'M',
@@ -72,7 +72,7 @@ impl Cigar {
         basic
     }
 
-    /// Appends `len` steps. The path has no more steps than two sequences have residues.
+    /// Appends `len` steps. The path has at most as many steps as two sequences have residues.
     pub(super) fn push(&mut self, len: u32, op: Op) {
         let _ = self.try_push(len, op);
     }

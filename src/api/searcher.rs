@@ -36,7 +36,7 @@ pub struct SearcherBuilder {
     /// Edits for each base of a pattern, instead of `max_edits`.
     rate: Option<f64>,
     indels: bool,
-    /// Most insertions, deletions, substitutions, and insertions and deletions together.
+    /// Maximum numbers of insertions, of deletions, of substitutions, and of insertions and deletions together.
     limits: [Option<u32>; 4],
     pam: Option<(Vec<u8>, PamSide)>,
     both_strands: bool,
@@ -262,7 +262,7 @@ pub struct Searcher {
     stop: Option<Arc<AtomicBool>>,
 }
 
-/// What copies of a searcher share.
+/// State that copies of a searcher share.
 pub(super) struct Core {
     pub names: Vec<Arc<str>>,
     pub driver: Driver,
@@ -292,7 +292,7 @@ impl Searcher {
         }
     }
 
-    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         &self.core.device
     }
@@ -312,7 +312,8 @@ impl Searcher {
     /// The matches of one text, by start, end, pattern and strand.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a byte is no letter of DNA; [`Error::Engine`] if the device fails and no other may go on.
+    /// [`Error::Usage`] if a byte is not a DNA character; [`Error::Engine`] if the device fails and there is no
+    /// fallback.
     pub fn search(&self, text: impl AsRef<[u8]>) -> Result<Vec<Match>> {
         self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
@@ -331,7 +332,7 @@ impl Searcher {
     /// The matches of each of these targets, in their order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
+    /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and there is no fallback.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
         let mut found = Matches::new(&self.core.names, targets.len());
         self.search_all_targets(targets, &mut found)?;
@@ -388,7 +389,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// Takes the next texts of an iterator: the codes of those that are DNA, and of each text whether it is.
+    /// Reads the next texts of an iterator: the codes of those that are DNA, and for each text whether it is.
     pub(super) fn take<I>(texts: &mut I) -> (Vec<Vec<u8>>, Vec<Result<bool>>)
     where
         I: Iterator,
@@ -470,7 +471,7 @@ impl<'t> HitReceiver<&'t CodeText<'t>> for Matches<'_> {
     }
 }
 
-/// The matches of texts one after the other; see [`Searcher::search_all`].
+/// Iterator over the matches of texts; see [`Searcher::search_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct SearchAll<'a, I> {
@@ -508,7 +509,7 @@ where
     }
 }
 
-/// A place where a text matches a pattern.
+/// A position where a text matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     name: Arc<str>,
@@ -531,7 +532,7 @@ impl Match {
         self.hit.start..self.hit.end
     }
 
-    /// Whether the text has the pattern as it was given or its reverse complement.
+    /// Whether the text contains the pattern as given or its reverse complement.
     pub fn strand(&self) -> Strand {
         self.hit.strand
     }
@@ -571,7 +572,7 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    /// A search for guides beside a PAM begins at the PAMs. The sweep finds the same.
+    /// A search for guides next to a PAM starts at the PAMs. It finds the same as a scan.
     #[test]
     fn sites_find_what_a_sweep_finds() {
         let text = letters(200_000);
