@@ -37,8 +37,9 @@ impl Pace {
 
     /// Learns from the time of a submission with this number of cells and jobs.
     ///
-    /// A slow submission that took less than a quarter of the target time proves little about larger submissions, because it
-    /// did not fill the device. It only limits the pace to four times the cells that would fit the target time.
+    /// A slow submission that took less than a quarter of the target time proves little about larger submissions,
+    /// because it did not fill the device. It only limits the pace to four times the cells that would fit the target
+    /// time.
     pub fn learn(&self, (cells, jobs): (u64, u64), took: Duration) {
         let CellRange { least, most, growth, .. } = self.range;
         if cells < least / 2 {
