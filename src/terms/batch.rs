@@ -76,7 +76,7 @@ impl Sequences {
         mapped
     }
 
-    /// Removes all sequences, but keeps their memory for the next ones to come.
+    /// Removes all sequences, but keeps their memory for later sequences.
     pub fn clear(&mut self) {
         self.own().clear();
         self.ends.clear();

@@ -1,5 +1,5 @@
-//! Conversions between numbers that `as` would narrow silently. Lints deny such uses of `as` (`lib.rs`), so the name of a
-//! narrowing conversion says what happens to a value that does not fit:
+//! Conversions between numbers that `as` would narrow silently. Lints deny such uses of `as` (`lib.rs`), so the name of
+//! a narrowing conversion says what happens to a value that does not fit:
 //!
 //! | function | a value that does not fit |
 //! |---|---|

@@ -18,7 +18,7 @@ pub struct Limits {
 
 impl Limits {
     /// Default of the minimum coverage, in percent, for hits that are ranked by identity. If alignments may cover any
-    /// part of the query, the shortest ones of all have the highest identities.
+    /// part of the query, the shortest alignments have the highest identities.
     pub const FLOOR_OF_IDENTITY: f64 = 80.0;
 
     /// Limits only the number of hits.
@@ -96,8 +96,8 @@ pub enum IdentityDefinition {
     /// 2: relative to all columns except, in a global alignment, gaps at its ends; BLAST's for a local alignment.
     #[default]
     Inner,
-    /// 3, the Marine Biological Laboratory's: 1 minus mismatches and gaps, each gap counting once, relative to the
-    /// longer sequence.
+    /// 3, the Marine Biological Laboratory's: 1 - (mismatches + gaps) / (length of the longer sequence). Each gap counts
+    /// once.
     Longer,
     /// 4: the same as 1.
     Blast,
