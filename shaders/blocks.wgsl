@@ -24,9 +24,8 @@ fn letters_from(task: Task, first: i32) -> u32 {
 
 //!slot all_steps
     var next_letters = letters_from(task, -i32(lane));
-    // Columns outside the target may hold any value if no tile adjoins that side. Columns before those that count may
-    // do so only if the target has none there. The compiler must see that all lanes take the same branch, or each step
-    // takes a third longer.
+    // Unguarded blocks may cover columns outside the target if no tile adjoins that side, but not columns before those
+    // that count. The compiler must see that all lanes take the same branch, or each step takes a third longer.
 //!insert plain_from
     for (; step < steps; ) {
 //!insert plain_to

@@ -17,8 +17,8 @@ impl<T: Default> Answers<T> {
         self.ready.is_empty() && !self.has_failed
     }
 
-    /// Adds the answers of a batch. For each item, `taken` says whether it is in the batch; if not, it has no answer,
-    /// or its error. `answers` are those of the items in the batch.
+    /// Adds the answers of a batch. For each item, `taken` says whether it is in the batch. Other items get an empty
+    /// answer or their error. `answers` are those of the items in the batch.
     pub fn add(&mut self, taken: Vec<Result<bool>>, answers: Result<Vec<T>>) {
         match answers {
             Ok(answers) => {

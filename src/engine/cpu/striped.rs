@@ -246,8 +246,8 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         }
     }
 
-    /// Sweeps the strip over `cols`, as far as the lanes hold its values. The floor is the lane value of the score
-    /// `origin`, which no score is below. Returns the first column that is not swept.
+    /// Sweeps the strip over `cols`, as far as the lanes hold its values. The floor is the lane value of `origin`, a
+    /// lower bound of its scores. Returns the first column that is not swept.
     #[inline(always)]
     fn sweep(&mut self, simd: S, strip: &mut Strip, cols: Range<usize>, origin: i32) -> usize {
         self.values.origin = origin;

@@ -228,7 +228,7 @@ impl TileVariant {
         possible.then_some(TileVariant { joint: Joint::Chained { lined: true }, ..self })
     }
 
-    /// The variant for a device whose subgroups have a fixed size, or `None` if they don't.
+    /// The variant for a device. `subgroup` is the fixed size of its subgroups, or `None` if the size varies.
     pub fn on(self, subgroup: Option<u32>) -> TileVariant {
         let fits = |size: u32| size >= self.lanes && size.is_multiple_of(self.lanes);
         let fits = subgroup.is_some_and(fits);
@@ -245,8 +245,8 @@ impl TileVariant {
         }
     }
 
-    /// The variant of at least the same capacity whose workgroups have one query each. `None` if there is none, because
-    /// it requires a profile and subgroups.
+    /// The variant of at least the same capacity whose workgroups have one query each. `None` if there is none: it
+    /// requires a profile and subgroups.
     pub fn sharing(self, subgroup: Option<u32>) -> Option<TileVariant> {
         let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score && !self.is_chained();
         let mut shapes = Scores::SharedProfile.shapes(self.kernel).iter();

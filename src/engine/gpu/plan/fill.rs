@@ -23,7 +23,7 @@ pub struct WindowPlan {
     pub cols: u32,
     variant: TileVariant,
     pub tiles: Vec<Tile>,
-    /// Wave and task of each tile; only the band's directions are kept.
+    /// Wave and task of each of the tiles, in the same order.
     tasks: Vec<(u32, FillTask)>,
     edges: u64,
 }

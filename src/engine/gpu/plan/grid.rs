@@ -117,7 +117,7 @@ impl Grid {
         len.saturating_sub(1) / self.side
     }
 
-    /// The line before `place` of `len` rows or columns.
+    /// Index of the line directly before row or column `place` of `len`, if there is one.
     fn line(&self, place: u32, len: u32) -> Option<u32> {
         let on_line = place >= self.side && place < len && place.is_multiple_of(self.side);
         on_line.then(|| place / self.side - 1)
@@ -157,8 +157,8 @@ impl Grid {
         Grid { height, run: u32::MAX, ..self }
     }
 
-    /// The tiles, given the columns that each strip needs. They are cut at multiples of the run length, so that all
-    /// tiles above that a tile needs are one wave earlier.
+    /// The tiles, given the columns that each strip needs. They are cut at multiples of the run length, so that the
+    /// values that a tile needs from above are complete one wave earlier.
     pub fn tiles(&self, cols: impl Fn(u32) -> Cols) -> impl Iterator<Item = GridTile> {
         (0..self.strips()).flat_map(move |strip| {
             let cols = cols(strip);
