@@ -108,10 +108,9 @@ impl AlignerBuilder {
     }
 }
 
-/// Finds the best local alignments of queries with [`Targets`].
+/// Finds the best alignments of queries with [`Targets`].
 ///
-/// It is `Send` and `Sync`: threads share one by reference, and each call that runs beside others takes an engine of its
-/// own.
+/// It is `Send` and `Sync`: threads share one by reference, and concurrent calls use separate engines.
 ///
 /// ```
 /// use swalign::{Aligner, Device, Scoring, Targets};

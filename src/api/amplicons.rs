@@ -223,12 +223,12 @@ impl Amplicon {
         Amplicon { joined, pair, names }
     }
 
-    /// Bases of the text in the amplicon, from 0, the end exclusive. Both primers are included.
+    /// Range of the amplicon in the text, 0-based and half-open. Both primers are included.
     pub fn range(&self) -> Range<usize> {
         self.joined.places()
     }
 
-    /// Bases of the text between both primers; empty if the primers overlap.
+    /// Range of the text between both primers; empty if the primers overlap.
     pub fn inner_range(&self) -> Range<usize> {
         self.joined.without_primers()
     }
@@ -239,8 +239,8 @@ impl Amplicon {
         self.joined.strand
     }
 
-    /// The name of the pair: what both names have in common with [`PrimerPairs::Names`], both names with a comma with
-    /// [`PrimerPairs::Listed`], and `None` with [`PrimerPairs::Any`].
+    /// The name of the pair. With [`PrimerPairs::Names`], it is the common part of both names; with
+    /// [`PrimerPairs::Listed`], both names, separated by a comma; with [`PrimerPairs::Any`], `None`.
     pub fn pair_name(&self) -> Option<&str> {
         self.pair.as_deref()
     }
@@ -274,7 +274,7 @@ impl<'a> PrimerSite<'a> {
         self.name
     }
 
-    /// Bases of the text in the match, from 0, the end exclusive.
+    /// Range of the match in the text, 0-based and half-open.
     pub fn range(&self) -> Range<usize> {
         self.site.start..self.site.end
     }

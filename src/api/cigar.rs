@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::str::FromStr;
 
-/// One kind of step of a path, named for what it consumes.
+/// One kind of step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {

@@ -7,7 +7,7 @@ use crate::terms::alphabet::Alphabet;
 use std::mem;
 use std::ops::Range;
 
-/// An optimal local alignment of a query with a target.
+/// An optimal alignment of a query with a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     name: String,

@@ -93,8 +93,8 @@ impl SearcherBuilder {
         self
     }
 
-    /// A PAM: 1 to 32 IUPAC codes that must match next to a match, on this side of the pattern, without edits. The PAM is not
-    /// part of the match.
+    /// Requires a PAM: 1 to 32 IUPAC codes that must match without edits next to a match, on this side of the pattern. The
+    /// PAM is not part of the match.
     pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
         SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
     }
@@ -104,13 +104,14 @@ impl SearcherBuilder {
         SearcherBuilder { both_strands: both, ..self }
     }
 
-    /// Whether each end within the edits is a match. By default an end is a match if it has no edits, or if its edits are a
-    /// local minimum; of adjacent ends with the same edits the leftmost is. More edits never lose a match.
+    /// Whether every end with few enough edits is a match. By default, an end is a match if it has no edits, or if its
+    /// number of edits is a local minimum; of adjacent ends with equal numbers, only the leftmost is a match. A higher
+    /// maximum of edits never loses a match.
     pub fn every_end(self, every: bool) -> SearcherBuilder {
         SearcherBuilder { every_end: every, ..self }
     }
 
-    /// Whether only matches with the fewest edits in their text are given; false by default.
+    /// Whether only matches with the fewest edits in their text are reported; false by default.
     pub fn best(self, best: bool) -> SearcherBuilder {
         SearcherBuilder { best, ..self }
     }
@@ -271,7 +272,7 @@ pub(super) struct Core {
 }
 
 impl Searcher {
-    /// Settings for a search of these patterns, as names and sequences. Any names are allowed, also equal ones.
+    /// Settings for a search of these patterns, as names and sequences. Any names are allowed, including equal ones.
     pub fn builder<N: AsRef<str>, L: AsRef<[u8]>>(
         patterns: impl IntoIterator<Item = (N, L)>,
     ) -> SearcherBuilder {
@@ -343,8 +344,8 @@ impl Searcher {
     /// the range of their lengths in bases, both primers included.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the names do not tell the pairs, if a listed name is not that of a pattern, if the searcher has
-    /// only one strand, or if it leaves out matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
+    /// [`Error::Usage`] if the names do not define the pairs, if a listed name is not that of a pattern, if the searcher
+    /// has only one strand, or if it omits matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
     pub fn amplicons(self, pairs: &PrimerPairs, lengths: RangeInclusive<usize>) -> Result<AmpliconSearcher> {
         AmpliconSearcher::new(self, pairs, lengths)
     }

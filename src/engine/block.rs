@@ -19,7 +19,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// The whole of a window.
+    /// A block that covers the whole window.
     pub fn whole(window: &Window) -> Block {
         Block { window: *window, rows: 0..window.query_end, cols: 0..window.cols() }
     }

@@ -129,8 +129,8 @@ pub fn paths_in_blocks(
     Ok(paths)
 }
 
-/// Traces the paths of windows to their ends, given the windows' checkpoints, whose blocks have directions that can be
-/// kept.
+/// Traces the paths of windows to their ends, given the windows' checkpoints. Their blocks are small enough for their
+/// directions to be kept.
 fn trace_side_by_side(
     engine: &mut dyn Primitives,
     batch: &Batch,

@@ -1,4 +1,4 @@
-//! The specification: Gotoh's recurrence, cell by cell, as the front page gives it.
+//! The specification: Gotoh's recurrence, cell by cell, as on the front page of the crate.
 //!
 //! All other engines are tested against this one. It keeps a single row of the matrix and stores every direction of a
 //! window, without a band.

@@ -134,7 +134,7 @@ pub enum Op {
 /// reads are stored inline, because allocating memory would take longer than computing the path.
 pub type Cigar = SmallVec<[(u32, Op); 7]>;
 
-/// An optimal local alignment. Intervals are 0-based and half-open; the query's are in the aligned
+/// An optimal alignment. Intervals are 0-based and half-open; the query's are in the aligned
 /// orientation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alignment {

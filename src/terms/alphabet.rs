@@ -20,7 +20,7 @@ pub enum Alphabet {
     Protein,
 }
 
-/// Number of code slots a substitution table has for either alphabet.
+/// Number of code slots of a substitution table, for either alphabet.
 pub const CODES: usize = 32;
 
 /// DNA characters in code order; without a matrix, only the first four can match.

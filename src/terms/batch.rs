@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Number of codes on either side of a stretch that are checked with it, because engines load whole words.
 const MARGIN: usize = 64;
-/// Memory for residues grows by at least one part in this many, so that they are seldom moved.
+/// Memory for residues grows by at least one in this many parts, so that they are seldom moved.
 const GROWTH: usize = 16;
 
 /// A file that contains codes. It may be damaged, and may be truncated while it is read.

@@ -251,7 +251,7 @@ impl Matrix {
     /// proteins, U scores as C, O as K, and J as the mean of I and L, rounded up, unless the matrix has J.
     ///
     /// # Errors
-    /// [`Error::Input`], with `name` for the file and the line, if the text is no such matrix.
+    /// [`Error::Input`], with `name` for the file and the line, if the text is not a matrix in this format.
     pub fn from_text(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, Error> {
         Matrix::parse(name, text, alphabet).map_err(|(line, problem)| {
             let place = Place { file: name.into(), record: None, line };

@@ -28,7 +28,7 @@ const ROWS: usize = 1 << 11;
 const GROUPS_PER_THREAD: usize = 4;
 /// Queries scored against a group of targets as one piece of work, so that there is enough work to share among threads.
 const QUERIES: usize = 16;
-/// Pairs scored per round, which bounds the memory: 24 bytes each, and 16 more if lanes of 8 bits are too narrow.
+/// Pairs scored per round, which bounds the memory: 24 bytes each, and 16 more if 8-bit lanes are too narrow.
 const HELD: usize = 1 << 20;
 /// Queries are scored together if their first targets differ by less than one in this many of all targets.
 const PARTS: usize = 16;

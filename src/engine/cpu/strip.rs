@@ -175,7 +175,7 @@ impl<'a, S: Rows> Strips<'a, S> {
         }
         let (step, mut state) = self.given.begin(first, &cols);
         let (lanes, len) = (S::LANES, cols.len());
-        // At step s the first lane is at column s, the last one at s - lanes + 1.
+        // At step s the first lane is at column s, the last lane at column s - lanes + 1.
         let last = self.given.rectangle.target.len() + lanes - 2 - cols.start;
         let leaves = cols.end == self.given.rectangle.target.len();
         let mut band = StripColumns {

@@ -110,7 +110,6 @@ impl Letters {
             Letters::Codes => {
                 // Kernels index their tables with codes, without a check. If another program changes a file, its codes
                 // may be any bytes.
-                // may be any bytes.
                 let known = |code: u8| scored_code(code).min(to_u8(NO_TARGET_CODE));
                 packed.iter_mut().zip(codes).for_each(|(byte, &code)| *byte = known(code));
                 codes.len()

@@ -21,8 +21,8 @@ impl Avx512 {
     }
 }
 
-/// Result of operations of the set on registers. They are safe on a processor that has them, which `$token` proves. The
-/// expression may hold nothing else that is unsafe, such as an operation that reads through a pointer.
+/// Result of register operations of the set. They are safe on a processor that has the set, which `$token` proves. The
+/// expression must not contain other unsafe operations, such as a read through a pointer.
 macro_rules! operation {
     ($token:expr, $result:expr) => {{
         let _: Avx512 = $token;

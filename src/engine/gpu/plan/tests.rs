@@ -251,7 +251,6 @@ fn strips_by_hand() {
 
 /// Grids of 19, 7, 6, 5, 3 and 3 waves in three rows, of which the second ends with the last wave. The test counts the
 /// tiles of first strips, which are absent from a grid's last wave.
-/// first strips, which the last wave of a grid has none of.
 #[test]
 fn short_grids_follow_others() {
     let batch = batch(&[513], &[9 * 512, 3 * 512, 2 * 512, 1100, 512, 0]);
