@@ -29,9 +29,9 @@ pub enum PrimerPairs {
 
 /// Finds amplicons: stretches of a text between two matches that face each other.
 ///
-/// The match on the forward strand starts and ends no later than the match on the reverse strand, and the patterns of both
-/// are a pair. The amplicon extends from the start of the first to the end of the second. The amplicons are those of
-/// `swalign search --amplicons`. Threads share an amplicon searcher by reference.
+/// The match on the forward strand starts and ends no later than the match on the reverse strand, and the patterns of
+/// both are a pair. The amplicon extends from the start of the first to the end of the second. The amplicons are those
+/// of `swalign search --amplicons`. Threads share an amplicon searcher by reference.
 ///
 /// ```
 /// use swalign::{Device, PrimerPairs, Searcher};

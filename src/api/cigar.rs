@@ -39,8 +39,8 @@ impl Op {
 
 /// A path: runs of steps in the order of the target or the text, without clips. It is shown as in SAM: `10M2D12M`.
 ///
-/// A path has one of two dialects. A *basic* path has `M` for matches and mismatches. An *extended* path has
-/// `=` for matches and `X` for mismatches. [`Hit`](crate::Hit) and [`Match`](crate::Match) have both, as `cigar_basic` and
+/// A path has one of two dialects. A *basic* path has `M` for matches and mismatches. An *extended* path has `=` for
+/// matches and `X` for mismatches. [`Hit`](crate::Hit) and [`Match`](crate::Match) have both, as `cigar_basic` and
 /// `cigar_extended`.
 ///
 /// ```

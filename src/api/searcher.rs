@@ -93,8 +93,8 @@ impl SearcherBuilder {
         self
     }
 
-    /// Requires a PAM: 1 to 32 IUPAC codes that must match without edits next to a match, on this side of the pattern. The
-    /// PAM is not part of the match.
+    /// Requires a PAM: 1 to 32 IUPAC codes that must match without edits next to a match, on this side of the pattern.
+    /// The PAM is not part of the match.
     pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
         SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
     }
@@ -116,14 +116,14 @@ impl SearcherBuilder {
         SearcherBuilder { best, ..self }
     }
 
-    /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched. With
-    /// [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
+    /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched.
+    /// With [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
     pub fn first(self, first: bool) -> SearcherBuilder {
         SearcherBuilder { first, ..self }
     }
 
-    /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread sets it when the
-    /// answer is no longer wanted.
+    /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread
+    /// sets it when the answer is no longer wanted.
     pub fn stop_flag(self, flag: Arc<AtomicBool>) -> SearcherBuilder {
         SearcherBuilder { stop: Some(flag), ..self }
     }
@@ -131,9 +131,9 @@ impl SearcherBuilder {
     /// The searcher for the patterns. Opens the device.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a pattern is empty or contains a character that is not an IUPAC code, if the PAM is invalid, if
-    /// the rate is out of its range, or if a kind of edits is limited and a pattern may have more than 32 edits, because the
-    /// work would grow with their cube. [`Error::Engine`] if the device can't be opened.
+    /// [`Error::Usage`] if a pattern is empty or contains a character that is not an IUPAC code, if the PAM is invalid,
+    /// if the rate is out of its range, or if a kind of edits is limited and a pattern may have more than 32 edits,
+    /// because the work would grow with their cube. [`Error::Engine`] if the device can't be opened.
     pub fn build(self) -> Result<Searcher> {
         self.build_on(None)
     }
@@ -298,8 +298,8 @@ impl Searcher {
         &self.core.device
     }
 
-    /// A copy of the searcher whose searches end soon after this flag is set, with [`crate::EngineError::Stopped`]. The flag of
-    /// [`SearcherBuilder::stop_flag`] no longer ends them.
+    /// A copy of the searcher whose searches end soon after this flag is set, with [`crate::EngineError::Stopped`]. The
+    /// flag of [`SearcherBuilder::stop_flag`] no longer ends them.
     pub fn with_stop_flag(&self, flag: Arc<AtomicBool>) -> Searcher {
         Searcher { core: Arc::clone(&self.core), stop: Some(flag) }
     }
@@ -319,9 +319,9 @@ impl Searcher {
         self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The matches of each text, in the order of the texts. The iterator reads at most some thousand texts ahead, so the
-    /// input may be endless. If a text is invalid, its answer is an error, and the iterator continues with the next text. If
-    /// the device fails, that error is the last answer.
+    /// The matches of each text, in the order of the texts. The iterator reads at most some thousand texts ahead, so
+    /// the input may be endless. If a text is invalid, its answer is an error, and the iterator continues with the next
+    /// text. If the device fails, that error is the last answer.
     pub fn search_all<I>(&self, texts: I) -> SearchAll<'_, I::IntoIter>
     where
         I: IntoIterator,
@@ -340,12 +340,12 @@ impl Searcher {
         Ok(found.matches)
     }
 
-    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths` is
-    /// the range of their lengths in bases, both primers included.
+    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths`
+    /// is the range of their lengths in bases, both primers included.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the names do not define the pairs, if a listed name is not that of a pattern, if the searcher
-    /// has only one strand, or if it omits matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
+    /// [`Error::Usage`] if the names do not define the pairs, if a listed name is not that of a pattern, if the
+    /// searcher has only one strand, or if it omits matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
     pub fn amplicons(self, pairs: &PrimerPairs, lengths: RangeInclusive<usize>) -> Result<AmpliconSearcher> {
         AmpliconSearcher::new(self, pairs, lengths)
     }

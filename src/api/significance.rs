@@ -12,10 +12,10 @@ pub use crate::align::significance::Significance;
 impl Significance {
     /// Statistics for queries that are each aligned with all of these targets.
     ///
-    /// The constants are published ones if there are any. If not, they are fitted to the scores of random sequences, which
-    /// takes some tenths of a second. A scoring and its multiples have the same E-values. `None` if scores of random
-    /// sequences grow with the length and not with its logarithm, so that there are no E-values, and in modes other than
-    /// local. Higher gap costs or mismatch penalties help.
+    /// The constants are published ones if there are any. If not, they are fitted to the scores of random sequences,
+    /// which takes some tenths of a second. A scoring and its multiples have the same E-values. `None` if scores of
+    /// random sequences grow with the length and not with its logarithm, so that there are no E-values, and in modes
+    /// other than local. Higher gap costs or mismatch penalties help.
     ///
     /// ```
     /// use swalign::{Scoring, Significance, Targets};

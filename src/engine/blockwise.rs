@@ -268,7 +268,8 @@ mod tests {
         assert_eq!(side(default, 30_000, 30_000), Some(512));
         assert_eq!(side(default, 40_000, 40_000), Some(1024));
         assert_eq!(side(default, 100_000, 100_000), Some(2048));
-        // 16 * 5e6 * 5e6 / (192 * 2^20) = 1,986,821, and 3881 times 512 is 1,987,072; 160,000 would need 2035, 161,000 2061.
+        // 16 * 5e6 * 5e6 / (192 * 2^20) = 1,986,821, and 3881 times 512 is 1,987,072; 160,000 would need 2035, 161,000
+        // 2061.
         assert_eq!(side(default, 5_000_000, 5_000_000), Some(1_987_072));
         assert_eq!(side(default, 160_000, 160_000), Some(2048));
         assert_eq!(side(default, 161_000, 161_000), Some(2560));

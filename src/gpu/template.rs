@@ -8,8 +8,8 @@
 //! | `for LOOP`, `end` | repeat the lines for each round of a loop |
 //! | `with FLAG`, `end` | set a flag for the lines between, and for the slots that they insert |
 //!
-//! In all other lines `$name` is replaced by a text. If several names match, the longest wins. Blocks may be nested, and
-//! end in the slot in which they begin.
+//! In all other lines `$name` is replaced by a text. If several names match, the longest wins. Blocks may be nested,
+//! and end in the slot in which they begin.
 //!
 //! A kernel is a frame and some parts, which are files of slots. Blank lines around a slot are not part of it. The
 //! caller defines flags, loops and names in a [`Meaning`]. An undefined name is an error.

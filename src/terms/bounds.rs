@@ -89,7 +89,8 @@ pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> 
     }
 }
 
-/// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band for it.
+/// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band
+/// for it.
 pub fn least_score(codes: &[u8], band: Band, scoring: &Scoring) -> i64 {
     let lost = i64::from(scoring.gap_open) + i64::from(scoring.gap_extend) * (i64::from(band.deletions) + 1);
     potential(codes, scoring) - lost + 1
@@ -131,8 +132,8 @@ pub struct SeedAlphabet {
 impl SeedAlphabet {
     /// The alphabet of a scoring. `None` for proteins, and if residues of different classes may lose nothing.
     ///
-    /// Every base has a class of its own unless a matrix lets two bases lose less than the best score of two residues. Such
-    /// bases are joined, the pair that loses least first, while two classes are left.
+    /// Every base has a class of its own unless a matrix lets two bases lose less than the best score of two residues.
+    /// Such bases are joined, the pair that loses least first, while two classes are left.
     pub fn of(scoring: &Scoring) -> Option<SeedAlphabet> {
         let mut classes = std::array::from_fn(to_u8);
         let best = i64::from(scoring.max_potential());

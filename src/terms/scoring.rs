@@ -76,8 +76,8 @@ impl BuiltIn {
     }
 }
 
-/// The built-in matrices: NCBI's classic 24-letter edition, and BLOSUM80 as in NCBI's toolkit, in half bits. The classic
-/// BLOSUM80, in thirds of bits, is BLOSUM80_3; its gap costs are 3/2 of those of BLOSUM80, rounded up.
+/// The built-in matrices: NCBI's classic 24-letter edition, and BLOSUM80 as in NCBI's toolkit, in half bits. The
+/// classic BLOSUM80, in thirds of bits, is BLOSUM80_3; its gap costs are 3/2 of those of BLOSUM80, rounded up.
 const MATRICES: [BuiltIn; 9] = [
     BuiltIn::new("BLOSUM45", include_str!("../../data/matrices/BLOSUM45"), (14, 2)),
     BuiltIn::new("BLOSUM50", include_str!("../../data/matrices/BLOSUM50"), (13, 2)),
@@ -91,8 +91,8 @@ const MATRICES: [BuiltIn; 9] = [
 ];
 
 impl Scoring {
-    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores. [`Scoring::builder`]
-    /// sets them by their names.
+    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores.
+    /// [`Scoring::builder`] sets them by their names.
     pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
         let substitution = Substitution::Equal { match_, mismatch };
         Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
@@ -215,8 +215,8 @@ impl fmt::Display for Scoring {
 impl Matrix {
     /// The names of the built-in matrices.
     ///
-    /// BLOSUM80 is BLAST's edition, in half bits. BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of
-    /// bits.
+    /// BLOSUM80 is BLAST's edition, in half bits. BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in
+    /// thirds of bits.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MATRICES.iter().map(|built_in| built_in.name)
     }
@@ -452,7 +452,8 @@ mod tests {
             pairs.map(|&[q, t]| scoring.score(code(Alphabet::Protein, q), code(Alphabet::Protein, t)))
         };
         assert_eq!(of("J", [b"JJ", b"JA", b"AJ", b"JI", b"UU", b"OK"]), [7, 5, -1, 5, 2, 2]);
-        // A row of U is not used. A mean of 0.5 is 1, and J against B, which the matrix lacks, scores as its lowest entry.
+        // A row of U is not used. A mean of 0.5 is 1, and J against B, which the matrix lacks, scores as its lowest
+        // entry.
         assert_eq!(of("U", [b"UU", b"UC", b"UA", b"JI", b"JJ", b"JB"]), [2, 2, -1, 1, 1, -1]);
     }
 

@@ -114,8 +114,8 @@ impl GroupScores<'_> {
 /// The best value of each lane. Once a value is too high for the next sum, later values may be wrong, but the best
 /// value is no lower than that one.
 ///
-/// The rows of the query are swept in strips. Between two strips, `room` keeps H(i,j) and F(i+1,j) of each column j, where
-/// i is the last row above.
+/// The rows of the query are swept in strips. Between two strips, `room` keeps H(i,j) and F(i+1,j) of each column j,
+/// where i is the last row above.
 #[inline(always)]
 fn best<T: Lane, S: Vectors<T>>(
     simd: S,

@@ -1,8 +1,8 @@
 //! Vectors of lanes: one vocabulary, implemented for several instruction sets.
 //!
-//! Kernels are written once, over [`Vectors`], and compiled for each instruction set. The program chooses the set at run
-//! time ([`InstructionSet::best`]). A value of an instruction set's type proves that the processor has the set, so that
-//! its operations are safe to call. They are inlined into functions that are compiled for the set's features.
+//! Kernels are written once, over [`Vectors`], and compiled for each instruction set. The program chooses the set at
+//! run time ([`InstructionSet::best`]). A value of an instruction set's type proves that the processor has the set, so
+//! that its operations are safe to call. They are inlined into functions that are compiled for the set's features.
 
 #![allow(
     clippy::cast_possible_truncation,

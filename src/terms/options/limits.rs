@@ -96,8 +96,8 @@ pub enum IdentityDefinition {
     /// 2: relative to all columns except, in a global alignment, gaps at its ends; BLAST's for a local alignment.
     #[default]
     Inner,
-    /// 3, the Marine Biological Laboratory's: 1 - (mismatches + gaps) / (length of the longer sequence). Each gap counts
-    /// once.
+    /// 3, the Marine Biological Laboratory's: 1 - (mismatches + gaps) / (length of the longer sequence). Each gap
+    /// counts once.
     Longer,
     /// 4: the same as 1.
     Blast,

@@ -165,8 +165,8 @@ fn sweeps_of_other_modes_agree() {
     }
 }
 
-/// Scores that leave the range of 8 bits and cross that of 16 bits several times, with gaps of all lengths from the path to
-/// the corners.
+/// Scores that leave the range of 8 bits and cross that of 16 bits several times, with gaps of all lengths from the
+/// path to the corners.
 #[test]
 fn sweeps_agree_where_scores_outgrow_lanes() {
     let mut random = Random(5);
