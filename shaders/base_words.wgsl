@@ -1,6 +1,6 @@
 // Searches a text of bases for exact occurrences of many patterns: looks up words of the text among words of the
-// patterns. src/search/exact/words.rs explains which words, and why every STEP-th word of the text is enough (Sutinen
-// and Tarhio 1996).
+// patterns. src/patterns/search/exact/words.rs explains which words, and why every STEP-th word of the text is enough
+// (Sutinen and Tarhio 1996).
 //
 // The text is stored in three planes: the low bit of each base, the high bit, and whether the position holds no base.
 // If it holds none, the low bit distinguishes nothing from an ambiguous code. A thread checks one unit: PLACES

@@ -1,5 +1,5 @@
 // Fingerprints of all windows of a text, and the positions of the symbols that end a window at a cut (Rabin 1981, and
-// the gear hash of Xia et al. 2014; src/fingerprints/plain.rs is the specification).
+// the gear hash of Xia et al. 2014; src/align/fingerprints/plain.rs is the specification).
 //
 //     Rabin    next print = print x^5 + symbol - leaving symbol x^(5 WINDOW)      modulo a polynomial over GF(2)
 //     gear     next print = 2 print + number of the symbol                        modulo 2^32

@@ -1,6 +1,6 @@
-// Sliced: sweeps a pattern over a transposed text. The twin of src/sliced/myers.rs, which states the recurrence with
-// the same symbols. A thread has 32 chunks, each one bit of a word. The rows of the pattern stay in registers, and the
-// thread computes COLUMNS columns per iteration.
+// Sliced: sweeps a pattern over a transposed text. The twin of src/patterns/sliced/myers.rs, which states the
+// recurrence with the same symbols. A thread has 32 chunks, each one bit of a word. The rows of the pattern stay in
+// registers, and the thread computes COLUMNS columns per iteration.
 //
 //     same    = matches | v- | h-                 v+, v-: against the cell above, 1 or -1
 //     next h+ = v- | !(same | v+)                 h+, h-: against the cell before

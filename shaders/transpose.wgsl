@@ -1,6 +1,6 @@
 // Transpose: turns 32 bases of each of 32 chunks into 32 columns with one bit for each chunk, as tile.rs of
-// src/search/sliced does with vectors (Warren 2012, 7-3). A thread transposes one of the three bits of the chunks of
-// one word.
+// src/patterns/search/sliced does with vectors (Warren 2012, 7-3). A thread transposes one of the three bits of the
+// chunks of one word.
 
 @group(0) @binding(0) var<storage, read> work: Transposing;
 // For each plane, words with the bits of 32 bases, in text order.

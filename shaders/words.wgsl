@@ -1,5 +1,5 @@
-// Finds words of a dictionary in the lines of a text. src/dictionary/plain.rs is the specification, and
-// src/engine/gpu/scan/dictionary/table.rs describes the table of words.
+// Finds words of a dictionary in the lines of a text. src/patterns/dictionary/plain.rs is the specification, and
+// src/patterns/scan/dictionary/table.rs describes the table of words.
 //
 // If a whole line or its beginning must be a word, a thread processes LINES lines. Otherwise it processes a unit of
 // UNIT bytes, each of which may begin a word. It issues the loads of all its positions before it uses any of them:

@@ -308,8 +308,8 @@ fn matrices_of_dna_lose_nothing() {
         converting(1),
         converting(-3),
     ];
-    let mut helped = [0; 8];
-    for seed in 0..16 {
+    let mut cells = (0, 0);
+    for seed in 0..8 {
         let number = seed as usize % scorings.len();
         let mut random = Random::new(seed);
         let is_converting = number >= 5;
@@ -324,23 +324,49 @@ fn matrices_of_dna_lose_nothing() {
             Filter::auto(targets, scoring, strands, scan(), None),
         ];
         assert!(filters[0].is_some() && filters[2].is_some(), "{scoring}");
-        for (min_score, max_hits) in [(60, 1), (30, 3), (100, 2)] {
+        for (min_score, max_hits) in [(60, 1), (120, 3)] {
             let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
             let (expected, all) = case.find(rules, None);
             for filter in filters.iter().flatten() {
                 let (found, some) = case.find(rules, Some(filter));
                 assert_eq!(found, expected, "seed {seed}, matrix {number}, {rules:?}");
-                helped[number] += u64::from(some.cells * 20 < all.cells * 19);
+                cells.0 += some.cells;
+                cells.1 += all.cells;
             }
         }
     }
-    // If T and C are one class, converted reads have seeds.
-    assert!(helped[0] > 0 && helped[1] > 0 && helped[5] > 0, "{helped:?}");
+    // Lookups and windows cost little beside a full search, even where they do not help.
+    assert!(cells.0 * 10 < cells.1 * 16, "{cells:?}");
     // Nothing can be told apart by seeds.
     let targets = &Case::new(1).batch.targets;
     for nothing in [matrix([[1; 4]; 4], 1, 4, 2), matrix(plain_matrix(2, 4), 2, 4, 2)] {
         assert!(Filter::by_index(targets, &Arc::new(nothing), 1).is_none());
     }
+}
+
+/// If T and C are one class, converted reads have seeds.
+#[test]
+fn converted_reads_are_narrowed_down() {
+    let mut random = Random::new(5);
+    let target = random.codes(60_000, 4);
+    let mut queries = Sequences::default();
+    for start in (0..50_000).step_by(1_000) {
+        let read = random.mutated_codes(&target[start..start + 150], 4, 75);
+        queries.push(read.iter().map(|&code| if code == 1 { 3 } else { code }));
+    }
+    let batch = Batch {
+        queries: Arc::new(queries),
+        targets: Arc::new([target.as_slice()].into_iter().collect()),
+        scoring: Arc::new(converting(2)),
+    };
+    let case = Case { batch, layout: Layout { strands: Strands::Plus, meets: Meets::All } };
+    let filter = Filter::by_index(&case.batch.targets, &case.batch.scoring, 1).expect("three classes");
+    let rules = Rules { min_score: 100, secondary_ppm: 800_000, ..Rules::BEST };
+    let (expected, all) = case.find(rules, None);
+    let (found, some) = case.find(rules, Some(&filter));
+    assert_eq!(found, expected);
+    assert!(found.iter().all(|found| found.alignments[0].score > 200));
+    assert!(some.cells * 3 < all.cells, "{} of {} cells", some.cells, all.cells);
 }
 
 /// How a seed is spoilt.

@@ -1,7 +1,7 @@
-//! From hits to alignments: the window of each hit, its path, and its score counted anew.
+//! From hits to alignments: the window of each hit, its path, and its recomputed score.
 //!
-//! A path without gaps needs no engine (`ungapped`). The engine finds the others, by whatever way suits it
-//! ([`Engine::paths`]). All ways give the same path, and each path is rescored.
+//! A path without gaps needs no engine (`ungapped`). The engine finds the other paths, with the method that suits it
+//! ([`Engine::paths`]). All methods return the same path, and each path is rescored.
 
 mod rescored;
 mod ungapped;
@@ -16,12 +16,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use ungapped::ungapped;
 
-/// Paths that a thread takes in one go, at least.
+/// Minimum number of paths per parallel task.
 const PATHS: usize = 64;
-/// Paths that tell what most are like.
+/// Number of paths sampled to estimate how many have no gap.
 const SAMPLE: usize = 64;
 
-/// A hit whose path is wanted, with the part of the matrix that holds it.
+/// A hit whose path is needed, and the part of the matrix that contains it.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub window: Window,
@@ -36,7 +36,7 @@ pub fn align(
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
     let mut sought = Sought { found: Vec::new(), missing: !wanted.is_empty() };
-    // To look along a diagonal is worth its time unless the engine is quicker and few paths have no gap.
+    // Following a diagonal saves time, unless the engine is faster and few paths are ungapped.
     if engine.capabilities().has_quick_paths && !most_are_ungapped(batch, wanted) {
         sought.find(wanted, |wanted| along(batch, wanted, &engine.quick_paths(batch, &windows(wanted))?))?;
     }
@@ -45,7 +45,7 @@ pub fn align(
     sought.all()
 }
 
-/// The alignments of `wanted`, in their order, whose paths these are.
+/// Returns the alignments of `wanted` that `paths` describe, in the same order.
 pub fn alignments(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Vec<Alignment>, EngineError> {
     along(batch, wanted, paths)?.all()
 }
@@ -56,26 +56,26 @@ fn windows(wanted: &[Wanted]) -> Vec<Window> {
     windows
 }
 
-/// The alignments of those that have a path.
+/// Returns the alignments of the hits that have a path.
 fn along(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Sought, EngineError> {
     each(wanted, |place, wanted| paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose())
 }
 
-/// Whether about half of the paths or more have no gap, by some of them.
+/// Whether about half of the paths or more have no gap, judged by a sample.
 fn most_are_ungapped(batch: &Batch, wanted: &[Wanted]) -> bool {
     let some = wanted.iter().step_by(wanted.len().div_ceil(SAMPLE).max(1));
     let without_gaps = some.clone().filter(|wanted| matches!(ungapped(batch, wanted), Ok(Some(_))));
     2 * without_gaps.count() >= some.count()
 }
 
-/// Alignments that were found, and whether some are still missing.
+/// Alignments found so far, and whether some are still missing.
 struct Sought {
     found: Vec<Option<Alignment>>,
     missing: bool,
 }
 
 impl Sought {
-    /// Finds some of the missing ones; at first that is all of them.
+    /// Finds some of the missing alignments. At first, all of them are missing.
     fn find(
         &mut self,
         wanted: &[Wanted],
@@ -103,7 +103,7 @@ impl Sought {
     }
 }
 
-/// What `one` finds for each, on all threads.
+/// Calls `one` for each hit, on all threads.
 fn each(
     wanted: &[Wanted],
     one: impl Fn(usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
@@ -111,7 +111,7 @@ fn each(
     let (failure, missing) = (OnceLock::new(), AtomicBool::new(false));
     let one = |(place, wanted)| {
         let found = one(place, wanted).unwrap_or_else(|error| {
-            // The first error is enough.
+            // Only the first error is kept.
             let _ = failure.set(error);
             None
         });
@@ -125,8 +125,8 @@ fn each(
     failure.into_inner().map_or(Ok(Sought { found, missing: missing.into_inner() }), Err)
 }
 
-/// The window of `hit`, an alignment of `query` against target residues from `start` on, and the
-/// band that its score proves.
+/// The window of `hit`, an alignment of `query` against target residues from `start` on, with the band that its score
+/// implies.
 pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &Hit) -> Window {
     let codes = &batch.query(query)[..hit.query_end as usize];
     let band = crate::terms::bounds::band(codes, hit.score, &batch.scoring);

@@ -1,12 +1,12 @@
 //! Which stretches of which targets a query is scored against.
 //!
-//! A long target is cut into chunks that share no end column: each owns its columns and warms up over
-//! as many before them as an alignment of the least score that counts can span. So every such
-//! alignment lies whole in the chunk that owns its end, and nothing depends on where the cuts fall.
-//! Where warm-ups are short a chunk is several pairs, one for each stretch of a sweep: once a hit is found, only
-//! the stretches that it touches are scored again.
+//! A long target is cut into chunks that share no end column: each chunk owns its columns and warms up over the columns
+//! before them, as many as an alignment of the minimum score can span. So every alignment that counts is contained in
+//! the chunk that owns its end, and no result depends on the positions of the cuts. If warm-ups are short, a chunk
+//! consists of several pairs, one for each stretch of a sweep: once a hit is found, only the stretches that it touches
+//! are scored again.
 //!
-//! [`filter`] finds the windows that can hold alignments of a higher score, without looking at all.
+//! [`filter`] finds the windows that can contain alignments of a higher score without scoring all columns.
 
 pub mod boxes;
 mod by_counts;
@@ -36,16 +36,16 @@ use levels::Level;
 use std::ops::Range;
 use windows::Region;
 
-/// Least number of columns that a chunk owns where a target is cut at all.
+/// Minimum number of columns that a chunk owns if a target is cut at all.
 pub const CHUNK: u32 = UNCUT;
-/// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
+/// Upper limit of that minimum. Longer chunks warm up less often, but too few chunks leave a device idle at the end.
 const MOST_CHUNK: u32 = 1 << 14;
-/// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several
-/// tiles, which an engine may score stretch by stretch, has none.)
+/// Minimum ratio of stretch length to warm-up length. (A query is no longer than its warm-up: a query of several tiles,
+/// which an engine may score stretch by stretch, has no warm-up.)
 const STRETCH_PER_WARM_UP: u32 = 4;
 
-/// Maximum number of target stretches that the queries of all current batches meet. Any of them may hold a hit that counts,
-/// so this bounds the memory.
+/// Maximum number of target stretches that the queries of all current batches meet. Any of them may contain a hit that
+/// counts, so this bounds the memory.
 pub const MOST_STRETCHES: u64 = 6 << 20;
 
 /// Which pairs of a batch's records are compared.
@@ -56,18 +56,18 @@ pub struct Layout {
     pub meets: Meets,
 }
 
-/// Which targets a record meets. The numbers are the targets' places for the first record of the batch.
+/// Which targets a record meets. The numbers are target indices for the first record of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meets {
     All,
-    /// The one at its place.
+    /// The target with the record's own index.
     Paired(u32),
-    /// Those behind its place, where queries and targets are the same: so each two meet once.
+    /// The targets after the record's own index. If queries and targets are the same set, each pair meets once.
     Behind(u32),
 }
 
 impl Layout {
-    /// The targets, of so many, that a record meets.
+    /// Indices of the targets that a record meets, out of `count` targets.
     pub fn targets(&self, record: u32, count: usize) -> Range<u32> {
         let count = to_u32(count);
         match self.meets {
@@ -92,7 +92,7 @@ impl Layout {
         record * self.strands.count()..(record + 1) * self.strands.count()
     }
 
-    /// The orientation that a query is of its record.
+    /// The orientation of a query relative to its record.
     pub fn strand(&self, query: u32) -> Strand {
         self.strands.of_number(query)
     }
@@ -103,69 +103,70 @@ impl Layout {
     }
 }
 
-/// What is asked of a filter for one record.
+/// Request to a filter for one record.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub record: u32,
     pub level: Level,
-    /// Least score of what the regions must hold, no less than the level's.
+    /// Minimum score of the alignments that the regions must contain. It is at least the level's minimum.
     pub least: i32,
-    /// Cells that could have been scored in the time that was spent on the record so far.
+    /// Cost of the record so far, as the number of cells that could have been scored in that time.
     pub spent: f64,
-    /// Whether the level holds all that counts, since a hit is known whose threshold it reaches.
+    /// Whether the level covers all alignments that count, because a known hit reaches the level's threshold.
     pub is_last: bool,
-    /// The first hit, where that is known.
+    /// The first hit, if it is known.
     pub first: Option<Locus>,
 }
 
 impl Wanted {
-    /// Columns of these regions that need not be scored since the first hit is known, at least. Each match adds `match_` to a
-    /// score.
+    /// Lower bound on the columns of these regions that need not be scored because the first hit is known. Each match
+    /// adds `match_` to a score.
     fn known_columns(&self, regions: &[Region], match_: i32) -> u32 {
         let Some(Locus { hit, strand, target }) = self.first else { return 0 };
         let owns = |&&(of, pair, _): &&Region| {
             (of, pair.target) == (strand, target) && (pair.own + 1..=pair.end).contains(&hit.target_end)
         };
         let cols = regions.iter().find(owns).map_or(0, |(_, pair, _)| pair.cols());
-        // The hit takes as many as its score needs, and so must another one beside it.
+        // The hit spans at least the columns that its score needs, and so does any other hit next to it.
         let least = to_u32(self.least.div_euclid(match_.max(1)).max(0));
         if cols / 2 < least { cols } else { least }
     }
 }
 
-/// What a filter has for a record.
+/// Answer of a filter for one record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Opened {
-    /// Regions, and what was spent on the record when these are found.
+    /// The regions, and the cells spent on the record including finding them.
     Regions { regions: Vec<Region>, spent: f64 },
-    /// There is no room for its regions now.
+    /// There is no room for the record's regions now.
     Later,
-    /// They would take too much of what a full search takes.
+    /// The regions would cost too large a share of a full search.
     Dear,
 }
 
-/// How long the chunks are that targets are cut into.
+/// Length of the chunks that targets are cut into.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkLength {
-    /// Columns that each owns, at least.
+    /// Minimum number of columns that each chunk owns.
     pub least: u32,
-    /// The same for each column that it warms up over.
+    /// Minimum number of owned columns per warm-up column.
     pub per_warm_up: u32,
 }
 
 impl ChunkLength {
-    /// The shortest that serve any engine.
+    /// The shortest chunks that suit every engine.
     pub const SHORT: ChunkLength = ChunkLength { least: CHUNK, per_warm_up: CHUNK_PER_WARM_UP };
 
-    /// Where so many pairs, a stretch each, are scored at a time, and so many sweeps are enough
-    /// ([`crate::engine::Capabilities::enough_sweeps`]).
+    /// Chunk length for an engine that scores `pairs` pairs together, one stretch each, and needs `enough` sweeps to
+    /// stay busy ([`crate::engine::Capabilities::enough_sweeps`]).
     pub fn suited(pairs: usize, enough: u64, per_warm_up: u32) -> ChunkLength {
         let columns = pairs as u64 * u64::from(STRETCH);
         let least = to_u32((columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)));
         ChunkLength { least, per_warm_up }
     }
 
-    /// Columns that a chunk may own: where it has stretches, its warm-up and so many columns are whole ones.
+    /// Number of columns that a chunk may own. If the chunk has stretches, its warm-up and its own columns together
+    /// fill whole stretches.
     fn owned(self, warm_up: u32) -> u32 {
         let own = warm_up.saturating_mul(self.per_warm_up).max(self.least);
         let in_stretches = || own.checked_add(warm_up)?.checked_next_multiple_of(STRETCH);
@@ -173,7 +174,7 @@ impl ChunkLength {
     }
 }
 
-/// The targets that are met pair by pair: those of at least some length.
+/// The targets that are scored pair by pair: those of at least a minimum length.
 #[derive(Clone, Copy, Debug)]
 pub struct MetTargets {
     least_len: usize,
@@ -186,19 +187,20 @@ impl MetTargets {
         MetTargets { least_len: 0, targets: batch.targets.len(), letters: batch.targets.letters() }
     }
 
-    /// Those that are not short.
+    /// The targets that are not short.
     pub fn long(batch: &Batch) -> MetTargets {
         let least_len = batch.targets.longest_short() + 1;
         let long = || batch.targets.iter().map(<[u8]>::len).filter(|&len| len >= least_len);
         MetTargets { least_len, targets: long().count(), letters: long().sum() }
     }
 
-    /// How many of `batch`'s targets are not among them, and their letters.
+    /// Number of `batch`'s targets that are too short to be met pair by pair, and the total of their residues.
     pub fn left_out(&self, batch: &Batch) -> (usize, usize) {
         (batch.targets.len() - self.targets, batch.targets.letters() - self.letters)
     }
 
-    /// How many pairs `record` has, about: a warm-up is taken to be as long as the query, which it is at least.
+    /// Approximate number of pairs of `record`. The estimate assumes a warm-up of the query's length, which is its
+    /// minimum.
     pub fn expected_pairs(&self, batch: &Batch, layout: &Layout, record: u32) -> usize {
         let (columns, targets) = match layout.meets {
             Meets::Paired(first) => (batch.target(first + record).len(), 1),
@@ -213,8 +215,9 @@ impl MetTargets {
         layout.strands.count() as usize * (columns / each as usize + targets)
     }
 
-    /// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first
-    /// copy), in the order strand, target, place. They are cut from chunks of this length.
+    /// Returns all pairs of `record` that can contain an alignment of at least `min_score` (on a circular target, one
+    /// that begins in the first copy), sorted by strand, target and position. The pairs are cut from chunks of the
+    /// given length.
     pub fn pairs(
         &self,
         batch: &Batch,
@@ -254,8 +257,8 @@ fn has_stretches(warm_up: u32) -> bool {
     warm_up <= STRETCH / STRETCH_PER_WARM_UP
 }
 
-/// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up` columns, as few as
-/// their length lets there be.
+/// Cuts `0..len` into the minimum number of chunks (start, own, end) of about equal size that warm up over `warm_up`
+/// columns.
 fn chunks(len: u32, warm_up: u32, length: ChunkLength) -> impl Iterator<Item = (u32, u32, u32)> {
     let own = length.owned(warm_up);
     let count = u64::from(len.div_ceil(own));
@@ -263,7 +266,7 @@ fn chunks(len: u32, warm_up: u32, length: ChunkLength) -> impl Iterator<Item = (
     (0..count).map(move |k| (border(k).saturating_sub(warm_up), border(k), border(k + 1)))
 }
 
-/// The pairs of a chunk: one for each stretch of its sweep, where these are long for its warm-up.
+/// The pairs of a chunk: one for each stretch of its sweep if stretches are long compared to the warm-up.
 fn stretches(chunk: Pair, warm_up: u32) -> impl Iterator<Item = Pair> {
     let stretch = if has_stretches(warm_up) { STRETCH } else { u32::MAX };
     let behind = move |own: u32| {

@@ -1,8 +1,8 @@
-//! Hits across the origin of a circle, cut in two.
+//! Splits hits across the origin of a circular target.
 //!
-//! Such a hit is found as one alignment, since a circle's letters stand twice ([`crate::terms::batch::Sequences::close`]). No
-//! format has a path that goes round, so it is written as its pieces before and behind the origin. docs/algorithm.md,
-//! section 18, has the definition.
+//! A hit across the origin is found as one alignment, since [`crate::terms::batch::Sequences::close`] appends a second
+//! copy of a circular target's residues. No output format has a path across the origin, so the hit is written as its
+//! pieces before and after the origin. See docs/algorithm.md, section 18, for the definition.
 
 use crate::align::candidates::Layout;
 use crate::align::quality;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::mem;
 
-/// Cuts the hits of all records that lie across an origin.
+/// Cuts the hits of all records that cross an origin.
 pub fn cut(batch: &Batch, layout: Layout, found: &mut [Found]) {
     if batch.targets.have_circles() {
         let cut =
@@ -31,7 +31,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Goes on with matched columns from these letters on, behind gaps. What begins with them has no gaps before it.
+    /// Appends `len` matched columns at this query and target position, after `gaps`. A piece never begins with gaps,
+    /// so gaps before its first match are dropped.
     fn go_on(&mut self, (query, target): (u32, u32), len: u32, gaps: &mut Cigar) {
         if self.cigar.is_empty() {
             (self.query.0, self.target.0) = (query, target);
@@ -43,7 +44,7 @@ impl Piece {
     }
 }
 
-/// What the hits of a record are cut by.
+/// Context for cutting the hits of a record.
 struct Cut<'a> {
     batch: &'a Batch,
     layout: Layout,
@@ -59,7 +60,7 @@ impl Cut<'_> {
         let quality = quality::of_first(&self.batch.scoring, found);
         let mut hits = mem::take(&mut found.alignments).into_iter().map(|hit| self.pieces(hit));
         let mut first = hits.next().unwrap_or_default();
-        // The piece with the higher score of its own is the primary one, of equal ones the first.
+        // The piece with the highest score of its own is the primary hit. Among equal ones, the first piece is.
         first.sort_by_cached_key(|piece| Reverse(self.own_score(piece)));
         let mut first = first.into_iter();
         found.alignments.extend(first.next());
@@ -88,8 +89,8 @@ impl Cut<'_> {
         self.batch.targets.circle(hit.target).is_some_and(|circle| hit.target_end > circle)
     }
 
-    /// The pieces of a hit before and behind the origin, or all of one that is not across it. Each piece has the score of
-    /// the whole hit, as it has the hit's second score and mapping quality.
+    /// The pieces of a hit before and after the origin, or the whole hit if it does not cross the origin. Each piece
+    /// keeps the score of the whole hit, as well as its second score and mapping quality.
     fn pieces(&self, hit: Alignment) -> Vec<Alignment> {
         let circle = self.batch.targets.circle(hit.target);
         let hit = hit.in_first_copy(circle);
@@ -111,7 +112,7 @@ impl Cut<'_> {
                 target += if op == Op::Deletion { len } else { 0 };
             }
         }
-        // The first copy's column is the second one's, too.
+        // A column of the second copy is the same column of the first copy.
         behind.target = (behind.target.0.saturating_sub(circle), behind.target.1.saturating_sub(circle));
         let pieces = [before, behind].into_iter().filter(|piece| !piece.cigar.is_empty());
         let aligned = |Piece { query, target, cigar }| Alignment {
@@ -125,13 +126,13 @@ impl Cut<'_> {
         pieces.map(aligned).collect()
     }
 
-    /// The score of a piece by itself.
+    /// Score of a piece alone.
     fn own_score(&self, piece: &Alignment) -> i64 {
         score(self.batch, self.batch.query(self.layout.query(self.record, piece.strand)), piece)
     }
 }
 
-/// The score of a path, counted from the letters.
+/// Score of a path, computed from the sequences.
 fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i64 {
     let target = batch.target(alignment.target);
     let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
@@ -157,7 +158,7 @@ mod tests {
     use smallvec::smallvec;
     use std::sync::Arc;
 
-    /// A circle of 6 letters, ACGTTC, and a query with a gap on both sides at the origin:
+    /// A circular target of 6 bases, ACGTTC, and a query with a gap on both sides at the origin:
     ///
     /// ```text
     /// circle  TTCA--CGT

@@ -1,8 +1,8 @@
 //! Stretches of low complexity: repeats of short units in DNA (`dust`) and biased composition in proteins (`seg`).
 //!
-//! Unrelated sequences align well where both have a low-complexity stretch, and no statistic of random sequences expects
-//! that. [`unmasked_score`] is the part of a hit's score that does not come from such stretches, and [`hide`] takes them out of a
-//! sequence before it is aligned.
+//! Unrelated sequences align well if both have a low-complexity stretch, and no statistic of random sequences accounts
+//! for that. [`unmasked_score`] is the part of a hit's score that does not come from low-complexity stretches, and
+//! [`hide`] masks them in a sequence before it is aligned.
 
 mod dust;
 mod seg;
@@ -23,7 +23,7 @@ pub fn low_complexity(alphabet: Alphabet, codes: &[u8]) -> Vec<Range<usize>> {
 
 /// Whether each residue of `within` belongs to a low-complexity stretch of the sequence.
 pub fn mask(alphabet: Alphabet, codes: &[u8], within: Range<usize>) -> Vec<bool> {
-    // DUST looks no farther than one window, so a chromosome is not scanned for the sake of one hit.
+    // DUST looks no farther than one window, so one hit does not require a scan of a whole chromosome.
     let flank = match alphabet {
         Alphabet::Dna => dust::WINDOW,
         Alphabet::Protein => codes.len(),
@@ -45,10 +45,11 @@ pub fn hide(alphabet: Alphabet, codes: &mut [u8]) {
     low_complexity(alphabet, codes).into_iter().for_each(|stretch| codes[stretch].fill(any));
 }
 
-/// Highest score of a run of columns of an alignment, if a column that holds a masked residue scores 0 at most.
+/// Highest score of a run of columns of an alignment, if a column with a masked residue scores at most 0.
 ///
-/// It is the alignment's score if nothing is masked, and never more. `query` and `target` are whole sequences in the aligned
-/// orientation; each mask has one element for each of their aligned residues. Frith (2011) calls this gentle masking.
+/// It is the alignment's score if nothing is masked, and never more. `query` and `target` are whole sequences in the
+/// aligned orientation; each mask has one element for each of their aligned residues. Frith (2011) calls this gentle
+/// masking.
 pub fn unmasked_score(
     scoring: &Scoring,
     (query, query_mask): (&[u8], &[bool]),
@@ -91,7 +92,7 @@ mod tests {
     use crate::terms::scoring::Matrix;
     use smallvec::smallvec;
 
-    /// Intervals that NCBI's dustmasker and segmasker print, of sequences in files with their output.
+    /// Compares intervals with those of NCBI's dustmasker and segmasker, from files with sequences and their output.
     #[test]
     fn stretches_are_those_of_ncbi() {
         let golden = [
@@ -118,7 +119,7 @@ mod tests {
                 let left: Vec<u8> = sides.map(|(&code, &masked)| if masked { any } else { code }).collect();
                 assert_eq!(hidden, left, "{name}");
                 masked += expected.iter().filter(|&&is_masked| is_masked).count();
-                // A part is masked as it is within the whole.
+                // A part of a sequence is masked as in the whole sequence.
                 let third = codes.len() / 3;
                 assert_eq!(mask(alphabet, &codes, third..2 * third), expected[third..2 * third], "{name}");
             }

@@ -1,7 +1,7 @@
-//! The distinct ones of many sequences: equal sequences get one number, in the order in which they were first seen.
+//! Distinct sequences: equal sequences get the same number, in order of first occurrence.
 //!
-//! A hash finds where an equal sequence may be, and letters decide: sequences of one hash are compared letter by letter.
-//! So the numbers don't depend on the hash, which differs from process to process.
+//! A hash finds candidates for an equal sequence, and sequences with the same hash are compared byte by byte. So the
+//! numbers do not depend on the hash, which differs from process to process.
 //!
 //! ```
 //! use swalign::dedup::Distinct;
@@ -26,22 +26,22 @@ use std::ops::Range;
 /// Distinct sequences of bytes, each stored once.
 #[derive(Clone, Debug, Default)]
 pub struct Distinct<S = RandomState> {
-    /// One behind the other.
+    /// All sequences, concatenated.
     letters: Vec<u8>,
-    /// Where each ends.
+    /// End of each sequence.
     ends: Vec<usize>,
     /// The hash of each.
     hashes: Vec<u64>,
-    /// Their numbers, by hash.
+    /// Sequence numbers, by hash.
     numbers: HashTable<usize>,
     hasher: S,
 }
 
-/// Where a sequence is among the distinct ones.
+/// Number of an inserted sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inserted {
     pub number: usize,
-    /// There was no equal one before.
+    /// Whether no equal sequence was stored before.
     pub is_new: bool,
 }
 
@@ -51,7 +51,7 @@ impl<S: BuildHasher> Distinct<S> {
         Distinct { letters, ends, hashes, numbers: HashTable::new(), hasher }
     }
 
-    /// What [`Distinct::hash`] hashes with, for threads that hash while another one inserts.
+    /// The hasher of [`Distinct::hash`], for threads that hash while another thread inserts.
     pub fn hasher(&self) -> &S {
         &self.hasher
     }
@@ -60,7 +60,7 @@ impl<S: BuildHasher> Distinct<S> {
         hash(&self.hasher, sequence)
     }
 
-    /// The number of a sequence, which is stored unless an equal one is.
+    /// Stores a sequence unless an equal one is stored, and returns its number.
     pub fn insert(&mut self, sequence: &[u8]) -> Inserted {
         self.insert_hashed(self.hash(sequence), sequence)
     }
@@ -90,7 +90,7 @@ impl<S: BuildHasher> Distinct<S> {
 }
 
 impl<S> Distinct<S> {
-    /// How many there are.
+    /// Number of distinct sequences.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -104,7 +104,7 @@ impl<S> Distinct<S> {
         &self.letters[self.place(number)]
     }
 
-    /// Where it stands among the letters of all, one behind the other.
+    /// Range of a sequence in the concatenated sequences.
     pub fn place(&self, number: usize) -> Range<usize> {
         place(&self.ends, number)
     }

@@ -1,17 +1,17 @@
-//! Content-defined cutting: a sequence is cut where a fingerprint of the letters in front says so, so that equal
-//! stretches get equal chunks wherever they lie (section 21 of docs/algorithm.md).
+//! Content-defined chunking: the fingerprint of the residues before a position decides whether to cut there. So equal
+//! stretches get equal chunks at any position (section 21 of docs/algorithm.md).
 //!
-//! A *window* is `W` letters of one sequence. A [`Rule`] gives each window a fingerprint of 32 bits; where all bits of
-//! the rule's mask are set in it, the window ends at a *cut*. A cut depends on its `W` letters and on nothing else, so
-//! of two equal stretches that begin anywhere, all cuts from the `W`-th letter on are at equal places.
+//! A *window* is `W` consecutive residues of one sequence. A [`Rule`] gives each window a fingerprint of 32 bits. If
+//! all bits of the rule's mask are set in it, the window ends at a *cut*. A cut depends only on its `W` residues, so
+//! two equal stretches have the same cuts from their `W`-th residue on.
 //!
-//! - [`plain`] is the specification: each window's fingerprint is computed by itself.
-//! - [`rolling`] goes on from a window to the next: two or three look-ups a letter.
-//! - [`sliced`] does Rabin's fingerprints with a stretch of the text in every bit of a vector, [`gear`] those of the gear
-//!   with one in every lane. [`cuts`] takes them where the text is long enough.
-//! - `gpu` has a device cut a text that lies there.
+//! - [`plain`] is the specification: it computes the fingerprint of each window independently.
+//! - [`rolling`] updates the fingerprint from one window to the next: two or three table look-ups per residue.
+//! - [`sliced`] computes Rabin's fingerprints with a stretch of the text in every bit of a vector, and [`gear`]
+//!   computes gear fingerprints with a stretch in every lane. [`cuts`] uses them if the text is long enough.
+//! - `gpu` cuts a text in device memory.
 //!
-//! All give the same cuts, on every instruction set and every device.
+//! All of them return the same cuts, on every instruction set and every device.
 
 pub mod cores;
 pub mod gear;
@@ -29,29 +29,29 @@ use crate::terms::casts::{to_u8, to_u32};
 use crate::terms::error::{Error, Result};
 use std::ops::Range;
 
-/// Letters of the longest window.
+/// Maximum window length, in residues.
 pub const MOST_WINDOW: usize = 256;
-/// Letters of the window of the gear: a letter leaves 32 bits after 32 shifts.
+/// Window length of the gear hash, in residues: after 32 shifts, a residue has left the 32 bits.
 pub const GEAR_WINDOW: usize = 32;
-/// The longest chunks that a rule may ask for, in the mean.
+/// Maximum average chunk length of a rule.
 pub const MOST_MEAN: usize = 1 << 24;
-/// What stands for DNA codes that are no base, as in packed targets (`engine/gpu/layout.rs`): engines hold them so.
+/// Value of DNA codes that are not a base, the same as in packed targets (`engine/gpu/layout.rs`).
 const NO_BASE: u8 = 5;
 
-/// How a window becomes a fingerprint.
+/// Hash function of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// The letters are the coefficients of a polynomial over GF(2), which is reduced (Rabin 1981).
+    /// Rabin (1981): the residues are the coefficients of a polynomial over GF(2), which is reduced.
     Rabin,
-    /// The letters' numbers are added, each shifted by the letters behind it (Xia et al. 2014). The window has
-    /// [`GEAR_WINDOW`] letters.
+    /// Gear (Xia et al. 2014): sums the residues' table values, each shifted by the number of residues after it. The
+    /// window has [`GEAR_WINDOW`] residues.
     Gear,
 }
 
-/// A table for each letter code.
+/// A table with one entry per residue code.
 pub type Table = [u32; CODES];
 
-/// Which windows end at a cut.
+/// Rule that decides which windows end at a cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     kind: Kind,
@@ -64,7 +64,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Windows of `window` letters of an alphabet, and chunks of `mean` letters in the mean, a power of two.
+    /// Creates a rule with windows of `window` residues and an average chunk length of `mean` residues, a power of two.
     pub fn new(kind: Kind, alphabet: Alphabet, window: usize, mean: usize) -> Result<Rule> {
         match kind {
             Kind::Rabin if !(1..=MOST_WINDOW).contains(&window) => {
@@ -105,12 +105,12 @@ impl Rule {
         self.alphabet
     }
 
-    /// Letters of a window.
+    /// Window length, in residues.
     pub fn window(&self) -> usize {
         self.window
     }
 
-    /// Letters of a chunk, in the mean over random texts.
+    /// Average chunk length in random texts, in residues.
     pub fn mean(&self) -> usize {
         1 << self.bits
     }
@@ -120,8 +120,8 @@ impl Rule {
         self.bits
     }
 
-    /// The bits that are all set in the fingerprint of a window that ends at a cut. Rabin's fingerprints give the lowest,
-    /// and the gear's the highest: the lower ones don't depend on all letters of the window.
+    /// Mask of the bits that are all set in the fingerprint of a window that ends at a cut. Rabin's fingerprints use
+    /// the lowest bits, and the gear hash the highest: its lower bits do not depend on all residues of the window.
     pub fn mask(&self) -> u32 {
         match self.kind {
             Kind::Rabin => (1 << self.bits) - 1,
@@ -134,18 +134,18 @@ impl Rule {
         fingerprint & self.mask() == self.mask()
     }
 
-    /// The letter that a code stands for: DNA codes that are no base are one letter.
+    /// The value that represents a code. All DNA codes that are not a base have the same value.
     pub fn value(&self, code: u8) -> u8 {
         value(self.alphabet, code)
     }
 
-    /// What each code adds to the fingerprint when it enters a window.
+    /// Contribution of each code to the fingerprint when it enters a window.
     pub fn entering(&self) -> &Table {
         &self.entering
     }
 
-    /// What each code has added to the fingerprint by the time when it leaves; zeros for the gear, which it leaves at
-    /// the upper end.
+    /// Contribution of each code to the fingerprint when it leaves the window. Zero for the gear hash, which shifts a
+    /// residue out at the upper end.
     pub fn leaving(&self) -> &Table {
         &self.leaving
     }
@@ -158,24 +158,24 @@ fn value(alphabet: Alphabet, code: u8) -> u8 {
     }
 }
 
-/// The cuts of a sequence of codes, ascending: letters in front of each, from `W` up to all of them.
+/// The cuts of a sequence of codes, ascending. A cut is the number of residues before it, from `W` up to the length.
 pub fn cuts(codes: &[u8], rule: &Rule) -> Vec<usize> {
     cores::cuts(InstructionSet::best(), codes, rule)
 }
 
-/// The cuts of each sequence. Windows lie in one sequence. It is the faster way for many short ones.
+/// The cuts of each sequence. No window crosses the end of a sequence. This is the faster way for many short sequences.
 pub fn cuts_of_all(sequences: &Sequences, rule: &Rule) -> Vec<Vec<usize>> {
     of_sequences(sequences, rule, &cuts(sequences.codes(), rule))
 }
 
-/// The cuts of each sequence by those of all codes as one text, ascending.
+/// Splits the cuts of the concatenated sequences, ascending, into the cuts of each sequence.
 pub fn of_sequences(sequences: &Sequences, rule: &Rule, cuts: &[usize]) -> Vec<Vec<usize>> {
     let mut rest = cuts;
     let mut start = 0;
     let own = |codes: &[u8]| {
         let end = start + codes.len();
         let (own, behind) = rest.split_at(rest.partition_point(|&cut| cut <= end));
-        // A window that ends sooner begins in the sequence before.
+        // A window that ends earlier begins in the previous sequence.
         let whole = own.iter().filter(|&&cut| cut >= start + rule.window);
         let own = whole.map(|cut| cut - start).collect();
         (rest, start) = (behind, end);
@@ -184,8 +184,8 @@ pub fn of_sequences(sequences: &Sequences, rule: &Rule, cuts: &[usize]) -> Vec<V
     sequences.iter().map(own).collect()
 }
 
-/// The chunks of a sequence of `len` letters with these cuts: ranges of letters, one behind the other, none of them empty.
-/// The first and the last may end without a window, at an end of the sequence.
+/// The chunks of a sequence of `len` residues with these cuts: consecutive ranges, none of them empty. The first chunk
+/// starts, and the last one ends, at an end of the sequence, which need not be a cut.
 pub fn chunks(len: usize, cuts: &[usize]) -> impl Iterator<Item = Range<usize>> {
     let inner = cuts.iter().copied().filter(move |&cut| 0 < cut && cut < len);
     let ends = inner.chain((len > 0).then_some(len));

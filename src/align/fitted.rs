@@ -1,4 +1,4 @@
-//! The constants of a scoring: published ones, or else fitted from the scores of random sequences.
+//! The constants of a scoring: published if available, otherwise fitted from the scores of random sequences.
 
 use crate::align::candidates::{Layout, Meets};
 use crate::align::hits::{self, Effort, Rules, Scope};
@@ -15,7 +15,7 @@ use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use std::sync::Arc;
 
-/// The constants of a scoring; `None` if scores of random sequences grow with the length, so that there are none.
+/// The constants of a scoring. `None` if scores of random sequences grow with the length, so that there are none.
 pub fn constants(scoring: &Scoring) -> Result<Option<Constants>, EngineError> {
     let units = InUnits::new(scoring);
     match Karlin::known(&units) {
@@ -39,7 +39,7 @@ pub fn growth(scoring: &Scoring) -> Result<Growth, EngineError> {
     }
 }
 
-/// On the cores: the sample is small, and a device may take longer to open.
+/// Runs on the CPU: the sample is small, and opening a device may take longer.
 fn fitted(units: InUnits) -> Result<Option<Constants>, EngineError> {
     let is_logarithmic = Karlin::is_known_to_be_logarithmic(&units);
     let units = units.small();

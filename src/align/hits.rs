@@ -1,11 +1,11 @@
-//! The hits of a query: which alignments are reported, in which order.
+//! The hits of a query: the reported alignments and their order.
 //!
-//! First comes the best local alignment over all targets and strands, in the order of
-//! [`crate::terms::alignment::Locus::order`]; then the best one whose target interval overlaps none of those before it on the
-//! same target and strand, and so on, as long as their scores reach the threshold. (On a circle, which stands twice, a hit
-//! takes its images one turn before and behind as well: docs/algorithm.md, section 18.) The definition
-//! knows nothing of chunks: a chunk is a region of end columns whose best hit is known or bounded,
-//! and an accepted alignment cuts the regions that it overlaps into what is left of them.
+//! The first hit is the best local alignment over all targets and strands, in the order of
+//! [`crate::terms::alignment::Locus::order`]. The next hit is the best alignment whose target interval overlaps no
+//! earlier hit on the same target and strand, and so on, as long as the score reaches the threshold. (On a circular
+//! target, whose sequence is stored twice, a hit also excludes its images one turn before and after: docs/algorithm.md,
+//! section 18.) The definition does not depend on chunks: a chunk is a region of end columns whose best hit is known or
+//! bounded, and an accepted alignment cuts its columns out of the regions that it overlaps.
 
 mod anchored;
 mod database;
@@ -43,64 +43,64 @@ use std::sync::Arc;
 use std::time::Instant;
 pub use tie_break::TieBreak;
 
-/// Pairs that are scored at a time where all pairs are: with more, a device is hardly quicker.
+/// Number of pairs per portion if all pairs are scored. Larger portions hardly speed up a device.
 pub const PORTION: usize = 1 << 17;
-/// How many times as many regions may be held at a time behind a filter.
+/// Factor by which the regions of filtered searches may exceed a portion.
 const ROOM_PER_PORTION: usize = 2;
 
-/// Residues of a query whose windows are scored cell by cell, at most.
+/// Maximum length of a query whose windows are scored cell by cell, in residues.
 const SHORT: usize = 1000;
 
-/// One in this many of a portion's searches, the last ones, may have shorter sweeps ([`Capabilities::last_sweeps`]).
+/// The last searches of a portion, one in this many, may have shorter sweeps ([`Capabilities::last_sweeps`]).
 const LAST_OF: usize = 8;
 
-/// What hits are looked for in.
+/// Input of a search for hits.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     pub batch: &'a Batch,
     pub layout: Layout,
     pub rules: Rules,
-    /// What scores enough, where it is not the least score of `rules`.
+    /// Minimum scores by record and target, instead of the minimum score of `rules`.
     pub least: Option<&'a dyn LeastScores>,
-    /// Least scores by the lengths of queries, in the place of that of `rules`, and the second tier.
+    /// Minimum scores by query length, instead of the minimum score of `rules`, and the second tier.
     pub tiers: Option<&'a Tiers>,
     /// The targets that long queries are searched on.
     pub supporting: Option<&'a SupportingTargets>,
-    /// How hits are ranked, where their scores alone don't say it.
+    /// Ranking of hits, if scores alone do not rank them.
     pub ranks: Option<&'a dyn Ranks>,
-    /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
+    /// A filter for the batch's targets and scoring and the layout's strands. `None` means full searches.
     pub filter: Option<&'a Filter>,
-    /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
-    /// counts and are forgotten then, so this bounds the memory.
+    /// Approximate number of pairs per portion if all pairs are scored, but at least the pairs of one query. Most pairs
+    /// contain no hit and are dropped after their portion, so this bounds the memory.
     pub portion: usize,
     pub repeats: Repeats<'a>,
     pub detail: Detail,
 }
 
-/// How much of a hit is found.
+/// Information to find for each hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     #[default]
     Path,
-    /// Its target, strand and score. Its intervals and its path are empty. At most one hit of a target is reported, since
-    /// nothing tells what a further one overlaps.
+    /// Target, strand and score only. Intervals and path are empty. At most one hit per target is reported, since
+    /// overlaps of further hits are unknown.
     Score,
 }
 
-/// What is known of repeats among the targets.
+/// Treatment of repeats among the targets.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Repeats<'a> {
-    /// They are targets like others.
+    /// Repeats are searched like other targets.
     #[default]
     Kept,
-    /// What repeats can be taken out.
+    /// Repeats can be removed.
     Known(&'a WithoutRepeats),
-    /// The batch's targets are distinct stretches of those that hits are reported on.
+    /// The batch's targets are the distinct stretches of the targets that hits are reported on.
     TakenOut(&'a Distinct),
 }
 
 impl<'a> Repeats<'a> {
-    /// What the batch's targets stand for, where these are distinct stretches of others.
+    /// The targets that the batch's targets represent, if these are distinct stretches.
     fn distinct(&self) -> Option<&'a Distinct> {
         match self {
             Repeats::TakenOut(distinct) => Some(distinct),
@@ -109,7 +109,7 @@ impl<'a> Repeats<'a> {
     }
 }
 
-/// Targets without what repeats, and the filter for them where there is one.
+/// Targets without repeats, and the filter for them if there is one.
 pub struct WithoutRepeats {
     pub distinct: Distinct,
     pub filter: Option<Filter>,
@@ -159,7 +159,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether scores and places alone decide which hits count, so that equal targets have equal hits.
+    /// Whether only scores and positions decide which hits count, so that equal targets have equal hits.
     pub fn is_for_any_targets(&self) -> bool {
         let Scope { batch, layout, rules, least, ranks, .. } = self;
         let is_local = batch.scoring.mode.is_local() && layout.meets == Meets::All;
@@ -184,13 +184,12 @@ impl<'a> Scope<'a> {
         layout.queries(record).map(span).max().unwrap_or(0)
     }
 
-    /// Whether a search begins on a level that holds everything that counts. If the level has no regions, the record has no
-    /// hit.
+    /// Whether a search begins on a level that covers all hits. If the level has no regions, the record has no hit.
     fn is_least(&self, start: &Start) -> bool {
         matches!(start.source, Source::Level(_, held) if held <= self.rules_of(start.record).min_score)
     }
 
-    /// Whether the best alignment of a record on a target scores enough.
+    /// Whether a score is enough for the best alignment of a record on a target.
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
         if self.supporting.is_some_and(|targets| !targets.has(record, target)) {
             return false;
@@ -202,7 +201,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A record, where its search begins, and what was spent on it before ([`WantedRegions::spent`]).
+/// A record, the source its search begins with, and the cost of earlier searches ([`WantedRegions::spent`]).
 #[derive(Clone, Debug)]
 struct Start {
     record: u32,
@@ -210,14 +209,14 @@ struct Start {
     spent: f64,
     /// [`WantedRegions::is_last`].
     is_last: bool,
-    /// The region of the first hit, where that is known.
+    /// The region of the first hit, if it is known.
     first: Option<Box<Region>>,
-    /// What the hits score at least, as far as that is known or estimated. No answer rests on it.
+    /// Expected minimum score of the hits, if known or estimated. It never affects results.
     expected: Option<i32>,
 }
 
 impl Start {
-    /// Where nothing is known.
+    /// A start without any knowledge.
     fn new(record: u32, source: Source) -> Start {
         Start { record, source, spent: 0.0, is_last: false, first: None, expected: None }
     }
@@ -254,7 +253,7 @@ fn find_of(
     }
 }
 
-/// Finds the hits of some records by these targets.
+/// Finds the hits of some records on these targets.
 fn find_once(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -268,7 +267,7 @@ fn find_once(
     effort.filtering += begun.elapsed();
     while !left.is_empty() {
         let (mut opened, mut later) = open(scope, &left, room(scope), effort)?;
-        // Most reads of other organisms end here.
+        // Reads of foreign organisms usually end here.
         opened.retain(|(start, regions)| {
             let goes_on = !regions.is_empty() || !scope.is_least(start);
             if !goes_on && is_like_full(scope, start.record, start.spent) {
@@ -302,21 +301,21 @@ fn find_once(
     Ok(found)
 }
 
-/// Whether the windows of a search took at least half of the cells of a full search. Engines skip most cells of long windows, so
-/// this is not known of long queries.
+/// Whether the windows of a search cost at least half of the cells of a full search. This is unknown for long queries,
+/// since engines skip most cells of long windows.
 fn is_like_full(scope: &Scope, record: u32, spent: f64) -> bool {
     let len = query_len(scope, record);
     let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands.count());
     len <= SHORT && 2.0 * spent >= len as f64 * columns
 }
 
-/// Regions behind a filter that may be held at a time.
+/// Maximum number of filtered regions in memory.
 fn room(scope: &Scope) -> usize {
     scope.portion.max(1).saturating_mul(ROOM_PER_PORTION)
 }
 
-/// Where the search of each record begins: on the level that a glance at the targets suggests, on the filter's
-/// first one, or with everything.
+/// Source that the search of each record begins with: the level that a glance at the targets suggests, the filter's
+/// first level, or all pairs.
 fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
     let Some(filter) = scope.filter else {
         return records.iter().map(|&record| Start::new(record, Source::All)).collect();
@@ -327,7 +326,7 @@ fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
         let rules = scope.rules_of(record);
         let len = query_len(scope, record);
         let (score, least) = match seen {
-            // Once the first hit is known, it need not be scored again among lower ones.
+            // Once the first hit is known, it need not be scored again on lower levels.
             Seen::Estimate(score) => (score, score.max(rules.min_score)),
             Seen::Alignment(score) => (score, rules.threshold(score)),
         };
@@ -335,7 +334,7 @@ fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
         let first = || filter.first(kind, len);
         let level = match seen {
             Seen::Estimate(_) => suggested.or_else(first),
-            // It may be but a part of the best, with a gap beside it: then it leads too far down.
+            // The alignment may be only a part of the best one, next to a gap. Then its level would be too low.
             Seen::Alignment(_) => {
                 let first = first();
                 suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first)
@@ -351,13 +350,13 @@ fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
 /// Where a search begins, and the regions of its source.
 type OpenedStart = (Start, Vec<windows::Region>);
 
-/// The searches that begin with these regions.
+/// Creates the searches that begin with these regions.
 fn begin(scope: &Scope, opened: Vec<OpenedStart>) -> Vec<RecordSearch> {
     opened.into_par_iter().map(|(start, regions)| RecordSearch::new(scope, start, regions)).collect()
 }
 
-/// The regions of the sources of some starts, and the starts for which there was no room. With a
-/// filter a record may have very many regions, and a batch is too large for many of its records to be searched in full.
+/// Opens the regions of the sources of some starts, and returns the starts for which there was no room. With a filter a
+/// record may have very many regions, and a batch is too large for full searches of many of its records.
 fn open(
     scope: &Scope,
     starts: &[Start],
@@ -407,8 +406,8 @@ fn open(
     Ok((opened, later))
 }
 
-/// Gives all searches what they need until every one has ended. What one search needs is gathered with what the others
-/// need, so that the engine gets much at a time; paths come last, when no search needs anything else.
+/// Runs all searches to their end. Each round gathers the needs of all searches, so that the engine gets large batches.
+/// Paths come last, when no search needs scores or regions.
 fn finish(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -419,7 +418,7 @@ fn finish(
     loop {
         score_everything(engine, scope, &mut searches, effort)?;
         let mut needs: Vec<Need> = searches.par_iter_mut().map(|search| search.advance(scope)).collect();
-        // A few searches may have many hits, and so many rounds.
+        // A few searches may have many hits and need many rounds.
         if needs.iter().filter(|need| matches!(need, Need::Nothing)).count() > needs.len() / 2 {
             let all = searches.into_iter().zip(needs);
             let (done, going): (Vec<_>, Vec<_>) = all.partition(|(_, need)| matches!(need, Need::Nothing));
@@ -436,7 +435,7 @@ fn finish(
     }
 }
 
-/// Scores the regions that searches need; `false` if there are none.
+/// Scores the regions that searches need. Returns `false` if there are none.
 fn score_regions(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -462,7 +461,7 @@ fn score_regions(
     Ok(true)
 }
 
-/// Finds the paths that searches need; `false` if there are none.
+/// Finds the paths that searches need. Returns `false` if there are none.
 fn align(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -494,7 +493,7 @@ fn align(
     Ok(true)
 }
 
-/// Scores all that there is for the searches that have scored nothing yet, portion by portion.
+/// Scores all pairs for the searches that have scored nothing yet, portion by portion.
 fn score_everything(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -511,7 +510,7 @@ fn score_everything(
     unscored.chunks_mut(each).try_for_each(|portion| score_portion(engine, scope, (portion, &left), effort))
 }
 
-/// Scores these targets for some searches at a time.
+/// Scores these targets for several searches together.
 fn score_portion(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -533,7 +532,7 @@ fn score_portion(
     };
     let met: Vec<Vec<Pair>> = unscored.par_iter().enumerate().map(met).collect();
     let bounds = prefix::bounds(engine, scope, (unscored, &met), effort)?;
-    // In the order of the records, as searches are.
+    // Sorted by record, as the searches are.
     let unbounded = met.iter().zip(&bounds).filter(|(_, bounds)| bounds.is_none());
     let pairs: Vec<Pair> = unbounded.flat_map(|(pairs, _)| pairs).copied().collect();
     let hits = score(engine, batch, &pairs, effort)?;
@@ -570,8 +569,8 @@ fn score(
     Ok(hits)
 }
 
-/// Opens the regions of other sources that searches need; `false` if there are none. What there is no room for, and what
-/// no level holds, is left for a later round.
+/// Opens the regions of other sources that searches need. Returns `false` if there are none. Sources without room, and
+/// sources that no level covers, are left for a later round.
 fn descend(
     scope: &Scope,
     searches: &mut [RecordSearch],
@@ -600,12 +599,12 @@ fn descend(
     Ok(is_any)
 }
 
-/// How many pairs all these records have with these targets, about.
+/// Approximate number of pairs of all these records with these targets.
 fn expected_pairs(scope: &Scope, targets: &MetTargets, records: impl Iterator<Item = u32>) -> usize {
     records.map(|record| targets.expected_pairs(scope.batch, &scope.layout, record)).sum()
 }
 
-/// How many of these records make a portion, about.
+/// Approximate number of these records that form a portion.
 fn in_portion(scope: &Scope, targets: &MetTargets, records: impl ExactSizeIterator<Item = u32>) -> usize {
     let count = records.len();
     let portions = expected_pairs(scope, targets, records).div_ceil(scope.portion.max(1)).max(1);

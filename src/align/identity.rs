@@ -1,4 +1,4 @@
-//! What the columns of an alignment hold: equal letters, mismatches, gaps, and the identities made of them.
+//! Column counts of an alignment (equal residues, mismatches, gaps), and the identities derived from them.
 
 use crate::terms::alignment::{Alignment, Op};
 use crate::terms::alphabet::{Alphabet, is_base};
@@ -9,26 +9,27 @@ use crate::terms::scoring::{AlignmentMode, Scoring};
 /// The columns of an alignment by their kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColumnKinds {
-    /// Columns of equal letters.
+    /// Columns of equal residues.
     pub matches: u32,
     pub mismatches: u32,
-    /// Columns of equal letters, or with a positive score.
+    /// Columns of equal residues, or with a positive score.
     pub positives: u32,
-    /// Columns with a gap, and gaps.
+    /// Columns with a gap, and number of gaps.
     pub gapped: u32,
     pub gaps: u32,
-    /// The same at the two ends of global alignments: in the other modes a gap there is none that an end is free of.
+    /// The same at the two ends of global alignments. In the other modes, gaps at a free end are not part of the
+    /// alignment.
     pub gapped_at_ends: u32,
     pub gaps_at_ends: u32,
 }
 
-/// Whether two codes are one letter: in DNA one of A, C, G and T.
+/// Whether two codes are the same residue. In DNA, only A, C, G and T count.
 pub fn is_equal(alphabet: Alphabet, query: u8, target: u8) -> bool {
     query == target && (alphabet == Alphabet::Protein || is_base(query))
 }
 
 impl ColumnKinds {
-    /// Counts them. `query` has the codes in the aligned orientation.
+    /// Counts the columns. `query` has the codes in the aligned orientation.
     pub fn count(scoring: &Scoring, query: &[u8], target: &[u8], alignment: &Alignment) -> ColumnKinds {
         let mut kinds = ColumnKinds::default();
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
@@ -76,7 +77,7 @@ impl ColumnKinds {
     }
 }
 
-/// An identity as the fraction that it is. All formats show this one.
+/// An identity as an exact fraction, which all output formats use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     pub equal: u32,
@@ -84,7 +85,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The share of 100. It is 0 if the definition counts nothing.
+    /// The identity in percent. It is 0 if the definition counts no columns.
     pub fn percent(self) -> f64 {
         if self.of == 0 { 0.0 } else { 100.0 * f64::from(self.equal) / f64::from(self.of) }
     }
@@ -101,7 +102,7 @@ mod tests {
         let scoring = Scoring::dna(1, 4, 6, 1).in_mode(AlignmentMode::Global);
         let codes =
             |text: &[u8]| text.iter().map(|&letter| Alphabet::Dna.code(letter).unwrap()).collect::<Vec<u8>>();
-        // ACGTN--A against ACCTNGGA, with a deletion in front.
+        // ACGTN--A against ACCTNGGA, with a leading deletion.
         let cigar = smallvec![(1, Op::Deletion), (5, Op::Match), (2, Op::Deletion), (1, Op::Match)];
         let alignment = Alignment {
             strand: Strand::Forward,

@@ -4,8 +4,9 @@
 //! hits of each mate ──> rescue (mates without a hit near) ──> choose (the pair, or both best hits) ──> qualities
 //! ```
 //!
-//! The pair is chosen among all hits of both mates that score nearly as much as the best, by the sum of their scores
-//! less what their insert size costs. docs/algorithm.md, section 16, has the definition and what it rests on.
+//! The pair is chosen among all hits of both mates that score nearly as high as the best hits. It has the highest sum
+//! of scores minus the penalty of its insert size. See docs/algorithm.md, section 16, for the definition and its
+//! assumptions.
 
 mod choose;
 mod join;
@@ -24,28 +25,28 @@ use choose::{Ties, choose};
 pub use join::{HitInParts, MateInParts};
 use rayon::prelude::*;
 
-/// What the best hits of both mates lose against a pair, in matches; bwa's `-U`.
+/// Penalty for reporting the best hits of both mates unpaired, in matches; bwa's `-U`.
 const UNPAIRED: i32 = 17;
-/// Hits of a mate that pairs are chosen from, at most. Where both mates have more, the fragment is one of so many
-/// copies that its mapping quality is 0 wherever it is put.
+/// Maximum number of hits of a mate that pairs are chosen from. If both mates have more, the fragment comes from a
+/// repeat with many copies, and its mapping quality is 0 anyway.
 pub const MOST_CANDIDATES: usize = 64;
-/// Share of the least score of a hit that is enough for a mate in the window beside its mate's hit: a window of some
-/// thousand letters has fewer alignments by chance than a genome (docs/algorithm.md).
+/// Share of the minimum score that is enough for a mate in the window of its mate's hit: a window of some thousand
+/// bases has fewer chance alignments than a genome (docs/algorithm.md).
 const RESCUED: (u64, u64) = (3, 4);
-/// A mate tells nothing of the insert size if its second hit reaches this share of its best one's score.
+/// A mate is not used to estimate the insert size if its second hit reaches this share of its best hit's score.
 const REPEATED: (i64, i64) = (4, 5);
 
-/// The letters of a target, by its number, if it is a circle.
+/// Length of a target, by its number, if it is circular.
 pub type CircleOf<'a> = &'a (dyn Fn(u32) -> Option<u32> + Sync);
 
 /// How mates are paired.
 #[derive(Clone, Copy, Debug)]
 pub struct Pairing {
     pub insert: InsertSize,
-    /// What the best hits of both mates lose against a pair.
+    /// Penalty for reporting the best hits of both mates unpaired.
     pub unpaired: i32,
     pub scores: PairScores,
-    /// Least score of a mate in the window beside its mate's hit.
+    /// Minimum score of a mate in the window of its mate's hit.
     pub rescued: i32,
     /// How hits are reported.
     pub rules: Rules,
@@ -57,7 +58,7 @@ impl Pairing {
         Pairing::by_scores(insert, rules, PairScores::of(scoring))
     }
 
-    /// The same by what it depends on.
+    /// Pairing with the given scores of the scoring.
     pub fn by_scores(insert: InsertSize, rules: Rules, scores: PairScores) -> Pairing {
         let (share, of) = RESCUED;
         // Rounded up: a score reaches the share or it does not.
@@ -70,27 +71,27 @@ impl Pairing {
         Rules { candidates: Some((self.reach(), MOST_CANDIDATES)), ..self.rules }
     }
 
-    /// What pairs of hits are scored by.
+    /// Scoring of pairs of hits.
     pub fn scoring(&self) -> PairScoring {
         PairScoring { insert: self.insert, match_: self.scores.match_ }
     }
 
-    /// What a hit lacks to the best one of its mate at most, if it is in a pair of hits that beats the best ones alone: an
-    /// insert gains less than a match.
+    /// Maximum score difference to the best hit of a mate for hits in a pair that beats the best hits alone: an insert
+    /// size gains less than a match.
     fn reach(&self) -> i32 {
         self.unpaired.saturating_add(self.scores.match_)
     }
 
-    /// The hits of a mate that pairs are chosen from, whatever else was found.
+    /// The hits of a mate that pairs are chosen from; other hits are ignored.
     fn among<'a>(&self, hits: &'a [Alignment]) -> &'a [Alignment] {
         let least = hits.first().map_or(0, |best| best.score.saturating_sub(self.reach()));
         let near = hits.iter().take(MOST_CANDIDATES).take_while(|hit| hit.score >= least).count();
         &hits[..near]
     }
 
-    /// Pairs the mates of a batch, whose records stand side by side. `found` has the hits of each by
-    /// [`Pairing::candidates`], and gets those that are reported, the one of the pair first. Of equal pairs the first one is
-    /// chosen, or the one that `tie_break` chooses.
+    /// Pairs the mates of a batch, whose records are adjacent. `found` has the hits of each mate by
+    /// [`Pairing::candidates`]. They are replaced by the reported hits, with the hit of the pair first. Among equal
+    /// pairs, `tie_break` chooses, or the first pair wins.
     pub fn pair(
         &self,
         engine: &mut dyn Engine,
@@ -110,7 +111,7 @@ impl Pairing {
         Ok(())
     }
 
-    /// Clears the insert size of mates whose first hits are no proper pair any more, because one of them was cut.
+    /// Clears the insert size of mates whose first hits no longer form a proper pair because one of them was cut.
     pub fn confirm(&self, scope: &Scope, found: &mut [Found]) {
         let scoring = self.scoring();
         found.par_chunks_exact_mut(2).for_each(|mates| {
@@ -126,8 +127,8 @@ impl Pairing {
         });
     }
 
-    /// Adds to the hits of mates in a part of the references what the windows beside them hold. No pair is chosen:
-    /// [`Pairing::join`] does that, with the hits of all parts.
+    /// Adds the hits found in the windows of mates' hits, for a part of the references. No pair is chosen:
+    /// [`Pairing::join`] does that with the hits of all parts.
     pub fn prepare(
         &self,
         engine: &mut dyn Engine,
@@ -144,7 +145,7 @@ impl Pairing {
     }
 }
 
-/// The insert that the best hits of two mates in `targets` show, if both are unique.
+/// The insert size between the best hits of two mates in `targets`, if both hits are unique.
 pub fn insert(targets: &Sequences, mates: [&Found; 2]) -> Option<(Orientation, u32)> {
     let unique = |found: &Found| {
         let best = found.alignments.first()?;

@@ -1,12 +1,12 @@
-//! Mapping qualities: how sure it is that an alignment is where its query comes from.
+//! Mapping qualities: the confidence that an alignment is at the query's origin.
 
 use crate::terms::alignment::{Alignment, Found, Tier};
 use crate::terms::casts::{to_u8, whole_i32, whole_u8};
 use crate::terms::scoring::{Scoring, Substitution};
 
-/// No mapping quality is above this (255 would mean "not known").
+/// Maximum mapping quality (255 would mean "not known").
 const MAX_MAPQ: f64 = 60.0;
-/// No mapping quality of a hit of the second tier is above this.
+/// Maximum mapping quality of a hit of the second tier.
 const MAX_ANCHORED_MAPQ: u8 = 30;
 /// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
 const MAPQ_SPAN: f64 = 50.0;
@@ -21,24 +21,24 @@ const MAPQ_SPAN: f64 = 50.0;
 /// mapq     = floor(6.02 * (score - sub) / a * t^2 + .499) - floor(4.343 * ln(n + 1) + .499)
 /// ```
 ///
-/// and 0 where `sub >= score`. `sub` is the second best score. It is known exactly: no hit below
-/// `threshold` exists, so where there is no second hit it can be at most `threshold - 1`. `n` is the
-/// number of hits beside the best, here 0 or 1.
+/// The quality is 0 if `sub >= score`. `sub` is the second best score. It is known exactly: no hit below `threshold`
+/// exists, so without a second hit it is at most `threshold - 1`. `n` is the number of hits besides the best, here 0 or
+/// 1.
 ///
-/// `a` and `b` are match and mismatch. A matrix has no single match score; its mean score of a
-/// letter with itself stands for `a` (5 for EDNAFULL, 6 for BLOSUM62), and its worst score of two
-/// letters for `-b`, so that a perfect alignment has an identity of about 1.
+/// `a` and `b` are the match score and the mismatch penalty. A matrix has no single match score. Its mean score of a
+/// residue with itself is used as `a` (5 for EDNAFULL, 6 for BLOSUM62), and its lowest score as `-b`, so that a perfect
+/// alignment has an identity of about 1.
 pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<i32>, threshold: i32) -> u8 {
     quality_of(&Typical::of(scoring), alignment.span(), alignment.score, (second, threshold))
 }
 
-/// The mapping quality of the first hit of a query; 0 where there is none.
+/// Mapping quality of a query's first hit, or 0 without hits.
 pub fn of_first(scoring: &Scoring, found: &Found) -> u8 {
     let single = |first: &Alignment| mapping_quality(scoring, first, found.second, found.threshold);
     of_tier(found.quality.or_else(|| found.alignments.first().map(single)).unwrap_or(0), found.tier)
 }
 
-/// A mapping quality that a hit of this tier may have.
+/// Limits a mapping quality to the maximum of the hit's tier.
 pub fn of_tier(quality: u8, tier: Tier) -> u8 {
     match tier {
         Tier::Single | Tier::Proven => quality,
@@ -46,7 +46,7 @@ pub fn of_tier(quality: u8, tier: Tier) -> u8 {
     }
 }
 
-/// [`mapping_quality`] by what it depends on: the longer span, the score, and the second one with the threshold.
+/// [`mapping_quality`] from its inputs: the longer span, the score, and the second score with the threshold.
 pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold): (Option<i32>, i32)) -> u8 {
     let sub = second.unwrap_or(threshold.saturating_sub(1)).max(0);
     if sub >= score || span == 0 {
@@ -62,8 +62,8 @@ pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold):
     whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
 }
 
-/// The mapping quality of a pair of mates whose score exceeds what comes next by `lead`, where `others` more pairs score
-/// about as much as the second one; bwa's `mem_sam_pe`:
+/// Mapping quality of a pair of mates whose score exceeds the second best by `lead`, if `others` more pairs score about
+/// the same as the second best; bwa's `mem_sam_pe`:
 ///
 /// ```text
 /// mapq = floor(6.02 * lead / a + .499) - floor(4.343 * ln(others + 1) + .499)
@@ -74,7 +74,7 @@ pub fn of_pair(lead: i64, match_: i32, others: usize) -> u8 {
     whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
 }
 
-/// The score of a match and the penalty of a mismatch, as [`mapping_quality`] wants them.
+/// The score of a match and the penalty of a mismatch, for [`mapping_quality`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typical {
     /// At least 1.
@@ -99,12 +99,12 @@ impl Typical {
     }
 }
 
-/// What the choice of a pair of mates knows of the scoring.
+/// Properties of a scoring that the choice of a pair of mates needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairScores {
-    /// The most that a letter scores.
+    /// Maximum score of a residue.
     pub match_: i32,
-    /// Pairs whose scores differ by no more than this are about as good.
+    /// Pairs whose scores differ by at most this are considered about equally good.
     pub close: i64,
     pub typical: Typical,
 }
@@ -139,7 +139,7 @@ mod tests {
         let perfect = |len: u32, score| spanning(score, smallvec![(len, Op::Match)]);
         // 40 below the span of 50, identity 1: 6.02 * 8 + .499 = 48.66.
         assert_eq!(mapping_quality(&short, &perfect(40, 40), None, 33), 48);
-        // The same with a real second of 32: 3 less.
+        // The same with an actual second score of 32: 3 less.
         assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(32), 32), 45);
         assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(40), 32), 0, "two equal places");
         assert_eq!(
@@ -149,7 +149,7 @@ mod tests {
         );
         assert_eq!(mapping_quality(&short, &perfect(150, 150), None, 120), 60, "clamped");
         // l = 100, score 90 (2 mismatches): identity = 1 - 10/5/100 = .98, t = .9604 * .8495 = .8159,
-        // 6.02 * (90 - 80) * .6656 + .499 = 40.57; the second takes 3.
+        // 6.02 * (90 - 80) * .6656 + .499 = 40.57; the second hit subtracts 3.
         assert_eq!(mapping_quality(&short, &perfect(100, 90), Some(80), 72), 37);
         // A lead of 1 is worth 4, minus 3 for the second.
         assert_eq!(mapping_quality(&short, &perfect(100, 90), Some(89), 72), 1);

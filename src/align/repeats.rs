@@ -1,14 +1,14 @@
-//! Targets with what repeats taken out: the stretches that stand nowhere before, and where else each of them stands
-//! (section 22 of docs/algorithm.md).
+//! Targets without repeats: the stretches that occur nowhere earlier, and the other positions of each stretch (section
+//! 22 of docs/algorithm.md).
 //!
-//! A *span* `W` bounds the letters that an alignment covers. A column of a target is a *copy* of an earlier one, of the same
-//! or another target, if the `W` letters up to and with each are equal; a target's beginning counts as a letter of its
-//! own. All columns that are no copies make up *stretches*. Each is stored with its *lead*, the letters in front of it that
-//! alignments which end in it can cover. So each alignment has an equal one that ends in a column of a stretch, at the same
-//! place or an earlier one.
+//! A *span* `W` bounds the number of target residues that an alignment covers. A column of a target is a *copy* of an
+//! earlier column, of the same or another target, if the `W` residues up to and including each are equal; the start of
+//! a target counts as a residue of its own. All columns that are not copies form *stretches*. Each stretch is stored
+//! with its *lead*, the preceding residues that alignments ending in the stretch can cover. So each alignment has an
+//! equal one that ends in a column of a stretch, at the same position or an earlier one.
 //!
-//! [`find()`] finds copies by content-defined chunks, compared letter by letter. It need not find all of them: a copy that
-//! it misses is a stretch.
+//! [`find()`] finds copies by content-defined chunks, which are compared residue by residue. It need not find all
+//! copies: a missed copy becomes a stretch.
 
 mod find;
 
@@ -19,35 +19,35 @@ use crate::terms::casts::to_u32;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Columns of a stretch whose copies are listed together.
+/// Number of columns of a stretch whose copies are listed together.
 const BIN: u32 = 256;
 
-/// Where columns of a stretch lie among the targets.
+/// Position of a stretch's columns in a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub target: u32,
-    /// The column of the target less that of the stretch.
+    /// Offset to add to a column of the stretch to get the target's column.
     offset: i64,
 }
 
 impl Place {
-    /// The place of columns in the target itself.
+    /// The position of a target's columns in the target itself.
     pub fn of(target: u32) -> Place {
         Place { target, offset: 0 }
     }
 
-    /// The target's column for one of the stretch.
+    /// Maps a column of the stretch to the target.
     pub fn there(&self, column: u32) -> u32 {
         to_u32(i64::from(column) + self.offset)
     }
 
-    /// The stretch's column for one of the target; none before the first is meant.
+    /// Maps a column of the target to the stretch. A column before the start becomes 0.
     pub fn here(&self, column: u32) -> u32 {
         to_u32((i64::from(column) - self.offset).clamp(0, i64::from(u32::MAX)))
     }
 }
 
-/// Columns of a stretch that stand elsewhere, too.
+/// Columns of a stretch that also occur elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     stretch: u32,
@@ -66,19 +66,19 @@ impl Copied {
 /// Targets as distinct stretches and their copies.
 #[derive(Debug)]
 pub struct Distinct {
-    /// The stretches in the order of their places, each with its lead.
+    /// The stretches, sorted by position, each with its lead.
     pub stretches: Arc<Sequences>,
-    /// Where each lies first.
+    /// First position of each stretch.
     places: Vec<Place>,
-    /// In the order of their places.
+    /// Sorted by position.
     copies: Vec<Copied>,
-    /// The first bin of each stretch, and the number of all.
+    /// First bin of each stretch, and the total number of bins.
     bins: Vec<u32>,
-    /// Where the copies of each bin end in `listed`.
+    /// End of each bin's copies in `listed`.
     ends: Vec<u32>,
-    /// Copies by bins, in their order.
+    /// Copies by bin, in ascending order.
     listed: Vec<u32>,
-    /// Letters that an alignment may cover.
+    /// Maximum number of target residues that an alignment may cover.
     span: u32,
 }
 
@@ -109,12 +109,12 @@ impl Distinct {
         Distinct { stretches: Arc::new(stretches), places, copies, bins, ends, listed, span }
     }
 
-    /// Letters that an alignment may cover.
+    /// Maximum number of target residues that an alignment may cover.
     pub fn span(&self) -> u32 {
         self.span
     }
 
-    /// Where a stretch lies first.
+    /// First position of a stretch.
     pub fn place(&self, stretch: u32) -> Place {
         self.places[stretch as usize]
     }
@@ -136,7 +136,7 @@ impl Distinct {
         bins.filter_map(in_bin).min_by_key(|&(number, _)| number)
     }
 
-    /// Copies of columns, for people who want to know.
+    /// Number of copies, for messages.
     pub fn copies(&self) -> usize {
         self.copies.len()
     }

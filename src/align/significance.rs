@@ -1,12 +1,14 @@
-//! How likely a score is by chance: bit scores and E-values (Karlin and Altschul 1990; with gaps Altschul and Gish 1996).
+//! Statistical significance of scores: bit scores and E-values (Karlin and Altschul 1990; with gaps Altschul and Gish
+//! 1996).
 //!
-//! Of two random sequences of `m` and `n` letters, `K m n exp(-lambda S)` alignments score `S` or more. The bit score is
-//! `(lambda S - ln K) / ln 2`. An alignment can't begin near the end of a sequence. So both count with fewer letters, as
-//! BLAST has it: for proteins by the mean and the variance of the lengths of alignments of that score (Park, Sheetlin, Ma,
-//! Madden and Spouge 2012), else shortened by the length of an alignment of the score that is expected by chance.
+//! Two random sequences of `m` and `n` residues have `K m n exp(-lambda S)` alignments that score `S` or more. The bit
+//! score is `(lambda S - ln K) / ln 2`. An alignment cannot begin near the end of a sequence, so both sequences count
+//! with fewer residues, as in BLAST. For proteins, the mean and the variance of the lengths of alignments of that score
+//! determine the correction (Park, Sheetlin, Ma, Madden and Spouge 2012). Otherwise both sequences are shortened by the
+//! expected length of a chance alignment of the score.
 //!
-//! Logarithms are those of a library written in Rust, since those of operating systems differ in the last digit, and the
-//! same input gives the same bytes everywhere.
+//! Logarithms are computed by a library written in Rust, since those of operating systems differ in the last digit, and
+//! the same input must give the same bytes everywhere.
 
 mod composition;
 mod constants;
@@ -21,13 +23,13 @@ use libm::{erfc, exp, floor, log, sqrt};
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI};
 use std::fmt;
 
-/// No score is higher.
+/// Maximum of all scores.
 const MOST_SCORE: i32 = 1 << 29;
 
 /// The parameters of Karlin and Altschul for alignments with gaps.
 ///
-/// They are those of the scoring divided by the greatest common divisor of its scores and gap costs, so that a scoring
-/// and its multiples have the same E-values, to the last digit.
+/// They apply to the scoring divided by the greatest common divisor of its scores and gap costs, so that a scoring and
+/// its multiples have the same E-values, to the last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Karlin {
     /// Score that counts as one.
@@ -35,17 +37,17 @@ pub struct Karlin {
     /// Nats per unit.
     pub lambda: f64,
     pub k: f64,
-    /// An alignment of `S` units has `alpha S + beta` columns, about.
+    /// An alignment of `S` units has about `alpha S + beta` columns.
     pub alpha: f64,
     pub beta: f64,
     /// Rounds an odd number of units down to an even number, as BLAST does if its constants are those of even scores.
     pub rounds_down: bool,
-    /// Where it is known, how far alignments reach.
+    /// Lengths of alignments, if known.
     pub finite_size: Option<FiniteSize>,
 }
 
-/// How many letters alignments of a score take of each sequence: slope and offset over the score of their mean, their
-/// variance, and the covariance of both sequences' letters.
+/// Lengths of alignments in residues of each sequence, as functions of the score: slope and offset of their mean, of
+/// their variance, and of the covariance of both lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FiniteSize {
     pub mean: (f64, f64),
@@ -57,15 +59,15 @@ pub struct FiniteSize {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     pub karlin: Karlin,
-    /// Whether they are fitted, and not published ones.
+    /// Whether they are fitted rather than published.
     pub is_fitted: bool,
     pub growth: Growth,
 }
 
-/// What is searched.
+/// Size of the searched targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchSpace {
-    /// Letters of all targets.
+    /// Total number of target residues.
     pub letters: u64,
     pub targets: u64,
 }
@@ -79,22 +81,22 @@ pub enum Space {
     Search(SearchSpace),
     /// Hits of the shorter sequence of a pair on all sequences of their file. The order of the two does not matter.
     Triangle(SearchSpace),
-    /// Hits of the query on as many targets of this target's length as there are targets. Both sequences count whole,
-    /// without corrections for their ends.
+    /// Hits of the query on as many targets of this target's length as there are targets. Both sequences count with
+    /// their full lengths, without corrections for their ends.
     Corrected { targets: u64 },
 }
 
-/// Bit scores and E-values of one scoring in one search space, as BLAST reckons them.
+/// Bit scores and E-values of one scoring in one search space, as BLAST computes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Significance {
     karlin: Karlin,
-    /// Whether the constants are fitted, and not published ones.
+    /// Whether the constants are fitted rather than published.
     is_fitted: bool,
     space: Space,
 }
 
 impl Karlin {
-    /// The published constants of a scoring; `None` if there are none and they have to be fitted.
+    /// The published constants of a scoring. `None` if there are none and they have to be fitted.
     pub fn known(units: &InUnits) -> Option<Karlin> {
         let karlin = match units.match_and_mismatch() {
             Some(scores) => {
@@ -105,7 +107,8 @@ impl Karlin {
         Some(karlin?.in_units(units))
     }
 
-    /// Whether scores of random sequences grow with the logarithm of the length by comparison with published constants.
+    /// Whether comparison with published constants proves that scores of random sequences grow with the logarithm of
+    /// the length.
     pub fn is_known_to_be_logarithmic(units: &InUnits) -> bool {
         constants::penalizes_as_published(units)
     }
@@ -119,14 +122,14 @@ impl Karlin {
         f64::from(score) / f64::from(self.unit)
     }
 
-    /// `lambda S`, as the constants count scores.
+    /// `lambda S`, with the score in the constants' units.
     fn nats(&self, score: i32) -> f64 {
         let units = self.units(score);
         self.lambda * if self.rounds_down { 2.0 * floor(units / 2.0) } else { units }
     }
 
-    /// By how many letters the query and each target are shortened: the largest `l` that is at most the length of an
-    /// alignment of the score expected by chance in what is left, where that leaves anything.
+    /// Length adjustment of the query and of each target, in residues. It is the largest `l` that is at most the
+    /// expected length of a chance alignment in the shortened sequences, if they are not empty.
     fn length_adjustment(&self, query: u64, space: SearchSpace) -> u64 {
         let (m, n, targets) = (query as f64, space.letters as f64, space.targets as f64);
         let is_within = |l: u64| {
@@ -148,7 +151,7 @@ impl Karlin {
         within
     }
 
-    /// Size of the space in which alignments of a score can begin, of a query and a target.
+    /// Size of the space in which alignments of a score can begin, for a query and a target.
     fn space_of_pair(&self, score: i32, query: u64, target: u64) -> f64 {
         let Some(finite_size) = self.finite_size else {
             return self.effective_space(query, SearchSpace { letters: target, targets: 1 });
@@ -159,8 +162,8 @@ impl Karlin {
         query * target + covariance * query_probable * target_probable
     }
 
-    /// The same of a query and all targets. With finite sizes it is that of as many copies of this target as have the
-    /// residues of all targets.
+    /// The same for a query and all targets. With finite-size corrections, it is the space of copies of this target, as
+    /// many as give the residues of all targets.
     fn space_of_search(&self, score: i32, (query, target): (u64, u64), space: SearchSpace) -> f64 {
         match self.finite_size {
             None => self.effective_space(query, space),
@@ -171,7 +174,7 @@ impl Karlin {
         }
     }
 
-    /// Size of the search space that is left of it.
+    /// Size of the search space after the length adjustment.
     fn effective_space(&self, query: u64, space: SearchSpace) -> f64 {
         let l = self.length_adjustment(query, space);
         let letters = space.letters.saturating_sub(space.targets.saturating_mul(l)).max(1);
@@ -182,17 +185,17 @@ impl Karlin {
 impl Significance {
     /// The bit score of a score.
     pub fn bits(&self, score: i32) -> f64 {
-        // Of a score as it is: BLAST rounds it for E-values alone.
+        // Without rounding the score: BLAST rounds it only for E-values.
         (self.karlin.lambda * self.karlin.units(score) - log(self.karlin.k)) / LN_2
     }
 
-    /// The E-value of a score, of a query and a target of so many letters.
+    /// The E-value of a score, for a query and a target of the given lengths.
     pub fn evalue(&self, score: i32, query: usize, target: usize) -> f64 {
         exp(self.log_evalue(score, query, target))
     }
 }
 
-/// What the command asks besides.
+/// Further functions for the command-line program.
 #[doc(hidden)]
 impl Significance {
     pub fn new(Constants { karlin, is_fitted, .. }: Constants, space: Space) -> Significance {
@@ -217,7 +220,7 @@ impl Significance {
         }
     }
 
-    /// Whether the hits of a query have the same order by E-value as by score, ties aside.
+    /// Whether the order of a query's hits by E-value is that by score, except for ties.
     pub fn has_order_of_scores(&self) -> bool {
         match self.space {
             Space::Pair => true,
@@ -226,7 +229,7 @@ impl Significance {
         }
     }
 
-    /// The least score whose E-value is at most `most`; at least 1.
+    /// The minimum score whose E-value is at most `most`; at least 1.
     pub fn least_score(&self, most: f64, query: usize, target: usize) -> i32 {
         self.least_score_by_log(log(most), query, target)
     }
@@ -241,18 +244,19 @@ impl Significance {
         first_score(|score| log_at_zero - self.karlin.nats(score) <= log_most)
     }
 
-    /// A score that all hits of a query with an E-value of at most `most` reach, on targets of `shortest` letters and
-    /// more; at least 1. Of a [`Space::Triangle`], hits on targets that are no shorter than the query.
+    /// Score that all hits of a query with an E-value of at most `most` reach on targets of at least `shortest`
+    /// residues; at least 1. For a [`Space::Triangle`], this holds for hits on targets that are no shorter than the
+    /// query.
     pub fn lowest_score(&self, most: f64, query: usize, shortest: usize) -> i32 {
         self.lowest_score_by_log(log(most), query, shortest)
     }
 
     /// The same by the logarithm of the E-value.
     ///
-    /// Of the letters that alignments of a score take of a target, let `L` be the number, normally distributed. The space
-    /// divided by the target's letters `n` is at least the query's share of it times the mean of `max(0, 1 - L/n)`, with 1
-    /// where `L` is negative, and that grows with `n`. It is `(left(n) - left(0)) / n`, where `left(n)` is the mean of
-    /// `max(0, n - L)`.
+    /// Let `L` be the number of target residues that alignments of a score cover, which is normally distributed. The
+    /// space divided by the target length `n` is at least the query's share of the space times the mean of
+    /// `max(0, 1 - L/n)`, with 1 if `L` is negative, and this mean grows with `n`. It is `(left(n) - left(0)) / n`,
+    /// where `left(n)` is the mean of `max(0, n - L)`.
     pub fn lowest_score_by_log(&self, log_most: f64, query: usize, shortest: usize) -> i32 {
         let (letters, shortest) = match self.space {
             Space::Search(space) => (space.letters, shortest),
@@ -274,7 +278,7 @@ impl Significance {
     }
 }
 
-/// The least score for which something is true that is true of all higher ones.
+/// The lowest score that satisfies a condition that holds for all higher scores too.
 fn first_score(is_enough: impl Fn(i32) -> bool) -> i32 {
     let mut enough = 1;
     while !is_enough(enough) && enough < MOST_SCORE {
@@ -289,8 +293,8 @@ fn first_score(is_enough: impl Fn(i32) -> bool) -> i32 {
 }
 
 impl FiniteSize {
-    /// Letters of a sequence that are left behind an alignment of a score, in the mean, and how probable it is that any
-    /// are.
+    /// Expected number of residues of a sequence that an alignment of a score leaves, and the probability that it
+    /// leaves any.
     fn left(&self, karlin: &Karlin, score: i32, letters: u64) -> (f64, f64) {
         let (slope, offset) = self.mean;
         let mean = slope * karlin.units(score) + offset;
@@ -302,7 +306,7 @@ impl FiniteSize {
     }
 }
 
-/// A line over the score, but no less than at the score of two nats.
+/// A linear function of the score, but at least its value at two nats.
 fn at_least_two(karlin: &Karlin, (slope, offset): (f64, f64), score: i32) -> f64 {
     (slope * karlin.units(score) + offset).max(2.0 * slope / karlin.lambda)
 }
@@ -353,7 +357,7 @@ mod tests {
         Constants { karlin, is_fitted: false, growth: Growth::Logarithmic }
     }
 
-    /// What blastp 2.12 prints for BLOSUM62 and 11/1: a score of 100 has 43.1 bits, of 1000 390 bits.
+    /// Output of blastp 2.12 for BLOSUM62 and 11/1: a score of 100 has 43.1 bits, of 1000 390 bits.
     #[test]
     fn bits_are_those_of_blastp() {
         let significance = Significance::new(published(protein("BLOSUM62", 11, 1).unwrap()), Space::Pair);
@@ -371,7 +375,7 @@ mod tests {
         {
             let space = SearchSpace { letters, targets };
             let l = karlin.length_adjustment(query, space);
-            // By the definition, step by step.
+            // Definition, checked step by step.
             let is_within = |l: u64| {
                 let (Some(m), Some(n)) = (query.checked_sub(l), letters.checked_sub(targets * l)) else {
                     return false;
@@ -427,7 +431,7 @@ mod tests {
         }
     }
 
-    /// E-values of blastp (`-comp_based_stats 0`) for a query of 57 letters.
+    /// E-values of blastp (`-comp_based_stats 0`) for a query of 57 residues.
     #[test]
     fn evalues_are_those_of_blastp() {
         let space = SearchSpace { letters: 3_632_841, targets: 8_000 };
@@ -441,7 +445,7 @@ mod tests {
         }
     }
 
-    /// In a file of sequences the E-value of two does not depend on which one is the query.
+    /// In a file of sequences, the E-value of two sequences does not depend on which one is the query.
     #[test]
     fn pairs_of_a_file_have_one_evalue() {
         let protein = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
@@ -460,7 +464,7 @@ mod tests {
         }
     }
 
-    /// The logarithm keeps the order of E-values that are too small for a number.
+    /// The logarithm keeps the order of E-values that underflow.
     #[test]
     fn evalues_below_all_numbers_have_an_order() {
         let karlin = protein("BLOSUM62", 11, 1).unwrap();
@@ -471,7 +475,7 @@ mod tests {
             let logs = [9_000, 9_001].map(|score| significance.log_evalue(score, 2_000, 2_000));
             assert_eq!(significance.evalue(9_000, 2_000, 2_000), 0.0);
             assert!(logs[1] < logs[0] && logs[0].is_finite());
-            // With finite sizes it is a bound.
+            // With finite-size corrections, it is a bound.
             let lowest = significance.lowest_score_by_log(logs[0] + 1e-9, 2_000, 2_000);
             assert!((8_900..=9_000).contains(&lowest), "{space:?}: {lowest}");
         }

@@ -1,9 +1,10 @@
-//! Split reads: further alignments of what the primary hit leaves of a query.
+//! Split reads: further alignments of the parts of a query outside its primary hit.
 //!
-//! The residues of a query outside its primary hit are its free intervals. The best local alignment of a free
-//! interval, over all targets and strands, is a supplementary hit if it scores enough. The rest of its interval is
-//! searched in the same way. So each is the optimum of its interval, and no two take one letter of the query. A query of
-//! many pieces is searched many times over, so there is a bound. docs/algorithm.md, section 17, has the definition.
+//! The residues of a query outside its primary hit are its free intervals. The best local alignment of a free interval,
+//! over all targets and strands, is a supplementary hit if it scores enough. The rest of its interval is searched in
+//! the same way. So each hit is the optimum of its interval, and no two hits share a residue of the query. Splitting a
+//! query into many pieces searches it many times, so the work is bounded. docs/algorithm.md, section 17, has the
+//! definition.
 
 mod drop;
 
@@ -29,7 +30,7 @@ pub struct Splitting {
     pub least: i32,
     /// Whether the search of a query ends before it has searched more than [`SEARCHED_AGAIN`] times its residues.
     pub is_bounded: bool,
-    /// A path is cut where its running score falls by more than this; 0 cuts none.
+    /// A path is cut where its running score falls by more than this. 0 disables cutting.
     pub drop: i32,
 }
 
@@ -39,11 +40,11 @@ struct Interval {
     record: u32,
     start: u32,
     end: u32,
-    /// Whether it is the best part of a path that falls too far.
+    /// Whether the interval is the best part of a path whose score falls too far.
     is_part: bool,
 }
 
-/// Finds the supplementary hits of all records. `tiers` are those of intervals.
+/// Finds the supplementary hits of all records. `tiers` are the tiers of intervals.
 pub fn supplement(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -123,7 +124,7 @@ fn is_boxed(scope: &Scope, found: &[Found], record: u32) -> bool {
     found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
 }
 
-/// An alignment of an interval as one of its record, which has `len` residues.
+/// Converts an alignment of an interval to one of its record, which has `len` residues.
 fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignment {
     let before = match alignment.strand {
         Strand::Forward => interval.start,
@@ -135,8 +136,8 @@ fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignmen
 }
 
 /// Cuts first hits whose running score falls too far. The interval of the best part is searched again, and its best hit
-/// replaces all hits of the query: their scores counted the columns that were cut. A long query without a target that supports
-/// it keeps the part itself, since only its boxes were searched.
+/// replaces all hits of the query: their scores counted the columns that were cut. A long query without a target that
+/// supports it keeps the part itself, since only its boxes were searched.
 fn cut_primaries(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -163,7 +164,7 @@ fn cut_primaries(
     if intervals.is_empty() {
         return Ok(());
     }
-    // The part has an alignment that scores enough, with a run or without one.
+    // The part has an alignment that scores enough, with or without a run.
     let hits = search(engine, scope, (scope.rules.min_score, None), &intervals, effort)?;
     for (interval, hit) in intervals.into_iter().zip(hits) {
         let quality = quality::of_first(&scope.batch.scoring, &hit);
@@ -176,8 +177,8 @@ fn cut_primaries(
     Ok(())
 }
 
-/// The intervals of a round without those of records that would be searched beyond the bound. `searched` counts the residues
-/// that were searched of each record, this round included.
+/// The intervals of a round, except those of records that would exceed the bound. `searched` counts the residues that
+/// were searched of each record, this round included.
 fn within_bound(
     scope: &Scope,
     intervals: Vec<Interval>,
@@ -215,15 +216,15 @@ fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u
     }
 }
 
-/// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric under
-/// complement.
+/// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric
+/// under complement.
 fn most_score(scope: &Scope, interval: Interval) -> i64 {
     let on = |&strand: &Strand| potential(oriented(scope, interval, strand), &scope.batch.scoring);
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
 
-/// The best hit of each interval. The rest of a long query that no target supports is searched in its boxes alone, and the
-/// best part of a path in one tier.
+/// The best hit of each interval. The rest of a long query that no target supports is searched in its boxes alone, and
+/// the best part of a path in one tier.
 fn search_by_tier(
     engine: &mut dyn Engine,
     scope: &Scope,

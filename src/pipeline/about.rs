@@ -1,4 +1,4 @@
-//! The files about a run: its page and its statistics.
+//! Files about a run: its report page and its statistics.
 
 use super::Run;
 use super::report::Summary;
@@ -7,7 +7,7 @@ use crate::output::writer::Output;
 use crate::terms::error::Result;
 use crate::terms::options::{ANY_SCORE, Options};
 
-/// The files that were asked for. They are opened before the run, so that one that can't be written is told at once.
+/// The requested files. They are opened before the run, so that a file that cannot be written fails at once.
 pub struct FilesAbout {
     report: Option<Output>,
     stats: Option<Output>,
@@ -19,7 +19,7 @@ impl FilesAbout {
         Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)? })
     }
 
-    /// Writes what `run` found. The files get their names with the output.
+    /// Writes the results of `run`. The files get their final names together with the output.
     pub fn write(mut self, run: &Run, summary: &Summary, device: String) -> Result<Vec<Output>> {
         let Some(tally) = &run.tally else { return Ok(Vec::new()) };
         let Summary { elapsed, cells, whole, .. } = *summary;

@@ -1,4 +1,4 @@
-//! The workers' stage: the hits of a batch are found and formatted.
+//! The workers' stage: finds and formats the hits of a batch.
 
 use super::mates::SingleHits;
 use super::query_search::QuerySearch;
@@ -28,14 +28,14 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-/// How long a batch should take.
+/// Target time of a batch, in seconds.
 const BATCH_SECONDS: f64 = 0.3;
-/// The same where each batch sends the targets to its device anew, piece by piece.
+/// The same if each batch uploads the targets to its device again, piece by piece.
 const STREAMED_BATCH_SECONDS: f64 = 10.0;
 
 impl Run<'_> {
-    /// A worker's stage. Its error, a panic too, goes to the writer: the writer may wait for this batch
-    /// while the reader waits for room and the other workers for the reader.
+    /// A worker's stage. Its error, including a panic, is sent to the writer: the writer may wait for this batch while
+    /// the reader waits for room and the other workers for the reader.
     pub(super) fn work(
         &self,
         mut align: impl FnMut(QueryBatch) -> Result<Written>,
@@ -66,7 +66,7 @@ impl Run<'_> {
             Mode::Pairs => Meets::Paired(place_among(self.targets_before(first))),
             Mode::Triangle => Meets::Behind(place_among(first)),
         };
-        // The reader ends the run in an error when it has counted queries beyond the last target.
+        // The reader ends the run with an error if there are more queries than targets.
         let is_alone = |at: &usize| self.target_of(first + *at as u64).is_none();
         let alone: Vec<usize> = match self.options.mode {
             Mode::Pairs => (0..records.len()).filter(is_alone).collect(),
@@ -104,7 +104,7 @@ impl Run<'_> {
         })
     }
 
-    /// The hits of a batch's queries, of which equal ones are aligned once, and how many were aligned. `known` as in
+    /// The hits of a batch's queries, and the number of aligned queries. Equal queries are aligned once. `known` as in
     /// [`Self::find_batch`].
     fn find_distinct(
         &self,
@@ -128,12 +128,12 @@ impl Run<'_> {
         let mut hits = of_distinct(&unanswered.grouped, known.hits, mates);
         while !own.is_empty() {
             let mut of_own = Effort::default();
-            // Names have no say in answers that queries share.
+            // Shared answers do not depend on names.
             let of_own_queries = Known { hits: &hits, records: &[] };
             let found = self.find_batch(engine, (own, of_own_queries), (meets, portion), &mut of_own)?;
             answers.extend(answers_of(found, mates, &mut of_own));
             effort.add(of_own);
-            // Of mates none are left.
+            // No mates are left.
             hits.clear();
             own = unanswered.left(&queries, unit, &answers);
         }
@@ -143,7 +143,7 @@ impl Run<'_> {
         Ok((all.into_iter().flat_map(|answer| answer.found).collect(), aligned))
     }
 
-    /// Whether the answer of a query may be that of its reverse complement: nothing but the order of hits knows strands.
+    /// Whether a query may take the answer of its reverse complement: only the order of hits depends on strands.
     fn mirrors(&self) -> bool {
         let has_others = self.pairing.is_some() || self.split.is_some() || self.ranking.is_some();
         let is_masked = self.options.mask == Mask::Hard;
@@ -165,12 +165,12 @@ impl Run<'_> {
         })
     }
 
-    /// What single queries are searched in.
+    /// The search for single queries.
     pub(super) fn query_search(&self) -> QuerySearch<'_> {
         let rules = match (&self.pairing, &self.ranking) {
             (Some(pairing), _) => pairing.candidates(),
             (None, Some(ranking)) => ranking.widened(self.rules),
-            // A hash chooses among the best hits, of which a repeat may have very many.
+            // A hash chooses among the best hits, and a repeat may have very many of them.
             (None, None) => {
                 let candidates = self.tie_names.as_ref().map(|_| (0, MOST_CANDIDATES));
                 Rules { candidates, ..self.rules }
@@ -193,8 +193,8 @@ impl Run<'_> {
         }
     }
 
-    /// Finds the hits. Where the device fails and the CPU may take over, the batch is done again. `queries` are
-    /// as they are without a mask, with their hits as in [`Self::find_batch`].
+    /// Finds the hits. If the device fails and the CPU may take over, repeats the batch. `queries` are the unmasked
+    /// queries, with their hits as in [`Self::find_batch`].
     fn find(
         &self,
         engine: &mut Guarded,
@@ -212,8 +212,8 @@ impl Run<'_> {
         Ok(found?)
     }
 
-    /// The hits of the batch, of mates those that go together, and those of what they leave of the queries; of those across
-    /// an origin the pieces.
+    /// The hits of the batch: for mates, the paired hits; also supplementary hits from the rest of the queries. A hit
+    /// across an origin is split into its pieces.
     fn find_once(
         &self,
         engine: &mut Guarded,
@@ -244,7 +244,7 @@ impl Run<'_> {
                 found.par_iter_mut().for_each(|found| ranking::limit_hits(&self.rules, found));
             }
         }
-        // Of mates a part of the references has all that pairs are chosen from.
+        // For mates, a part of the references keeps all hits that pairs are chosen from.
         let is_chosen = self.pairing.is_none() || self.options.ref_part.is_none();
         if is_chosen && self.pairing.is_some() {
             let limited = found.par_iter_mut().map(|found| ranking::limit(&self.rules, found));
@@ -267,21 +267,21 @@ impl Run<'_> {
     }
 }
 
-/// The place of a query among targets. One beyond the last target that may exist stays beyond it.
+/// Index of a query's target. An index beyond the last possible target stays beyond it.
 fn place_among(query: u64) -> u32 {
     u32::try_from(query).unwrap_or(u32::MAX)
 }
 
-/// What is known of the queries of a batch.
+/// Known facts about the queries of a batch.
 #[derive(Clone, Copy)]
 struct Known<'a> {
-    /// Their hits as single reads, or nothing.
+    /// Their hits as single reads, or empty.
     hits: &'a [SingleHits],
     /// The records with their names, if names choose among equal hits.
     records: &'a [Record],
 }
 
-/// How long a batch should take on this engine.
+/// Target time of a batch on this engine, in seconds.
 pub(super) fn batch_seconds(engine: &Guarded, targets: &Arc<Sequences>, scoring: &Scoring) -> f64 {
     match engine.keeps(targets, scoring) {
         true => BATCH_SECONDS,
@@ -289,21 +289,21 @@ pub(super) fn batch_seconds(engine: &Guarded, targets: &Arc<Sequences>, scoring:
     }
 }
 
-/// Number of cells with which the next batches take `seconds` each, by the time that one batch took.
+/// Number of cells for which the next batches take `seconds` each, extrapolated from one batch.
 pub(super) fn next_cells(before: u64, cells: u64, took: Duration, seconds: f64) -> u64 {
     let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * seconds;
     let before = before as f64;
     whole_u64(wanted.clamp(before / 2.0, before * 4.0).max(1e6))
 }
 
-/// The hits of single reads that are known, and the remarks on them.
+/// The known hits of single reads, and the remarks on them.
 fn take_known(known: &[SingleHits], effort: &mut Effort) -> Vec<Found> {
     let said = (0..).zip(known).filter(|(_, single)| single.remarks != Remarks::default());
     effort.said.extend(said.map(|(read, single)| (read, single.remarks)));
     known.iter().map(|single| single.found.clone()).collect()
 }
 
-/// The known hits of the distinct units of a batch, each of `mates` reads; none if none are known.
+/// The known hits of the distinct units of a batch, each of `mates` reads. Empty if none are known.
 fn of_distinct(grouped: &Grouped, known: &[SingleHits], mates: usize) -> Vec<SingleHits> {
     let mut distinct = Vec::new();
     if known.is_empty() {
@@ -317,13 +317,13 @@ fn of_distinct(grouped: &Grouped, known: &[SingleHits], mates: usize) -> Vec<Sin
     distinct
 }
 
-/// The queries of all records but those at these places, in all orientations.
+/// The queries of all records except those at these indices, in all orientations.
 fn queries_but(queries: &Sequences, places: &[usize], strands: usize) -> Sequences {
     let is_met = |query: &usize| places.binary_search(&(query / strands)).is_err();
     (0..queries.len()).filter(is_met).map(|query| queries.get(query)).collect()
 }
 
-/// The answers of units of so many mates, with what is to be said of their records.
+/// The answers of units of `mates` reads, with the remarks on their records.
 fn answers_of(found: Vec<Found>, mates: usize, effort: &mut Effort) -> Vec<Answer> {
     let mut answers = vec![Answer::default(); found.len() / mates];
     found.into_iter().enumerate().for_each(|(record, found)| answers[record / mates].found.push(found));

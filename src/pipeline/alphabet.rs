@@ -9,8 +9,8 @@ use crate::terms::error::{Error, Result};
 use crate::terms::options::{Mode, Options};
 use std::path::Path;
 
-/// Decides whether the sequences are DNA or proteins. `--alphabet` says it, or the references do, or if they leave it open
-/// options that only one alphabet has, or the first query. If all of these leave it open, the user hears of the choice.
+/// Decides whether the sequences are DNA or proteins. Sources, in this order: `--alphabet`, the references, options
+/// that only one alphabet has, the first query. If all of them are ambiguous, a warning names the choice.
 pub fn settle(
     options: &Options,
     source: &mut ReferenceSource,
@@ -51,7 +51,7 @@ fn decide(
     Ok(suggested.alphabet)
 }
 
-/// Warns that the letters of a file do not tell its alphabet.
+/// Warns that the residues of a file do not determine its alphabet.
 pub fn warn_if_open(reporter: &dyn Reporter, path: &Path, Suggested { alphabet, is_certain }: Suggested) {
     let (path, [own, other]) = (
         path.display(),
@@ -67,7 +67,7 @@ pub fn warn_if_open(reporter: &dyn Reporter, path: &Path, Suggested { alphabet, 
     warn(reporter, (!is_certain).then_some(text));
 }
 
-/// The alphabet that options are for.
+/// The alphabet that the options imply.
 fn of_options(options: &Options) -> Option<Alphabet> {
     let has_mates = options.has_mates();
     let asks_for_strands = match options.strands {
@@ -79,9 +79,9 @@ fn of_options(options: &Options) -> Option<Alphabet> {
     options.scoring.alphabet().or((has_mates || asks_for_strands).then_some(Alphabet::Dna))
 }
 
-/// The alphabet that the first query of the whole input tells: DNA if it is FASTQ, else by its letters.
+/// The alphabet of the first query of the whole input: DNA if it is FASTQ, otherwise by its residues.
 fn of_first_query(options: &Options, queries: &mut Reader) -> Result<Option<Alphabet>> {
-    // All parts decide alike.
+    // All parts make the same decision.
     let mut whole = options.part.map(|_| Reader::open(&options.query)).transpose()?;
     let queries = whole.as_mut().unwrap_or(queries);
     if queries.is_fastq() {

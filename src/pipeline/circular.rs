@@ -1,4 +1,4 @@
-//! The references that are circles.
+//! Circular references.
 
 use crate::input::reader::References;
 use crate::terms::error::{Error, Place, Result};
@@ -6,10 +6,11 @@ use crate::terms::options::Circular;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-/// Letters of a circle at most: it stands twice, and columns are counted as those of SAM's longest reference are.
+/// Maximum length of a circular reference, in bases: it is stored twice, and its columns must not exceed SAM's maximum
+/// reference length.
 const MOST_LETTERS: u32 = i32::MAX as u32 / 2;
 
-/// Makes circles of the references that `circular` names, which come from `file`.
+/// Closes the references that `circular` names, which come from `file`.
 pub fn close(circular: &Circular, references: &mut References, file: &Path) -> Result<()> {
     let places = match circular {
         Circular::All => (0..references.names.len()).collect(),
@@ -24,13 +25,13 @@ pub fn close(circular: &Circular, references: &mut References, file: &Path) -> R
         );
         return Err(refused(file, problem, "leave it out of --circular"));
     }
-    // They become copies.
+    // Closing copies them, so they are verified first.
     references.sequences.prove_all()?;
     references.sequences.close(&places);
     Ok(())
 }
 
-/// The places of references by their names. A text that is no name is several, separated by commas.
+/// Indices of references by name. A text that is not a name is a comma-separated list of names.
 fn named(texts: &[String], names: &[String], file: &Path) -> Result<BTreeSet<usize>> {
     let places: HashMap<&str, usize> =
         names.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();

@@ -1,7 +1,7 @@
 //! `swalign dedup`: equal sequences become one record.
 //!
-//! While a block of records is read, parsed and hashed on all threads, one of them finds the sets of the records before
-//! it. Records come in the order of the input, so the sets don't depend on the threads.
+//! While all threads read, parse and hash a block of records, one of them finds the sets of the records before it.
+//! Records are processed in input order, so the sets do not depend on the number of threads.
 
 mod sets;
 mod write;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a run of `swalign dedup` did.
+/// Result of a run of `swalign dedup`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DedupSummary {
     pub records: u64,
@@ -33,7 +33,7 @@ pub struct DedupSummary {
     pub elapsed: Duration,
 }
 
-/// What the first file decides for all of them.
+/// Properties of the first file, which all files must share.
 #[derive(Clone, Copy)]
 struct Kind {
     format: ReadFormat,
@@ -47,11 +47,11 @@ struct DedupRun<'a> {
     sets: Sets,
     hashing: Hashing,
     records: u64,
-    /// Bytes of the files that are read.
+    /// Bytes read so far.
     done: Arc<AtomicU64>,
 }
 
-/// Runs `swalign dedup` as `options` ask.
+/// Runs `swalign dedup` with the given options.
 pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSummary> {
     let begun = Instant::now();
     set_threads(options.threads, reporter)?;
@@ -111,7 +111,7 @@ impl DedupRun<'_> {
         Ok(())
     }
 
-    /// Opens a file, which must be of the format and the alphabet of the first one.
+    /// Opens a file, which must have the format and the alphabet of the first file.
     fn open(&mut self, path: &Path) -> Result<Reads> {
         let options = self.options;
         let alphabet = self.kind.map(|kind| kind.alphabet).or(options.alphabet);
@@ -149,7 +149,7 @@ fn check_format(reads: &Reads, own: ReadFormat, written: ReadFormat, given: bool
     Err(reads.fault(problem, "use --format fasta to write all as FASTA"))
 }
 
-/// The next records with their hashes; `None` after the last ones.
+/// The next records with their hashes. `None` at the end.
 fn next(reads: &mut Reads, hashing: &Hashing) -> Result<Option<Vec<KeyedBatch>>> {
     let Some((batches, fault)) = reads.next_batches() else { return Ok(None) };
     match fault {

@@ -22,38 +22,39 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::{self, ScopedJoinHandle};
 
-/// Workers where the cores do all the work: one computes while another is at its ends.
+/// Number of workers if only the CPU computes: one computes while the other begins or ends its batch.
 const CPU_WORKERS: usize = 2;
-/// Workers of one GPU, at least and at most: some prepare and trace back while others wait for the GPU.
+/// Minimum and maximum number of workers of one GPU: some prepare batches and trace paths while others wait for the
+/// GPU.
 const GPU_WORKERS: (usize, usize) = (2, 10);
-/// Most queries of all workers together, which bounds the memory of a run. Several GPUs are as quick with half of them,
-/// and their drivers and threads take memory of their own.
+/// Maximum number of queries of all workers together, which bounds the memory of a run. Several GPUs are as fast with
+/// half of it, and their drivers and threads need memory of their own.
 const QUERIES: usize = 1 << 17;
 const QUERIES_OF_SEVERAL: usize = 1 << 16;
-/// Workers of each of several GPUs. Together they have half as many threads as those of one GPU: more threads take memory
-/// and are not quicker.
+/// Number of workers of each of several GPUs. Together they have half as many threads as those of one GPU: more threads
+/// need memory and are not faster.
 const WORKERS_OF_SEVERAL: usize = 8;
-/// Queries of a batch for a GPU, at least, unless targets have so many columns on all strands by themselves: tiles of several
-/// long queries fill a device, those of one by itself often don't.
+/// Minimum number of queries of a GPU batch, unless a query alone meets this many columns on all strands: tiles of
+/// several long queries together fill a device, those of one query often do not.
 const SIDE_BY_SIDE: u64 = 16;
 const SIDE_BY_SIDE_COLUMNS: u64 = 1 << 27;
-/// Most pairs that all workers together score at a time, unless one query of each worker has more.
+/// Maximum number of pairs that all workers together score in one round, unless one query of each worker has more.
 const SCORED_PAIRS: usize = 3 << 20;
 
-/// What opening a GPU takes: 0.22 to 0.4 s on an H200.
+/// Time to open a GPU: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;
-/// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, where scores alone reach 18e9.
-/// Pairs all have CIGARs, and reach 7e9 (docs/benchmarks.md).
+/// Cells per second of a thread, for each byte of its vectors: 9.6e9 with 64 bytes, where scores alone reach 18e9. With
+/// pairs, all hits have CIGARs, and the rate is 7e9 (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
 const PAIRED_CELLS_PER_VECTOR_BYTE: u64 = 110_000_000;
 
-/// With fewer cells, kernels for paths are not prepared: the CPU may find most paths.
+/// With fewer cells, kernels for paths are not prepared, since the CPU may find most paths.
 const MANY_CELLS: u64 = 1 << 30;
 
-/// Most threads of a worker that has its own.
+/// Maximum number of threads of a worker that has its own threads.
 const WORKER_THREADS: usize = 8;
 
-/// What a run computes on.
+/// Hardware that a run computes on.
 #[derive(Clone)]
 pub enum Hardware {
     Plain,
@@ -62,20 +63,20 @@ pub enum Hardware {
     Gpu(Vec<Arc<Card>>, bool),
 }
 
-/// Makes the engine of each worker, by the worker's number.
+/// Creates the engine of each worker, by the worker's number.
 pub type Engines<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
 
 /// The workers of a run.
 pub struct Crew {
     pub workers: usize,
-    /// Queries that all of them together have, at most.
+    /// Maximum number of queries of all workers together.
     pub queries: usize,
-    /// Whether they have long queries scored side by side.
+    /// Whether the workers use GPUs, which score several long queries together.
     is_of_gpus: bool,
-    /// Pairs that a worker should score at a time ([`crate::align::hits::Scope`]).
+    /// Number of pairs that a worker should score per portion ([`crate::align::hits::Scope`]).
     pub portion: usize,
-    /// Each worker's own threads; empty where workers share the threads of the run. Beside a GPU the short loops of many
-    /// workers would hold each other up.
+    /// Each worker's own threads. Empty if workers share the threads of the run. With a GPU, the short loops of many
+    /// workers would delay each other in a shared pool.
     pools: Vec<ThreadPool>,
 }
 
@@ -85,7 +86,7 @@ impl Crew {
         Crew { workers, queries: QUERIES, is_of_gpus: false, portion: PORTION, pools: Vec::new() }
     }
 
-    /// Workers with threads of their own.
+    /// Workers with their own threads.
     fn apart(workers: usize, threads: usize, queries: usize) -> Result<Crew, EngineError> {
         let pool = |_| ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error| {
@@ -97,7 +98,7 @@ impl Crew {
         Ok(Crew { workers, queries, is_of_gpus: true, portion, pools })
     }
 
-    /// Queries of a batch, at least, where each of them meets so many columns.
+    /// Minimum number of queries of a batch if each of them meets `columns` columns.
     pub fn least_queries(&self, columns: u64) -> usize {
         match self.is_of_gpus {
             true => SIDE_BY_SIDE_COLUMNS.div_ceil(columns.max(1)).min(SIDE_BY_SIDE) as usize,
@@ -105,7 +106,7 @@ impl Crew {
         }
     }
 
-    /// Runs a worker's work on its threads.
+    /// Runs `work` on the threads of a worker.
     pub fn run<T: Send>(&self, worker: usize, work: impl FnOnce() -> T + Send) -> T {
         match self.pools.get(worker) {
             Some(pool) => pool.install(work),
@@ -115,7 +116,7 @@ impl Crew {
 }
 
 impl Hardware {
-    /// An engine of its own for a worker.
+    /// Creates an engine for a worker.
     pub fn engine(&self, worker: usize) -> Guarded {
         match self {
             Hardware::Plain => Guarded::new(Box::new(Plain::new()), None),
@@ -129,8 +130,9 @@ impl Hardware {
         }
     }
 
-    /// Compiles the kernels that a run probably needs, guessed from the length of its first query and a glance at its
-    /// inputs. A driver without a cache takes a fifth of a second for each, so this is done while inputs are read.
+    /// Compiles the kernels that a run probably needs, judged by the length of its first query and a glance at its
+    /// inputs. A driver without a cache takes a fifth of a second for each kernel, so this happens while inputs are
+    /// read.
     fn prepare(&self, options: &Options, rows: usize) {
         let Hardware::Gpu(cards, _) = self else { return };
         let told = options.alphabet.or(options.scoring.alphabet());
@@ -144,14 +146,14 @@ impl Hardware {
         thread::scope(|scope| {
             for card in cards {
                 for kernel in card.kernels(scoring, rows, many, in_stretches) {
-                    // A kernel without a thread here is compiled when it is needed.
+                    // A kernel that gets no thread here is compiled when it is needed.
                     let _ = start(scope, move || card.prepare(kernel, scoring));
                 }
             }
         });
     }
 
-    /// What the steps of a filter cost beside the scores, where `threads` threads do them.
+    /// Costs of the filter's steps relative to scoring, if `threads` threads perform them.
     pub fn costs(&self, threads: usize) -> Costs {
         match self {
             Hardware::Plain => Costs::on_plain(threads),
@@ -160,7 +162,7 @@ impl Hardware {
         }
     }
 
-    /// What scans targets for pieces of queries.
+    /// A scan of targets for pieces of queries.
     pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
         let (scan, on_device): (Box<dyn Scan + Send>, bool) = match self {
             Hardware::Plain => (Box::new(search::plain::Plain), false),
@@ -174,7 +176,7 @@ impl Hardware {
         Finder::new(targets, scan, on_device)
     }
 
-    /// What the devices are, for people.
+    /// Description of the devices for messages.
     pub fn describe(&self) -> String {
         match self {
             Hardware::Gpu(cards, _) if cards.len() > 1 => {
@@ -185,7 +187,7 @@ impl Hardware {
         }
     }
 
-    /// The workers that keep the devices busy with `threads` threads in all.
+    /// The workers that keep the devices busy, with `threads` threads in all.
     pub fn crew(&self, threads: usize) -> Result<Crew, EngineError> {
         let Hardware::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
@@ -198,10 +200,10 @@ impl Hardware {
     }
 }
 
-/// A thread that opens the devices, with a remark where they are not the first choice.
+/// A thread that opens the devices. Its result includes a remark if they are not the first choice.
 type Opening<'scope> = ScopedJoinHandle<'scope, Result<(Hardware, String), EngineError>>;
 
-/// Opens the devices in a thread of their own. A second thread then prepares them for queries of the `length` that it
+/// Opens the devices in a separate thread. A second thread then prepares them for queries of the `length` that it
 /// receives.
 pub fn open_beside<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
@@ -211,14 +213,14 @@ pub fn open_beside<'scope>(
     start(scope, move || {
         let (device, remark) = open(options)?;
         let opened = device.clone();
-        // What fails here fails again, and is told, where it is needed.
+        // An error here occurs again, and is reported, when the kernel is needed.
         let prepare = move || length.recv().iter().for_each(|&rows| opened.prepare(options, rows));
         let _ = start(scope, || panic::catch_unwind(AssertUnwindSafe(prepare)));
         Ok((device, remark))
     })
 }
 
-/// Opens the devices that were asked for; with a remark where they are not the first choice.
+/// Opens the requested devices. Returns a remark if they are not the first choice.
 pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let mode = options.scoring.mode;
@@ -240,7 +242,7 @@ pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
             }
             match card(None) {
                 Ok(card) => Hardware::Gpu(vec![card], true),
-                // A user who was granted a card expects it to be used.
+                // A user with access to a card expects it to be used.
                 Err(error) if card_is_granted() => return Err(with_remedy(error)),
                 Err(error) => return Ok((Hardware::Cpu(set), format!(": {error}"))),
             }
@@ -249,7 +251,7 @@ pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     Ok((device, String::new()))
 }
 
-/// The instruction set of that name, or the best.
+/// The instruction set with this name, or the best one.
 pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError> {
     let Some(name) = name else { return Ok(InstructionSet::best()) };
     InstructionSet::named(name).ok_or_else(|| {
@@ -260,7 +262,7 @@ pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError
     })
 }
 
-/// Whether the CPU is done with the work before a GPU has started.
+/// Whether the CPU finishes the work before a GPU has started.
 fn is_little(options: &Options, set: InstructionSet) -> bool {
     let rate = match options.mode {
         Mode::All | Mode::Triangle => CELLS_PER_VECTOR_BYTE,
@@ -270,7 +272,7 @@ fn is_little(options: &Options, set: InstructionSet) -> bool {
     estimate::cells(options).is_some_and(|cells| cells < per_second / 1000 * GPU_START_MS)
 }
 
-/// What to do without a GPU, where one was asked for.
+/// Adds a remedy to the error of a requested GPU that is missing.
 pub fn with_remedy(error: EngineError) -> EngineError {
     match error {
         EngineError::NoDevice(text) => EngineError::NoDevice(format!(

@@ -1,4 +1,4 @@
-//! How much work a run will be, from a glance at its inputs.
+//! Estimates the work of a run from a glance at its inputs.
 
 use crate::input::database;
 use crate::input::reader::{self, Reader};
@@ -7,17 +7,17 @@ use crate::terms::options::{Mode, Options, Share};
 use std::fs;
 use std::path::Path;
 
-/// Bytes that one byte of a compressed file stands for, and bytes of FASTQ for each letter, about.
+/// Assumed ratios: uncompressed to compressed bytes, and bytes of FASTQ per base.
 const PACKED: u64 = 4;
 const FASTQ: u64 = 2;
 
-/// Cells of the recurrence, about; `None` where an input is a stream.
+/// Approximate number of cells of the recurrence. `None` if an input is a stream.
 pub fn cells(options: &Options) -> Option<u64> {
     let queries = query_letters(options)?;
     let strands = u64::from(options.strands.count());
     let against = match options.mode {
         Mode::All | Mode::Triangle => letters(&options.reference)?,
-        // Each query meets one target; the first one stands for all.
+        // Each query meets one target, and the first target's length is used for all.
         Mode::Pairs => {
             letters(&options.reference)?;
             reader::first_length(&options.reference)?
@@ -27,12 +27,12 @@ pub fn cells(options: &Options) -> Option<u64> {
     Some((queries / parts).saturating_mul(against).saturating_mul(strands))
 }
 
-/// Letters of all queries, about; `None` where one of their files is a stream.
+/// Approximate number of residues of all queries. `None` if one of their files is a stream.
 pub fn query_letters(options: &Options) -> Option<u64> {
     options.query_files().map(letters).sum()
 }
 
-/// The alphabet of a file, as its first letters or its database tell; `None` for a stream, which can be read only once.
+/// The alphabet of a file, from its first residues or its database. `None` for a stream, which can be read only once.
 pub fn alphabet(path: &Path) -> Option<Alphabet> {
     if let Some(database) = database::glance(path) {
         return Some(database.alphabet);
@@ -41,7 +41,7 @@ pub fn alphabet(path: &Path) -> Option<Alphabet> {
     Some(reader::suggested_alphabet(&mut Reader::open(path).ok()?).ok()?.alphabet)
 }
 
-/// Bytes of a file on the disk, or of each of `parts` of it; `None` for a stream.
+/// Size of a file on disk in bytes, or of each of `parts` parts of it. `None` for a stream.
 pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
     if is_a_stream(path) {
         return None;
@@ -50,7 +50,7 @@ pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
     Some(file.len() / parts.map_or(1, |part| u64::from(part.of.max(1))))
 }
 
-/// Letters of a file, estimated, rather too many than too few; `None` for a stream.
+/// Estimated number of residues of a file, rather too high than too low. `None` for a stream.
 pub fn letters(path: &Path) -> Option<u64> {
     let bytes = bytes(path, None)?;
     if let Some(database) = database::glance(path) {

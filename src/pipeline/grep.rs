@@ -1,5 +1,5 @@
-//! `swalign grep`: one thread reads blocks of lines, the calling thread has the matching lines of a block found on all
-//! threads, and writes them in order. A GPU begins with the next blocks while the calling thread works on one.
+//! `swalign grep`: one thread reads blocks of lines. The calling thread has all threads find the matching lines of a
+//! block, and writes them in order. A GPU starts on the next blocks while the calling thread processes one.
 
 mod scan;
 mod sought;
@@ -26,24 +26,24 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes of the pieces that threads take of a block. A piece and its bit planes stay in a core's second cache.
+/// Size of the pieces of a block that threads process, in bytes. A piece and its bit planes fit in a core's L2 cache.
 const PIECE: usize = 512 << 10;
-/// Blocks under way: one being read, one waiting, one being searched.
+/// Number of blocks in progress: one being read, one waiting, one being searched.
 const BLOCKS: usize = 3;
-/// What stdin is called before its lines.
+/// Name of stdin in the output.
 const STDIN: &str = "(standard input)";
 
-/// What a grep found.
+/// Result of a grep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrepSummary {
-    /// Lines, or with -q one of them.
+    /// Selected lines. With -q, at most one.
     pub selected: u64,
-    /// Some file could not be read.
+    /// Whether some file could not be read.
     pub failed: bool,
 }
 
 impl GrepSummary {
-    /// grep's exit code. With -q a match counts more than a failure.
+    /// The exit code of grep. With -q, a match takes precedence over a failure.
     pub fn exit_code(&self, output: GrepOutput) -> u8 {
         match (self.selected > 0, self.failed) {
             (true, _) if output == GrepOutput::Nothing => 0,
@@ -53,17 +53,17 @@ impl GrepSummary {
     }
 }
 
-/// What the reader sends, beside the place of the file among all files.
+/// Message from the reader, sent with the index of the file.
 enum News {
     Lines(LineBlock),
     Failed(Error),
-    /// The file is read.
+    /// The file was read completely.
     End,
 }
 
-/// News that the calling thread has taken up.
+/// A message that the calling thread has started to process.
 enum Begun {
-    /// A block, and what a device has begun with of it.
+    /// A block, and the pending work on it if a device has started it.
     Lines(LineBlock, Option<Box<Pending>>),
     Failed(Error),
     End,
@@ -73,22 +73,22 @@ struct GrepRun<'a> {
     options: &'a GrepOptions,
     reporter: &'a dyn Reporter,
     scan: LineScan,
-    /// The words as they were given, and how often they occur, where that is asked for.
+    /// The words as given, and their counts, if requested.
     table: Option<(Words, Numbers)>,
-    /// The writer waits for lines.
+    /// Whether the writer waits for lines.
     waits: AtomicBool,
-    /// Files before this one are done, and are not read further.
+    /// Index of the first file that is still needed. Earlier files are not read further.
     wanted: AtomicUsize,
 }
 
-/// The selected lines of a piece, and what is shown of them where that is less.
+/// The selected lines of a piece, and the matching stretches if only these are shown.
 struct PieceLines<'a> {
     text: &'a [u8],
     lines: Vec<Span>,
     stretches: Vec<Span>,
 }
 
-/// How far a file is written.
+/// Progress of writing a file.
 #[derive(Default)]
 struct Progress {
     selected: u64,
@@ -96,7 +96,7 @@ struct Progress {
     lines: u64,
 }
 
-/// Runs `swalign grep` as `options` ask.
+/// Runs `swalign grep` with the given options.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
     let options = &GrepOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
     let sought = Sought::read(options)?;
@@ -113,7 +113,7 @@ pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummar
     let (to_writer, from_reader) = sync_channel(1);
     let (to_reader, spare) = sync_channel(blocks);
     for _ in 0..blocks {
-        // The channel holds all of them.
+        // The channel has capacity for all of them.
         let _ = to_reader.send(LineBlock::default());
     }
     let mut summary = thread::scope(|scope| {
@@ -158,7 +158,7 @@ impl GrepRun<'_> {
         Ok(())
     }
 
-    /// The writer's stage. It has lines found as well.
+    /// The writer's stage, which also runs the search for lines.
     fn write(
         &self,
         news: Receiver<(usize, News)>,
@@ -203,7 +203,8 @@ impl GrepRun<'_> {
         }
     }
 
-    /// The next news, or `None` after the last. Unless `idle`, the thread does not wait for them.
+    /// The next message. Returns `None` after the last one. If the thread is not `idle`, it does not wait, and `None`
+    /// may also mean that no message has arrived yet.
     fn next(&self, news: &Receiver<(usize, News)>, idle: bool) -> Option<(usize, News)> {
         if !idle {
             return news.try_recv().ok();
@@ -214,7 +215,7 @@ impl GrepRun<'_> {
         next
     }
 
-    /// Has a device begin with a block.
+    /// Starts a device on a block.
     fn begin(&self, file: usize, news: News) -> Result<Begun> {
         Ok(match news {
             News::Lines(block) => {
@@ -262,7 +263,7 @@ impl GrepRun<'_> {
         if progress.selected >= most || (one && progress.selected > 0) {
             self.wanted.store(file + 1, Ordering::Relaxed);
         }
-        // A reader at the other end of a pipe sees the lines at once.
+        // The reader of a pipe gets the lines at once.
         output.flush_now()
     }
 
@@ -277,14 +278,14 @@ impl GrepRun<'_> {
             _ => (Vec::new(), self.scan.lines(block, piece, found)),
         };
         if self.options.invert {
-            // Nothing matches in the others.
+            // The other lines contain no match.
             stretches.clear();
         }
         let lines = if self.options.invert { select::others(text, &lines) } else { lines };
         PieceLines { text, lines, stretches }
     }
 
-    /// Writes lines; `before` are the lines before `text`.
+    /// Writes lines. `before` is the number of lines before `text`.
     fn put_lines(
         &self,
         file: usize,
@@ -305,7 +306,7 @@ impl GrepRun<'_> {
             } else if self.options.names {
                 output.put(&prefix)?;
             } else {
-                // Lines one after the other go out in one piece.
+                // Consecutive lines are written together.
                 while let Some(next) = lines.next_if(|next| next.start == end + 1) {
                     end = next.end;
                 }
@@ -318,7 +319,7 @@ impl GrepRun<'_> {
         Ok(())
     }
 
-    /// Writes what matches; `before` are the lines before `text`.
+    /// Writes matching stretches. `before` is the number of lines before `text`.
     fn put_stretches(
         &self,
         file: usize,
@@ -342,7 +343,7 @@ impl GrepRun<'_> {
         Ok(())
     }
 
-    /// Writes how often each word occurs, if that is asked for; gives the sum.
+    /// Writes the count of each word if requested. Returns the sum.
     fn put_table(&self, output: &mut Output) -> Result<u64> {
         let Some((words, numbers)) = &self.table else { return Ok(0) };
         let counted = self.scan.counted(numbers);
@@ -354,7 +355,7 @@ impl GrepRun<'_> {
         Ok(counted.iter().fold(0, |sum, &count| sum.saturating_add(count)))
     }
 
-    /// Writes what is known at the end of a file; gives the lines that were selected in it.
+    /// Writes the output due at the end of a file. Returns the number of selected lines in it.
     fn end_file(&self, file: usize, progress: &mut Progress, output: &mut Output) -> Result<u64> {
         let selected = std::mem::take(progress).selected;
         let name = self.name(file);
@@ -375,7 +376,7 @@ impl GrepRun<'_> {
     }
 }
 
-/// Whole lines, cut where a piece has enough.
+/// Splits a text into pieces of whole lines.
 fn pieces(text: &[u8]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut begin = 0;

@@ -1,4 +1,4 @@
-//! `swalign index`: references become a database.
+//! `swalign index`: builds a database from references.
 
 use super::report::{RESIDUES, Reporter, Stage, counted, warn};
 use super::spool::Spool;
@@ -15,10 +15,10 @@ use crate::terms::options::{IndexOptions, ReadRules};
 use std::fs::{self, File, Metadata};
 use std::path::Path;
 
-/// Residues of proteins that are kept in memory. More go through a temporary file.
+/// Residues of proteins that stay in memory. More are written to a temporary file.
 const KEPT: usize = 1 << 26;
 
-/// Makes a database of all references of a file.
+/// Builds a database from all references of a file.
 pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
     set_threads(options.threads, reporter)?;
     let rules = ReadRules {
@@ -62,13 +62,14 @@ pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
     Ok(())
 }
 
-/// What is known of a regular file.
+/// Metadata of a regular file.
 fn file(path: &Path) -> Option<Metadata> {
     let is_stdin = path == Path::new("-");
     fs::metadata(path).ok().filter(|file| !is_stdin && file.is_file())
 }
 
-/// The references' file as the database tells of it: by its name if it lies beside the database, since both may be moved.
+/// The references' file as the database records it: only its name if it is in the database's folder, since both may be
+/// moved together.
 fn source(options: &IndexOptions, before: Metadata, state: &FileState) -> Result<SourceFile> {
     let path = &*options.references;
     let unread = |source| Error::io(path, source);
@@ -83,7 +84,7 @@ fn source(options: &IndexOptions, before: Metadata, state: &FileState) -> Result
     Ok(SourceFile { path: name.to_string_lossy().into_owned(), len: before.len(), time, sum })
 }
 
-/// What the database holds.
+/// Message about the contents of the database.
 fn told(path: &Path, references: &References, kmer: Option<u32>) -> String {
     let References { names, lengths, alphabet, .. } = references;
     let count = counted(names.len() as u64, ["reference", "references"]);

@@ -1,4 +1,4 @@
-//! What a run reads before it begins: all references, and of the queries the first ones.
+//! Inputs that a run reads before it begins: all references, and the first query.
 
 use super::lanes::{self, Lanes};
 use super::report::{Reporter, warn};
@@ -16,16 +16,16 @@ use std::sync::mpsc::SyncSender;
 /// The references, and the queries that are still to be read.
 pub struct OpenInputs {
     pub references: References,
-    /// Where the references come from, as errors show it.
+    /// File of the references, as errors show it.
     pub target_file: PathBuf,
-    /// The index of k-mers that came with them.
+    /// The k-mer index of the references' database, if any.
     pub index: Option<StoredIndex>,
     /// The lanes. The first one is read up to its first query, which is not encoded yet.
     pub lanes: Lanes,
 }
 
 impl OpenInputs {
-    /// Reads them. The length of the first query is sent to `first` as soon as it is known.
+    /// Reads the inputs. Sends the length of the first query to `first` as soon as it is known.
     pub fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<OpenInputs> {
         order::check_paths(options)?;
         ReferenceSource::announce(options, reporter);

@@ -1,4 +1,4 @@
-//! The reader's stage: queries gathered into batches, checked against what they will meet.
+//! The reader's stage: gathers queries into batches and checks them against the limits of their targets.
 
 use super::device::Crew;
 use super::mates::Sample;
@@ -18,33 +18,34 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-/// Warnings about single queries that are shown; the rest are counted.
+/// Maximum number of warnings about single queries that are shown. The rest are counted.
 const SHOWN_WARNINGS: u64 = 5;
 
-/// The queries, and how many have come.
+/// The queries, and their count so far.
 struct Intake {
     queries: QuerySource,
-    /// Hits of the next queries, if these are mates that told the insert size.
+    /// Known hits of the next queries, if these are mates from the sample for the insert size.
     sample: Sample,
-    /// Queries and bytes of the lanes before.
+    /// Queries and bytes of earlier lanes.
     before: (u64, u64),
     count: Count,
-    /// Name of the last query of the batch before.
+    /// Name of the last query of the previous batch.
     last: Option<String>,
 }
 
 #[derive(Default)]
 struct Count {
-    /// Where they come from, as errors show it; of mates the first and the second ones.
+    /// Files of the queries, as errors show them; for mates, the first and the second file.
     files: [PathBuf; 2],
     extent: Arc<Extent>,
-    /// Queries up to here: of pairs those of the whole input, else of the lane's part.
+    /// Number of queries so far: with pairs, in the whole input; otherwise, in the lane's part.
     taken: u64,
     empty: u64,
 }
 
 impl Run<'_> {
-    /// Reads all queries of a lane. `before` counts the queries and bytes of those before it; `enter` lets a batch in when there is room for it.
+    /// Reads all queries of a lane. `before` counts the queries and bytes before it. `enter` admits a batch when there
+    /// is room for it.
     pub(super) fn read(
         &self,
         (queries, sample, before): (QuerySource, Sample, (u64, u64)),
@@ -56,14 +57,14 @@ impl Run<'_> {
         let extent = queries.extent();
         let taken = match self.options.mode {
             Mode::All => 0,
-            // The i-th meets the i-th.
+            // The i-th query meets the i-th target.
             Mode::Pairs => extent.count()?.records,
             Mode::Triangle => self.targets_before(extent.count()?.records),
         };
         let count = Count { files, extent, taken, empty: 0 };
         let mut intake = Intake { queries, sample, before, count, last: None };
         for number in 0.. {
-            // A token that never comes means that the writer has stopped.
+            // If no token comes, the writer has stopped.
             if enter.recv().is_err() || self.failure.stopped() {
                 return Ok(());
             }
@@ -85,7 +86,7 @@ impl Run<'_> {
         self.check_counts(&files[0], taken)
     }
 
-    /// Gathers queries until there is work enough for a batch.
+    /// Gathers queries until a batch has enough work.
     fn gather(&self, intake: &mut Intake, number: usize, crew: &Crew) -> Result<QueryBatch> {
         let Intake { queries, sample, before, count, last } = intake;
         let mut batch = QueryBatch {
@@ -101,7 +102,7 @@ impl Run<'_> {
         let search = self.query_search();
         let mut enough = search.enough(crew, self.cells.load(Ordering::Relaxed));
         if sample.len() > 0 {
-            // All hits of a batch are known, or none.
+            // Either all hits of a batch are known, or none are.
             enough.queries = enough.queries.min(sample.len());
         }
         let mut load = Load::default();
@@ -112,7 +113,7 @@ impl Run<'_> {
             }
             let taken = batch.records.len();
             for record in at_hand {
-                // Mates stay together, and those at hand are whole pairs.
+                // Mates stay together: the batch must contain whole pairs.
                 if load.reaches(&enough) && (self.pairing.is_none() || load.queries.is_multiple_of(2)) {
                     break;
                 }
@@ -130,7 +131,7 @@ impl Run<'_> {
         Ok(batch)
     }
 
-    /// Residues of the targets that the query at this place among all meets.
+    /// Number of residues of the targets that the query at this index meets.
     fn target_residues(&self, place: u64) -> u64 {
         match self.options.mode {
             Mode::All | Mode::Triangle => self.targets.letters() as u64,
@@ -143,13 +144,13 @@ impl Run<'_> {
         records - self.left_out.partition_point(|&place| place < records) as u64
     }
 
-    /// The target of the pair at this place; `None` if it has no residues, or if there are fewer targets.
+    /// The target of the pair at this index. `None` if it has no residues, or if there are fewer targets.
     pub(super) fn target_of(&self, place: u64) -> Option<usize> {
         let target = to_usize(self.targets_before(place));
         (self.left_out.binary_search(&place).is_err() && target < self.targets.len()).then_some(target)
     }
 
-    /// Refuses a query whose scores could overflow, and warns of one without letters.
+    /// Refuses a query whose scores could overflow, and warns about an empty query.
     fn check_query(&self, count: &mut Count, record: &Record, len: usize) -> Result<()> {
         let longest = match self.options.mode {
             Mode::All | Mode::Triangle => self.longest_target,
@@ -173,8 +174,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// In pairs, every query has its target and every target its query. Only the last part knows how many
-    /// queries there are.
+    /// In pairs mode, each query needs a target and each target a query. Only the last part knows the number of
+    /// queries.
     fn check_counts(&self, file: &Path, queries: u64) -> Result<()> {
         let targets = (self.targets.len() + self.left_out.len()) as u64;
         let more = self.options.part.is_some_and(|part| part.number < part.of);
@@ -194,8 +195,8 @@ impl Run<'_> {
     }
 }
 
-/// Refuses a query of `len` residues if positions in it, or its scores with targets of up to `longest` residues, could
-/// overflow; the error is the problem and its remedy.
+/// Refuses a query of `len` residues if positions in it, or its scores against targets of up to `longest` residues,
+/// could overflow. The error consists of the problem and its remedy.
 pub(super) fn check_length(
     len: usize,
     longest: usize,
@@ -218,7 +219,8 @@ pub(super) fn check_length(
 mod tests {
     use super::*;
 
-    /// A query may be longer than its scores allow if the targets are short, but not longer than its positions allow.
+    /// A query may be longer than the score limit allows if the targets are short, but not longer than the position
+    /// limit.
     #[test]
     fn queries_that_are_too_long_are_refused() {
         let scoring = Scoring::dna(1, 4, 6, 1);

@@ -1,7 +1,7 @@
-//! The lanes of a run: files of reads, each with its mates and its read group, aligned one after the other.
+//! The lanes of a run: files of reads, each with its mates and its read group. Lanes are aligned one after another.
 //!
-//! For `--part` the first files of all lanes count as one file. A lane begins a group of records, in a run of all and in a
-//! part, so the parts joined are the bytes of the whole.
+//! For `--part`, the first files of all lanes count as one file. Each lane begins a new group of records, in a whole
+//! run and in a part, so the concatenated parts equal the output of the whole run.
 
 use super::estimate;
 use crate::input::reader::{Extent, Mates, Queries, QuerySource, Reader, Slice, slices};
@@ -14,19 +14,19 @@ use std::path::{Path, PathBuf};
 /// The lanes of a run that are still to be aligned.
 pub struct Lanes {
     lanes: Vec<Lane>,
-    /// What of each lane belongs to the part, if the run is one.
+    /// Section of each lane that belongs to the part, if the run is a part.
     parts: Option<Vec<LanePart>>,
     rules: LaneRules,
-    /// The next lane, and its reads if they are open.
+    /// The next lane, and its reader if it is open.
     next: usize,
     opened: Option<Reader>,
-    /// Bytes of the part in the lanes before the next one, as far as they are known.
+    /// Bytes of the part in the earlier lanes, as far as they are known.
     bytes: u64,
-    /// Sums of the bytes at which the part begins and ends in the lanes that are done.
+    /// Sums of the byte offsets at which the part begins and ends in the finished lanes.
     stretch: (u64, u64),
 }
 
-/// What of a lane belongs to a part.
+/// Section of a lane that belongs to a part.
 #[derive(Clone, Copy, Debug)]
 pub struct LanePart {
     slice: Slice,
@@ -38,22 +38,22 @@ pub struct LanePart {
 pub struct OpenLane {
     pub lane: Lane,
     pub queries: QuerySource,
-    /// Bytes of the part in the lanes before it, as far as they are known.
+    /// Bytes of the part in the earlier lanes, as far as they are known.
     pub bytes_before: u64,
     pub part: Option<LanePart>,
 }
 
-/// How the reads of all lanes are read.
+/// Rules for reading all lanes.
 #[derive(Clone, Copy)]
 struct LaneRules {
     read: ReadRules,
     alphabet: Alphabet,
-    /// Whether the user named the alphabet.
+    /// Whether the user specified the alphabet.
     is_given: bool,
     strands: Strands,
 }
 
-/// How queries are read.
+/// Rules for reading queries.
 fn query_rules(options: &Options) -> ReadRules {
     ReadRules {
         any_names: options.takes_any_name(),
@@ -65,8 +65,8 @@ fn query_rules(options: &Options) -> ReadRules {
     }
 }
 
-/// Opens the reads of the first lane, and says what of each lane belongs to the part. A file of a later lane that can't be
-/// opened is refused.
+/// Opens the reads of the first lane, and computes the section of each lane that belongs to the part. Refuses a file of
+/// a later lane that cannot be opened.
 pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> {
     let lanes = options.lanes();
     let later = lanes.iter().skip(1).flat_map(Lane::files);
@@ -87,7 +87,7 @@ pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> 
 }
 
 impl Lanes {
-    /// All lanes of a run, by what [`open_first`] gives.
+    /// Creates the lanes of a run from the result of [`open_first`].
     pub fn new(
         options: &Options,
         (opened, parts): (Reader, Option<Vec<LanePart>>),
@@ -106,7 +106,7 @@ impl Lanes {
         }
     }
 
-    /// Opens the next lane; `None` if there are no more. Of several lanes, those that have nothing of the part are passed.
+    /// Opens the next lane. `None` if there are no more. If there are several lanes, skips those outside the part.
     pub fn next(&mut self, mode: Mode) -> Result<Option<OpenLane>> {
         while let Some(lane) = self.lanes.get(self.next).cloned() {
             let part = self.parts.as_ref().map(|parts| parts[self.next]);
@@ -131,11 +131,11 @@ impl Lanes {
         Ok(None)
     }
 
-    /// Notes where the part begins and ends in a lane, all of which was read.
+    /// Records where the part begins and ends in a lane that was read completely.
     pub fn end(&mut self, extent: &Extent, part: Option<LanePart>) {
         let (begin, end) = extent.places();
         match part {
-            // The next lane begins where this one ends, however the end was found.
+            // The next lane begins where this lane ends, however the end was found.
             Some(part) if part.is_last() => self.add((begin, part.size)),
             _ => self.add((begin, end)),
         }
@@ -145,14 +145,14 @@ impl Lanes {
         self.stretch = (self.stretch.0 + begin, self.stretch.1 + end);
     }
 
-    /// Sums of the bytes at which the part begins and ends in all lanes, once they are done.
+    /// Sums of the byte offsets at which the part begins and ends in all lanes, once they are finished.
     pub fn stretch(&self) -> (u64, u64) {
         self.stretch
     }
 }
 
 impl LanePart {
-    /// Where the part begins and ends in the lane's file, about.
+    /// Approximate byte offsets in the lane's file at which the part begins and ends.
     fn borders(&self) -> [u64; 2] {
         self.slice.borders(self.size)
     }
@@ -162,7 +162,7 @@ impl LanePart {
         end - begin
     }
 
-    /// The byte of the lane's file at which a part begins and ends that has none of its records.
+    /// Byte offset in the lane's file at which a part without any of its records begins and ends.
     fn passed(&self) -> Option<u64> {
         match self.borders() {
             [_, 0] => Some(0),
@@ -171,7 +171,7 @@ impl LanePart {
         }
     }
 
-    /// Whether the part has the end of the lane.
+    /// Whether the part contains the end of the lane.
     fn is_last(&self) -> bool {
         self.borders()[1] == self.size
     }
@@ -206,7 +206,7 @@ impl LaneRules {
     }
 }
 
-/// The mates of a whole lane, anew, for runs of a part.
+/// Reopens the mates of a whole lane, for runs of a part.
 pub fn whole_mates(options: &Options, lane: &Lane, alphabet: Alphabet) -> Result<Mates> {
     let is_given = options.alphabet.is_some();
     let rules = LaneRules { read: query_rules(options), alphabet, is_given, strands: Strands::Both };

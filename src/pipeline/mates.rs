@@ -1,7 +1,8 @@
-//! The insert size of a lane's mates, before any of them is paired.
+//! Estimate of the insert size of a lane's mates, before any of them is paired.
 //!
-//! It comes from the first pairs of the whole lane, so a run of a part has the same as a run of all. Their hits as single
-//! reads are kept ([`Sample`]): when the run comes to these reads, they are paired without another search.
+//! The estimate uses the first pairs of the whole lane, so a run of a part gets the same insert size as a whole run.
+//! The hits of these pairs as single reads are kept ([`Sample`]): when the run reaches these reads, they are paired
+//! without another search.
 
 use super::align::{batch_seconds, next_cells};
 use super::device::{Crew, Engines};
@@ -40,7 +41,7 @@ const BATCH: usize = 1 << 13;
 const STRANDS: usize = 2;
 /// Sequences of each pair.
 const EACH: usize = 2 * STRANDS;
-/// How pairs are counted.
+/// Unit of the progress messages.
 const COUNTED: [&str; 2] = ["pair", "pairs"];
 
 /// The hits of a read before it is paired, and the remarks on it.
@@ -53,28 +54,29 @@ pub(super) struct SingleHits {
 /// The hits of the first reads of a run, found for the estimate of the insert size.
 #[derive(Default)]
 pub(super) struct Sample {
-    /// Those of the next reads of the run, in their order.
+    /// Hits of the next reads of the run, in order.
     next: VecDeque<SingleHits>,
-    /// What finding them took.
+    /// Cost of finding them.
     pub effort: Effort,
-    /// Cells that a batch should have, as the search suggests.
+    /// Recommended number of cells of a batch, from this search.
     pub cells: Option<u64>,
 }
 
 impl Sample {
-    /// Reads to come whose hits are known.
+    /// Number of coming reads whose hits are known.
     pub fn len(&self) -> usize {
         self.next.len()
     }
 
-    /// The hits of the next `count` reads, or of those that are left.
+    /// The hits of the next `count` reads, or of all remaining reads if there are fewer.
     pub fn take(&mut self, count: usize) -> Vec<SingleHits> {
         let count = count.min(self.next.len());
         self.next.drain(..count).collect()
     }
 }
 
-/// The insert size of a lane's mates, and the hits that told it. These pairs stay the next pairs of `mates`.
+/// The insert size of a lane's mates, and the hits that it is estimated from. The sampled pairs remain the next pairs
+/// of `mates`.
 pub(super) fn insert_size(
     search: &QuerySearch,
     (lane, mates): (&Lane, &mut Mates),
@@ -118,7 +120,7 @@ pub(super) fn insert_size(
         None => Some(0),
     };
     let mut next = pairs.of_reads(searched.hits);
-    // A part that begins after the sample has none of its reads.
+    // A part that begins after the sample contains none of its reads.
     let before = before.map_or(next.len(), |before| to_usize(before.min(next.len() as u64)));
     next.drain(..before);
     Ok((insert, Sample { next, effort: searched.effort, cells: Some(searched.cells) }))
@@ -126,9 +128,9 @@ pub(super) fn insert_size(
 
 /// The pairs of a sample.
 struct Pairs {
-    /// The distinct ones, [`EACH`] sequences for each.
+    /// The distinct pairs, [`EACH`] sequences for each.
     distinct: Sequences,
-    /// The distinct pair that each pair equals; `None` if all are taken for distinct.
+    /// Number of the distinct pair that each pair equals. `None` if all are treated as distinct.
     groups: Option<Vec<u32>>,
 }
 
@@ -147,7 +149,7 @@ impl Pairs {
         Pairs { distinct, groups: Some(groups.into_iter().filter_map(number).collect()) }
     }
 
-    /// Number of pairs, equal ones included.
+    /// Number of pairs, including equal ones.
     fn all(&self) -> usize {
         self.groups.as_ref().map_or(self.distinct.len() / EACH, Vec::len)
     }
@@ -158,14 +160,14 @@ impl Pairs {
         (0..self.all()).map(number)
     }
 
-    /// The inserts that the hits of the distinct pairs show, once for each pair.
+    /// The insert sizes of the distinct pairs' hits, once for each pair.
     fn telling(&self, targets: &Sequences, hits: &[[SingleHits; 2]]) -> Vec<(Orientation, u32)> {
         let of_pair = |[one, other]: &[SingleHits; 2]| pairing::insert(targets, [&one.found, &other.found]);
         let of_distinct: Vec<_> = hits.iter().map(of_pair).collect();
         self.numbers().filter_map(|number| of_distinct[number]).collect()
     }
 
-    /// The hits of each read, by those of the distinct pairs.
+    /// The hits of each read, from the hits of the distinct pairs.
     fn of_reads(&self, hits: Vec<[SingleHits; 2]>) -> VecDeque<SingleHits> {
         match self.groups {
             None => hits.into_iter().flatten().collect(),
@@ -220,19 +222,19 @@ impl Pairs {
 struct Searched {
     hits: Vec<[SingleHits; 2]>,
     effort: Effort,
-    /// Cells that a batch should have.
+    /// Recommended number of cells of a batch.
     cells: u64,
 }
 
-/// How far the workers are.
+/// Progress of the workers.
 struct Progress {
-    /// The first distinct pair that no worker has taken.
+    /// First distinct pair that no worker has taken.
     next: usize,
-    /// Distinct pairs that are searched.
+    /// Number of distinct pairs that were searched.
     done: usize,
-    /// Cells that a batch should have.
+    /// Recommended number of cells of a batch.
     cells: u64,
-    /// Hits by the first pair of each batch.
+    /// Hits, keyed by the first pair of each batch.
     found: Vec<(usize, Vec<[SingleHits; 2]>, Effort)>,
     fault: Option<Error>,
 }
@@ -258,7 +260,7 @@ impl Worker<'_> {
                     progress.cells = next_cells(progress.cells, cells, begun.elapsed(), seconds);
                     progress.done += batch.len();
                     progress.found.push((batch.start, hits, effort));
-                    // Pairs that equal others are done with the last distinct one.
+                    // Pairs that equal others count as done with the last distinct pair.
                     let is_last = progress.done == self.pairs.distinct.len() / EACH;
                     let done = if is_last { self.pairs.all() } else { progress.done };
                     self.search.reporter.progress(done as u64);
@@ -276,7 +278,7 @@ impl Worker<'_> {
         self.lock().fault.get_or_insert(error);
     }
 
-    /// The next batch of distinct pairs, with its cells.
+    /// The next batch of distinct pairs, with its target number of cells.
     fn next(&self) -> Option<(Range<usize>, u64)> {
         let mut progress = self.lock();
         let (first, count) = (progress.next, self.pairs.distinct.len() / EACH);
@@ -324,7 +326,7 @@ impl Worker<'_> {
     }
 }
 
-/// The insert size that pairs tell, and says what it is. `of_lane` names the lane, if there are several.
+/// Estimates the insert size from pairs, and reports it. `of_lane` names the lane if there are several.
 fn told(
     telling: &[(Orientation, u32)],
     (pairs, of_lane): (usize, &str),

@@ -1,4 +1,4 @@
-//! `swalign all --format matrix`: the scores, or the identities, of all sequences of a file with each other.
+//! `swalign all --format matrix`: all-against-all scores or identities of the sequences of a file.
 
 use super::alphabet;
 use super::device::open;
@@ -27,7 +27,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Values of a matrix, at most: 4 bytes each, those of the triangle alone. Rows need those of the rows above.
+/// Maximum number of values of a matrix, 4 bytes each. Only the triangle is stored, and rows need values of the rows
+/// above.
 const MOST_VALUES: u64 = 1 << 30;
 
 /// Aligns all sequences of a file with each other, and writes the matrix.
@@ -73,7 +74,7 @@ pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summar
     Ok(Summary { queries, aligned: queries, cells, elapsed: begun.elapsed(), ..Summary::default() })
 }
 
-/// Refuses what can't be a matrix.
+/// Refuses input that cannot be a matrix.
 fn check(references: &References, scoring: &Scoring, path: &Path) -> Result<()> {
     let place = || Place { file: path.to_path_buf(), ..Place::default() };
     let count = references.names.len() as u64;
@@ -109,7 +110,7 @@ struct TriangleAligner<'a> {
 }
 
 impl TriangleAligner<'_> {
-    /// The row behind those from `first` on that are aligned at once.
+    /// End of the rows from `first` on that are aligned together.
     fn rows_from(&self, first: usize) -> usize {
         let count = self.sequences.len();
         let of_row = |row: usize| (count - row) * self.layout.strands.count() as usize;
@@ -157,7 +158,7 @@ impl TriangleAligner<'_> {
         for (record, row) in (0u32..).zip(rows.clone()) {
             for target in to_u32(row)..to_u32(count) {
                 let end = to_u32(batch.target(target).len());
-                // Those of both strands stand side by side.
+                // The pairs of both strands are adjacent.
                 let queries = self.layout.queries(record);
                 pairs.extend(queries.map(|query| Pair { query, target, start: 0, own: 0, end }));
             }
@@ -182,8 +183,7 @@ impl TriangleAligner<'_> {
         Ok(rows.map(row).collect())
     }
 
-    /// The same if the values are local scores of many short sequences: an engine has these sooner than the cells that they
-    /// end in.
+    /// The same for local scores of many short sequences: an engine finds these scores faster than their end cells.
     fn scores_alone(
         &mut self,
         batch: &Batch,
@@ -220,7 +220,7 @@ impl TriangleAligner<'_> {
         Ok(Some(values))
     }
 
-    /// The first of the hits of both strands.
+    /// The first hit of both strands.
     fn first_of(&self, pairs: &[Pair], hits: &[Hit]) -> Option<(Pair, Hit)> {
         let locus = |&(pair, hit): &(Pair, Hit)| Locus {
             hit,
@@ -231,7 +231,7 @@ impl TriangleAligner<'_> {
         all.min_by(|one, other| locus(one).order(&locus(other)))
     }
 
-    /// Identities in percent; 0 where there is no alignment.
+    /// Identities in percent. 0 if there is no alignment.
     fn identities(&mut self, batch: &Batch, best: &[(Pair, Hit)]) -> Result<Vec<f64>, EngineError> {
         let wanted = |(pair, hit): &(Pair, Hit)| Wanted {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),

@@ -1,5 +1,5 @@
-//! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
-//! those of references query by query, and sorted ones by coordinate.
+//! `swalign merge`: joins the parts of a run, checked by their receipts. Parts of the queries are concatenated in
+//! order, parts of the references are joined query by query, and sorted parts by coordinate.
 
 mod abreast;
 mod hits;
@@ -26,17 +26,17 @@ use std::path::Path;
 
 /// Bytes that are copied at once.
 const BUFFER: usize = 1 << 20;
-/// Parts of the references, by number, as the message at the end names them.
+/// Name of parts of the references in the final message.
 const OF_REFERENCES: [&str; 2] = ["part of the references,", "parts of the references,"];
 
-/// Missing parts that are named.
+/// Maximum number of missing parts that an error names.
 const NAMED: usize = 10;
 
-/// Joins parts into what the whole run would have written.
+/// Joins parts into the output of the whole run.
 pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     check_output(options)?;
     let mut parts = options.parts.iter().map(MergePart::read).collect::<Result<Vec<_>>>()?;
-    // The sort is stable: of two parts of one number, the one that was named first comes first.
+    // The sort is stable: parts with the same number keep the order of the arguments.
     parts.sort_by_key(|part| part.number());
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
@@ -60,14 +60,14 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an output that would replace a part or what belongs to one.
+/// Refuses an output that would replace a part or a file that belongs to one.
 fn check_output(options: &MergeOptions) -> Result<()> {
     let refused = |text: String| {
         Err(Error::Usage(format!(
             "merge: {text}; give OUT with -o, or before the parts, and name a file that is not a part"
         )))
     };
-    // The system knows where stdout leads.
+    // The system resolves stdout.
     let output = options.output.as_deref().unwrap_or(Path::new("/dev/stdout"));
     let own = receipt::path(output);
     for part in &options.parts {
@@ -94,7 +94,7 @@ fn check_output(options: &MergeOptions) -> Result<()> {
     Ok(())
 }
 
-/// Joins parts of the queries, and gives the number of their records.
+/// Joins parts of the queries, and returns the number of their records.
 fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
     let has_hits = parts.iter().any(|part| part.bytes() > 0);
@@ -115,7 +115,7 @@ fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
 struct Header(Option<Vec<u8>>);
 
 impl Header {
-    /// Writes the first part's header, and compares those of other parts with it.
+    /// Writes the first part's header, and compares the headers of other parts with it.
     fn take(&mut self, of_part: Vec<u8>, part: &MergePart, output: &mut Output) -> Result<()> {
         match self.first(of_part, part)? {
             Some(header) => output.put(header),
@@ -123,7 +123,7 @@ impl Header {
         }
     }
 
-    /// The header if the part is the first one. Those of other parts must be equal.
+    /// Returns the header if the part is the first one. The headers of other parts must be equal to it.
     fn first(&mut self, of_part: Vec<u8>, part: &MergePart) -> Result<Option<&[u8]>> {
         match &self.0 {
             None => Ok(Some(self.0.insert(of_part))),
@@ -136,7 +136,7 @@ impl Header {
     }
 }
 
-/// Appends the part's records, and after those of the last part the end.
+/// Appends the part's records, and after the last part also the end.
 fn append(
     part: &MergePart,
     (mut records, rest): (PartBytes, PartTail),
@@ -165,7 +165,7 @@ fn append(
     if last { output.put(&rest.end) } else { Ok(()) }
 }
 
-/// Refuses parts that are not all those of one run, each once.
+/// Refuses parts unless they are all parts of one run, each once.
 fn check(parts: &[MergePart]) -> Result<()> {
     let Some(first) = parts.first() else { return Err(Error::Usage("merge: no part was given".to_string())) };
     let task = &first.receipt.task;
@@ -209,7 +209,7 @@ fn check(parts: &[MergePart]) -> Result<()> {
     }
 }
 
-/// Refuses parts of which one is missing. The receipts' number of parts is not bounded.
+/// Refuses parts if one is missing. The number of parts in the receipts is not bounded.
 fn check_missing(parts: &[MergePart]) -> Result<()> {
     let Some(first) = parts.first() else { return Ok(()) };
     let share = first.receipt.task.part;
@@ -233,7 +233,7 @@ fn check_missing(parts: &[MergePart]) -> Result<()> {
     Err(refused(first.path, problem, "write the missing parts, and give all parts"))
 }
 
-/// Refuses parts of the queries that don't begin where the one before ends.
+/// Refuses parts of the queries unless each part begins where the previous one ends.
 fn check_sequence(parts: &[MergePart]) -> Result<()> {
     for pair in parts.windows(2) {
         let (end, begin) = (pair[0].receipt.stretch.1, pair[1].receipt.stretch.0);

@@ -1,8 +1,8 @@
-//! Whether the arguments are what the user meant: files and not sequences, QUERY first and then REFERENCE.
+//! Checks that the arguments are plausible: files rather than sequences, and QUERY before REFERENCE.
 //!
-//! Mappers such as bwa, minimap2 and bowtie2 take the reference first. Reads in the place of the references would
-//! cost hours and give nothing of use, so FASTQ is refused there. In FASTA nothing tells reads from references for
-//! sure, so files that look swapped get a warning.
+//! Mappers such as bwa, minimap2 and bowtie2 expect the reference first. Reads as references would cost hours and give
+//! useless results, so FASTQ is refused there. FASTA files do not show whether they contain reads or references, so
+//! files that look swapped only cause a warning.
 
 use super::source::ReferenceSource;
 use crate::input::reader::{Reader, References};
@@ -13,20 +13,20 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// References look like reads where there are at least [`READS`] of at most [`READ_LETTERS`] letters on average,
+/// References look like reads if there are at least [`READS`] of at most [`READ_LETTERS`] bases on average,
 const READS: usize = 1000;
 const READ_LETTERS: u64 = 500;
 /// and the first query is longer by this factor,
 const TIMES_LONGER: u64 = 20;
-/// and there are fewer queries than this within the first [`LETTERS_AHEAD`] letters.
+/// and there are fewer queries than this within the first [`LETTERS_AHEAD`] bases.
 const MANY_QUERIES: usize = 11;
 const LETTERS_AHEAD: usize = 1 << 24;
 
-/// A shorter argument is not taken for a sequence, and of a longer one the beginning is shown.
+/// Minimum length of an argument that counts as a sequence, and maximum number of its characters in messages.
 const LEAST_LETTERS: usize = 5;
 const SHOWN_LETTERS: usize = 60;
 
-/// Refuses a sequence where a file is expected, if there is no file of that name.
+/// Refuses a sequence as an argument that must be a file, if no file has that name.
 pub fn check_paths(options: &Options) -> Result<()> {
     let reference = &*options.reference;
     options.query_files().try_for_each(|query| check_path(query, reference))?;
@@ -69,7 +69,7 @@ fn alphabet(text: &str) -> Option<Alphabet> {
     }
 }
 
-/// Refuses reads (FASTQ) in the place of the references.
+/// Refuses reads (FASTQ) as references.
 pub fn check(options: &Options, queries: &mut Reader, references: &mut ReferenceSource) -> Result<()> {
     if options.mode != Mode::All || options.reads_as_reference || !references.is_fastq() {
         return Ok(());

@@ -18,12 +18,12 @@ use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Queries of a batch, at most: with twice as many a GPU is hardly faster.
+/// Maximum number of queries of a batch: with twice as many, a GPU is hardly faster.
 const MOST_QUERIES: usize = 1 << 15;
-/// Residues of the batches at all workers, at most: like the number of queries, they bound the memory.
+/// Maximum number of residues of all workers' batches. It bounds the memory, as the number of queries does.
 const ALL_RESIDUES: usize = 1 << 27;
 
-/// What queries are searched in, and how.
+/// Targets, filter and rules of a search for queries.
 #[derive(Clone, Copy)]
 pub(super) struct QuerySearch<'a> {
     pub options: &'a Options,
@@ -35,7 +35,7 @@ pub(super) struct QuerySearch<'a> {
     /// Residues of the shortest target of all.
     pub shortest_target: usize,
     pub tiers: Option<&'a Tiers>,
-    /// If ranks decide how far down hits are searched.
+    /// Set if ranks decide how many hits are searched.
     pub ranking: Option<&'a Ranking>,
     pub strands: Strands,
     pub filter: Option<&'a Filter>,
@@ -46,9 +46,9 @@ pub(super) struct QuerySearch<'a> {
 #[derive(Default)]
 pub(super) struct Load {
     pub queries: usize,
-    /// With fewer queries, cells never reach the limit.
+    /// Minimum number of queries: with fewer, the limit on cells does not apply.
     pub least_queries: usize,
-    /// Of the queries, in all orientations.
+    /// Residues of the queries, in all orientations.
     pub residues: usize,
     pub cells: u64,
     pub stretches: u64,
@@ -64,7 +64,7 @@ impl Load {
 }
 
 impl QuerySearch<'_> {
-    /// Calls `search` with the scope of a batch, and with its queries as they are without a mask. `portion` as in [`Scope`].
+    /// Calls `search` with the scope of a batch, and with its unmasked queries. `portion` as in [`Scope`].
     pub fn in_scope<T>(
         &self,
         queries: Sequences,
@@ -111,7 +111,7 @@ impl QuerySearch<'_> {
     pub fn add(&self, load: &mut Load, len: usize, target_residues: u64) {
         let filtered = self.filter.and_then(|filter| filter.columns(len));
         let columns = filtered.unwrap_or(target_residues * u64::from(self.strands.count()));
-        // Each target is a stretch at least. Behind a filter they are few.
+        // Each target is at least one stretch. A filter leaves few of them.
         let targets = match self.options.mode {
             Mode::All | Mode::Triangle if filtered.is_none() => self.targets.len() as u64,
             _ => 1,
@@ -123,7 +123,8 @@ impl QuerySearch<'_> {
     }
 }
 
-/// Queries without their low-complexity stretches. All orientations of a query have the stretches of the query as it was read.
+/// Queries with their low-complexity stretches masked. All orientations of a query are masked at the stretches of the
+/// query as read.
 fn hidden(queries: &Sequences, alphabet: Alphabet, strands: Strands) -> Sequences {
     let each = strands.count() as usize;
     let of_record = |record: usize| {

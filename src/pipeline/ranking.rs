@@ -1,4 +1,4 @@
-//! Which hits of a query are reported, and in which order, where their scores alone don't say it.
+//! Choice and order of a query's reported hits if they are not determined by scores alone.
 
 use super::significance::Least;
 use crate::align::candidates::{Layout, Meets};
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-/// How hits are ranked, of all that score enough.
+/// Ranking of the hits that score enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking {
     by: RankedBy,
@@ -23,13 +23,13 @@ pub struct Ranking {
     definition: IdentityDefinition,
     /// Residues of the shortest target.
     shortest: usize,
-    /// Least score that a hit must reach without its low-complexity stretches, if they are masked.
+    /// Minimum score that a hit must reach without its low-complexity stretches, if they are masked.
     unmasked: Option<Least>,
-    /// Queries are scored without their low-complexity stretches.
+    /// Whether queries are scored without their low-complexity stretches.
     is_hard: bool,
 }
 
-/// What is not reported of the hits of a query.
+/// Hits of a query that are not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Hits on more targets than are reported.
@@ -40,20 +40,20 @@ pub struct LeftOut {
     pub uncovered: bool,
 }
 
-/// Whether a hit counts.
+/// Whether a hit counts, with its rank value; higher values rank first.
 enum Key {
-    /// It does, by what it is ranked by, the highest first.
+    /// The hit counts.
     Counts(f64),
-    /// Only with its low-complexity stretches.
+    /// The hit counts only with its low-complexity stretches.
     Masked(f64),
     Not,
 }
 
-/// Masks of a batch's queries, each made when it is first needed. Without low-complexity masking there are none.
+/// Masks of a batch's queries, each computed when first needed. Empty without low-complexity masking.
 pub struct QueryMasks(Vec<OnceLock<Vec<bool>>>);
 
 impl Ranking {
-    /// `None` where the hits that are found first are those that are reported.
+    /// `None` if the search already reports the right hits in the right order.
     pub fn new(
         options: &Options,
         by: RankedBy,
@@ -71,30 +71,30 @@ impl Ranking {
         })
     }
 
-    /// Whether ranks can tell that hits of low scores are not reported.
+    /// Whether ranks can exclude hits of low scores.
     pub fn bounds_scores(&self) -> bool {
         let Limits { max_hits, max_targets, identity, .. } = self.limits;
         max_hits.min(max_targets) < usize::MAX || identity > 0.0
     }
 
-    /// Room for the masks of a batch's queries.
+    /// Storage for the masks of a batch's queries.
     pub fn masks(&self, batch: &Batch) -> QueryMasks {
         let queries = if self.unmasked.is_some() { batch.queries.len() } else { 0 };
         QueryMasks((0..queries).map(|_| OnceLock::new()).collect())
     }
 
-    /// The rules by which everything is found that may be reported.
+    /// Rules that find all hits that may be reported.
     pub fn widened(&self, rules: Rules) -> Rules {
-        // A hit that does not count leaves room for another one on its target.
+        // A hit that does not count leaves room for another hit on its target.
         let each_counts =
             self.limits.identity <= 0.0 && self.limits.coverage <= 0.0 && self.unmasked.is_none();
         let max_per_target = if each_counts { rules.max_per_target } else { usize::MAX };
         Rules { max_hits: usize::MAX, max_targets: usize::MAX, max_per_target, keeps_ties: false, ..rules }
     }
 
-    /// Leaves the hits that are reported, in their order. Of mates in records the hit of the pair stays the first where it
-    /// counts; where it does not, the two are no proper pair. Tells what is left out of each query, whose residues `written` has
-    /// without a mask.
+    /// Keeps only the reported hits, in order. For mates in records, the hit of the pair stays first if it counts. If
+    /// it does not, the two are no proper pair. Returns what is left out for each query. `written` has the unmasked
+    /// queries.
     pub fn choose(
         &self,
         (batch, written): (&Batch, &Sequences),
@@ -133,7 +133,7 @@ impl Ranking {
             let limited = exceeds(&self.limits, before, found.alignments.iter().map(|hit| hit.target));
             let is_same = found.alignments.first() == first.as_ref();
             if !is_same {
-                // It is a hit still, beside what is reported.
+                // It is still a hit, besides the reported ones.
                 found.second = first.map(|first| first.score).max(found.second);
                 found.quality = None;
             }
@@ -141,7 +141,7 @@ impl Ranking {
         };
         let all: Vec<(u32, &mut Found)> = (0u32..).zip(found.iter_mut()).collect();
         let (are_same, left_out): (Vec<bool>, Vec<LeftOut>) = all.into_par_iter().map(choose).unzip();
-        // Mates stand side by side.
+        // Mates are adjacent.
         for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
             let mated = mates.iter_mut().filter_map(|mate| mate.mated.as_mut());
             mated.filter(|_| are_same.contains(&false)).for_each(|mated| mated.insert = None);
@@ -149,13 +149,13 @@ impl Ranking {
         left_out
     }
 
-    /// Whether a hit of a query of so many letters is below the least coverage that comes with ranks by identity.
+    /// Whether a hit of a query of `query` residues is below the minimum coverage of ranking by identity.
     fn is_below_floor(&self, query: usize, hit: &Alignment) -> bool {
         let has_floor = self.by.rank == Rank::Identity && self.limits.coverage == Limits::FLOOR_OF_IDENTITY;
         has_floor && covered(hit, query) < self.limits.coverage
     }
 
-    /// The number of masked hits that the limits let in, of all hits by what they are ranked by, with target and mask.
+    /// Number of masked hits that the limits admit, among all hits with rank value, target and mask.
     fn masked(&self, all: Vec<(f64, (u32, bool))>) -> u64 {
         if all.iter().all(|(_, (_, is_masked))| !is_masked) {
             return 0;
@@ -164,7 +164,7 @@ impl Ranking {
         let_in.iter().filter(|(_, is_masked)| *is_masked).count() as u64
     }
 
-    /// What a hit is ranked by, and whether it counts. Identities are those of the query as it was written.
+    /// Rank value of a hit, and whether it counts. Identities are those of the unmasked query.
     fn key(
         &self,
         (batch, written): (&Batch, &Sequences),
@@ -191,7 +191,8 @@ impl Ranking {
         RanksOfBatch { ranking: self, batch, written, layout, masks: self.masks(batch) }
     }
 
-    /// The least score of a hit of this identity in percent, of a query in its orientation (docs/algorithm.md, section 20).
+    /// Minimum score of a hit of this identity in percent, for a query in its orientation (docs/algorithm.md, section
+    /// 20).
     fn least_score(&self, scoring: &Scoring, query: &[u8], percent: f64) -> i32 {
         let is_of_columns = match self.definition {
             IdentityDefinition::Columns | IdentityDefinition::Blast => true,
@@ -202,7 +203,7 @@ impl Ranking {
             AlignmentMode::Glocal | AlignmentMode::Global => 1.0,
             AlignmentMode::Local | AlignmentMode::Overlap => self.limits.coverage / 100.0,
         };
-        // Of a masked query equal residues need not score as such.
+        // In a masked query, equal residues need not score as matches.
         if !is_of_columns || self.is_hard {
             return i32::MIN;
         }
@@ -210,11 +211,11 @@ impl Ranking {
         let worst = gap.max(-f64::from(scoring.lowest()));
         let equal = query.iter().filter(|&&code| is_equal(scoring.alphabet, code, code));
         let best = f64::from(equal.map(|&code| scoring.score(code, code)).min().unwrap_or(0));
-        // Less by what rounding may add.
+        // Minus a margin for rounding.
         let share = percent / 100.0 - 1e-9;
         let of_column = best * share - worst * (1.0 - share);
         let len = query.len() as f64;
-        // Each equal column takes a residue of the query, so there are at most so many columns.
+        // Each equal column uses a residue of the query, which limits the number of columns.
         let columns = if of_column > 0.0 { covered * len } else { len / share };
         match share > 0.0 {
             true => whole_i32((of_column * columns).floor().max(f64::from(i32::MIN / 2))) - 1,
@@ -241,23 +242,23 @@ pub fn rules(limits: &Limits) -> Rules {
     Rules { max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST }
 }
 
-/// Whether more than scores decides which hits are reported, or in which order.
+/// Whether the choice or the order of reported hits depends on more than scores.
 pub fn is_needed(rank: Rank, limits: &Limits) -> bool {
     rank != Rank::Raw || limits.identity > 0.0 || limits.coverage > 0.0
 }
 
-/// Whether a hit of this identity counts, of a query of so many letters.
+/// Whether a hit with this identity counts, for a query of `query` residues.
 pub fn counts(limits: &Limits, identity: f64, hit: &Alignment, query: usize) -> bool {
     identity >= limits.identity && covered(hit, query) >= limits.coverage
 }
 
-/// The share of a query of so many letters that a hit aligns, in percent.
+/// Share of a query of `query` residues that a hit aligns, in percent.
 fn covered(hit: &Alignment, query: usize) -> f64 {
     100.0 * f64::from(hit.query_end - hit.query_start) / query.max(1) as f64
 }
 
-/// Those within the limits, of hits in the order of their scores, each behind what it is ranked by: scores decide which hits of
-/// a target count, and ranks all else. Ties are of what ranks.
+/// The hits within the limits. `ranked` has hits in the order of scores, each with its rank value. Scores decide which
+/// hits of a target count, and rank values decide the rest. Ties are equal rank values.
 pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
     let mut on_targets: HashMap<u32, usize> = HashMap::new();
     ranked.retain(|(_, hit)| {
@@ -265,10 +266,10 @@ pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T)
         *count += 1;
         *count <= limits.max_per_target
     });
-    // The sort is stable: equal ones keep the order of their scores.
+    // The sort is stable: equal rank values keep the order of scores.
     ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let rules = Rules { min_score: i32::MIN, ..rules(limits) };
-    // The limits see the place of a number among the different ones as its score.
+    // The limits use the index of a rank value among the distinct values as its score.
     let mut place = i32::MAX;
     let mut before = None;
     let mut seen = Vec::with_capacity(ranked.len());
@@ -285,7 +286,7 @@ pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T)
     ranked.into_iter().enumerate().filter_map(|(at, (_, hit))| is_kept(at).then_some(hit)).collect()
 }
 
-/// The ranks of hits of a batch, as far as they tell how far down in the order of scores hits are reported.
+/// The ranks of a batch's hits, used to bound the scores of reported hits.
 pub struct RanksOfBatch<'a> {
     ranking: &'a Ranking,
     batch: &'a Batch,
@@ -325,18 +326,18 @@ impl Ranks for RanksOfBatch<'_> {
 }
 
 impl RanksOfBatch<'_> {
-    /// The least score of a hit whose E-value has this logarithm.
+    /// Minimum score of a hit whose E-value has this logarithm.
     fn of_log_evalue(&self, record: u32, log: f64) -> i32 {
         let Ranking { by, shortest, .. } = *self.ranking;
-        // Of two sequences of a file the shorter one, which counts as the query, is unknown.
+        // For two sequences of one file, it is unknown which one is shorter and counts as the query.
         let bounds = self.layout.meets == Meets::All;
         let Some(significance) = by.significance.filter(|_| bounds) else { return i32::MIN };
         let query = self.batch.query(self.layout.query(record, Strand::Forward)).len();
-        // Less by what rounding may add.
+        // Minus a margin for rounding.
         significance.lowest_score_by_log(log + 1e-6, query, shortest)
     }
 
-    /// The least score of a hit of this identity, on either strand.
+    /// Minimum score of a hit of this identity, on either strand.
     fn of_identity(&self, record: u32, percent: f64) -> i32 {
         let least = |query| self.ranking.least_score(&self.batch.scoring, self.batch.query(query), percent);
         self.layout.queries(record).map(least).min().unwrap_or(i32::MIN)
@@ -348,13 +349,13 @@ pub fn targets_of(targets: impl Iterator<Item = u32>) -> usize {
     targets.collect::<HashSet<u32>>().len()
 }
 
-/// Whether the limit of targets leaves out hits that are on `before` targets. Ties may let in more targets than the limit.
+/// Whether the limit on targets excludes hits, which are on `before` targets. Ties may admit more targets than the
+/// limit.
 pub fn exceeds(limits: &Limits, before: usize, reported: impl Iterator<Item = u32>) -> bool {
     before > limits.max_targets && before > targets_of(reported)
 }
 
-/// Leaves the hits of a mate that the limits of targets let in, of hits in their order. Tells whether there are hits on more
-/// targets.
+/// Keeps the hits of a mate that the limits on targets admit, in order. Returns whether there are hits on more targets.
 pub fn limit(rules: &Rules, found: &mut Found) -> bool {
     if !rules.counts_targets() {
         return false;
@@ -366,7 +367,7 @@ pub fn limit(rules: &Rules, found: &mut Found) -> bool {
     before > rules.max_targets && before > targets(found)
 }
 
-/// Leaves the hits of a query that the limits let in, in their order.
+/// Keeps the hits of a query that the limits admit, in order.
 pub fn limit_hits(rules: &Rules, found: &mut Found) {
     let seen: Vec<HitAt> =
         found.alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();

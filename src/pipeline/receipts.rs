@@ -14,7 +14,7 @@ pub struct Noted {
 }
 
 impl Noted {
-    /// `None` for a run that is no part and may not be resumed. An output that can't have a receipt is refused.
+    /// `None` for a run that is not a part and may not be resumed. Refuses an output that cannot have a receipt.
     pub fn of(options: &Options) -> Result<Option<Noted>> {
         let is_part = options.part.or(options.ref_part).is_some();
         let wanted = is_part || options.resume;
@@ -37,9 +37,9 @@ impl Noted {
         }
     }
 
-    /// Finishes an output of [`open`], with its index where it has one, and writes its receipt where it is a file.
-    /// `header` and `end` are in bytes,
-    /// `records` is the number of records of this stretch of the input, `choice` says how hits were chosen.
+    /// Finishes an output of [`open`] and its index, if it has one, and writes its receipt if it is a file. `header`
+    /// and `end` are in bytes, `records` is the number of records of this part of the input, and `choice` describes how
+    /// hits were chosen.
     pub fn finish(
         self,
         (output, beside): (Output, Beside),
@@ -60,7 +60,7 @@ impl Noted {
     }
 }
 
-/// Opens the output of a run. Where it gets a receipt, its checksum is taken.
+/// Opens the output of a run. Computes its checksum if it gets a receipt.
 pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
     let mut output = Output::create(path)?;
     if noted.is_some() && output.is_file() {
@@ -69,9 +69,10 @@ pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
     Ok(output)
 }
 
-/// Whether the run's output is there already, with its index where it gets one, so that nothing is left to do.
+/// Whether the run's output is already complete, including its index if it gets one, so that nothing remains to be
+/// done.
 pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
-    // A built-in matrix is no file. Its name is part of the command.
+    // A built-in matrix is not a file. Its name is part of the command.
     let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
     let has_index = |output: &Path| sort::indices(output).iter().any(|index| index.is_file());
     let output = options.output.as_deref().filter(|output| options.sort.is_none() || has_index(output));

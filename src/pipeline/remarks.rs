@@ -33,7 +33,7 @@ impl Run<'_> {
         )
     }
 
-    /// Hits were left out that a reader of more than the best hit may expect.
+    /// Note about excluded hits that a user who requests more than the best hit may expect.
     fn cut(&self, queries: u64) -> String {
         format!(
             "{} had further hits below {} of the best score, which were omitted; to keep them, use \
@@ -53,7 +53,7 @@ impl Run<'_> {
     }
 }
 
-/// Hits on more references than are reported.
+/// Note about hits on more references than are reported.
 pub(super) fn limited(queries: u64, limits: &Limits) -> String {
     let (most, queries) = (limits.max_targets, counted(queries, QUERIES));
     let references = counted(most as u64, ["reference", "references"]);
@@ -64,7 +64,7 @@ pub(super) fn limited(queries: u64, limits: &Limits) -> String {
     )
 }
 
-/// Hits were left out by the least coverage of ranks by identity.
+/// Note about hits that the minimum coverage of ranking by identity excludes.
 fn uncovered(queries: u64) -> String {
     format!(
         "{} had hits that align less than {} % of the query, which --rank identity omits; to change the limit, use \
@@ -76,7 +76,7 @@ fn uncovered(queries: u64) -> String {
 
 fn too_short(short: &TooShort, least: i32) -> String {
     let lowest = short.scores.map_or(1, |(lowest, _)| lowest);
-    // A few differences are allowed for.
+    // Leaves a margin for a few differences.
     let advised = (i64::from(lowest) * 5 / 6).max(1);
     format!(
         "warning: {} too short to reach --min-score {least} ({}): set --min-score {advised}",
@@ -108,7 +108,7 @@ fn shown(evalue: f64) -> String {
     if (1e-3..1e7).contains(&evalue) { evalue.to_string() } else { format!("{evalue:e}") }
 }
 
-/// The least number of one digit and zeros that is no less.
+/// The smallest number of one digit and zeros that is not less than `number`.
 fn rounded_up(number: f64) -> f64 {
     let scale = 10f64.powi(whole_i32(number.log10().floor()));
     (number / scale).ceil() * scale

@@ -1,4 +1,4 @@
-//! The hits of queries that came before, for those that equal them.
+//! Cache of earlier queries' hits, for equal queries.
 
 use crate::align::dedup::Distinct;
 pub(super) use crate::align::dedup::queries::{Group, Grouped, Unit};
@@ -9,30 +9,29 @@ use smallvec::SmallVec;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory for queries and hits, about.
+/// Approximate limit of memory for queries and hits, in bytes.
 const MOST_BYTES: usize = 64 << 20;
-/// After this many queries they are forgotten, unless one in [`ONE_IN`] of them equals another.
+/// After this many queries the cache is cleared and disabled, unless one in [`ONE_IN`] of them equals another.
 const TRIED: u64 = 20_000;
 const ONE_IN: u64 = 10;
-/// Where nothing is remembered, queries are grouped if this share of them or less is distinct: else a copy of the distinct
-/// ones takes longer than it saves.
+/// If the cache is off, queries are grouped if at most this share of them is distinct. Otherwise copying the distinct
+/// queries takes longer than it saves.
 const MOST_DISTINCT: f64 = 0.9;
-/// Where nothing is remembered and the batch that was looked at last had nothing to group, one batch in this many is looked
-/// at.
+/// If the cache is off and the last examined batch had nothing to group, one batch in this many is examined.
 const LOOKED_AT: u64 = 8;
 
-/// What was found for a unit of queries: a query, or two mates.
+/// Result for a unit of queries: a query, or two mates.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     pub found: SmallVec<[Found; 1]>,
     pub remarks: Remarks,
-    /// Whether the order of the strands chose hits, or may have.
+    /// Whether the order of the strands chose among hits, or may have.
     pub is_tied: bool,
 }
 
 impl Answer {
-    /// That of the reverse complement of a query, if the order of the strands chose nothing: the scores and paths of a
-    /// query on a strand are those of its reverse complement on the other one.
+    /// The answer for the reverse complement of a query, if the order of the strands chose nothing: the scores and
+    /// paths of a query on a strand are those of its reverse complement on the opposite strand.
     fn mirrored(&self) -> Option<Answer> {
         if self.is_tied {
             return None;
@@ -53,25 +52,25 @@ impl Answer {
     }
 }
 
-/// A batch's queries without those that equal others.
+/// A batch's queries, except those that equal others.
 pub(super) struct Unanswered {
     pub grouped: Grouped,
-    /// The answers that are known, in the order of their units.
+    /// The known answers, in the order of their units.
     answers: Vec<Answer>,
 }
 
 impl Unanswered {
-    /// The queries that have to be aligned too, since the answer of their reverse complement is not theirs.
+    /// The queries that must be aligned after all, since they cannot use the answer of their reverse complement.
     pub fn left(&mut self, queries: &Sequences, unit: Unit, new: &[Answer]) -> Sequences {
         self.grouped.take_apart(queries, unit, |group| !new[group as usize].is_tied)
     }
 }
 
-/// Queries with their hits. A query's hits don't depend on its batch, so what is remembered changes no answer.
+/// Queries with their hits. A query's hits do not depend on its batch, so the cache changes no answer.
 #[derive(Default)]
 pub(super) struct Remembered {
     memory: RwLock<Memory>,
-    /// Batches that come before the next one that is looked at, where nothing is remembered.
+    /// Number of batches to skip before the next one is examined, if the cache is off.
     passed: AtomicU64,
 }
 
@@ -86,7 +85,7 @@ struct Memory {
 }
 
 impl Remembered {
-    /// The queries of a batch that have to be aligned; `None` if all have to be.
+    /// The queries of a batch that must be aligned. `None` if all must be.
     pub fn unanswered(&self, queries: &Sequences, unit: Unit) -> Option<Unanswered> {
         let memory = self.memory.read().ok()?;
         if memory.is_off && self.passes() {
@@ -111,13 +110,13 @@ impl Remembered {
         Some(Unanswered { grouped: grouped?, answers })
     }
 
-    /// Whether a batch is not looked at.
+    /// Whether a batch is skipped.
     fn passes(&self) -> bool {
         let one_less = |passed: u64| passed.checked_sub(1);
         self.passed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
-    /// The answers of all units of a batch, by those of the units that were aligned, which are remembered.
+    /// The answers of all units of a batch, from the answers of the aligned units, which are stored.
     pub fn answered(&self, unanswered: Unanswered, new: Vec<Answer>) -> Vec<Answer> {
         let Unanswered { grouped, answers } = unanswered;
         let mut known = answers.into_iter();
@@ -151,7 +150,7 @@ impl Memory {
             }
             let unit = grouped.units.get(number);
             self.bytes += unit.len() + answer.bytes();
-            // Another batch may have brought it meanwhile.
+            // Another batch may have stored it meanwhile.
             if self.queries.insert(unit).is_new {
                 self.answers.push(answer);
             }
@@ -168,7 +167,7 @@ mod tests {
         Answer { found: SmallVec::from_iter([found]), ..Answer::default() }
     }
 
-    /// Aligns what has to be, with the first letter as score, and says how much that was.
+    /// Aligns the necessary queries, with the first residue as score, and returns their number.
     fn run(remembered: &Remembered, queries: &[Vec<u8>]) -> usize {
         let sequences: Sequences = queries.iter().map(Vec::as_slice).collect();
         let Some(unanswered) =

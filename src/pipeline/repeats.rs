@@ -1,4 +1,4 @@
-//! What repeats among the references of a run, found when the first queries say how far alignments reach.
+//! Repeats among the references of a run. They are found once the first queries show how far alignments reach.
 
 use super::device::Hardware;
 use super::query_search::QuerySearch;
@@ -12,13 +12,13 @@ use crate::terms::error::Result;
 use crate::terms::options::{Mode, Options};
 use std::sync::{Arc, RwLock};
 
-/// References of fewer letters are searched as quickly as they are looked through.
+/// Minimum number of bases: shorter references are searched as fast as they are examined for repeats.
 const LEAST_TARGETS: usize = 1 << 16;
-/// Repeats are taken out where this share of the letters or less is left.
+/// Repeats are removed if at most this share of the bases is left.
 const MOST_LEFT: f64 = 0.5;
-/// Where later queries reach further, repeats are found again for so many times the letters.
+/// If later queries need a longer span, repeats are found again for at least this many times the previous span.
 const GROWTH: u32 = 2;
-/// Spans are multiples of so many letters.
+/// Spans are multiples of this number of bases.
 const ROUNDED: u32 = 16;
 
 /// The references' repeats.
@@ -28,17 +28,17 @@ pub(super) struct TakenOut {
 }
 
 enum State {
-    /// Nothing is known yet, or no more than that there are many repeats.
+    /// Repeats are not found yet. There may be an estimate that there are many.
     Unknown {
         are_many: bool,
     },
     Known(Arc<WithoutRepeats>),
-    /// They are too few, or none of the run's hits can be found by them.
+    /// There are too few repeats, or the run's hits cannot be found with them.
     Off,
 }
 
 impl TakenOut {
-    /// For references of an alphabet, unless they have an index already.
+    /// Repeats of the references of an alphabet, unless these have an index already.
     pub(super) fn new(
         options: &Options,
         (targets, alphabet): (&Sequences, Alphabet),
@@ -56,7 +56,7 @@ impl TakenOut {
         TakenOut { state: RwLock::new(state), hardware: hardware.clone() }
     }
 
-    /// The references without repeats, if hits can be found by them; found now, if they are not known.
+    /// The references without repeats, if hits can be found with them. Finds the repeats now if necessary.
     pub(super) fn of(&self, search: &QuerySearch, scope: &Scope) -> Result<Option<Arc<WithoutRepeats>>> {
         let helps = |state: &State| !matches!(state, State::Off);
         if !scope.is_for_any_targets() || !self.state.read().is_ok_and(|state| helps(&state)) {
@@ -70,7 +70,7 @@ impl TakenOut {
         if let Some(without) = self.state.read().ok().and_then(|state| known(&state)) {
             return Ok(Some(without));
         }
-        // Others wait here, which would find the same.
+        // Other threads wait here. They would find the same repeats.
         let Ok(mut state) = self.state.write() else { return Ok(None) };
         if let Some(without) = known(&state) {
             return Ok(Some(without));

@@ -1,14 +1,14 @@
-//! What a run tells while it runs, and what it did.
+//! Progress reports of a run, and its summary.
 
 use crate::align::hits::{Effort, Remarks};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// What is aligned, by number.
+/// Unit of queries, singular and plural.
 pub(super) const QUERIES: [&str; 2] = ["query", "queries"];
 
-/// What queries are aligned to in pairs, by number.
+/// Unit of targets in pairs mode, singular and plural.
 pub(super) const TARGETS: [&str; 2] = ["target", "targets"];
 
 /// `1 query is`, `2 queries are`.
@@ -16,41 +16,41 @@ pub(super) fn queries_are(count: u64) -> String {
     format!("{} {}", counted(count, QUERIES), if count == 1 { "is" } else { "are" })
 }
 
-/// What sequences are made of, by number.
+/// Unit of sequence length, singular and plural.
 pub(super) const RESIDUES: [&str; 2] = ["residue", "residues"];
 
-/// What is read, by number.
+/// Unit of input, singular and plural.
 pub const RECORDS: [&str; 2] = ["record", "records"];
 
-/// Where a run's news go. Called from several threads.
+/// Receiver of a run's messages. Called from several threads.
 pub trait Reporter: Sync {
-    /// Something that the user should know.
+    /// A message that the user should see.
     fn note(&self, text: &str);
-    /// Something that only a curious user wants to know.
+    /// A message for verbose output.
     fn detail(&self, text: &str);
-    /// Queries, or texts of a search, that are done.
+    /// Number of finished queries, or texts of a search.
     fn progress(&self, queries: u64);
-    /// What the run does from now on.
+    /// Start of a new stage of the run.
     fn stage(&self, _: Stage) {}
 }
 
-/// What a run does at the moment.
+/// Current stage of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
     /// In words, such as "aligning".
     pub doing: &'static str,
-    /// What [`Reporter::progress`] counts, one and several of it; `None` where nothing is counted.
+    /// Unit of [`Reporter::progress`], singular and plural. `None` if nothing is counted.
     pub counted: Option<[&'static str; 2]>,
     /// The final count, if it is known.
     pub total: Option<u64>,
-    /// Bytes of the input that are done so far, as they lie in the file. The number grows while the stage lasts.
+    /// Bytes of the input file processed so far. The number grows during the stage.
     pub bytes: Option<Arc<AtomicU64>>,
-    /// All bytes of the input, where that is known.
+    /// Total bytes of the input, if known.
     pub size: Option<u64>,
 }
 
 impl Stage {
-    /// A stage of which nothing is counted.
+    /// A stage without a count.
     pub(super) fn of(doing: &'static str) -> Stage {
         Stage { doing, ..Stage::default() }
     }
@@ -66,36 +66,36 @@ pub(super) fn warn(reporter: &dyn Reporter, warnings: impl IntoIterator<Item = S
     warnings.into_iter().for_each(|warning| reporter.note(&format!("warning: {warning}")));
 }
 
-/// What a run did.
+/// Summary of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Summary {
     pub queries: u64,
-    /// Where in the input a part of it begins and ends ([`crate::input::reader::Extent::places`]).
+    /// Where the run's part of the input begins and ends ([`crate::input::reader::Extent::places`]).
     pub stretch: (u64, u64),
     pub aligned: u64,
     /// Aligned queries whose hits are of the second tier.
     pub anchored: u64,
-    /// Queries that were not aligned, since others equal them.
+    /// Queries that were not aligned because they equal others.
     pub repeated: u64,
-    /// Queries whose hits were searched, those of an estimate of the insert size included.
+    /// Queries whose hits were searched, including those for the estimate of the insert size.
     pub searched: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
-    /// Queries that took half of the cells of a full search or more, since the filter could not narrow down where they align;
-    /// `None` without a filter.
+    /// Queries that cost at least half of the cells of a full search because the filter could not narrow down their
+    /// positions. `None` without a filter.
     pub whole: Option<u64>,
     /// Remarks on queries for the end of the run.
     pub remarks: Remarks,
     pub elapsed: Duration,
-    /// Time in reading and parsing.
+    /// Time spent on reading and parsing.
     pub reading: Duration,
-    /// Time in finding windows and exact runs, summed over workers.
+    /// Time spent on finding windows and exact runs, summed over workers.
     pub filtering: Duration,
-    /// Time in scoring, summed over workers.
+    /// Time spent on scoring, summed over workers.
     pub scoring: Duration,
-    /// Time in filling directions and tracing paths back, summed over workers.
+    /// Time spent on filling direction matrices and on traceback, summed over workers.
     pub backtrace: Duration,
-    /// Time in formatting and writing.
+    /// Time spent on formatting and writing.
     pub writing: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The scan of a search: cores or GPU.
+//! Choice of a search's scan: CPU or GPU.
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
@@ -13,19 +13,19 @@ use crate::patterns::search::{Rule, Scan};
 use crate::terms::error::EngineError;
 use crate::terms::options::{SearchDevice, SearchOptions};
 
-/// Cells, letters times rows, that a thread does in a second for each byte of its vectors, about: 16 Gbp/s for a
-/// pattern of 20 with 64 bytes.
+/// Approximate number of cells (bases times rows) per second of a thread, for each byte of its vectors: 16 Gbp/s for a
+/// pattern of 20 bases with 64 bytes.
 const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
 
-/// What is searched.
+/// Input of a search.
 pub struct SearchWork<'a> {
     pub patterns: &'a [Vec<u8>],
     pub rule: &'a Rule,
-    /// Whether hits are found from their PAMs, and a scan has little to do.
+    /// Whether hits are found from their PAMs, which leaves little work for a scan.
     pub from_pams: bool,
 }
 
-/// What finds hits from their PAMs, where that costs less than the scan of the device that was asked for: `plain` is for
+/// The search for hits from their PAMs, if it costs less than the scan of the requested device: `plain` is for
 /// comparison, and a GPU scans.
 pub fn sites(
     options: &SearchOptions,
@@ -42,12 +42,12 @@ pub fn sites(
     })
 }
 
-/// Whether a GPU would be no faster than what finds hits from their PAMs, so that none has to be looked for.
+/// Whether a GPU would be no faster than the search from PAMs, so that none needs to be opened.
 pub fn needs_no_device(options: &SearchOptions, sites: &Sites) -> bool {
     !matches!(options.device, SearchDevice::Auto) || sites.need_no_device(options.threads)
 }
 
-/// Opens the device that was asked for.
+/// Opens the requested device.
 pub fn open(
     options: &SearchOptions,
     work: &SearchWork,
@@ -84,7 +84,7 @@ pub fn open(
     })
 }
 
-/// Whether the cores are done with the work of a GPU before it has started.
+/// Whether the CPU finishes the work of a GPU before the GPU has started.
 fn is_little(options: &SearchOptions, work: &SearchWork, set: InstructionSet) -> bool {
     let own = work.patterns.iter().filter(|pattern| takes(pattern, work.rule));
     let rows: u64 = own.map(|pattern| pattern.len() as u64).sum();

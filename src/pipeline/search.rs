@@ -1,5 +1,5 @@
-//! `swalign search`: one thread reads texts and lays them one after the other, the calling thread searches them
-//! ([`crate::patterns::search::driver`]) and writes, in the order of the texts.
+//! `swalign search`: one thread reads texts and concatenates them. The calling thread searches them
+//! ([`crate::patterns::search::driver`]) and writes the hits in the order of the texts.
 
 mod active;
 mod amplicons;
@@ -43,54 +43,54 @@ use std::thread;
 use std::time::{Duration, Instant};
 use texts::Searched;
 
-/// Letters of a batch for each thread, and of any batch at least and at most.
+/// Bases of a batch per thread, and minimum and maximum of any batch.
 const LETTERS: usize = 1 << 22;
 const LEAST_LETTERS: usize = 1 << 24;
 const MOST_LETTERS: usize = 1 << 27;
-/// Letters times patterns of a batch, at most, unless the patterns are looked up or the batch were shorter than
-/// [`SHORTEST`].
+/// Maximum number of bases times patterns of a batch, unless the patterns are looked up or the batch would be shorter
+/// than [`SHORTEST`].
 const WORK: usize = 1 << 36;
 const SHORTEST: usize = 1 << 19;
 
-/// What a search did.
+/// Summary of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the part that was searched begins and ends in each of the texts' files (`Searched::places`), added up.
+    /// Where the searched part begins and ends in each of the texts' files (`Searched::places`), summed over files.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
-    /// Of all texts.
+    /// Bases of all texts.
     pub letters: u64,
-    /// Without those after the last hit that was asked for.
+    /// Bases scanned, excluding those after the last requested hit.
     pub scanned: u64,
     pub hits: u64,
-    /// Of joined hits; of mates, pairs that begin with a pair of primers.
+    /// Number of joined hits. For mates, number of pairs that begin with a pair of primers.
     pub amplicons: Option<u64>,
-    /// Texts with a hit, of joined hits with an amplicon.
+    /// Texts with a hit. If hits are joined, texts with an amplicon.
     pub found: u64,
     pub elapsed: Duration,
 }
 
-/// What the stages of a search share.
+/// Context shared by the stages of a search.
 struct SearchRun<'a> {
     options: &'a SearchOptions,
     reporter: &'a dyn Reporter,
     patterns: Vec<Pattern>,
     driver: Driver,
     batches: BatchRules,
-    /// Which hits are joined, where they are.
+    /// Pairs of patterns whose hits are joined, if requested.
     pairs: Option<Pairs>,
-    /// The slice of each file that is searched; `None` for whole files.
+    /// The slice of each file that is searched. `None` for whole files.
     slices: Option<Vec<Slice>>,
-    /// The files as a first pass found them; none where there was no such pass.
+    /// The files' states in a first pass. Empty without a first pass.
     first_pass: Vec<FileState>,
-    /// Of the files that are open or read.
+    /// Searched sections of the files that are open or finished.
     stretches: Mutex<Vec<Searched>>,
-    /// Bytes of the texts that are searched.
+    /// Bytes of the texts searched so far.
     searched: Arc<AtomicU64>,
 }
 
-/// Runs `swalign search` as `options` ask.
+/// Runs `swalign search` with the given options.
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
     let options = &SearchOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
@@ -212,7 +212,7 @@ impl<'a> SearchRun<'a> {
         })
     }
 
-    /// Chooses between a scan and what finds hits from their PAMs; gives the scan if that had to be opened for it.
+    /// Chooses between a scan and the search from PAMs. Returns the scan if it had to be opened for the choice.
     fn choose(&mut self) -> Result<Option<Box<dyn Scan>>> {
         let sites = self.driver.sites().filter(|sites| !scanner::needs_no_device(self.options, sites));
         let opened = sites.map(|_| self.open()).transpose()?;
@@ -231,7 +231,7 @@ impl<'a> SearchRun<'a> {
         Ok(scanner::open(self.options, &work, self.reporter)?)
     }
 
-    /// How hits are shown.
+    /// Style of the hits in the output.
     fn style(&self) -> HitStyle {
         HitStyle {
             page: self.options.page,
@@ -249,7 +249,7 @@ impl<'a> SearchRun<'a> {
         }
     }
 
-    /// The search itself.
+    /// The stage for progress reports.
     fn stage(&self) -> Stage {
         let mates = self.options.mates().map(|mates| &mates.file);
         let texts = self.options.texts.iter().chain(mates);

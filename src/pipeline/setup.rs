@@ -1,4 +1,4 @@
-//! What the stages of a run share, made from its options, its references and its device.
+//! Context shared by the stages of a run, built from its options, its references and its device.
 
 use super::device::{Crew, Engines, Hardware};
 use super::inputs::strands;
@@ -37,9 +37,9 @@ use std::sync::atomic::AtomicU64;
 
 /// Bases of a short read.
 const READ: usize = 150;
-/// Cells of a full search that a user should know of.
+/// Minimum cost of a full search that a user should know of, in cells.
 const COSTLY: u64 = 1 << 27;
-/// Cells of the first batches, before the workers' speed is known.
+/// Number of cells of the first batches, before the workers' speed is known.
 pub(super) const FIRST_CELLS: u64 = 1 << 30;
 
 impl<'a> Run<'a> {
@@ -51,7 +51,7 @@ impl<'a> Run<'a> {
         (hardware, crew, engines): (&Hardware, &Crew, Engines),
     ) -> Result<(Run<'a>, Sample)> {
         let alphabet = references.alphabet;
-        // Records keep their read groups, unless the command line gives one.
+        // Records keep their read groups, unless the command line specifies one.
         let read_groups = match &first {
             Some(OpenLane { queries, .. }) if options.copies_comments && options.read_group.is_none() => {
                 queries.read_groups().to_vec()
@@ -61,10 +61,10 @@ impl<'a> Run<'a> {
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let least = Least::new(options, &scoring, &references.lengths)?;
         let min_score = least.min_score;
-        // What a query is refused for must not depend on the part.
+        // The limits on queries must not depend on the part, so they use the lengths of all references.
         let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
         let shortest_target = references.lengths.iter().min().map_or(1, |&len| len as usize);
-        // An alignment may go round a circle twice.
+        // An alignment may go around a circular target twice.
         let longest_here = references.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
         let longest_target = longest.max(longest_here);
         let targets = Arc::new(references.sequences);
@@ -85,8 +85,7 @@ impl<'a> Run<'a> {
         let secondary_ppm = whole_i64((options.secondary_ratio * 1e6).round());
         let columns = columns(&named.lengths, strands(options, alphabet).count());
         let tiers = tiers_of(options, &scoring, columns, least.min_score);
-        // Lists have no mapping quality.
-        // Lists of mates need it for the insert size.
+        // Lists have no mapping quality. Lists of mates need it for the insert size.
         let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
         let rules = Rules { min_score, secondary_ppm, tells_second, ..ranking::rules(&limits) };
         let ranked = RankedBy::new(options.rank, least.significance);
@@ -109,7 +108,7 @@ impl<'a> Run<'a> {
             );
         }
         let paired = |insert| Pairing::new(insert, rules, &scoring);
-        // Lanes have insert sizes of their own, of which the header says nothing.
+        // Each lane has its own insert size, so the header states none.
         let mates = match first {
             Some(OpenLane { lane, queries, .. }) if !options.has_lanes() => {
                 queries.mates().map(|mates| (&*lane, mates))
@@ -124,7 +123,7 @@ impl<'a> Run<'a> {
                     reporter,
                     targets: &targets,
                     scoring: &scoring,
-                    // They are the same for each insert size.
+                    // They are the same for every insert size.
                     rules: paired(InsertSize::ASSUMED).candidates(),
                     least: &least,
                     shortest_target,
@@ -195,7 +194,7 @@ impl<'a> Run<'a> {
         Ok((run, sample))
     }
 
-    /// How hits are chosen, for a merge of parts of the references.
+    /// Rules for choosing hits, for a merge of parts of the references.
     pub(super) fn choice(&self) -> Choice {
         let Rules { min_score, secondary_ppm, .. } = self.rules;
         let mates =
@@ -212,13 +211,14 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The least scores of both tiers if the run has them. No hit scores less than `floor`.
+/// The minimum scores of both tiers if the run has them. No hit scores less than `floor`.
 fn tiers_of(options: &Options, scoring: &Scoring, columns: u64, floor: i32) -> Option<Tiers> {
     let anchored = anchored_score(scoring).filter(|_| options.has_tiers())?;
     Some(Tiers::new(scoring, columns, floor, (options.anchor, anchored)))
 }
 
-/// What a least score costs that the filter does not prove for reads of [`READ`] bases, if it costs much.
+/// Note on the cost of a minimum score below the score that the filter proves for reads of [`READ`] bases, if the cost
+/// is high.
 fn cost_of_min_score(options: &Options, scoring: &Scoring, columns: u64) -> Option<String> {
     let least = options.min_score?;
     let by_default = Options { min_score: None, ..options.clone() };
@@ -243,14 +243,14 @@ fn columns(lengths: &[u32], strands: u32) -> u64 {
     lengths.iter().map(|&len| u64::from(len)).sum::<u64>() * u64::from(strands)
 }
 
-/// What headers tell of the tiers; `None` if one least score is that of all queries.
+/// Description of the tiers for headers. `None` if all queries have the same minimum score.
 fn told_tiers(tiers: &Tiers) -> Option<TiersTold> {
     let (lowest, highest) = tiers.range();
     let &Tiers { anchor, least, .. } = tiers;
     (lowest < highest || tiers.has_long()).then_some(TiersTold { highest, anchor, least })
 }
 
-/// The filter that was asked for; `None` where there is none for such targets and scores.
+/// The requested filter. `None` if the targets or the scoring do not allow it.
 pub(super) fn filter(
     options: &Options,
     (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
@@ -271,7 +271,7 @@ pub(super) fn filter(
     filter.map(|filter| filter.with_costs(hardware.costs(options.threads)))
 }
 
-/// What the references are, for a curious user.
+/// Description of the references for verbose output.
 fn told(targets: &NamedTargets, longest: usize) -> String {
     let NamedTargets { names, lengths, sequences, .. } = targets;
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();

@@ -1,4 +1,4 @@
-//! How significant the scores of a run are: its search space, and the least scores that follow from E-values.
+//! Significance of a run's scores: its search space, and the minimum scores that follow from E-values.
 
 use crate::align::candidates::{Layout, Meets};
 use crate::align::fitted::{constants, growth};
@@ -15,29 +15,29 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most that the E-value of a hit in a list is, where no other number is given.
+/// Default maximum E-value of a hit in a list.
 const DEFAULT_EVALUE: f64 = 10.0;
 
-/// What decides whether an alignment scores enough.
+/// Conditions that the score of an alignment must meet.
 #[derive(Clone, Copy, Debug)]
 pub struct Least {
-    /// Of every hit, as far as E-values let it be lower.
+    /// Minimum score of every hit, possibly reduced by E-values.
     pub min_score: i32,
-    /// The most that an E-value is, where it counts.
+    /// Maximum E-value, if E-values count.
     pub evalue: Option<f64>,
-    /// If scores have E-values and the run shows or needs them.
+    /// Set if scores have E-values and the run shows or needs them.
     pub significance: Option<Significance>,
     /// How scores of random sequences grow with the length, in mode local.
     pub growth: Growth,
-    /// No hit of two sequences of a file scores less.
+    /// Minimum score of every hit of two sequences of a file.
     of_file: Option<i32>,
-    /// E-values alone decide about sequences whose best possible score is lower.
+    /// For sequences whose best possible score is lower, only E-values decide.
     short: Option<i32>,
-    /// Whether a target may be one of these.
+    /// Whether a target may be such a sequence.
     has_short_targets: bool,
 }
 
-/// The space of E-values for targets of these lengths.
+/// Search space of E-values for targets of these lengths.
 fn space(options: &Options, lengths: &[u32]) -> Space {
     let letters = lengths.iter().map(|&len| u64::from(len)).sum();
     let space = SearchSpace { letters, targets: lengths.len() as u64 };
@@ -50,18 +50,18 @@ fn space(options: &Options, lengths: &[u32]) -> Space {
     }
 }
 
-/// A score that all hits of two sequences of these lengths with an E-value of at most `evalue` reach.
+/// Score that all hits of two sequences of these lengths with an E-value of at most `evalue` reach.
 fn lowest_of_file(significance: &Significance, evalue: f64, lengths: &[u32]) -> Option<i32> {
     let mut lengths = lengths.to_vec();
     lengths.sort_unstable();
     lengths.dedup();
-    // Each length as that of the shorter one.
+    // Each length is used as that of the shorter sequence.
     let lowest = |&len: &u32| significance.lowest_score(evalue, len as usize, len as usize);
     lengths.par_iter().map(lowest).min()
 }
 
 impl Least {
-    /// For queries against targets of these lengths.
+    /// Conditions for queries against targets of these lengths.
     pub fn new(options: &Options, scoring: &Arc<Scoring>, lengths: &[u32]) -> Result<Least> {
         let is_list = matches!(options.format, OutputFormat::Hits(_));
         let default = default_min_score(scoring);
@@ -93,7 +93,7 @@ impl Least {
             };
         };
         let significance = Significance::new(constants, space(options, lengths));
-        // Of nucleotides the filter keeps its power.
+        // With nucleotide scores, the filter keeps its power.
         let floor = match scoring.substitution {
             Substitution::Equal { .. } => default,
             Substitution::Matrix(_) => 1,
@@ -113,7 +113,7 @@ impl Least {
         Ok(Least { min_score, evalue, significance, growth, of_file, short, has_short_targets })
     }
 
-    /// A warning if alignments of random sequences grow with the length, or nearly so.
+    /// Warning if scores of random sequences grow with the length, or nearly so.
     pub fn warning(&self, options: &Options, scoring: &Scoring) -> Option<String> {
         let (growth, consequence) = match self.growth {
             Growth::Logarithmic => return None,
@@ -140,7 +140,7 @@ impl Least {
         ))
     }
 
-    /// Whether a score of two sequences is enough.
+    /// Whether the score of two sequences is enough.
     pub fn is_enough(&self, score: i32, (query, target): (&[u8], &[u8]), scoring: &Scoring) -> bool {
         let by_evalue_alone = self.is_short(query, scoring) || self.is_short(target, scoring);
         let evalue = self.evalue.zip(self.significance);
@@ -148,7 +148,7 @@ impl Least {
             && evalue.is_none_or(|(most, known)| known.evalue(score, query.len(), target.len()) <= most)
     }
 
-    /// What scores enough in a batch, where that is not one number.
+    /// Minimum scores of a batch, if they are not one number.
     pub fn of<'a>(&self, batch: &'a Batch, layout: Layout, shortest: usize) -> Option<LeastOfBatch<'a>> {
         let (evalue, significance) = (self.evalue?, self.significance?);
         let mut least =
@@ -176,7 +176,7 @@ impl Least {
         Some(least)
     }
 
-    /// Whether E-values alone decide about a sequence.
+    /// Whether only E-values decide about a sequence.
     fn is_short(&self, codes: &[u8], scoring: &Scoring) -> bool {
         self.short.is_some_and(|short| {
             to_i64(codes.len()) < i64::from(short) && potential(codes, scoring) < i64::from(short)
@@ -192,7 +192,7 @@ impl Least {
             let target = paired_target(batch, *layout, record);
             let letters = target.map_or(query.len(), |target| target.len().min(query.len()));
             let least = scope.rules_of(record).min_score;
-            // A longer query that can't reach its least score is mostly N or X, and not too short.
+            // A longer query that cannot reach its minimum score consists mostly of N or X, and is not too short.
             if letters == 0 || to_i64(letters) > i64::from(least.max(self.short.unwrap_or(0))) {
                 return None;
             }
@@ -218,7 +218,7 @@ impl Least {
     }
 }
 
-/// The score of a record's query if all its residues match the best, in `pairs` with its target.
+/// Score of a record's query if all its residues match best. In pairs mode, the score with its target.
 fn most_possible(scope: &Scope, record: u32) -> i32 {
     let Scope { batch, layout, .. } = scope;
     let strands = layout.queries(record).map(|query| potential(batch.query(query), &batch.scoring));
@@ -236,7 +236,7 @@ fn paired_target(batch: &Batch, layout: Layout, record: u32) -> Option<&[u8]> {
     }
 }
 
-/// A scoring as messages name it.
+/// Name of a scoring in messages.
 fn named(scoring: &Scoring) -> String {
     let Scoring { gap_open, gap_extend, .. } = scoring;
     match &scoring.substitution {
@@ -249,7 +249,7 @@ fn named(scoring: &Scoring) -> String {
     }
 }
 
-/// How to change a scoring so that it has E-values.
+/// Advice on how to change a scoring so that it has E-values.
 fn remedy(scoring: &Scoring) -> String {
     let is_negative = Ungapped::new(scoring).is_some();
     match &scoring.substitution {
@@ -269,29 +269,29 @@ fn remedy(scoring: &Scoring) -> String {
     }
 }
 
-/// What scores enough in a batch.
+/// Minimum scores of a batch.
 pub struct LeastOfBatch<'a> {
     batch: &'a Batch,
     layout: Layout,
     evalue: f64,
     significance: Significance,
     of_run: Least,
-    /// Of each record.
+    /// Minimum score of each record.
     lowest: Vec<i32>,
 }
 
 impl LeastOfBatch<'_> {
-    /// Letters of a record's query.
+    /// Length of a record's query, in residues.
     fn query(&self, record: u32) -> usize {
         self.batch.query(self.layout.query(record, Strand::Forward)).len()
     }
 
-    /// Letters of the one target that a record meets.
+    /// Length of the only target that a record meets, in residues.
     fn target_of(&self, record: u32) -> Option<usize> {
         paired_target(self.batch, self.layout, record).map(<[u8]>::len)
     }
 
-    /// The least score of a record's hits, whatever their E-values.
+    /// Minimum score of a record's hits, regardless of their E-values.
     fn floor(&self, record: u32) -> i32 {
         let may_be_short = match self.layout.meets {
             Meets::All => self.is_short_query(record),
@@ -317,7 +317,7 @@ impl LeastScores for LeastOfBatch<'_> {
     }
 
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
-        // Of two sequences of a file it does not matter which one is short.
+        // For two sequences of a file, it does not matter which one is short.
         let is_pair_of_file = matches!(self.layout.meets, Meets::Behind(_));
         if is_pair_of_file
             && score < self.of_run.min_score

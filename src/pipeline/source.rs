@@ -1,4 +1,4 @@
-//! Where the references of a run come from: text, or a database that `swalign index` made of it.
+//! Source of a run's references: a text file, or a database that `swalign index` built from it.
 
 use super::estimate;
 use super::report::{Reporter, Stage};
@@ -13,17 +13,18 @@ use crate::terms::options::{Mode, Options, ReadRules};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reading a file of fewer bytes takes less than a second, even if it is gzip.
+/// Reading a smaller file takes less than a second, even if it is compressed with gzip.
 const LONG_READ: u64 = 8 << 20;
 
-/// The references of a run, opened and not yet read.
+/// The references of a run, open but not read yet.
 pub enum ReferenceSource {
     Text(Box<Reader>),
     Database(Arc<Database>),
 }
 
 impl ReferenceSource {
-    /// Opens the references. A database is known by its first bytes; other modes than all against all take text.
+    /// Opens the references. A database is recognized by its first bytes. Modes other than all against all require
+    /// text.
     pub fn open(options: &Options) -> Result<ReferenceSource> {
         let path = &*options.reference;
         if options.mode == Mode::All && database::is_one(path) {
@@ -45,7 +46,7 @@ impl ReferenceSource {
         Ok(ReferenceSource::Text(Box::new(reader.with_rules(rules))))
     }
 
-    /// Notes which references are read, if that may take a second or more: they are a large file or a stream.
+    /// Announces the reading of the references if it may take a second or more: for a large file or a stream.
     pub fn announce(options: &Options, reporter: &dyn Reporter) {
         let path = &*options.reference;
         if database::glance(path).is_some() {
@@ -58,13 +59,13 @@ impl ReferenceSource {
                 reporter.note(&format!("reading references: {}, {megabytes:.1} MB", path.display()));
             }
             None if path == Path::new("-") => reporter.note("reading references from standard input"),
-            // A pipe, or nothing, of which an error tells.
+            // The path is a pipe, or it does not exist, which an error reports later.
             None if path.exists() => reporter.note(&format!("reading references: {}", path.display())),
             None => {}
         }
     }
 
-    /// The path as errors show it.
+    /// The path, as errors show it.
     pub fn path(&self) -> &Path {
         match self {
             ReferenceSource::Text(reader) => reader.path(),
@@ -81,7 +82,7 @@ impl ReferenceSource {
                     Mode::Triangle => "reading sequences",
                     Mode::Pairs => "reading targets",
                 };
-                // A part of the references reads them twice.
+                // For a part of the references, the file is read twice.
                 let size =
                     options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
                 Stage { doing, bytes: Some(reader.meter().count()), size, ..Stage::default() }
@@ -98,7 +99,7 @@ impl ReferenceSource {
         }
     }
 
-    /// The alphabet that they suggest; that of a database is recorded in it.
+    /// The alphabet that the references suggest. A database records its alphabet.
     pub fn suggested_alphabet(&mut self) -> Result<Suggested> {
         match self {
             ReferenceSource::Text(reader) => suggested_alphabet(reader),
@@ -108,7 +109,7 @@ impl ReferenceSource {
         }
     }
 
-    /// Reads them in the letters of `alphabet`, or of a database the names alone.
+    /// Reads the references in the given alphabet. For a database, reads only the names.
     pub fn read(&mut self, options: &Options, alphabet: Alphabet) -> Result<References> {
         match (self, options.ref_part) {
             (ReferenceSource::Text(reader), None) => read_references(reader, Some(alphabet)),
@@ -125,8 +126,8 @@ impl ReferenceSource {
         }
     }
 
-    /// The index of k-mers that fits `references`, if there is one: that of a database which is read as a whole, without
-    /// circles.
+    /// The k-mer index that fits `references`, if any: that of a database which is read as a whole, without circular
+    /// references.
     pub fn index(&self, options: &Options, references: &References) -> Option<StoredIndex> {
         match self {
             ReferenceSource::Database(database) if options.ref_part.is_none() => {
@@ -136,7 +137,7 @@ impl ReferenceSource {
         }
     }
 
-    /// What the user should hear once they are read, though it is no error.
+    /// Warnings after reading the references.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             ReferenceSource::Text(reader) => reader.warnings(),
@@ -145,7 +146,7 @@ impl ReferenceSource {
     }
 }
 
-/// Refuses options that a database was not made with.
+/// Refuses options that differ from those that a database was built with.
 fn check(options: &Options, database: &Database) -> Result<()> {
     let (path, holds) = (database.path().display(), database.alphabet());
     if let Some(alphabet) = options.alphabet.filter(|&alphabet| alphabet != holds) {

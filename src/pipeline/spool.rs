@@ -53,7 +53,7 @@ impl CodeSink for Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         if let Some((file, path)) = self.file.take() {
-            // Some systems remove no open file.
+            // Some systems cannot remove an open file.
             drop(file);
             temporary::discard(&path);
         }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn codes_in_a_file_make_the_same_database() {
-        // The seams: a block of checksums has 2^20 codes, and the reader's blocks are longer than its pieces.
+        // Boundary sizes: a block of checksums has 2^20 codes, and the reader's blocks are longer than its pieces.
         for lengths in [&[5, 0, 7][..], &[1 << 20], &[(1 << 20) + 1, 3], &[70, 9 << 20, 1, 3 << 20]] {
             let record = |(number, &len): (usize, &usize)| {
                 let bases: String = (0..len).map(|at| char::from(b"ACGT"[(at / 3 + at % 7) % 4])).collect();

@@ -1,5 +1,5 @@
-//! Runs on engines that fail: the records must be those of a sound engine, or there must be an error,
-//! and no stage may wait for ever.
+//! Runs on failing engines: the records must be those of a sound engine, or there must be an error, and no stage may
+//! hang.
 
 use super::device::Hardware;
 use super::*;
@@ -17,10 +17,10 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// How long a run of a few hundred short queries may take before it is taken for stuck.
+/// Maximum time of a run of a few hundred short queries before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What goes wrong in an engine's scoring calls, given their number from 0.
+/// A fault in an engine's scoring calls, given their number from 0.
 type Fault = fn(call: usize, pairs: &[Pair], hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError>;
 
 /// Workers of the runs in these tests.
@@ -63,7 +63,7 @@ fn letters(count: usize, seed: usize) -> String {
     (0..count).map(|i| char::from(b"ACGT"[(i * i + i / 7 + seed * (i % 11)) % 4])).collect()
 }
 
-/// 300 queries out of one reference, in batches of 2: many more than there is room for at once.
+/// 300 queries from one reference, in batches of 2: many more than fit in memory together.
 fn options(folder: &Path) -> Options {
     let reference = letters(700, 3);
     fs::write(folder.join("ref.fa"), format!(">r\n{reference}\n")).unwrap();
@@ -132,7 +132,7 @@ fn faulty(fault: Fault, may_fall_back: bool) -> Guarded {
     Guarded::new(Box::new(Faulty { fault, calls: 0 }), fallback)
 }
 
-/// Runs with such engines. Gives the insert size of mates as well.
+/// Runs on the given engines. Also returns the insert size of mates.
 fn run_in(options: &Options, notes: &Notes, engines: Engines) -> Result<(Summary, Option<InsertSize>)> {
     let inputs = OpenInputs::read(options, notes, sync_channel(1).0)?;
     set_threads(options.threads, notes)?;
@@ -148,10 +148,10 @@ fn run_in(options: &Options, notes: &Notes, engines: Engines) -> Result<(Summary
     Ok((summary, run.pairing.map(|pairing| pairing.insert)))
 }
 
-/// What a run on such engines writes, and its notes.
+/// Output of a run on the given engines, and its notes.
 fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u8>, Vec<String>)> {
     let (done, outcome) = sync_channel(1);
-    // In a thread of its own, so that a run that is stuck fails its test.
+    // Uses a separate thread, so that a stuck run fails its test.
     thread::spawn(move || {
         let folder = TempDir::new().unwrap();
         let options = options(folder.path());
@@ -171,7 +171,7 @@ fn sound() -> Vec<u8> {
     run_on(|| Guarded::new(Box::new(Cpu::new()), None)).unwrap().0
 }
 
-/// Every query scores its 40 letters.
+/// Score of a query: every query has 40 bases.
 const WHOLE: i32 = 40;
 
 #[track_caller]
@@ -237,7 +237,7 @@ fn memory_that_is_short_changes_no_byte() {
     fails(move || faulty(none, false), "out of memory");
 }
 
-/// While one worker is slow, the others fill all room there is; then it fails.
+/// While one worker is slow, the others fill all the room. Then it fails.
 #[test]
 fn a_slow_worker_that_fails_leaves_nobody_waiting() {
     let slow = |_: usize, _: &[Pair], _: Vec<Hit>| {
@@ -258,8 +258,8 @@ fn a_slow_worker_that_fails_leaves_nobody_waiting() {
     }
 }
 
-/// A thread of the pool that took up a second batch in the middle of the first would wait for what it
-/// holds up itself; see [`set_threads`].
+/// A thread of the pool that started a second batch during the first would wait for work that it blocks itself; see
+/// [`set_threads`].
 #[test]
 fn many_threads_and_small_batches_come_to_an_end() {
     let expected = sound();
@@ -268,7 +268,7 @@ fn many_threads_and_small_batches_come_to_an_end() {
     }
 }
 
-/// Reads of this many pairs are searched for the insert size here ([`mates`] has more of them in a real run).
+/// Number of pairs that are searched for the insert size in tests ([`mates`] has more in a real run).
 const SAMPLE: usize = 200;
 /// Pairs of the runs below: more than the sample.
 const PAIRS: usize = 260;
@@ -299,7 +299,7 @@ fn mates_options(folder: &Path) -> Options {
     Options { mates: MatesChoice::Interleaved, batch: None, ..options }
 }
 
-/// Such reads are searched for the insert size before they are checked one by one.
+/// These reads are searched for the insert size before they are checked one by one.
 #[test]
 fn mates_whose_scores_overflow_are_refused() {
     let folder = TempDir::new().unwrap();
@@ -338,14 +338,14 @@ fn the_estimate_of_the_insert_size_searches_no_read_twice() {
                 let given = Options { insert: Some(insert), ..options };
                 let (written, of_given, own) = run_of_mates(&given, sound);
                 assert_eq!((written, own), (estimated, insert));
-                // With equal pairs, the number depends on the batches that are under way.
+                // With equal pairs, the number depends on the batches in progress.
                 assert!(dedup || of_given == searched, "{batch:?} {filter:?}");
             }
         }
     }
 }
 
-/// Each part searches the sample and its own reads, those of both once.
+/// Each part searches the sample and its own reads. Reads in both are searched once.
 #[test]
 fn a_part_searches_no_read_twice() {
     let folder = TempDir::new().unwrap();

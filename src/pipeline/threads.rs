@@ -5,15 +5,15 @@ use crate::terms::error::{EngineError, Result};
 use std::error::Error as _;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// More threads for each core only take memory and the system's time.
+/// Maximum number of threads per core. More threads only cost memory and system time.
 const THREADS_PER_CORE: usize = 4;
 
-/// Sets the number of threads that parallel loops share, unless this process has set it before: as many as are asked
-/// for, but at most [`THREADS_PER_CORE`] for each core. Gives that number.
+/// Sets the number of threads that parallel loops share, unless this process has set it before: the requested number,
+/// but at most [`THREADS_PER_CORE`] per core. Returns that number.
 ///
-/// They are the threads of rayon's global pool. No stage of a run may be one of them: a pool's thread that waits for a
-/// part of its loop may take up any other task of the pool. So such a task must wait for no channel, and for no lock
-/// that the first loop holds.
+/// They are the threads of rayon's global pool. No stage of a run may run on one of them: a pool's thread that waits
+/// for a part of its loop may execute any other task of the pool. So such a task must not wait for a channel, or for a
+/// lock that the first loop holds.
 pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = asked.min(THREADS_PER_CORE * cores);
@@ -31,7 +31,7 @@ pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     }
 }
 
-/// Starts a stage in a thread of its own. The error says that the system gives no thread.
+/// Starts a stage in a separate thread. Returns an error if the system cannot create a thread.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     stage: impl FnOnce() -> T + Send + 'scope,

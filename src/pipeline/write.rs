@@ -1,4 +1,4 @@
-//! The writer's stage: batches are written in the order of the input.
+//! The writer's stage: writes batches in input order.
 
 use super::Run;
 use super::report::{QUERIES, Summary, counted};
@@ -24,10 +24,10 @@ pub struct Written {
     pub aligned: u64,
     /// Aligned queries whose hits are of the second tier.
     pub anchored: u64,
-    /// Queries that were not aligned, since others equal them.
+    /// Queries that were not aligned because they equal others.
     pub repeated: u64,
     pub effort: Effort,
-    /// Where statistics are wanted.
+    /// Set if statistics are requested.
     pub sums: Option<Sums>,
     pub formatting: Duration,
 }
@@ -44,12 +44,12 @@ impl Run<'_> {
         if summary.aligned > 0 { header } else { self.writer.header_without_hits().unwrap_or(header) }
     }
 
-    /// Whether the header is known after the batches that are counted.
+    /// Whether the header is determined after the batches counted so far.
     pub(super) fn has_begun(&self, summary: &Summary) -> bool {
         summary.queries > 0 && (summary.aligned > 0 || self.writer.header_without_hits().is_none())
     }
 
-    /// The writer's stage. Each batch that is written gives its token back by `leave`.
+    /// The writer's stage. Returns the token of each written batch through `leave`.
     pub(super) fn write(
         &self,
         from_workers: Receiver<Result<Written>>,
@@ -57,7 +57,7 @@ impl Run<'_> {
         (sink, output): (&mut RecordSink, &mut Output),
         summary: &mut Summary,
     ) -> Result<()> {
-        // Batches that came before one in front of them.
+        // Batches that arrived before an earlier batch.
         let mut early = BTreeMap::new();
         let mut next = 0;
         for written in from_workers {
@@ -74,7 +74,7 @@ impl Run<'_> {
                 let had_begun = self.has_begun(summary);
                 self.count(&written, summary);
                 if self.has_begun(summary) && !had_begun {
-                    // Only now: what is wrong with the first queries is told before the first byte.
+                    // Only now, so that errors in the first queries are reported before the first byte is written.
                     self.begin(summary, output)?;
                 }
                 for part in mem::take(&mut written.parts) {
@@ -86,7 +86,7 @@ impl Run<'_> {
                 next += 1;
                 summary.writing += begun.elapsed() + written.formatting;
                 self.tell(&written, summary);
-                // The reader may be done already.
+                // The reader may have finished already.
                 let _ = leave.try_send(());
             }
         }
@@ -106,7 +106,7 @@ impl Run<'_> {
         summary.remarks += remarks;
     }
 
-    /// Tells that a batch is done.
+    /// Reports that a batch is done.
     fn tell(&self, written: &Written, summary: &Summary) {
         let Written { number, queries, bytes, aligned, effort, formatting, .. } = written;
         self.reporter.detail(&format!(

@@ -165,6 +165,13 @@ impl SeedAlphabet {
         (0..BASES).all(|base| self.classes[usize::from(base)] == base)
     }
 
+    /// Number of classes, weighted: a base of a random sequence is in the class of another one once in this many times.
+    pub fn size(&self) -> f64 {
+        let pairs =
+            self.classes.iter().flat_map(|one| self.classes.iter().filter(move |other| one == *other));
+        f64::from(BASES * BASES) / pairs.count() as f64
+    }
+
     /// The class of a base. Other codes stay as they are.
     #[inline]
     pub fn class(&self, code: u8) -> u8 {

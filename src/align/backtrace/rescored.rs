@@ -1,4 +1,4 @@
-//! From the runs of a path to its alignment, whose score is counted anew.
+//! From the runs of a path to its alignment, whose score is recomputed.
 
 use super::Wanted;
 use crate::terms::alignment::{Alignment, Cigar, Op, push_run};
@@ -6,8 +6,8 @@ use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
-/// The alignment whose path has these runs, from its end. An error where they don't give the hit's score, which is
-/// counted anew from the sequences.
+/// Builds the alignment whose path has these runs, listed from its end. Recomputes the score from the sequences and
+/// returns an error if it differs from the hit's score.
 #[inline]
 pub fn rescored(
     runs: impl Iterator<Item = (u32, Op)>,

@@ -1,9 +1,9 @@
-//! Paths without gaps, found without directions.
+//! Ungapped paths, found without a direction matrix.
 //!
-//! Let r(k) be what is left of a hit's score after the k last cells of the diagonal through its end
-//! are taken off. If r becomes 0, then that stretch is the path: H of each of its cells is r (it is
-//! at least r, since a path along the diagonal has it, and not more, or the hit would score more), so
-//! that the traceback, which prefers the diagonal and stops at the first cell whose H is 0, takes it.
+//! Let r(k) be the hit's score minus the scores of the last k cells on the diagonal through its end. If r(k) becomes 0,
+//! these k cells are the path. For each smaller k, the cell before the last k cells has H = r(k): H is not lower, since
+//! the path along the diagonal scores r(k), and not higher, or the hit would score more. The traceback prefers the
+//! diagonal and stops at the first cell with H = 0, so it follows exactly these cells.
 
 use super::{Wanted, rescored};
 use crate::terms::alignment::{Alignment, Op};
@@ -12,10 +12,10 @@ use crate::terms::casts::{to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 
-/// Cells that are passed at once where the path can't begin among them.
+/// Number of cells that are skipped at once if the path cannot begin among them.
 const STRIDE: usize = 16;
 
-/// The alignment, if its path has no gap and is seen to have none.
+/// The alignment, if its path is recognized as ungapped.
 pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
@@ -34,9 +34,9 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
     rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
 }
 
-/// The same in modes other than local: the diagonal as far as it goes, if an alignment may begin there, and if it has the
-/// score. Then each of its cells has what the cells before it sum up to, and the traceback, which prefers the diagonal,
-/// takes it.
+/// Tries the whole diagonal in modes other than local: an alignment must be allowed to begin at its first cell, and its
+/// sum must equal the score. Then H of each cell is the sum up to it, and the traceback, which prefers the diagonal,
+/// follows it.
 fn whole_diagonal(
     batch: &Batch,
     wanted: &Wanted,
@@ -53,10 +53,10 @@ fn whole_diagonal(
     rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
 }
 
-/// Cells of the diagonal that ends with both sequences, up to the cell that brings their sum to `score`. An error where
-/// the cells before it bring the sum above: then the hit is not what it claims to be. `None` where the sum stays below,
-/// or where the diagonal is bad at the last place that a path of this score must reach: beyond a gap it pairs residues
-/// that don't belong together.
+/// Number of cells, counted from the end of both sequences along the diagonal, whose sum is `score`. Returns an error
+/// if the sum exceeds the score first, since the hit then does not have the score it claims. Returns `None` if the sum
+/// stays below, or if the diagonal scores badly in the farthest stretch that a path of this score must reach: beyond a
+/// gap, the diagonal pairs unrelated residues.
 fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -> Option<Result<usize, i64>> {
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
@@ -69,12 +69,12 @@ fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -
         }
     }
     let (mut left, mut len) = (i64::from(score), 0);
-    // The sum can't be reached within a stride that would need more than it can have.
+    // A stride cannot reach the sum if it needs more than the maximum score of its cells.
     while left > best * to_i64(STRIDE) && len + STRIDE <= most {
         let range = most - len - STRIDE..most - len;
         left -= scoring.score_all(&query[range.clone()], &target[range]);
         len += STRIDE;
-        // Not even the best residues alone are enough any more.
+        // Even a perfect rest of the diagonal is not enough.
         if left > best * to_i64(most - len) {
             return None;
         }
@@ -119,12 +119,12 @@ mod tests {
         for len in [1, 15, 16, 17, 33] {
             assert_eq!(length(&long[..len], &long[..len], len as i32), Some(Some(len)));
         }
-        // Nothing else on the diagonal belongs together, which does not matter to a path as short as this.
+        // The rest of the diagonal is unrelated, which does not affect a path as short as this one.
         let mut other: Vec<u8> = long.iter().map(|code| code ^ 1).collect();
         other[80..].copy_from_slice(&long[80..]);
         assert_eq!(length(&long, &other, 20), Some(Some(20)));
         assert_eq!(length(&long, &other, 80), None);
-        // Behind the mismatch nothing makes up for it.
+        // No residues after the mismatch compensate for it.
         assert_eq!(length(&long[48..], &changed[48..], 49), Some(Some(49)));
     }
 }

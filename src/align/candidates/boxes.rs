@@ -1,9 +1,10 @@
 //! Boxes: rectangles of rows and columns around the exact runs that a query and a target share.
 //!
-//! The box of a run reaches [`REACH`] rows and columns beyond it on each side. Boxes of a query that share cells are replaced by
-//! their bounding box, until none share cells. So a stretch of the query that resembles the target has one box, however many
-//! runs it contains. The boxes do not depend on the order in which they are joined: each of them is contained in some box of
-//! any family without common cells that contains all boxes of runs (docs/algorithm.md, section 24).
+//! The box of a run reaches [`REACH`] rows and columns beyond it on each side. Boxes of a query that share cells are
+//! replaced by their bounding box, until none share cells. So a stretch of the query that resembles the target has one
+//! box, regardless of its number of runs. The boxes do not depend on the order in which they are joined: each of them
+//! is contained in some box of any family without common cells that contains all boxes of runs (docs/algorithm.md,
+//! section 24).
 
 use super::runs::ExactRun;
 use crate::terms::casts::to_u32;
@@ -12,10 +13,10 @@ use crate::terms::casts::to_u32;
 pub const REACH: u32 = 500;
 /// Rows beyond a run on each side that are near it.
 pub const NEAR: u32 = 250;
-/// Latest boxes that a new one is joined with at once.
+/// Number of latest boxes that a new box is joined with immediately.
 const RECENT: usize = 8;
 
-/// An interval with more positions on each side, as far as `len` positions have them.
+/// Extends an interval by `by` positions on each side, within `0..len`.
 fn wider((start, end): (u32, u32), by: u32, len: usize) -> (u32, u32) {
     (start.saturating_sub(by), end.saturating_add(by).min(to_u32(len)))
 }
@@ -65,8 +66,8 @@ impl RunBox {
 pub struct Boxes(Vec<RunBox>);
 
 impl Boxes {
-    /// Adds a box, and joins it with the latest ones that it shares cells with. Returns the number of rows of the box that
-    /// contains it.
+    /// Adds a box, and joins it with the latest ones that it shares cells with. Returns the number of rows of the box
+    /// that contains it.
     pub fn add(&mut self, mut new: RunBox) -> u32 {
         let recent = self.0.len().saturating_sub(RECENT);
         let mut at = self.0.len();
@@ -109,7 +110,7 @@ impl Boxes {
             let before = boxes.len();
             boxes.sort_unstable_by_key(|own| (own.target, own.columns, own.rows));
             let mut done: Vec<RunBox> = Vec::new();
-            // Boxes that later ones may share columns with.
+            // Boxes that may share columns with later boxes.
             let mut open: Vec<RunBox> = Vec::new();
             for mut own in boxes {
                 let is_past = |other: &RunBox| other.target != own.target || other.columns.1 <= own.columns.0;
@@ -129,7 +130,7 @@ impl Boxes {
     }
 }
 
-/// Number of positions that some intervals hold together.
+/// Number of positions in the union of some intervals.
 pub fn covered(mut intervals: Vec<(u32, u32)>) -> u32 {
     intervals.sort_unstable();
     let (mut sum, mut end) = (0, 0);
@@ -144,7 +145,7 @@ pub fn covered(mut intervals: Vec<(u32, u32)>) -> u32 {
 mod tests {
     use super::*;
 
-    /// The closure by definition: any two boxes that share cells are joined, in an order of their own.
+    /// The closure by definition: joins any two boxes that share cells, in a different order.
     fn by_definition(mut boxes: Vec<RunBox>) -> Vec<RunBox> {
         'again: loop {
             for one in (0..boxes.len()).rev() {

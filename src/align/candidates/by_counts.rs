@@ -1,4 +1,4 @@
-//! Windows along diagonals on which enough seeds of a query's segment stand.
+//! Windows along diagonals that have enough seeds of one query segment.
 
 use super::by_index::{ByIndex, Work};
 use super::counting;
@@ -13,7 +13,7 @@ use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 
-/// What a query is counted in.
+/// Context for counting the seeds of one query.
 struct Counting<'a> {
     targets: &'a Sequences,
     kmers: &'a Kmers,
@@ -23,14 +23,14 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// Appends the windows of one orientation, whose seeds were looked up.
+    /// Appends the windows of one orientation, whose seeds were looked up before.
     fn windows(&self, found: &Places, tally: &mut Tally, windows: &mut Vec<Window>) {
         for seeds in self.counts.segments() {
             let needed = self.counts.least_held(seeds.len());
             let letters = seeds.start * self.counts.seed()..seeds.end * self.counts.seed();
             let bins = Bins::new(self.len, self.targets.codes().len(), self.counts.band(seeds.len()));
             let listed = self.kmers.listed(found, letters.clone());
-            // Bins side by side are one.
+            // Adjacent bins are merged.
             let mut run: Option<((i64, i64), usize)> = None;
             let mut end = |((first, last), held): ((i64, i64), usize)| {
                 let most = self.counts.most_score(seeds.len(), held);
@@ -49,7 +49,7 @@ impl Counting<'_> {
         }
     }
 
-    /// Appends a window for each target in which letters `from..to` of the query may lie on these diagonals.
+    /// Appends a window for each target in which residues `from..to` of the query may be aligned on these diagonals.
     fn push(
         &self,
         (first, last): (i64, i64),
@@ -71,8 +71,8 @@ impl Counting<'_> {
 }
 
 impl ByIndex {
-    /// What is wanted for one record, opened by counts of seeds. Where windows take more than counting shorter seeds would, these
-    /// are counted.
+    /// Finds the regions for one record by counting seeds. If the windows cost more than counting shorter seeds would,
+    /// counts shorter seeds.
     pub fn count(&self, (batch, layout): (&Batch, &Layout), wanted: &Wanted, work: &mut Work) -> Opened {
         let len = batch.query(layout.query(wanted.record, Strand::Forward)).len();
         let most = self.levels.most(len, wanted);
@@ -100,7 +100,7 @@ impl ByIndex {
         }
     }
 
-    /// The cells of the windows on a level, and their regions; `None` if finding them takes more than the limit.
+    /// Cells of a level's windows, and their regions. `None` if finding them costs more than the limit.
     fn counted(
         &self,
         (batch, layout): (&Batch, &Layout),

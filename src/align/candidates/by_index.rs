@@ -1,4 +1,4 @@
-//! Seeds that stand in the targets as they are, found by an index of k-mers.
+//! Exact seed matches in the targets, found by an index of k-mers.
 
 use super::estimate::{Estimate, LONG};
 use super::index;
@@ -20,19 +20,19 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Letters of all targets, at most: the places of more would take too much memory.
+/// Maximum number of bases of all targets: the positions of more would use too much memory.
 pub const MOST_TARGETS: usize = 1 << 27;
-/// Letters of a seed by which a first alignment is looked for, at most; a query has so many of them if it can.
+/// Length of the seeds that lead to a first alignment, at most, in bases.
 const GLANCE_SEED: usize = 20;
 const GLANCE_SEEDS: usize = 4;
-/// Places of a seed that are looked at, at most.
+/// Maximum number of positions of a seed that are examined.
 const GLANCE_PLACES: usize = 64;
-/// The share of what a query can score at most beyond which the other strand need not be looked at.
+/// Share of a query's maximum score above which the other strand need not be examined.
 const GLANCE_ENOUGH: f64 = 0.8;
-/// The share of a full search that looking for a first alignment may cost.
+/// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
-/// Finds seeds by an index.
+/// Finds seeds with an index.
 pub struct ByIndex {
     pub targets: Arc<Sequences>,
     /// What the seeds and the k-mers of the index tell apart.
@@ -41,17 +41,17 @@ pub struct ByIndex {
     pub levels: Levels,
 }
 
-/// What a thread works with, kept from query to query.
+/// Buffers of one thread, kept from query to query.
 #[derive(Default)]
 pub struct Work {
-    /// Where the index has the seeds of each orientation.
+    /// Index ranges of the seeds, for each orientation.
     pub places: [Places; 2],
     pub windows: Vec<Window>,
     pub tally: Tally,
 }
 
 impl ByIndex {
-    /// For queries on so many strands; `None` where the targets are too large.
+    /// Creates a finder for queries on `strands` strands. Returns `None` if the targets are too large.
     pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<ByIndex> {
         let alphabet = SeedAlphabet::of(scoring)?;
         if targets.codes().len() > MOST_TARGETS {
@@ -89,7 +89,7 @@ impl ByIndex {
         }
     }
 
-    /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
+    /// Best ungapped score of a query that begins at position `offset` of the concatenated targets, within `bounds`.
     fn ungapped(&self, query: &[u8], offset: i64, bounds: &Range<usize>, scoring: &Scoring) -> i32 {
         let from = to_usize((to_i64(bounds.start) - offset).max(0));
         let to = to_usize((to_i64(bounds.end) - offset).min(to_i64(query.len())));
@@ -102,7 +102,7 @@ impl ByIndex {
         best
     }
 
-    /// The score of the best alignment without gaps that a few long seeds of a record lead to.
+    /// Score of the best ungapped alignment that a few long seeds of a record lead to.
     fn first_alignment(&self, batch: &Batch, layout: &Layout, record: u32, found: &mut Places) -> i32 {
         let ByIndex { kmers, levels, .. } = self;
         let mut best = 0;
@@ -130,8 +130,8 @@ impl ByIndex {
         best
     }
 
-    /// About what the best alignment of a record scores, by counts of its seeds; 0 where nothing is seen, or too much would have
-    /// to be looked at.
+    /// Estimates the score of a record's best alignment by counting its seeds. Returns 0 if there is no estimate, or if
+    /// it would need too many positions.
     fn estimate(&self, (batch, layout): (&Batch, &Layout), record: u32, work: &mut Work) -> i32 {
         let ByIndex { targets, kmers, levels, .. } = self;
         let seed = kmers.letters() as usize;
@@ -150,7 +150,7 @@ impl ByIndex {
         layout.orientations().iter().map(of_strand).max().unwrap_or(0)
     }
 
-    /// What is wanted for one record, opened by places of single seeds.
+    /// Finds the regions for one record from the positions of single seeds.
     fn look_up(
         &self,
         (batch, layout): (&Batch, &Layout),

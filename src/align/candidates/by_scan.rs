@@ -1,4 +1,4 @@
-//! Windows around places that a scan of all targets finds, for the seeds of many records at a time.
+//! Windows around seed positions. One scan of all targets finds the seeds of many records.
 
 use super::levels::{Field, Levels, SeedKind};
 use super::seeds::{Seeds, Seen};
@@ -13,44 +13,44 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Windows that the records of one scan hold at a time, at most: 16 bytes each.
+/// Maximum number of windows that the records of one scan hold together, 16 bytes each.
 const MOST_WINDOWS: usize = 1 << 22;
-/// Windows of a record that are not joined yet, at least.
+/// Minimum number of windows of a record that are not joined yet.
 const LOOSE: usize = 1 << 10;
 
-/// How many times as many regions a scan may find at a time: each scan goes through all targets.
+/// Factor by which one scan may exceed the room for regions, since each scan reads all targets.
 const SCAN_ROOM: usize = 4;
 
 /// Searches seeds with edits in all targets.
 pub trait Scan: Sync {
-    /// Every place where one of `seeds` ends with at most `edits` edits, given to `ends` part by part of the targets.
-    /// Seeds are codes of DNA; a letter that is no base may be taken to match anything.
+    /// Finds every position where one of `seeds` ends with at most `edits` edits, and passes the ends to `ends`, one
+    /// part of the targets after another. Seeds are DNA codes. An ambiguous base may match any base.
     fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError>;
 }
 
-/// Takes what a scan finds.
+/// Receives the seed ends that a scan finds.
 pub trait Ends {
-    /// Whether ends of the seed are still asked for.
+    /// Whether ends of the seed are still needed.
     fn wants(&self, seed: u32) -> bool;
 
-    /// Some ends.
+    /// Receives some ends.
     fn take(&mut self, ends: &[SeedEnd]);
 
-    /// The seed ends in so many places that not all were given.
+    /// Reports that the seed has too many ends and that not all of them were passed.
     fn too_many(&mut self, seed: u32);
 }
 
-/// A place where a seed ends.
+/// Position where a seed ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedEnd {
-    /// Its place among those that were searched.
+    /// Index of the seed in the scanned seeds.
     pub seed: u32,
     pub target: u32,
-    /// Letters of the target before and with the last one.
+    /// Number of target bases up to and including the last one of the seed.
     pub end: u32,
 }
 
-/// A seed: whose it is, where it ends in the query, and what its windows are made by.
+/// A seed: its record and strand, its end in the query, and the dimensions of its windows.
 struct Owner {
     record: usize,
     strand: usize,
@@ -59,18 +59,18 @@ struct Owner {
     span: u32,
 }
 
-/// What was found for a record.
+/// Windows found for a record.
 #[derive(Default)]
 struct Held {
-    /// By strand.
+    /// Windows by strand.
     windows: [Vec<Window>; 2],
-    /// Windows at which they are joined next.
+    /// Number of windows at which they are joined next.
     join_at: usize,
-    /// Cells that finding them took.
+    /// Cells spent on finding the windows.
     seeding: f64,
-    /// Cells that they have, as far as they were joined.
+    /// Cells of the windows that were joined so far.
     cells: f64,
-    /// Cells that may be spent on the record.
+    /// Maximum number of cells that may be spent on the record.
     most: f64,
     is_dear: bool,
 }
@@ -85,7 +85,7 @@ impl Held {
         self.windows = Default::default();
     }
 
-    /// Joins windows, and gives up where they take too much.
+    /// Joins the windows, and gives up if they cost too much.
     fn join(&mut self, len: usize) {
         let columns: u64 = self.windows.iter_mut().map(|windows| join(windows, u32::saturating_add)).sum();
         self.cells = columns as f64 * len as f64;
@@ -101,7 +101,7 @@ struct Gathering<'a> {
     targets: &'a Sequences,
     owners: Vec<Owner>,
     held: Vec<Held>,
-    /// Cells that an end costs.
+    /// Cost of one end, in cells.
     end: f64,
 }
 
@@ -125,7 +125,7 @@ impl Ends for Gathering<'_> {
             }
         }
         while self.held.iter().map(Held::len).sum::<usize>() > MOST_WINDOWS {
-            // Those of one record are as much as there are columns for, so some record is left.
+            // The number of columns limits the joined windows of one record, so at least one record is left.
             let most = self.held.iter_mut().max_by_key(|held| held.len());
             most.into_iter().for_each(Held::give_up);
         }
@@ -144,7 +144,7 @@ pub struct ByScan {
 }
 
 impl ByScan {
-    /// For queries on so many strands, by `scan`, which goes through the same targets.
+    /// Creates a finder for queries on `strands` strands that uses `scan`, which must scan the same targets.
     pub fn new(
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
@@ -155,7 +155,7 @@ impl ByScan {
         ByScan { targets: Arc::clone(targets), scan, levels }
     }
 
-    /// The windows of records on levels of one kind.
+    /// Finds the windows of records whose levels have the same kind.
     fn gather(
         &self,
         (batch, layout): (&Batch, &Layout),
@@ -199,13 +199,13 @@ impl Seeds for ByScan {
         &mut self.levels
     }
 
-    /// A scan takes too long for a glance.
+    /// Returns no estimate: a scan is too slow for a glance.
     fn glance(&self, _: &Batch, _: &Layout, records: &[u32]) -> Vec<Seen> {
         vec![Seen::Alignment(0); records.len()]
     }
 
-    /// By scans, one for each kind of level: as much of it as there is `room` for regions, by what is
-    /// expected of the levels, and one record at least.
+    /// Runs one scan per kind of level, for as many records as fit in `room` by the levels' expected windows, and for
+    /// at least one record.
     fn regions(
         &self,
         batch: &Batch,

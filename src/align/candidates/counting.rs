@@ -1,17 +1,17 @@
-//! Levels on which seeds are counted: how long the seeds are and how many make a segment, by what that is expected to cost.
+//! Levels that count seeds: chooses seed length and number of seeds per segment by expected cost.
 
 use super::levels::{Costs, Field, Known, Level, SeedKind};
 use super::seed_counts::SeedCounts;
 use super::tally::Bins;
 use crate::terms::casts::to_i32;
 
-/// Seeds of a segment, about; the longest fit a count.
+/// Approximate numbers of seeds per segment. The longest segment still fits a count.
 const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 1 << 15];
-/// Places by chance are taken to be so many times as many as in random letters.
+/// Factor by which chance seed matches are assumed to exceed those in random bases.
 const SKEW: f64 = 2.0;
 
-/// The level that is expected to cost least for a query of `len` letters, for all that scores `least` or more, with seeds of at
-/// most `most` letters; `None` where none pays.
+/// The level with the lowest expected cost for a query of `len` bases, for all alignments of at least `least`, with
+/// seeds of at most `most` bases. `None` if no level pays.
 pub fn level(field: &Field, (len, least): (usize, i32), most: usize) -> Option<Level> {
     let levels = (field.least_seed..=most.min(len)).flat_map(|seed| {
         let seeds = len / seed;
@@ -21,17 +21,17 @@ pub fn level(field: &Field, (len, least): (usize, i32), most: usize) -> Option<L
     levels.min_by(|a, b| a.cells(len).total_cmp(&b.cells(len)))
 }
 
-/// The level with seeds of so many letters in so many segments.
+/// The level with seeds of `seed` bases in `segments` segments.
 fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usize)) -> Option<Level> {
     let counts = SeedCounts::new(len, (seed, segments), least, &field.scoring)?;
     let seeds = len / seed;
     let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
     let bands = field.columns() / bins.width() as f64 * segments as f64;
-    let density = SKEW / 4f64.powi(to_i32(seed));
+    let density = SKEW / field.alphabet.powi(to_i32(seed));
     let needed = counts.least_held(seeds / segments);
     let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
     let by_chance = bands * most_likely(in_band, needed as f64);
-    // Bins side by side are one window, which is no longer than the targets.
+    // Adjacent bins form one window, which is no longer than the targets.
     let columns = (1.0 + by_chance) * field.window(len, least).min(field.letters as f64);
     let strands = f64::from(field.strands);
     let Costs { place, counted, bin, hot, .. } = field.costs;
@@ -43,11 +43,11 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
         looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
     let known = Known::Counted(counts);
     let level = Level { kind: SeedKind::Index, seed, edits: 0, least, known, by_chance, columns, seeding };
-    // Counts tell of a long query whether it is there at all, so a window may be a whole strand.
+    // For a long query, counts show whether it occurs at all, so a window may be a whole strand.
     (level.cells(len) <= field.most(len)).then_some(level)
 }
 
-/// What the probability of `needed` events or more does not exceed, where `expected` happen independently (Chernoff 1952).
+/// Upper bound on the probability of `needed` or more independent events when `expected` are expected (Chernoff 1952).
 fn most_likely(expected: f64, needed: f64) -> f64 {
     if needed <= expected { 1.0 } else { (needed - expected - needed * (needed / expected).ln()).exp() }
 }

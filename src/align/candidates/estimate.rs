@@ -1,21 +1,21 @@
-//! About what a long query scores, by how many of its seeds stand near one diagonal.
+//! Estimates the score of a long query from the number of its seeds near one diagonal.
 
 use super::tally::{Bins, Tally};
 use crate::terms::casts::{to_i64, whole_i32};
 use crate::terms::scoring::{Scoring, Substitution};
 
-/// Seeds of a query for which a score is estimated, at least.
+/// Minimum number of seeds of a query whose score is estimated.
 pub const LONG: usize = 32;
-/// The band is one in so many letters of the query: what gaps on one side may be ahead of those on the other.
+/// Ratio of query length to band width. The band covers the diagonals that gaps can shift an alignment by.
 const BAND: usize = 16;
-/// Seeds on near diagonals, at least.
+/// Minimum number of seeds on nearby diagonals.
 const LEAST_HELD: usize = 6;
-/// How many standard deviations fewer seeds are taken to be held than are.
+/// Number of standard deviations that are subtracted from the number of seeds found.
 const CAUTION: f64 = 2.0;
-/// How many times as many errors are taken to be there, at least: they are not of all kinds equally often.
+/// Factor by which the number of errors is increased at least, since error types are not equally frequent.
 const MORE_ERRORS: f64 = 1.0625;
 
-/// A query, and the letters of all targets.
+/// Length of a query and of its seeds, and the total number of target bases.
 pub struct Estimate {
     pub len: usize,
     pub seed: usize,
@@ -23,8 +23,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What the best alignment scores, about, rather less than more: errors fall on letters independently, so the share of
-    /// seeds without any tells how many there are. The seeds are given with all their places.
+    /// Estimates the best alignment's score, rather too low than too high. Errors hit bases independently, so the share
+    /// of error-free seeds gives the number of errors. Each seed comes with all its positions.
     pub fn score<'a>(
         &self,
         seeds: impl Iterator<Item = (usize, &'a [u32])> + Clone,
@@ -50,7 +50,7 @@ impl Estimate {
         let errors = |share: f64| 1.0 - share.max(0.0).powf(1.0 / self.seed as f64);
         let fewer = share - CAUTION * (share * (1.0 - share) / all).sqrt();
         let errors = errors(fewer).max(errors(share) * MORE_ERRORS);
-        // A letter that differs, one left out and one more, as often as each other.
+        // A substitution, a deletion and an insertion, all equally frequent.
         let [a, b, gap] = [match_, mismatch, scoring.gap_open + scoring.gap_extend].map(f64::from);
         let lost = (a + b + gap + gap + a) / 3.0;
         whole_i32((covered * (a - errors * lost)).max(0.0))

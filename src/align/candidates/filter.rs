@@ -1,11 +1,12 @@
-//! A filter in front of the scores that loses nothing: the windows around places where a seed of the query stands in a
+//! A lossless filter before scoring: it selects the windows around positions where a seed of the query occurs in a
 //! target.
 //!
-//! [`super::levels`] says which seeds there are, and from which score on an alignment is sure to hold one; [`crate::align::hits`]
-//! goes down the levels as far as a query needs it. The places are found by an index ([`super::by_index`]) or by a scan
-//! ([`super::by_scan`]), and what they cost is counted: before places are looked at by their number, before windows are
-//! scored by their columns. What would cost more than its share of a full search is searched in full ([`Opened::Dear`]).
-//! Here it is chosen for each batch which of the two finds them.
+//! [`super::levels`] defines the seeds and the score from which an alignment is guaranteed to contain one.
+//! [`crate::align::hits`] descends the levels as far as a query needs. The seeds are located by an index
+//! ([`super::by_index`]) or by a scan ([`super::by_scan`]), and their cost is predicted: from the number of positions
+//! before these are examined, and from the number of columns before windows are scored. If the predicted cost exceeds
+//! its share of a full search, the query gets a full search ([`Opened::Dear`]). This module chooses between index and
+//! scan for each batch.
 
 use super::by_index::{ByIndex, MOST_TARGETS};
 use super::by_scan::{ByScan, Scan};
@@ -22,10 +23,10 @@ use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use std::sync::{Arc, Mutex};
 
-/// Letters of all targets, at least: fewer are scored as quickly as they are looked through.
+/// Minimum number of bases of all targets: scoring fewer is as fast as filtering them.
 const LEAST_TARGETS: usize = 1 << 11;
 
-/// Letters of all targets that have an index, at most.
+/// Maximum number of bases of targets that have an index.
 pub const MOST_INDEXED: usize = MOST_TARGETS;
 
 /// Finds windows in the targets.
@@ -33,20 +34,21 @@ pub const MOST_INDEXED: usize = MOST_TARGETS;
 pub struct Filter {
     by_index: Option<ByIndex>,
     by_scan: Option<ByScan>,
-    /// Letters of all queries of the run, about, where that is known.
+    /// Approximate number of bases of all queries of the run, if known.
     queries: Option<u64>,
     /// Cells that an index would have saved so far.
     missed: Mutex<f64>,
 }
 
 impl Filter {
-    /// A filter by an index, for queries on so many strands; `None` where there is none for the targets or the scores.
+    /// A filter that uses an index, for queries on `strands` strands. `None` if the targets or the scoring do not allow
+    /// it.
     pub fn by_index(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<Filter> {
         let index = is_for(targets, scoring).then(|| ByIndex::new(targets, scoring, strands))??;
         Some(Filter { by_index: Some(index), ..Filter::default() })
     }
 
-    /// A filter by scans, which `scan` does in the same targets.
+    /// A filter that uses `scan`, which must scan the same targets.
     pub fn by_scan(
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
@@ -59,8 +61,8 @@ impl Filter {
         (is_whole && is_for(targets, scoring)).then(|| Filter { by_scan: by_scan(), ..Filter::default() })
     }
 
-    /// A filter by an index as soon as the queries repay it, and by scans before that; always by scans where the targets
-    /// are too large for an index. `queries` are the letters of all queries to come, about, where that is known.
+    /// A filter that scans until the queries repay an index, and then uses the index. If the targets are too large for
+    /// an index, it always scans. `queries` is the approximate number of bases of all queries to come, if known.
     pub fn auto(
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
@@ -76,7 +78,7 @@ impl Filter {
         }
     }
 
-    /// The same with an index of the targets that lies in a file.
+    /// The same filter with an index of the targets that is stored in a file.
     pub fn with_stored(mut self, stored: StoredIndex) -> Filter {
         if let Some(by_index) = &mut self.by_index {
             by_index.store(stored);
@@ -84,7 +86,7 @@ impl Filter {
         self
     }
 
-    /// The same where steps have other costs.
+    /// The same filter with other costs of its steps.
     pub fn with_costs(mut self, costs: Costs) -> Filter {
         let by_index = self.by_index.iter_mut().map(Seeds::levels_mut);
         let by_scan = self.by_scan.iter_mut().map(Seeds::levels_mut);
@@ -92,7 +94,7 @@ impl Filter {
         self
     }
 
-    /// What a batch's seeds are found by. Where an index is worth its time it is made now; not to be called in a
+    /// Chooses how to find a batch's seeds. Builds the index now if it is worth its time. Must not be called in a
     /// parallel loop.
     pub fn kind(&self, batch: &Batch, layout: &Layout) -> SeedKind {
         let Some(by_index) = &self.by_index else { return SeedKind::Scan };
@@ -104,8 +106,8 @@ impl Filter {
         if kmers.are_ready() || self.by_scan.is_none() { SeedKind::Index } else { SeedKind::Scan }
     }
 
-    /// Whether the queries repay an index: those of a batch and others like them that are to come, or those that came
-    /// before.
+    /// Whether the queries repay an index. Counts the queries of this batch and similar ones to come, or the earlier
+    /// queries.
     fn index_is_worth(&self, levels: &Levels, batch: &Batch, layout: &Layout) -> bool {
         let Some(by_scan) = &self.by_scan else { return true };
         let other = by_scan.levels();
@@ -124,7 +126,7 @@ impl Filter {
         before + saved * like_them >= price
     }
 
-    /// What finds seeds of a kind.
+    /// The finder of seeds of a kind.
     fn of(&self, kind: SeedKind) -> Option<&dyn Seeds> {
         match kind {
             SeedKind::Index => self.by_index.as_ref().map(|seeds| seeds as &dyn Seeds),
@@ -136,34 +138,35 @@ impl Filter {
         self.of(kind).map(Seeds::levels)
     }
 
-    /// The level to begin with for a query of `len` letters; `None` where none pays.
+    /// The level to begin with for a query of `len` bases. `None` if no level pays.
     pub fn first(&self, kind: SeedKind, len: usize) -> Option<Level> {
         self.levels(kind)?.first(len)
     }
 
-    /// The quickest level that holds all that score `most` or more; `None` where none does, or pays.
+    /// The fastest level that covers all alignments of score `most` or more. `None` if no level covers them or pays.
     pub fn at_most(&self, kind: SeedKind, len: usize, most: i32) -> Option<Level> {
         self.levels(kind)?.at_most(len, most)
     }
 
-    /// The next level below one on which nothing was found, where `spent` cells were; `None` where none pays.
+    /// The next level after one that found nothing and cost `spent` cells in all. `None` if no level pays.
     pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
         self.levels(level.kind)?.below(len, level, spent)
     }
 
-    /// Columns that the first level leaves of the targets for a query of `len` letters, about; `None` where none pays.
+    /// Approximate number of target columns that the first level keeps for a query of `len` bases. `None` if no level
+    /// pays.
     pub fn columns(&self, len: usize) -> Option<u64> {
         let levels = self.levels(SeedKind::Index).or(self.levels(SeedKind::Scan))?;
         levels.first(len).map(|level| whole_u64(level.columns))
     }
 
-    /// [`Seeds::glance`] by what finds seeds of a kind.
+    /// Calls [`Seeds::glance`] of the finder of this kind.
     pub fn glance(&self, kind: SeedKind, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen> {
         let none = || vec![Seen::Alignment(0); records.len()];
         self.of(kind).map_or_else(none, |seeds| seeds.glance(batch, layout, records))
     }
 
-    /// [`Seeds::regions`] by what finds the seeds of the wanted levels, which are all of one kind.
+    /// Calls [`Seeds::regions`] of the finder for the wanted levels, which are all of one kind.
     pub fn regions(
         &self,
         batch: &Batch,
@@ -178,13 +181,13 @@ impl Filter {
     }
 }
 
-/// Whether a filter is for these targets and scores.
+/// Whether a filter supports these targets and this scoring.
 fn is_for(targets: &Sequences, scoring: &Scoring) -> bool {
     SeedAlphabet::of(scoring).is_some() && targets.codes().len() >= LEAST_TARGETS
 }
 
-/// The index of k-mers that a filter would make of DNA, for a file; `None` where there are too few letters for a filter or
-/// too many for an index.
+/// The k-mer index that a filter would build for DNA targets, to be stored in a file. `None` if the targets have too
+/// few bases for a filter or too many for an index.
 pub fn index(targets: &Sequences) -> Option<Index> {
     let letters = targets.codes().len();
     (LEAST_TARGETS..=MOST_TARGETS).contains(&letters).then(|| Index::new(targets, Index::suited(letters)))

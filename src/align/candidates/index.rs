@@ -1,4 +1,4 @@
-//! Where each k-mer of so many letters stands in the targets.
+//! Index of the positions of all k-mers of one length in the targets.
 
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
@@ -9,37 +9,37 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bits of a letter, and letters that a k-mer may have: an index has a number for each k-mer.
+/// Bits per base, and maximum k-mer length in bases: the index has a table entry for each possible k-mer.
 const LETTER_BITS: u32 = 2;
 pub const MOST_LETTERS: u32 = 12;
-/// Letters of the shortest k-mers: still shorter ones stand everywhere.
+/// Minimum k-mer length in bases: shorter k-mers occur everywhere.
 pub const LEAST_LETTERS: u32 = 6;
-/// Letters whose k-mers are dealt out to buckets at a time, which bounds the memory beside the index.
+/// Bases per chunk. The k-mers of one chunk are distributed to buckets together, which bounds the temporary memory.
 const CHUNK: usize = 1 << 20;
-/// Letters of a piece, whose k-mers a thread deals out: at most as many as 16 bits can count.
+/// Bases per piece. One thread distributes the k-mers of a piece, whose offsets must fit in 16 bits.
 const PIECE: usize = 1 << 16;
-/// Bits of a k-mer that tell its bucket: few enough that a thread deals out to all buckets from its cache, and enough
-/// that the k-mers of a bucket fit there too.
+/// Leading bits of a k-mer that select its bucket: few enough that one thread can write to all buckets from its cache,
+/// and enough that the k-mers of one bucket fit in the cache too.
 const BUCKET_BITS: u32 = 8;
 const BUCKETS: usize = 1 << BUCKET_BITS;
 
-/// The places of all k-mers in [`Sequences::codes`], by k-mer, those of one k-mer in ascending order.
+/// The positions of all k-mers in [`Sequences::codes`], sorted by k-mer, those of one k-mer in ascending order.
 ///
-/// A k-mer that a sequence's end or a letter that is no base cuts short is listed too, as if A's followed it, if
-/// `LEAST_LETTERS` of its letters are there. So the places of a shorter k-mer are those of all k-mers that begin with
-/// it, one behind the other in the index, and one index serves k-mers of every length.
+/// A k-mer that is truncated by the end of a sequence or by an ambiguous base is listed too, padded with A's, if at
+/// least `LEAST_LETTERS` of its bases are present. So the positions of a shorter k-mer are those of all k-mers that
+/// begin with it, contiguous in the index, and one index serves k-mers of every length.
 #[derive(Debug)]
 pub struct Index {
     letters: u32,
-    /// Behind the last place of each k-mer in `places`.
+    /// For each k-mer, the end of its positions in `places`.
     ends: Cow<'static, [u32]>,
     places: Cow<'static, [u32]>,
-    /// What keeps tables that are borrowed.
+    /// Owner of borrowed tables.
     _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Index {
-    /// The letters of k-mers of which there are about as many as places, where the targets have `letters` in all.
+    /// The k-mer length for which there are about as many k-mers as positions in targets of `letters` bases.
     pub fn suited(letters: usize) -> u32 {
         (letters.max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS)
     }
@@ -54,7 +54,7 @@ impl Index {
         Index { _owner: Some(owner), ..self }
     }
 
-    /// Whether tables can be those of an index of k-mers of so many letters, for targets of `all` letters.
+    /// Whether tables can belong to an index of k-mers of `letters` bases, for targets of `all` bases.
     pub fn are_tables(letters: u32, [ends, places]: [&[u32]; 2], all: usize) -> bool {
         let are_long_enough = (LEAST_LETTERS..=MOST_LETTERS).contains(&letters)
             && ends.len() == 1 << (LETTER_BITS * letters)
@@ -64,20 +64,21 @@ impl Index {
         are_long_enough && ascend() && lie_within()
     }
 
-    /// The letters of its k-mers, and its tables, for a file: where the places of each k-mer end, and the places.
+    /// The k-mer length and the tables, for writing to a file: the end of each k-mer's positions, and the positions.
     pub fn tables(&self) -> (u32, &[u32], &[u32]) {
         (self.letters, &self.ends, &self.places)
     }
 
-    /// An index of the k-mers of `letters` letters, `LEAST_LETTERS` at least. There are fewer than 2^32 letters in all.
+    /// Builds an index of the k-mers of `letters` bases, at least `LEAST_LETTERS`. The targets have fewer than 2^32
+    /// bases.
     ///
-    /// A radix sort: k-mers with their places are dealt out to buckets by the first bits of the k-mer, and each bucket is
-    /// sorted by itself, so that no step leaves the cache.
+    /// This is a radix sort: k-mers and their positions are distributed to buckets by the leading bits of the k-mer,
+    /// and each bucket is sorted separately, so that no step leaves the cache.
     pub fn new(targets: &Sequences, letters: u32) -> Index {
         Index::by_stretches(targets, letters, [CHUNK, PIECE])
     }
 
-    /// The same with chunks and pieces of so many letters.
+    /// The same, with chunks of `chunk` bases and pieces of `piece` bases.
     fn by_stretches(targets: &Sequences, letters: u32, [chunk, piece]: [usize; 2]) -> Index {
         let mut ends = vec![0u32; 1 << (LETTER_BITS * letters)];
         let of_bucket = ends.len() / BUCKETS;
@@ -109,8 +110,8 @@ impl Index {
         Index { letters, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
     }
 
-    /// The k-mer that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
-    /// are too few, or one of them is no base.
+    /// The k-mer that `codes` begin with, and its length: the index's k-mer length, or less if `codes` is shorter.
+    /// `None` if `codes` is too short, or if one of the bases is ambiguous.
     pub fn kmer(&self, codes: &[u8]) -> Option<(usize, u32)> {
         let letters = self.letters.min(to_u32(codes.len()));
         let base = |kmer, &code: &u8| is_base(code).then(|| kmer << LETTER_BITS | usize::from(code));
@@ -118,8 +119,8 @@ impl Index {
         (letters >= LEAST_LETTERS).then_some((kmer, letters))
     }
 
-    /// Which of [`Index::places`] may be those of a k-mer of so many letters: all that are, and those where a k-mer cut
-    /// short looks like it.
+    /// Range in [`Index::places`] for a k-mer of a given length. It contains all positions of the k-mer, and those of
+    /// truncated k-mers that look like it after padding.
     pub fn range(&self, (kmer, letters): (usize, u32)) -> Range<usize> {
         let shift = LETTER_BITS * (self.letters - letters);
         let (first, behind) = (kmer << shift, (kmer + 1) << shift);
@@ -127,27 +128,27 @@ impl Index {
         start as usize..self.ends[behind - 1] as usize
     }
 
-    /// Some of the places; none where the file that the index lies in was cut meanwhile, and the range is none.
+    /// The positions in a range. Empty if the index file was truncated meanwhile so that the range is invalid.
     pub fn places(&self, range: Range<usize>) -> &[u32] {
         self.places.get(range).unwrap_or_default()
     }
 }
 
-/// The k-mers of some letters of the targets with their places, bucket by bucket.
+/// K-mers of a stretch of the targets with their positions, sorted by bucket.
 struct Piece {
-    /// The first of the letters.
+    /// Position of the first base of the stretch.
     start: u32,
     /// Where the k-mers of each bucket end.
     ends: Vec<u32>,
-    /// The bits of each k-mer behind those that tell its bucket, and how far from the first letter it is.
+    /// The bits of each k-mer after those that select its bucket, and the k-mer's offset from `start`.
     kmers: Vec<(u16, u16)>,
 }
 
-// Both fit.
+// Both values fit in 16 bits.
 const _: () = assert!(LETTER_BITS * MOST_LETTERS - BUCKET_BITS <= 16 && PIECE <= 1 << 16);
 
 impl Piece {
-    /// The k-mers of a bucket by their places in it, each with its place, in the order of these.
+    /// The k-mers of a bucket by their index in it, each with its position, in ascending order of position.
     fn bucket(&self, bucket: usize) -> impl Iterator<Item = (usize, u32)> {
         let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
         let kmers = &self.kmers[start as usize..self.ends[bucket] as usize];
@@ -155,13 +156,13 @@ impl Piece {
     }
 }
 
-/// The stretches of so many letters that a range is cut into.
+/// Cuts a range into stretches of `letters` bases.
 fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
     let end = range.end;
     range.step_by(letters).map(|start| start..end.min(start + letters)).collect()
 }
 
-/// The k-mers that begin in each of these stretches of the targets' letters.
+/// Collects the k-mers that begin in each of these stretches of the concatenated targets.
 fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<Piece> {
     let shift = LETTER_BITS * letters - BUCKET_BITS;
     let piece = |stretch: Range<usize>| {
@@ -177,7 +178,7 @@ fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<
             let count = std::mem::replace(next, sum);
             sum += count;
         }
-        // Until all are dealt out, an end is where the next k-mer of its bucket goes.
+        // Until all k-mers are distributed, an end is the index of the next k-mer of its bucket.
         let mut kmers = vec![(0u16, 0u16); found.len()];
         let mask = (1u32 << shift) - 1;
         for (kmer, place) in found {
@@ -190,16 +191,16 @@ fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<
     stretches.into_par_iter().map(piece).collect()
 }
 
-/// The k-mers of a bucket: how often each stands, and room for their places.
+/// The k-mers of a bucket: the number of occurrences of each, and memory for their positions.
 struct Bucket<'a> {
-    /// Places of all k-mers before.
+    /// Number of positions of all k-mers in earlier buckets.
     before: u32,
     ends: &'a mut [u32],
     places: &'a mut [u32],
 }
 
 impl Bucket<'_> {
-    /// Makes the numbers of places where the first one of each k-mer goes.
+    /// Turns the counts into the index of the first position of each k-mer.
     fn begin(&mut self) {
         let mut next = 0;
         for end in self.ends.iter_mut() {
@@ -208,7 +209,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// Lists places. An end is where the next place of its k-mer goes.
+    /// Stores positions. An end is the index of the next position of its k-mer.
     fn fill(&mut self, bucket: usize, pieces: &[Piece]) {
         for (kmer, place) in pieces.iter().flat_map(|piece| piece.bucket(bucket)) {
             let next = &mut self.ends[kmer];
@@ -217,17 +218,18 @@ impl Bucket<'_> {
         }
     }
 
-    /// Makes the ends those in the places of all buckets.
+    /// Turns the ends in this bucket into ends in the positions of all buckets.
     fn end(&mut self) {
         self.ends.iter_mut().for_each(|end| *end += self.before);
     }
 }
 
-/// Calls with each k-mer that begins at one of the places `of`, and its place, in the order of places.
+/// Calls `call` with each k-mer that begins at one of the positions `of`, and its position, in ascending order of
+/// position.
 fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
     let mask = (1 << (LETTER_BITS * letters)) - 1;
     let behind = to_u32(of.end);
-    // K-mers behind are those of another stretch, whether they are whole or seem to be cut short here.
+    // Later k-mers belong to another stretch, whether they are complete or look truncated here.
     let mut call = |kmer, place| {
         if place < behind {
             call(kmer, place);
@@ -237,7 +239,7 @@ fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: 
     while index < targets.len() && targets.start(index) < of.end {
         let start = targets.start(index).max(of.start);
         let end = targets.start(index + 1).min(of.end + letters as usize - 1);
-        // Letters of the k-mer so far, and its number.
+        // The current k-mer and its number of bases so far.
         let (mut kmer, mut known) = (0usize, 0);
         for (place, &code) in (to_u32(start)..).zip(&targets.codes()[start..end]) {
             if is_base(code) {
@@ -256,8 +258,8 @@ fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: 
     }
 }
 
-/// The k-mers that end too early, before the place `end`, where `known` bases stand in front of it, the last of them in
-/// `kmer`.
+/// Calls `call` with the k-mers that are truncated at position `end`, where `known` bases precede it, the last of them
+/// in `kmer`.
 fn cut_short(kmer: usize, known: u32, end: u32, letters: u32, call: &mut impl FnMut(usize, u32)) {
     for there in (LEAST_LETTERS..letters).rev().filter(|&there| there <= known) {
         let own = kmer & ((1 << (LETTER_BITS * there)) - 1);
@@ -280,7 +282,7 @@ mod tests {
         let sequences: Vec<Vec<u8>> =
             lengths.iter().map(|&len| (0..len).map(|_| letter(40).saturating_sub(35)).collect()).collect();
         let targets: Sequences = sequences.iter().map(Vec::as_slice).collect();
-        // Stretches of all sizes: shorter than a k-mer, and longer than all letters.
+        // Stretches of all sizes: shorter than a k-mer, and longer than all bases.
         let sizes = [[1, 1], [20, 7], [64, 64], [100, 8], [1000, 9], [CHUNK, PIECE]];
         for (letters, sizes) in
             [6, 7, 9, 12].into_iter().flat_map(|letters| sizes.map(|sizes| (letters, sizes)))

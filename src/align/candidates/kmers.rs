@@ -1,4 +1,4 @@
-//! Seeds that stand in the targets as they are, by an index of their k-mers.
+//! Exact seed matches in the targets, located by a k-mer index.
 
 use super::index::{Index, LEAST_LETTERS};
 use crate::terms::alphabet::is_base;
@@ -13,30 +13,30 @@ pub struct Kmers {
     targets: Arc<Sequences>,
     holding: Holding,
     letters: u32,
-    /// `None` inside where its threads could not be started, or the file of the targets is damaged.
+    /// `None` inside if the threads that build the index could not be started, or if the targets' file is damaged.
     index: OnceLock<Option<Index>>,
     stored: Option<StoredIndex>,
 }
 
-/// An index that lies in a file, with k-mers of so many letters.
+/// An index that is stored in a file, with k-mers of `letters` bases.
 #[derive(Clone)]
 pub struct StoredIndex {
     pub letters: u32,
-    /// Proves the index, and gives it; `None` where it is damaged.
+    /// Verifies and returns the index, or `None` if it is damaged.
     pub load: Arc<dyn Fn() -> Option<Index> + Send + Sync>,
 }
 
-/// Where the index has the k-mers of a query's seeds.
+/// Index ranges of the k-mers of a query's seeds.
 #[derive(Debug, Default)]
 pub struct Places {
-    /// Where a seed begins in the query, and the k-mer that it begins with.
+    /// Start of each seed in the query, and the k-mer that the seed begins with.
     kmers: Vec<(usize, (usize, u32))>,
-    /// The same with where the index has the places of the k-mer.
+    /// Start of each seed in the query, and the index range of its k-mer.
     places: Vec<(usize, Range<usize>)>,
 }
 
-/// What is called for each place where a seed stands: where it begins in the query and in the letters of all targets, its
-/// target, and which of the letters are the target's.
+/// Callback for each position where a seed occurs: the start of the seed in the query and in the concatenated targets,
+/// the target, and the target's range in the concatenated targets.
 pub trait Place: FnMut(usize, usize, u32, &Range<usize>) {}
 
 impl<F: FnMut(usize, usize, u32, &Range<usize>)> Place for F {}
@@ -48,41 +48,42 @@ impl Kmers {
         Kmers { targets, holding, letters, index: OnceLock::new(), stored: None }
     }
 
-    /// Takes an index from a file instead of making one, if its k-mers have as many letters.
+    /// Uses an index from a file instead of building one, if its k-mers have the same length.
     pub fn store(&mut self, stored: StoredIndex) {
         self.stored = Some(stored).filter(|stored| stored.letters == self.letters);
     }
 
-    /// Whether the index comes from a file, which takes next to no time.
+    /// Whether the index comes from a file, which costs almost no time.
     pub fn are_stored(&self) -> bool {
         self.stored.is_some()
     }
 
-    /// Letters of the shortest seeds that can be looked up.
+    /// Length of the shortest seeds that can be looked up, in bases.
     pub fn least(&self) -> usize {
         LEAST_LETTERS as usize
     }
 
-    /// Letters of the k-mers that seeds are looked up by, where they have so many.
+    /// Length of the k-mers that seeds are looked up by, in bases. Shorter seeds are looked up as a whole.
     pub fn letters(&self) -> u32 {
         self.letters
     }
 
-    /// Whether the index was made, or could not be.
+    /// Whether the index was built, or building it failed.
     pub fn are_tried(&self) -> bool {
         self.index.get().is_some()
     }
 
-    /// Whether the index is there.
+    /// Whether the index is available.
     pub fn are_ready(&self) -> bool {
         matches!(self.index.get(), Some(Some(_)))
     }
 
-    /// Makes or reads the index, if it is not there yet. Codes that are mapped from a file are proven first: a damaged
-    /// one would hide a seed.
+    /// Builds or loads the index unless it is available. Codes that are mapped from a file are verified first: a
+    /// damaged code would hide a seed.
     ///
-    /// A thread that calls while it is made waits, without taking up other work of its pool. So the index is made in a pool
-    /// of its own: in the caller's, a thread could wait here for work that lies below on its own stack.
+    /// A thread that calls this while the index is built waits without stealing other work from its pool. So the index
+    /// is built in a pool of its own: in the caller's pool, a thread could wait for work that is below it on its own
+    /// stack.
     pub fn prepare(&self) {
         self.index.get_or_init(|| {
             let (done, made) = sync_channel(1);
@@ -101,22 +102,23 @@ impl Kmers {
         });
     }
 
-    /// Looks up the k-mers of a query's seeds, and counts the places that the index has for them: more than there are of
-    /// the seeds. 0 where the index is not ready.
+    /// Looks up the k-mers of a query's seeds and returns the number of their positions in the index, which is at least
+    /// the number of seed occurrences. Returns 0 if the index is not ready.
     pub fn look_up(&self, query: &[u8], seed: usize, found: &mut Places) -> usize {
         let Places { kmers, places } = found;
         kmers.clear();
         places.clear();
         let Some(Some(index)) = self.index.get() else { return 0 };
-        // One loop after the other, so that the processor waits for many places of the memory at a time.
+        // Two separate loops let the processor overlap many memory accesses.
         let seeds = query.chunks_exact(seed).enumerate();
         kmers.extend(seeds.filter_map(|(k, codes)| Some((k * seed, index.kmer(codes)?))));
         places.extend(kmers.iter().map(|&(from, kmer)| (from, index.range(kmer))));
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
-    /// Of seeds that were looked up and are no longer than the index's k-mers, those that begin at these letters of the query:
-    /// where each begins, and all its places. Some places may be others: where a sequence's end cuts it short.
+    /// Returns the looked-up seeds that begin in `letters` of the query and are no longer than the index's k-mers, each
+    /// with its start and all its positions. Some positions may be false: those where the end of a sequence truncates
+    /// the k-mer.
     pub fn listed<'a>(
         &'a self,
         found: &'a Places,
@@ -129,8 +131,8 @@ impl Kmers {
         found.places[first..behind.max(first)].iter().map(move |(from, range)| (*from, places(range)))
     }
 
-    /// Calls with each place where a seed of the query that was looked up stands as it is, of the first `most` places that
-    /// the index has for each.
+    /// Calls `call` for each exact occurrence of a looked-up seed of the query, among the first `most` positions that
+    /// the index has for each seed.
     pub fn for_each_place(
         &self,
         (query, seed): (&[u8], usize),
@@ -141,7 +143,7 @@ impl Kmers {
         let Some(Some(index)) = self.index.get() else { return };
         for (from, range) in &found.places {
             let codes = &query[*from..from + seed];
-            // A letter that is no base matches nothing.
+            // An ambiguous base matches nothing.
             if !codes.iter().all(|&code| is_base(code)) {
                 continue;
             }
@@ -152,7 +154,7 @@ impl Kmers {
                 }
                 let target = self.holding.of(&self.targets, place);
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
-                // A seed lies in one target.
+                // A seed must not cross the end of its target.
                 if place + seed <= bounds.end {
                     call(*from, place, to_u32(target), &bounds);
                 }

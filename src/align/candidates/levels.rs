@@ -1,111 +1,114 @@
-//! How far down a query is searched by its seeds: levels, and what they cost.
+//! Levels of the seed filter, and their costs.
 //!
-//! On a *level* the query is cut into seeds of some length. From a certain score on ([`super::seed_scores`]) every alignment
-//! holds such a seed, so the windows around the places of the seeds hold all that score so much, and nothing is known
-//! of what scores less. Shorter seeds reach down to lower scores, and stand in more places by chance.
+//! On a *level* the query is cut into seeds of one length. From a certain score on ([`super::seed_scores`]) every
+//! alignment contains such a seed, so the windows around the seeds' positions contain all alignments of at least this
+//! score. The level tells nothing about lower scores. Shorter seeds cover lower scores, but have more chance matches.
 
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
 use super::{Wanted, counting};
+use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
+use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_i32, to_u32, whole_i32};
 use crate::terms::scoring::Scoring;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-/// Letters of a seed that is looked up as it is, at most, and of one that is searched with edits, at least and at
-/// most; and the most edits of it.
+/// Maximum length of a seed that is looked up exactly, range of lengths of a seed that is searched with edits (in
+/// bases), and maximum number of its edits.
 const MOST_SEED: usize = 32;
 const SCANNED_SEEDS: std::ops::RangeInclusive<usize> = 10..=64;
 const MOST_EDITS: usize = 3;
-/// Where nothing was found, the next level has at most this share of the score, in tenths.
+/// After a level that found nothing, the next level's score is at most this share of it, in tenths.
 const NEXT_TENTHS: i32 = 9;
-/// A scan takes its time whatever it finds. So where one has found nothing, the next goes for the lowest scores that it
-/// reaches in this many times the cells.
+/// A scan takes its time whatever it finds. So after a scan that found nothing, the next scan uses the level with the
+/// lowest score among those within this factor of the next level's cost.
 const SCANNED_LOWER: f64 = 1.25;
-/// A level pays if it leaves one of so many columns, and finds its places in one of so many of the cells.
+/// A level pays if it keeps at most one in this many columns, and if finding its seeds costs at most one in this many
+/// cells.
 const PAYS: f64 = 3.0;
-/// The first level leaves this share of what a perfect query could score to edits, unless a longer seed
-/// would stand nowhere by chance.
+/// The first level covers all alignments of at least this share of the maximum score, if any level does.
 const FIRST_SHARE: f64 = 0.8;
-/// Windows of the first level that a query has by chance, at most.
+/// Maximum number of chance windows of a query on the first level.
 const MOST_BY_CHANCE: f64 = 8.0;
-/// The share of a full search that all levels of a query may cost together: one of two strands in whole, and a little for its
-/// seeds. What goes beyond it is searched in full: so the filter costs at most so much more than no filter.
+/// Share of a full search's cost that all levels of a query may cost together: one of two strands, and a little for the
+/// seeds. A query that exceeds it gets a full search, so the filter adds at most this share to the cost of a full
+/// search.
 const MOST_SHARE: f64 = 0.55;
-/// What a window costs that is found and not scored, in windows that are scored.
+/// Cost of a window that is found but not scored, relative to a scored window.
 const UNSCORED: f64 = 0.1;
-/// Seeds are counted where that is expected to take at most so many times as much as looking for one: where a stretch of the
-/// query stands elsewhere as well, single seeds lead to windows there, and counts don't.
+/// Seeds are counted if the expected cost is at most this many times that of looking for a single seed. If a part of
+/// the query also occurs elsewhere, single seeds lead to windows there, and counts do not.
 const COUNTED_MORE: f64 = 1.25;
-/// Lengths of queries whose levels are kept.
+/// Number of query lengths whose levels are cached.
 const KEPT_LENGTHS: usize = 1 << 12;
 
-/// What finds the places of seeds.
+/// How seeds are located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SeedKind {
-    /// An index of the targets' k-mers, for seeds as they are.
+    /// By an index of the targets' k-mers, for exact seeds.
     Index,
-    /// A scan of all targets, for seeds with edits.
+    /// By a scan of all targets, for seeds with edits.
     Scan,
 }
 
-/// What the steps of a filter take, in cells that the engine scores in the same time. The constants were measured on one
-/// core with AVX-512.
+/// Costs of the filter's steps, as the number of cells that the engine scores in the same time. The constants were
+/// measured on one core with AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Costs {
-    /// A place of the index that is looked at.
+    /// Examining one position of the index.
     pub place: f64,
-    /// A place of the index that is counted, and a bin whose count is made 0.
+    /// Counting one position of the index, and clearing one bin.
     pub counted: f64,
     pub bin: f64,
-    /// A bin with its share of a count: it is sorted, and those beside it are looked at.
+    /// Processing a bin that has its share of a count: it is sorted, and its neighbors are examined.
     pub hot: f64,
-    /// A letter that is compared where no gap is looked for.
+    /// Comparing one base without gaps.
     pub compared: f64,
-    /// A letter of a target that is scanned for a letter of a seed.
+    /// Scanning one target base for one seed base.
     pub scanned: f64,
-    /// A letter of a target that a scan goes through, whatever number of seeds it is for: packing and sending.
+    /// Passing over one target base in a scan, independent of the number of seeds: packing and sending.
     pub pass: f64,
-    /// An end that a scan finds. One thread takes them, while the engine waits.
+    /// Processing one end that a scan finds. One thread does this while the engine waits.
     pub end: f64,
-    /// A letter of a target that the index takes up.
+    /// Indexing one target base.
     pub indexed: f64,
 }
 
-/// Cells that are scored in a nanosecond: by a thread for each byte of its vectors, by the specification engine, and by a
-/// GPU.
+/// Cells scored per nanosecond: by a thread for each byte of its vectors, by the specification engine, and by a GPU.
 const BYTE_CELLS: f64 = 0.24;
 const PLAIN_CELLS: f64 = 0.2;
 const GPU_CELLS: f64 = 1500.0;
-/// Bytes of a vector of AVX-512.
+/// Bytes of an AVX-512 vector.
 const WIDE: usize = 64;
 
 impl Costs {
-    /// Where `threads` cores score, with vectors of so many bytes.
+    /// Costs if `threads` cores score with vectors of `bytes` bytes.
     pub fn on_cores(bytes: usize, threads: usize) -> Costs {
         Costs::of(bytes as f64 * BYTE_CELLS * threads as f64, threads)
     }
 
-    /// Where GPUs score, beside `threads` threads of the host.
+    /// Costs if GPUs score, with `threads` threads on the host.
     pub fn on_gpus(cards: usize, threads: usize) -> Costs {
         Costs::of(GPU_CELLS * cards as f64, threads)
     }
 
-    /// Where the specification engine scores.
+    /// Costs if the specification engine scores.
     pub fn on_plain(threads: usize) -> Costs {
         Costs::of(PLAIN_CELLS * threads as f64, threads)
     }
 
-    /// Where the engine scores so many cells in a nanosecond, beside `threads` threads of the host.
+    /// Costs if the engine scores the given number of cells per nanosecond, with `threads` threads on the host.
     pub fn of(cells_a_nanosecond: f64, threads: usize) -> Costs {
         let on_all = |nanoseconds: f64| nanoseconds * cells_a_nanosecond / threads.max(1) as f64;
         Costs {
             place: on_all(20.0),
             counted: on_all(2.0),
             bin: on_all(0.1),
-            // As much as lets short reads gain by it: a bin alone takes less, but misses of caches slow what follows.
+            // Chosen so that short reads gain from counts. A bin alone costs less, but its cache misses slow the steps
+            // after it.
             hot: on_all(100.0),
             compared: on_all(0.7),
             scanned: 1.0 / 18.0,
@@ -122,12 +125,12 @@ impl Default for Costs {
     }
 }
 
-/// What is known of alignments that score enough.
+/// Guarantee about the alignments that reach the level's score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Known {
-    /// Each holds a seed.
+    /// Each contains a seed.
     Held(SeedScores),
-    /// Each holds seeds of one segment on near diagonals.
+    /// Each contains seeds of one segment on nearby diagonals.
     Counted(SeedCounts),
 }
 
@@ -135,28 +138,28 @@ pub enum Known {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     pub kind: SeedKind,
-    /// Letters of a seed.
+    /// Length of a seed, in bases.
     pub seed: usize,
-    /// Most edits with which a seed is searched.
+    /// Maximum number of edits with which a seed is searched.
     pub edits: usize,
-    /// Every alignment of at least this score lies in a window.
+    /// Every alignment of at least this score is contained in a window.
     pub least: i32,
     pub known: Known,
-    /// Places where a seed stands by chance, if letters are random.
+    /// Expected number of chance matches of seeds in random bases.
     pub by_chance: f64,
-    /// Columns of all windows, about.
+    /// Approximate number of columns of all windows.
     pub columns: f64,
-    /// Cells that could be scored while the places are found, about.
+    /// Approximate cost of finding the seeds, in cells.
     pub seeding: f64,
 }
 
 impl Level {
-    /// Whether this one is looked through more quickly.
+    /// Whether this level is faster to search.
     pub fn is_quicker_than(&self, other: &Level) -> bool {
         self.by_chance < other.by_chance
     }
 
-    /// What an alignment does not exceed that holds so many seeds on a level where one is enough.
+    /// Maximum score of an alignment that contains `held` seeds, if the level requires only one seed.
     pub fn most_score(&self, held: u32) -> i32 {
         match self.known {
             Known::Held(scores) => scores.most_score(held as usize),
@@ -164,43 +167,46 @@ impl Level {
         }
     }
 
-    /// What the windows cost where only scores of `least` or more count, in windows that are scored.
+    /// Cost of the windows if only scores of `least` or more count, in scored windows.
     fn cost(&self, least: i32) -> f64 {
-        // With one seed by chance, can it score so much?
+        // Whether an alignment with a single seed can reach this score.
         let scored = self.most_score(1) >= least;
         1.0 + self.by_chance * if scored { 1.0 } else { UNSCORED }
     }
 
-    /// Cells that a query of `len` letters takes where only scores of `least` or more count, about.
+    /// Approximate cost of a query of `len` bases if only scores of `least` or more count, in cells.
     fn cells_for(&self, len: usize, least: i32) -> f64 {
         self.seeding + self.columns * len as f64 * self.cost(least) / (1.0 + self.by_chance)
     }
 
-    /// Cells that a query of `len` letters takes on this level, about.
+    /// Approximate cost of a query of `len` bases on this level, in cells.
     pub fn cells(&self, len: usize) -> f64 {
         self.seeding + self.columns * len as f64
     }
 }
 
-/// What levels are chosen for.
+/// Input for the choice of levels.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Letters of all targets.
+    /// Number of bases of all targets.
     pub letters: usize,
     pub strands: u32,
     pub scoring: Arc<Scoring>,
     pub costs: Costs,
-    /// Letters of the k-mers that seeds are looked up by, where they have so many.
+    /// Length of the k-mers that seeds are looked up by, in bases. Shorter seeds are looked up as a whole.
     pub kmer: u32,
-    /// Letters of the shortest seed that can be looked up.
+    /// Length of the shortest seed that can be looked up, in bases.
     pub least_seed: usize,
+    /// [`SeedAlphabet::size`].
+    pub alphabet: f64,
 }
 
 impl Field {
-    /// For queries on so many strands, and seeds of any length.
+    /// Input for queries on `strands` strands and seeds of any length.
     pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
         let (letters, scoring) = (targets.letters(), Arc::clone(scoring));
-        Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0 }
+        let alphabet = SeedAlphabet::of(&scoring).map_or(f64::from(BASES), |alphabet| alphabet.size());
+        Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0, alphabet }
     }
 
     /// Columns of a full search.
@@ -208,12 +214,12 @@ impl Field {
         self.letters as f64 * f64::from(self.strands)
     }
 
-    /// Cells of a full search for a query of `len` letters.
+    /// Cells of a full search for a query of `len` bases.
     pub fn whole(&self, len: usize) -> f64 {
         self.columns() * len as f64
     }
 
-    /// Cells that a scan takes for each of `records`, whatever their seeds are.
+    /// Cost of one scan for each of `records` that share it, independent of their seeds, in cells.
     pub fn pass(&self, records: usize) -> f64 {
         self.letters as f64 * self.costs.pass / records.max(1) as f64
     }
@@ -222,12 +228,12 @@ impl Field {
         f64::from(self.scoring.max_potential()) * len as f64
     }
 
-    /// Cells that finding the places of a query's seeds takes, of which there are so many by chance.
+    /// Cost of finding a query's seeds, in cells. `places` is the expected number of chance matches.
     fn seeding(&self, kind: SeedKind, len: usize, seed: usize, places: f64) -> f64 {
         let seeds = (len / seed) as f64;
         match kind {
             SeedKind::Index => {
-                let by_chance = self.columns() / 4f64.powi(to_i32(self.kmer.min(to_u32(seed))));
+                let by_chance = self.columns() / self.alphabet.powi(to_i32(self.kmer.min(to_u32(seed))));
                 seeds * (f64::from(self.strands) + by_chance) * self.costs.place
             }
             SeedKind::Scan => {
@@ -236,8 +242,8 @@ impl Field {
         }
     }
 
-    /// Letters that a scan goes through on all strands, overlaps of its chunks and what a short text leaves of vectors
-    /// included.
+    /// Number of bases that a scan reads on all strands, including overlaps of its chunks and partly filled vectors of
+    /// a short text.
     fn scanned(&self) -> f64 {
         const LEAST: f64 = (512 * 128) as f64;
         (self.letters as f64 * 1.1).max(LEAST) * f64::from(self.strands)
@@ -247,9 +253,9 @@ impl Field {
         let scores = SeedScores::new(len, seed, edits, &self.scoring)?;
         let least = scores.least_score();
         let window = self.window(len, least);
-        // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
+        // A base replaced by one of 3 others, deleted, or preceded by one of 4: about 8 ways for each position.
         let ways: f64 = (1..=edits).map(|edit| 8.0 * seed as f64 / edit as f64).product();
-        let by_chance = (len / seed) as f64 * self.columns() * ways / 4f64.powi(to_i32(seed));
+        let by_chance = (len / seed) as f64 * self.columns() * ways / self.alphabet.powi(to_i32(seed));
         let columns = (1.0 + by_chance) * window;
         let seeding = self.seeding(kind, len, seed, by_chance);
         let pays = self.pays(len, (columns, seeding));
@@ -257,18 +263,18 @@ impl Field {
         pays.then_some(Level { kind, seed, edits, least, known, by_chance, columns, seeding })
     }
 
-    /// Columns of a window in which a query of `len` letters scores `least`.
+    /// Columns of a window that can contain an alignment of score `least` for a query of `len` bases.
     pub fn window(&self, len: usize, least: i32) -> f64 {
         let slack = (self.perfect(len) - f64::from(least) - f64::from(self.scoring.gap_open)).max(0.0);
         len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend)
     }
 
-    /// Whether a level that takes so much pays for a query of `len` letters.
+    /// Whether a level with these columns and this seeding cost pays for a query of `len` bases.
     fn pays(&self, len: usize, (columns, seeding): (f64, f64)) -> bool {
         columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len)
     }
 
-    /// Cells that the levels of a query of `len` letters may take together.
+    /// Maximum number of cells that the levels of a query of `len` bases may cost together.
     pub fn most(&self, len: usize) -> f64 {
         self.whole(len) * MOST_SHARE
     }
@@ -279,7 +285,7 @@ impl Field {
 pub struct Levels {
     pub kind: SeedKind,
     pub field: Field,
-    /// Those of fewer windows by chance and of higher scores first.
+    /// Cached levels, those with fewer chance windows and higher scores first.
     kept: RwLock<HashMap<usize, Arc<[Level]>>>,
 }
 
@@ -288,12 +294,12 @@ impl Levels {
         Levels { kind, field, kept: RwLock::default() }
     }
 
-    /// Chooses levels by other costs.
+    /// Replaces the costs, and with them the choice of levels.
     pub fn set_costs(&mut self, costs: Costs) {
         *self = Levels::new(self.kind, Field { costs, ..self.field.clone() });
     }
 
-    /// The level to begin with for a query of `len` letters; `None` where none pays.
+    /// The level to begin with for a query of `len` bases. `None` if no level pays.
     pub fn first(&self, len: usize) -> Option<Level> {
         let levels = self.levels(len);
         let enough = whole_i32(self.field.perfect(len) * FIRST_SHARE);
@@ -303,7 +309,8 @@ impl Levels {
         self.or_counted(level, (len, enough)).or(levels.last().copied())
     }
 
-    /// A level, or one that counts seeds if that takes hardly more, for all that scores `least` or more.
+    /// Returns a level that counts seeds if it covers all scores of `least` or more and costs hardly more, or else
+    /// `level`.
     fn or_counted(&self, level: Option<Level>, (len, least): (usize, i32)) -> Option<Level> {
         let is_long = len >= LONG * self.field.kmer as usize;
         let is_quick = |level: &Level| !is_long && level.by_chance <= MOST_BY_CHANCE;
@@ -315,7 +322,7 @@ impl Levels {
         counted.filter(|counted| counted.cells(len) <= most).or(level)
     }
 
-    /// The level for the lowest scores among those that take hardly more cells than `level`.
+    /// The level for the lowest scores among the levels that cost hardly more than `level`.
     fn lowered(&self, levels: &[Level], len: usize, level: Level) -> Level {
         let most = level.cells(len) * SCANNED_LOWER;
         let lower = |other: &&Level| other.least <= level.least && other.cells(len) <= most;
@@ -325,7 +332,7 @@ impl Levels {
         }
     }
 
-    /// The quickest level that holds all that score `most` or more; `None` where none does, or pays.
+    /// The fastest level that covers all alignments of score `most` or more. `None` if no level covers them or pays.
     pub fn at_most(&self, len: usize, most: i32) -> Option<Level> {
         let levels = self.levels(len);
         let able = levels.iter().filter(|level| level.least <= most);
@@ -333,7 +340,7 @@ impl Levels {
         self.or_counted(quickest, (len, most))
     }
 
-    /// The next level below one on which nothing was found, where `spent` cells were; `None` where none pays.
+    /// The next level after one that found nothing and cost `spent` cells in all. `None` if no level pays.
     pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
         let levels = self.levels(len);
         let least = to_i32(i64::from(level.least) * i64::from(NEXT_TENTHS) / 10);
@@ -341,18 +348,18 @@ impl Levels {
         let next = self.or_counted(next.copied(), (len, least));
         let last = || levels.last().filter(|last| last.least < level.least).copied();
         let next = next.or_else(last).map(|level| self.lowered(&levels, len, level))?;
-        // An index tells what a level takes before that is spent.
+        // An index predicts the cost of a level before it is spent.
         let pays = self.kind == SeedKind::Index || next.cells(len) <= self.field.most(len) - spent;
         pays.then_some(next)
     }
 
-    /// Cells that the level that is wanted for a query of `len` letters may take, windows at their most.
+    /// Maximum number of cells that the wanted level may cost for a query of `len` bases, including its windows.
     pub fn most(&self, len: usize, wanted: &Wanted) -> f64 {
-        // Behind a level that is the last one comes no full search.
+        // No full search follows the last level.
         if wanted.is_last { self.field.whole(len) } else { self.field.most(len) - wanted.spent }
     }
 
-    /// Cells that a query of `len` letters takes on its first level, or in full where none pays, about.
+    /// Approximate cost of a query of `len` bases on its first level, or of its full search if no level pays, in cells.
     pub fn cells(&self, len: usize) -> f64 {
         self.first(len).map_or(self.field.whole(len), |level| level.cells(len))
     }

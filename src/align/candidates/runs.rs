@@ -1,7 +1,8 @@
 //! Exact runs: bases that a query and a target share on one diagonal.
 //!
-//! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on the number
-//! of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left out.
+//! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on
+//! the number of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left
+//! out.
 
 use super::boxes::{Boxes, RunBox, covered};
 use crate::terms::batch::{Batch, Sequences};
@@ -13,7 +14,7 @@ use std::ops::Range;
 
 /// Bases of a k-mer at most: two bits each.
 const MOST_KMER: usize = 28;
-/// Rows from one k-mer of the table to the next, where k-mers are long enough to be rare.
+/// Rows from one k-mer of the table to the next, if k-mers are long enough to be rare.
 const STRIDE: usize = 4;
 const LEAST_SPARSE: usize = 14;
 /// Target columns of one unit of work.
@@ -22,15 +23,16 @@ const STRETCH: usize = 1 << 18;
 pub const MOST_RUNS: usize = 1 << 11;
 /// Bits of the table's sieve for each k-mer.
 const SIEVE: usize = 16;
-/// Columns of all targets up to which k-mers that no target contains are kept out of the table.
+/// Maximum number of target columns with which the table omits k-mers that no target contains.
 const FEW_COLUMNS: usize = 1 << 20;
-/// Entries of a k-mer above which those of finished queries are dropped, and uses of the k-mer between two such passes.
+/// Number of entries of a k-mer above which entries of finished queries are dropped, and number of uses of the k-mer
+/// between two of these passes.
 const HOT: usize = 1 << 6;
 const HOT_USES: u32 = 1 << 10;
-/// Rows of a block, and blocks of a query of which the first one has k-mers in a sparse table.
+/// Rows per block. In a sparse table, the first of each `BLOCKS` blocks of a query has k-mers.
 const BLOCK: usize = 64;
 const BLOCKS: usize = 8;
-/// Groups of queries that are searched apart.
+/// Number of groups of queries that are searched separately.
 const GROUPS: usize = 8;
 /// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -179,8 +181,8 @@ impl Table {
     }
 }
 
-/// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the order of
-/// targets and columns. `None` for a query with more than [`MOST_RUNS`].
+/// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the
+/// order of targets and columns. `None` for a query with more than [`MOST_RUNS`].
 pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Vec<ExactRun>>> {
     let search = Search { batch, queries, least };
     let mut all: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
@@ -224,11 +226,12 @@ pub struct RunQuestions<'a> {
     pub enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
 }
 
-/// Finds the positions of the runs of `queries`, which are all orientations of some records. If a run of a record qualifies on a
-/// target, and enough rows of one orientation are near runs there, boxes and rows of the record on the target may be missing.
+/// Finds the positions of the runs of `queries`, which are all orientations of some records. If a run of a record
+/// qualifies on a target, and enough rows of one orientation are near runs there, boxes and rows of the record on the
+/// target may be missing.
 ///
-/// A few k-mers of each query show this of most targets that a query belongs to. So a sparse table comes first, and a full one
-/// for what is left.
+/// A few k-mers of each query show this of most targets that a query belongs to. So the search uses a sparse table
+/// first, and then a full table for the targets on which a query is not decided.
 pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<NearRuns> {
     let RunQuestions { strands, least, enough, .. } = asked;
     let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];
@@ -258,7 +261,7 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
     let records: Vec<usize> = (0..queries.len() / strands.max(1)).collect();
     let none = vec![Vec::new(); records.len()];
     search(&mut all, &records, &none, true);
-    // Targets on which a record needs no further search. What else the sparse table found is found again.
+    // Targets on which a record needs no further search. Other results of the sparse table are found again.
     let decide = |(own, queries): (&mut [[Boxes; 2]], &[u32])| -> Vec<u32> {
         let mut decided = Vec::new();
         for ([boxes, near], &query) in own.iter_mut().zip(queries) {
@@ -285,8 +288,8 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
     all.into_par_iter().map(closed).collect()
 }
 
-/// The records that some targets are left for. Those that were decided on one target are searched apart from the others, since
-/// that target need not be searched for them.
+/// Groups of the records that still have targets to search. Records that were decided on one target form a group of
+/// their own, since that target need not be searched for them.
 fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
     let mut of_target: HashMap<Option<u32>, Vec<usize>> = HashMap::new();
     for (record, own) in decided.iter().enumerate().filter(|(_, own)| own.len() < targets) {
@@ -299,14 +302,14 @@ fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What becomes of the runs of a stretch of a target. Queries are numbers of those that are searched.
+/// Receiver of the runs on a stretch of a target. Queries are indices into the searched queries.
 trait RunSink: Send {
     /// Whether no further runs of the query are needed from this stretch.
     fn is_full(&self, query: u32) -> bool;
     fn take(&mut self, query: u32, run: ExactRun);
 }
 
-/// Runs, of each query one more than [`MOST_RUNS`] at most.
+/// Runs, at most [`MOST_RUNS`] + 1 of each query.
 #[derive(Default)]
 struct FewRuns {
     runs: Vec<(u32, ExactRun)>,
@@ -330,7 +333,7 @@ struct RunBoxes<'a> {
     queries: &'a [u32],
     asked: RunQuestions<'a>,
     target: u32,
-    /// Whether nothing more is asked about a query, by its number, and a target.
+    /// Whether a query, by its number, is already decided on a target.
     is_decided: &'a (dyn Fn(usize, u32) -> bool + Sync),
     of_query: HashMap<u32, OfQuery>,
 }
@@ -376,8 +379,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Gives the runs of each stretch of the targets that are wanted to a sink of its own, and the sinks to `done`, in the order
-    /// of stretches.
+    /// Finds the runs on each stretch of the wanted targets with a separate sink, and passes the sinks to `done` in the
+    /// order of stretches.
     fn each_stretch<S: RunSink>(
         &self,
         table: &Table,
@@ -412,12 +415,12 @@ impl Search<'_> {
         }
     }
 
-    /// Gives `sink` the runs whose first k-mer of the table begins in these columns of a target.
+    /// Passes `sink` the runs whose first k-mer in the table begins in these columns of a target.
     fn of_stretch(&self, table: &Table, (target, own): (u32, Range<usize>), sink: &mut impl RunSink) {
         let Search { batch, queries, least } = *self;
         let codes = batch.targets.get(target as usize);
         let end = codes.len().min(own.end + table.kmer - 1);
-        // Entries of k-mers that many queries share: a repeat meets them again and again.
+        // Entries of k-mers with more than [`HOT`] entries: a repeat needs them again and again.
         let mut hot: HashMap<u64, (Vec<(u32, u32)>, u32)> = HashMap::new();
         let mut few = Vec::new();
         for_each_kmer(&codes[own.start..end], table.kmer, |word, at| {
@@ -443,7 +446,7 @@ impl Search<'_> {
                 let (rows, row) = (batch.query(queries[query as usize]), row as usize);
                 let before = rows[..row].iter().rev().zip(codes[..column].iter().rev()).take(table.stride);
                 let before = before.take_while(|&(&one, &other)| are_equal(one, other)).count();
-                // The run's first k-mer of the table stands for it.
+                // A run is found at its first k-mer in the table.
                 if before >= table.stride && table.has_before(row) {
                     continue;
                 }
@@ -465,7 +468,7 @@ mod tests {
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
-    /// As the definition has it: all diagonals.
+    /// By definition: all diagonals.
     fn by_definition(query: &[u8], targets: &Sequences, least: usize) -> Vec<ExactRun> {
         let mut runs = Vec::new();
         for (number, target) in targets.iter().enumerate() {
@@ -578,7 +581,8 @@ mod tests {
         assert_eq!((&found[0], &found[1]), (&None, &Some(Vec::new())));
     }
 
-    /// Many queries with one repeat, against that repeat: each is known to have too many runs, or none that is long enough.
+    /// Many queries with one repeat, against that repeat: each is known to have too many runs, or none that is long
+    /// enough.
     #[test]
     fn shared_repeats_end_early() {
         let targets: Sequences = [&vec![0u8; 20_000][..]].into_iter().collect();

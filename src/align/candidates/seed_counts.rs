@@ -1,34 +1,37 @@
-//! How many seeds of some stretch of the query an alignment holds on near diagonals. The theorem and its proof stand in
-//! docs/algorithm.md, section 15.
+//! Number of seeds of a query segment that an alignment contains on nearby diagonals. See docs/algorithm.md, section
+//! 15, for the theorem and its proof.
 //!
-//! A query is cut into consecutive seeds, and these into segments of about as many seeds each. One segment loses no more
-//! than its share of what the whole alignment loses, so it holds its share of the seeds.
+//! A query is cut into consecutive seeds, and these into segments of about as many seeds each. At least one segment
+//! loses no more than its share of the whole alignment's loss, so the alignment contains its share of that segment's
+//! seeds.
 
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
-/// What is known of the alignments of a query that score at least some score.
+/// Guarantee about the alignments of a query that reach some score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedCounts {
-    /// Letters of a seed, complete seeds of the query, and segments that these are cut into.
+    /// Bases per seed, complete seeds of the query, and segments that these seeds are grouped into.
     seed: usize,
     seeds: usize,
     segments: usize,
-    /// Twice the score of a perfect alignment, and what the seeds at an alignment's two ends lose less than others.
+    /// Twice the score of a perfect alignment, plus twice the reduction of losses at the seeds of an alignment's two
+    /// ends.
     most: i64,
-    /// Twice what all seeds lose together, at most.
+    /// Twice the maximum loss of all seeds together.
     lost: i64,
-    /// Twice what a seed loses that is not held, at least.
+    /// Twice the minimum loss at a seed that the alignment does not contain.
     spoil: i64,
     open: i64,
     extend: i64,
 }
 
 impl SeedCounts {
-    /// For the alignments of a query of `len` letters that score at least `least`, with seeds of `seed` letters in so many
-    /// segments. `None` where the proof does not hold for the scoring, or no alignment is sure to hold a seed.
+    /// Guarantee about the alignments of a query of `len` bases that score at least `least`, with seeds of `seed` bases
+    /// in `segments` segments. `None` if the proof does not apply to the scoring, or if no alignment is guaranteed to
+    /// contain a seed.
     pub fn new(
         len: usize,
         (seed, segments): (usize, usize),
@@ -39,7 +42,7 @@ impl SeedCounts {
         let match_ = i64::from(scoring.max_potential());
         let seeds = len / seed;
         let spoil = spoil.min(2 * match_ * i64::try_from(seed).ok()?);
-        // A seed that the alignment does not cover loses all of its letters, but one at either end of it perhaps just one.
+        // A seed that the alignment does not cover loses all of its bases, but a seed at either end perhaps only one.
         let ends = 2 * (spoil - 2 * match_).max(0);
         let most = 2 * match_ * i64::try_from(len).ok()? + ends;
         let lost = most - 2 * i64::from(least);
@@ -50,7 +53,7 @@ impl SeedCounts {
         is_sure.then_some(counts)
     }
 
-    /// Letters of a seed.
+    /// Bases per seed.
     pub fn seed(&self) -> usize {
         self.seed
     }
@@ -62,23 +65,23 @@ impl SeedCounts {
         (0..segments).map(move |segment| border(segment)..border(segment + 1))
     }
 
-    /// Twice the share of all losses that a segment of so many seeds has, rounded down.
+    /// Twice the share of all losses that belongs to a segment of `seeds` seeds, rounded down.
     fn share(&self, seeds: usize) -> i64 {
         self.lost * to_i64(seeds) / to_i64(self.seeds)
     }
 
-    /// The fewest seeds that a segment of so many holds if it has no more than its share of the losses.
+    /// Minimum number of seeds that a segment of `seeds` seeds contains if it has no more than its share of the losses.
     pub fn least_held(&self, seeds: usize) -> usize {
         seeds - to_usize(self.share(seeds) / self.spoil)
     }
 
-    /// The most that the diagonals of two such seeds differ by.
+    /// Maximum distance between the diagonals of two of these seeds.
     pub fn band(&self, seeds: usize) -> usize {
         to_usize(((self.share(seeds) / 2 - self.open) / self.extend).max(0))
     }
 
-    /// The most that an alignment scores of which a segment of so many seeds holds no more than `held` and has no more than
-    /// its share of the losses.
+    /// Maximum score of an alignment that contains at most `held` seeds of a segment of `seeds` seeds which has no more
+    /// than its share of the losses.
     pub fn most_score(&self, seeds: usize, held: usize) -> i32 {
         let spoilt = to_i64(seeds.saturating_sub(held));
         let lost = (self.spoil * spoilt * to_i64(self.seeds) + to_i64(seeds) - 1) / to_i64(seeds);
@@ -92,14 +95,14 @@ mod tests {
 
     #[test]
     fn counts_by_hand() {
-        // A perfect alignment scores 2000, one of 1600 lacks 400. A seed that is not held costs 6, but perhaps 2 at either
-        // end: 408 / 6 are 68 of 100 seeds.
+        // A perfect alignment scores 2000, one of 1600 lacks 400. A seed that is not held costs 6, but perhaps 2 at
+        // either end: 408 / 6 are 68 of 100 seeds.
         let scoring = Scoring::dna(2, 4, 4, 2);
         let counts = SeedCounts::new(1000, (10, 1), 1600, &scoring).unwrap();
         assert_eq!(counts.segments().next(), Some(0..100));
         assert_eq!((counts.least_held(100), counts.band(100)), (32, 202));
         assert_eq!([0, 32, 99, 100].map(|held| counts.most_score(100, held)), [1408, 1600, 2002, 2008]);
-        // Of four segments one has 102 or less: 17 seeds.
+        // One of the four segments loses 102 or less: 17 seeds.
         let counts = SeedCounts::new(1000, (10, 4), 1600, &scoring).unwrap();
         assert_eq!(counts.segments().last(), Some(75..100));
         assert_eq!((counts.least_held(25), counts.band(25)), (8, 49));
@@ -107,7 +110,7 @@ mod tests {
         // Segments of 33, 33 and 34.
         let counts = SeedCounts::new(1009, (10, 3), 1618, &scoring).unwrap();
         assert_eq!(counts.segments().map(|seeds| seeds.len()).collect::<Vec<_>>(), [33, 33, 34]);
-        // No seed is sure to be held where all may be spoilt: 608 / 6 are 101.
+        // If all seeds may be spoilt, none is guaranteed: 608 / 6 are 101.
         assert_eq!(SeedCounts::new(1000, (10, 1), 1400, &scoring), None);
         assert!(SeedCounts::new(1000, (10, 1), 1409, &scoring).is_some());
     }

@@ -1,31 +1,30 @@
-//! How well an alignment must score so that a seed of the query is found in it without an edit. The
-//! theorem and its proof stand in docs/algorithm.md, section 15.
+//! Score from which an alignment is guaranteed to contain a seed of the query without more edits than allowed. See
+//! docs/algorithm.md, section 15, for the theorem and its proof.
 //!
-//! A query is cut into consecutive seeds of `seed` letters; what is left at its end belongs to none.
+//! A query is cut into consecutive seeds of `seed` bases. The remainder at its end belongs to no seed.
 
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64};
 use crate::terms::scoring::Scoring;
 
-/// What is known of the alignments of a query that is cut into seeds.
+/// Guarantee about the alignments of a query that is cut into seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedScores {
     len: i64,
     seed: i64,
     match_: i64,
-    /// Twice what an alignment loses at least by each seed that it covers and that has more edits.
+    /// Twice the minimum loss at each seed that the alignment covers and that has more edits.
     spoil: i64,
-    /// The most that an alignment scores that holds so many seeds as they are.
+    /// Maximum score of an alignment, by the number of seeds that it contains.
     most: [i32; KEPT],
 }
 
-/// Numbers of seeds of which the most is kept.
+/// Number of seed counts whose maximum score is kept.
 const KEPT: usize = 8;
 
 impl SeedScores {
-    /// For a query of `len` letters and seeds of `seed`, of which those with at most `edits` edits are found.
-    /// `None` where the proof does not hold for the
-    /// scoring, or no alignment is sure to hold a seed.
+    /// Guarantee for a query of `len` bases and seeds of `seed` bases that are found with at most `edits` edits. `None`
+    /// if the proof does not apply to the scoring, or if no alignment is guaranteed to contain a seed.
     pub fn new(len: usize, seed: usize, edits: usize, scoring: &Scoring) -> Option<SeedScores> {
         let spoil = twice_to_spoil(seed, edits, scoring).filter(|_| scoring.fits(len))?;
         let a = i64::from(scoring.max_potential());
@@ -35,35 +34,35 @@ impl SeedScores {
         (i64::from(seeds.least_score()) <= a * len).then_some(seeds)
     }
 
-    /// The least score of which it is known that every alignment that has it, or a higher one, holds a
-    /// complete seed with no more edits.
+    /// Minimum score from which every alignment is guaranteed to contain a complete seed with no more edits.
     pub fn least_score(&self) -> i32 {
         self.most_score(0) + 1
     }
 
-    /// What an alignment that holds at most `found` such seeds does not exceed.
+    /// Maximum score of an alignment that contains at most `found` seeds, from the table.
     pub fn most_score(&self, found: usize) -> i32 {
         self.most.get(found).copied().unwrap_or(to_i32(self.match_ * self.len))
     }
 
-    /// The most that an alignment scores which holds at most `found` such seeds.
+    /// Maximum score of an alignment that contains at most `found` seeds, computed.
     fn most_with(&self, found: i64) -> i32 {
-        // With so many seeds inside, the longest is the best, and the bound is straight on both sides of
-        // `found` of them: the ends decide, and where not all letters of the last seeds are there.
+        // Among lengths with the same number of seeds inside, the longest scores best, and the bound is linear in this
+        // number on both sides of `found`. So it suffices to check the extreme lengths, and the lengths that miss part
+        // of the last seeds.
         let longest_with = |inside: i64| self.seed * (inside + 2) - 2;
         let last = self.inside(self.len - 1);
         let ends = [self.len, self.len - 1, longest_with(last - 1), longest_with(found)];
         to_i32(ends.map(|l| self.spoilt(l.clamp(0, self.len), found)).into_iter().max().unwrap_or(0))
     }
 
-    /// The most that an alignment of `l` letters scores if all but `found` of the seeds inside are spoilt.
+    /// Maximum score of an alignment of `l` bases if all but `found` of the seeds inside are spoilt.
     fn spoilt(&self, l: i64, found: i64) -> i64 {
         self.match_ * l - ((self.inside(l) - found).max(0) * self.spoil + 1) / 2
     }
 
-    /// The fewest complete seeds inside any `l` letters in a row.
+    /// Minimum number of complete seeds inside any `l` consecutive bases.
     fn inside(&self, l: i64) -> i64 {
-        // The worst place begins right behind the first letter of a seed, unless there is only one place.
+        // The worst start is directly after the first base of a seed, unless there is only one start.
         if l == self.len { l / self.seed } else { ((l + 1) / self.seed - 1).max(0) }
     }
 }
@@ -72,7 +71,7 @@ impl SeedScores {
 mod tests {
     use super::*;
 
-    /// As the definition has it: all stretches of the query.
+    /// By definition: all stretches of the query.
     fn by_definition(len: usize, seed: usize, match_: i64, spoil_twice: i64, found: usize) -> i64 {
         let inside = |place: usize, l: usize| {
             (0..len / seed).filter(|k| k * seed >= place && (k + 1) * seed <= place + l).count()
@@ -120,17 +119,17 @@ mod tests {
     #[test]
     fn seeds_with_edits_cost_more_to_spoil() {
         let scoring = Scoring::dna(1, 4, 6, 1);
-        // Three edits: 15 by letters that differ, 9 by a deletion of three, 3 + 6 by half an insertion.
+        // Three edits: 15 by substitutions, 9 by a deletion of three bases, 3 + 6 by half an insertion.
         let seeds = SeedScores::new(150, 20, 2, &scoring).unwrap();
         assert_eq!(i64::from(seeds.least_score()), by_definition(150, 20, 1, 18, 0) + 1);
-        // 3 + 6 / 4 letters are needed for the proof.
+        // The proof needs seeds of at least 3 + 6 / 4 bases.
         assert_eq!(SeedScores::new(150, 4, 2, &scoring), None);
         assert!(SeedScores::new(150, 5, 2, &scoring).is_some());
     }
 
     #[test]
     fn seeds_too_short_for_the_proof_are_refused() {
-        // An insertion over three seeds of one letter costs 15 + 3 * 6, less than three over two.
+        // An insertion over three seeds of one base costs 15 + 3 * 6, less than the 3 * 27 / 2 of the bound.
         assert_eq!(SeedScores::new(100, 1, 0, &Scoring::dna(5, 40, 15, 1)), None);
         assert!(SeedScores::new(100, 3, 0, &Scoring::dna(5, 40, 15, 1)).is_some());
     }

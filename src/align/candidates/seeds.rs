@@ -1,33 +1,33 @@
-//! What a way of finding seeds has in common with the others.
+//! Common interface of the ways to find seeds.
 
 use super::levels::Levels;
 use super::{Layout, Opened, Wanted};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;
 
-/// What a glance at the targets shows of a record. No answer rests on it: it says where a search begins.
+/// Quick look at the targets for a record. It never affects results: it only sets where a search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// The score of some alignment without gaps, the best that long seeds lead to. 0 if there is none, or too much would have
-    /// to be looked at.
+    /// Score of some ungapped alignment, the best that long seeds lead to. 0 if there is none, or if the search would
+    /// cost too much.
     Alignment(i32),
-    /// About what the best alignment scores, rather less than more; 0 likewise.
+    /// Estimate of the best alignment's score, rather too low than too high. 0 in the same cases.
     Estimate(i32),
 }
 
-/// A way of finding the places of seeds in the targets. What it may cost is bounded by [`Levels::most`].
+/// A way of finding the positions of seeds in the targets. [`Levels::most`] limits its cost.
 pub trait Seeds: Send + Sync {
-    /// The levels that its seeds are for.
+    /// The levels that this way of finding seeds supports.
     fn levels(&self) -> &Levels;
 
     fn levels_mut(&mut self) -> &mut Levels;
 
-    /// What is seen of each of `records` records at a glance.
+    /// Takes a quick look at each of `records`.
     fn glance(&self, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen>;
 
-    /// What is wanted, opened: all regions that hold an alignment of at least the wanted score, each with the most that
-    /// one in it can score, in the order strand, target, place. Once there are as many regions as there is `room` for, the
-    /// other records are left for later; one record at least is opened.
+    /// Finds all regions that contain an alignment of at least the wanted score, each with the maximum score of an
+    /// alignment in it, sorted by strand, target and position. Once the regions fill `room`, the other records are left
+    /// for later. At least one record is processed.
     fn regions(
         &self,
         batch: &Batch,

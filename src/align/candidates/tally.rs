@@ -2,26 +2,27 @@
 
 use crate::terms::casts::{to_i64, to_u16, to_u32};
 
-/// Diagonals in bins of equal width. Those of a band lie in some bins side by side.
+/// Diagonals grouped into bins of equal width. The diagonals of a band fall into a few adjacent bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bins {
-    /// Letters of the query: the first diagonal begins so many letters before the first of the targets.
+    /// Query length in bases: the first diagonal begins this many bases before the first target.
     len: usize,
     /// Binary logarithm of a bin's diagonals.
     shift: u32,
-    /// Bins that hold a band.
+    /// Number of adjacent bins that contain any band.
     side_by_side: usize,
     bins: usize,
 }
 
-/// Bins of one width that a band has, about: with more of them less is counted beside the band.
+/// Approximate number of bins per band width: with more bins, fewer seeds outside the band are counted.
 const OF_BAND: usize = 4;
-/// Binary logarithms of the least width of a bin, and of the most bins.
+/// Binary logarithms of the minimum width of a bin, and of the maximum number of bins.
 const LEAST_SHIFT: u32 = 4;
 const MOST_BINS: u32 = 20;
 
 impl Bins {
-    /// For a query of `len` letters on targets of `letters` in all, and diagonals that differ by at most `band`.
+    /// Bins for a query of `len` bases on targets of `letters` bases in all, and diagonals that differ by at most
+    /// `band`.
     pub fn new(len: usize, letters: usize, band: usize) -> Bins {
         let diagonals = len + letters + 1;
         let few_enough = (diagonals.ilog2() + 1).saturating_sub(MOST_BINS);
@@ -30,34 +31,33 @@ impl Bins {
         Bins { len, shift, side_by_side, bins: (diagonals >> shift) + 1 }
     }
 
-    /// Number of bins.
     pub fn count(&self) -> usize {
         self.bins
     }
 
-    /// Bins that hold a band.
+    /// Number of adjacent bins that contain any band.
     pub fn side_by_side(&self) -> usize {
         self.side_by_side
     }
 
-    /// What one of the bins that hold a band holds at least where they hold `needed` places or more together, at most as many
-    /// as a count can be.
+    /// Minimum count of the fullest bin if the bins of a band together have `needed` positions or more, limited to the
+    /// maximum of a count.
     pub fn share(&self, needed: usize) -> u16 {
         to_u16(needed.div_ceil(self.side_by_side).clamp(1, usize::from(u16::MAX)))
     }
 
-    /// Diagonals of the bins that hold a band.
+    /// Number of diagonals of the bins that contain a band.
     pub fn width(&self) -> usize {
         self.side_by_side << self.shift
     }
 
-    /// The first and the last of a bin's diagonals, by where they begin in the letters of all targets.
+    /// First and last diagonal of a bin, as start positions in the concatenated targets.
     pub fn diagonals(&self, bin: usize) -> (i64, i64) {
         let first = to_i64(bin << self.shift) - to_i64(self.len);
         (first, first + (1 << self.shift) - 1)
     }
 
-    /// The most that bins side by side hold of which `bin` is one.
+    /// Maximum total of adjacent bins that include `bin`.
     fn most_around(&self, counts: &[u16], bin: usize) -> usize {
         let count = |bin: usize| counts.get(bin).map_or(0, |&count| usize::from(count));
         let first = (bin + 1).saturating_sub(self.side_by_side);
@@ -79,17 +79,18 @@ impl Bins {
 #[derive(Debug, Default)]
 pub struct Tally {
     counts: Vec<u16>,
-    /// Bins that hold their share of what is needed, or more.
+    /// Bins that have at least their share of the needed count.
     hot: Vec<u32>,
 }
 
-/// Places are taken back one by one where there are fewer than one for so many bins.
+/// Counts are reset one by one if there is less than one position for this many bins.
 const SPARSE: usize = 8;
 
 impl Tally {
-    /// Counts places of seeds, given with where each seed begins in the query. Of such bins side by side as hold `needed` places
-    /// or more together, at most as many as a count can be, one holds its share of what is needed at least. Calls with all
-    /// bins that do, in ascending order, and with the most places that such bins side by side hold of which it is one.
+    /// Counts the positions of seeds, given with the start of each seed in the query. If the adjacent bins of a band
+    /// together have `needed` positions or more, one of them has at least its share of `needed` (limited to the maximum
+    /// of a count). Calls `call` with all bins that have this share, in ascending order, and with the maximum total of
+    /// adjacent bins that include the bin.
     pub fn count<'a>(
         &mut self,
         seeds: impl Iterator<Item = (usize, &'a [u32])> + Clone,

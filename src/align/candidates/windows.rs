@@ -1,11 +1,11 @@
-//! Stretches of targets around places where seeds of a query stand.
+//! Windows: stretches of targets around seeds of a query.
 
 use super::{ChunkLength, chunks};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Pair, Sequences};
 use crate::terms::casts::{to_i64, to_u32, to_usize};
 
-/// A stretch of a target to be scored, and the most that an alignment in it can score.
+/// A stretch of a target to be scored, and the maximum score of an alignment in it.
 pub type Region = (Strand, Pair, i32);
 
 /// Columns of a target.
@@ -14,14 +14,14 @@ pub struct Window {
     target: u32,
     start: u32,
     end: u32,
-    /// What is held in it: places of seeds that it was made for, or the most that an alignment scores.
+    /// Number of seed positions that the window was made for, or the maximum score of an alignment in it.
     held: u32,
 }
 
 impl Window {
-    /// All that an alignment can reach which covers `span` letters of the target at most, and of which a seed
-    /// that ends behind the first `to` of the query's `len` letters ends at `end`. `None` if none of those alignments
-    /// counts: on a circle if none begins in the first copy.
+    /// The window that contains every alignment which covers at most `span` target bases and contains a seed that ends
+    /// after the first `to` of the query's `len` bases and at target position `end`. `None` if none of these alignments
+    /// counts, for example because none begins in the first copy of a circular target.
     pub fn around(
         (targets, target): (&Sequences, u32),
         end: usize,
@@ -36,9 +36,9 @@ impl Window {
         counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: 1 })
     }
 
-    /// All that an alignment can reach which covers `span` letters of the target at most, and of which some letters of a
-    /// query of `len` lie on diagonals that begin in the target from `first` to `last`: it scores `most` at most. `None` as
-    /// above.
+    /// The window that contains every alignment which covers at most `span` target bases and contains bases of a query
+    /// of `len` bases on diagonals that begin in the target from `first` to `last`. An alignment in it scores at most
+    /// `most`. `None` as for [`Self::around`].
     pub fn along(
         (targets, target): (&Sequences, u32),
         (first, last): (i64, i64),
@@ -54,7 +54,7 @@ impl Window {
     }
 }
 
-/// Sorts windows, and joins those that share columns, with what both hold; gives the number of columns.
+/// Sorts windows and joins those that share columns, combining their `held` values. Returns the number of columns.
 pub fn join(windows: &mut Vec<Window>, hold: impl Fn(u32, u32) -> u32) -> u64 {
     windows.sort_unstable();
     windows.dedup_by(|next, window| {
@@ -68,8 +68,8 @@ pub fn join(windows: &mut Vec<Window>, hold: impl Fn(u32, u32) -> u32) -> u64 {
     windows.iter().map(|window| u64::from(window.end - window.start)).sum()
 }
 
-/// Appends the regions of a query's windows, which are joined; `most` is what an alignment scores at most in a window that
-/// holds so much.
+/// Appends the regions of a query's joined windows. `most` maps a window's `held` value to the maximum score of an
+/// alignment in it.
 pub fn push_regions(
     regions: &mut Vec<Region>,
     targets: &Sequences,

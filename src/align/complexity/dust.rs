@@ -1,8 +1,9 @@
 //! Symmetric DUST (Morgulis, Gertz, Schäffer and Agarwala 2006), with the parameters of NCBI's dustmasker.
 //!
 //! An interval of `l` triplets, of which `c` are equal to each other for each kind of triplet, scores the sum of
-//! `c (c - 1) / 2` divided by `l - 1`. It is perfect if it scores more than 2 and no part of it scores more than it. All perfect
-//! intervals of at most 64 bases are low complexity. The definition is the same for the reverse complement.
+//! `c (c - 1) / 2` divided by `l - 1`. It is perfect if it scores more than 2 and no part of it scores more than the
+//! interval. All perfect intervals of at most 64 bases are low complexity. The definition is the same for the reverse
+//! complement.
 
 use crate::terms::alphabet::is_base;
 use crate::terms::casts::to_u32;
@@ -15,7 +16,7 @@ const THRESHOLD: u32 = 2;
 /// Triplets of the longest interval.
 const MAX_TRIPLETS: usize = WINDOW - 2;
 
-/// A score as a fraction: pairs of equal triplets, and triplets less one.
+/// A score as a fraction: pairs of equal triplets, over the number of triplets minus one.
 #[derive(Clone, Copy)]
 struct Score {
     pairs: u32,
@@ -48,7 +49,8 @@ pub fn stretches(codes: &[u8]) -> Vec<Range<usize>> {
 /// Appends the stretches of bases that begin at `offset`.
 fn of_bases(bases: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
     let triplets: Vec<u8> = bases.windows(3).map(|three| three[0] << 4 | three[1] << 2 | three[2]).collect();
-    // Highest score of an interval that begins at each of the last triplets or later, and ends before the current triplet.
+    // Highest score of an interval that begins at each of the last triplets or later, and ends before the current
+    // triplet.
     let mut highest = vec![Score::NONE; triplets.len()];
     for end in 0..triplets.len() {
         let first = (end + 1).saturating_sub(MAX_TRIPLETS);

@@ -1,7 +1,7 @@
 //! SEG (Wootton and Federhen 1993), with the parameters of NCBI's segmasker and BLAST.
 //!
-//! A window of 12 residues is a trigger if the entropy of its composition is at most 2.2 bits. A trigger grows to both sides
-//! over windows of at most 2.5 bits. Of the stretch that they cover, the least probable part is low complexity.
+//! A window of 12 residues is a trigger if the entropy of its composition is at most 2.2 bits. A trigger is extended to
+//! both sides over windows of at most 2.5 bits. Low complexity is the least probable part of the extended stretch.
 
 use libm::{log, log2, round};
 use std::ops::Range;
@@ -10,10 +10,10 @@ use std::ops::Range;
 const WINDOW: usize = 12;
 const BEFORE: usize = WINDOW.div_ceil(2) - 1;
 const AFTER: usize = WINDOW - BEFORE;
-/// Entropy of triggers and of what they grow over, in bits.
+/// Maximum entropy of triggers, and of windows that a trigger is extended over, in bits.
 const LOW: f64 = 2.2;
 const HIGH: f64 = 2.5;
-/// The trimmed part lacks at most this many residues less one of the stretch.
+/// The trimmed part is shorter than the stretch by less than this many residues.
 const MAX_TRIM: usize = 50;
 /// A window with more residues outside the twenty amino acids has no entropy.
 const MAX_OTHERS: usize = 2;
@@ -53,7 +53,7 @@ fn segment(codes: &[u8], offset: usize, factorials: &Factorials, found: &mut Vec
             let part = least_probable(&codes[stretch.clone()], factorials);
             let part = stretch.start + part.start..stretch.start + part.end;
             if center + AFTER <= part.start {
-                // The trigger itself was trimmed: what is left of it is searched anew.
+                // The trigger itself was trimmed, so the remaining part before it is searched again.
                 segment(&codes[stretch.start..part.start], offset + stretch.start, factorials, found);
             }
             center = high.min(part.end - 1 + BEFORE);
@@ -81,7 +81,7 @@ fn entropies(codes: &[u8]) -> Vec<Option<f64>> {
     codes.windows(WINDOW).map(of_window).collect()
 }
 
-/// Numbers of each amino acid, the largest first.
+/// Counts of the amino acids, in descending order.
 fn composition(codes: &[u8]) -> [usize; ACIDS] {
     let mut counts = [0; ACIDS];
     for &code in codes {
@@ -93,7 +93,7 @@ fn composition(codes: &[u8]) -> [usize; ACIDS] {
     counts
 }
 
-/// The part of a stretch whose composition is the least probable: of equal ones the longest, then the first.
+/// The part of a stretch with the least probable composition. Among equal parts, the longest one, then the first.
 fn least_probable(codes: &[u8], factorials: &Factorials) -> Range<usize> {
     let shortest = codes.len().saturating_sub(MAX_TRIM).max(1);
     let (mut least, mut part) = (1.0, 0..codes.len());
@@ -124,12 +124,13 @@ impl Factorials {
         Factorials(logs)
     }
 
-    /// Logarithm of the probability that `len` residues have a composition like this one, whatever the acids are.
+    /// Logarithm of the probability that `len` residues have these counts, regardless of which amino acid has which
+    /// count.
     fn log_probability(&self, counts: &[usize; ACIDS], len: usize) -> f64 {
-        // Ways to say which acid has which count.
+        // Number of ways to assign the counts to amino acids.
         let same = counts.chunk_by(|one, other| one == other).map(|same| self.0[same.len()]);
         let assignments = self.0[ACIDS] - same.sum::<f64>();
-        // Orders of the residues.
+        // Number of orders of the residues.
         let orders = self.0[len] - counts.iter().map(|&count| self.0[count]).sum::<f64>();
         assignments + orders - len as f64 * log(ACIDS as f64)
     }

@@ -1,17 +1,18 @@
-//! Which of distinct sequences begin others.
+//! Distinct sequences that are prefixes of others.
 //!
-//! A sequence that is the beginning of longer ones joins the shortest of these, and of equally short ones the one of the
-//! least rank. That one may join a longer one in its turn, so the sets are those of `vsearch --derep_prefix`.
+//! A sequence that is a prefix of longer sequences joins the shortest of them. Among equally short sequences, it joins
+//! that of the lowest rank. That sequence may join a longer one in turn, so the sets are those of
+//! `vsearch --derep_prefix`.
 
 use super::Distinct;
 use rayon::prelude::*;
 
-/// The longest sequence of each sequence's set, by number: its own number where it begins no longer one. `ranks` has a
-/// number for each sequence, no two of them equal.
+/// The longest sequence of each sequence's set, by number. It is the sequence itself if it is not a prefix of a longer
+/// one. `ranks` has a number for each sequence, and no two numbers are equal.
 ///
-/// In the order of their letters, what a sequence begins stands right behind it. Of the sequences that it begins, the one
-/// to join is among those that no other of them begins: another one is longer than the one that begins it. So each
-/// sequence is looked at once, by the longest one that begins it, which is on a stack of those that may.
+/// In sorted order, the sequences that begin with a prefix directly follow it. The sequence to join has none of the
+/// others as a prefix, since that one would be shorter. So each sequence is compared only with its longest prefix,
+/// which is found on a stack of candidates.
 pub fn longest<S: Sync>(distinct: &Distinct<S>, ranks: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..distinct.len()).collect();
     order.par_sort_unstable_by_key(|&number| distinct.get(number));
@@ -27,7 +28,7 @@ pub fn longest<S: Sync>(distinct: &Distinct<S>, ranks: &[usize]) -> Vec<usize> {
         }
         stack.push(number);
     }
-    // What a sequence joins stands behind it, so the longest one of its set is known before.
+    // A sequence precedes the one that it joins. So in reverse order, the longest sequence of its set is already known.
     let mut longest: Vec<usize> = (0..order.len()).collect();
     for number in order.into_iter().rev() {
         if let Some(other) = joined[number] {

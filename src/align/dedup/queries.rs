@@ -1,45 +1,45 @@
-//! Queries that are equal, as groups.
+//! Groups of equal queries.
 
 use super::Distinct;
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_usize};
 
-/// What makes a unit of queries.
+/// Definition of a unit of queries.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// Sequences side by side: a query in its orientations, or those of two mates.
+    /// Number of adjacent sequences of a unit: a query in its orientations, or those of two mates.
     pub each: usize,
-    /// Every so many of them tell the others.
+    /// Number of orientations. Every `strands`-th sequence determines the others.
     pub strands: usize,
-    /// Whether a unit of two orientations may stand for the one that has them the other way round.
+    /// Whether a unit of two orientations may represent the unit with the orientations swapped.
     pub mirrors: bool,
 }
 
-/// What a unit equals.
+/// Match of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// One that is known.
+    /// A known unit.
     Known,
-    /// A distinct one.
+    /// A distinct unit.
     Of(u32),
-    /// The reverse complement of a distinct one.
+    /// The reverse complement of a distinct unit.
     Mirrored(u32),
 }
 
-/// The distinct ones of some units of queries, and which of them each unit equals.
+/// Distinct units of queries, and the match of each unit.
 #[derive(Debug)]
 pub struct Grouped {
-    /// The distinct units that are not known, in the order of their first ones.
+    /// The distinct units that are not known, in order of first occurrence.
     pub queries: Sequences,
-    /// The same as the letters that tell them from others.
+    /// The same units, as their keys.
     pub units: Distinct,
     pub groups: Vec<Group>,
 }
 
 impl Grouped {
-    /// Groups units; `None` where a larger share than `most` is distinct and not known. `is_known` is asked of the letters
-    /// of each unit, and where these are not known, of those of its mirror image.
+    /// Groups units. Returns `None` if a share above `most` is distinct and not known. Calls `is_known` with the key of
+    /// each unit, and if that is not known, with the key of its mirror image.
     pub fn of(
         queries: &Sequences,
         unit: Unit,
@@ -83,7 +83,8 @@ impl Grouped {
         Some(Grouped { queries: distinct, units, groups })
     }
 
-    /// Makes groups of their own of units whose image is not `mirrored`, behind the others; gives these units.
+    /// Creates groups of their own, after the other groups, for units whose image does not satisfy `mirrored`. Returns
+    /// these units.
     pub fn take_apart(
         &mut self,
         queries: &Sequences,
@@ -109,13 +110,13 @@ impl Grouped {
 }
 
 impl Unit {
-    /// The letters that tell a unit, or its mirror image, from others.
+    /// Builds the key that distinguishes a unit, or its mirror image, from others.
     fn put_letters(self, queries: &Sequences, number: usize, strand: Strand, letters: &mut Vec<u8>) {
         letters.clear();
         let first = usize::from(strand == Strand::Reverse);
         for k in (first..self.each).step_by(self.strands) {
             let codes = queries.get(number * self.each + k);
-            // Lengths come first, so that units of several sequences differ where these are cut elsewhere.
+            // Lengths come first, so that units of several sequences differ if their boundaries differ.
             letters.extend_from_slice(&(codes.len() as u64).to_le_bytes());
             letters.extend_from_slice(codes);
         }

@@ -21,7 +21,7 @@ impl Random {
     }
 }
 
-/// Keeps so many of the lowest bits, so that hashes collide.
+/// Keeps only the lowest bits, so that hashes collide.
 #[derive(Clone, Default)]
 struct Coarse(u64);
 
@@ -92,8 +92,8 @@ fn both_strands_have_one_lesser_form() {
     }
 }
 
-/// The sets as they come when the sequences are taken shortest first, and a sequence takes over the longest set whose
-/// sequence begins it.
+/// The sets by definition: the sequences are processed shortest first, and a sequence takes over the longest set whose
+/// sequence is its prefix.
 fn by_taking_over(distinct: &Distinct, ranks: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..distinct.len()).collect();
     order.sort_by_key(|&number| (distinct.get(number).len(), ranks[number]));

@@ -1,4 +1,4 @@
-//! Cuts on the processor's vectors.
+//! Cuts computed with the processor's vectors.
 
 use super::gear::GearPiece;
 use super::sliced::{self, SlicedPiece};
@@ -7,11 +7,11 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alphabet::Alphabet;
 use rayon::prelude::*;
 
-/// Letters of a lane's stretch of Rabin's fingerprints, and of the gear's: so many that few are read twice, and so few
-/// that a piece, a stretch for each lane, stays in a cache.
+/// Residues of a lane's stretch, for Rabin's fingerprints and for the gear hash: long stretches read few residues
+/// twice, and short stretches keep a piece, which has one stretch per lane, in the cache.
 const RABIN_STRETCH: usize = 1025;
 const GEAR_STRETCH: usize = 2049;
-/// A lane with a shorter stretch than this many letters, or windows, takes longer than going letter by letter.
+/// Minimum stretch of a lane, in residues and in windows. Below it, the scalar loop is faster.
 const LEAST_STRETCH: usize = 32;
 const LEAST_WINDOWS: usize = 1;
 
@@ -25,8 +25,8 @@ pub fn cuts(set: InstructionSet, text: &[u8], rule: &Rule) -> Vec<usize> {
     cuts_in_stretches(set, text, rule, least..stretch)
 }
 
-/// The same with stretches of about these lengths: a short one at the end of a text, else a long one. Tests set them to
-/// reach all seams.
+/// The same with stretches of about these lengths: the shorter one at the end of a text, the longer one elsewhere.
+/// Tests set them to cover all boundaries.
 pub fn cuts_in_stretches(
     set: InstructionSet,
     text: &[u8],
@@ -44,11 +44,11 @@ pub fn cuts_in_stretches(
     }
 }
 
-/// A part of a text that one thread does in one go.
+/// A part of a text that one thread processes.
 struct Piece {
     first: usize,
     end: usize,
-    /// Letters of a lane's stretch; `None` where vectors don't pay.
+    /// Residues of a lane's stretch, or `None` if vectors do not pay.
     stretch: Option<usize>,
 }
 
@@ -72,10 +72,10 @@ impl Piece {
     }
 }
 
-/// Cuts a text of `len` letters.
+/// Splits a text of `len` residues into pieces.
 fn pieces(set: InstructionSet, len: usize, rule: &Rule, stretches: std::ops::Range<usize>) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    // The gear's lanes read no letters in front of the text.
+    // The gear hash's lanes read no residues before the text.
     let mut first = match rule.kind() {
         Kind::Rabin => 0,
         Kind::Gear => (GEAR_WINDOW - 1).min(len),
@@ -90,7 +90,7 @@ fn pieces(set: InstructionSet, len: usize, rule: &Rule, stretches: std::ops::Ran
             }
             Kind::Gear => {
                 let lanes = set.lanes(4) * super::gear::VECTORS;
-                // Here all lanes lie in the text.
+                // In this case all lanes are within the text.
                 (lanes, super::gear::stretch(stretches.end.min(rest / lanes)))
             }
         };

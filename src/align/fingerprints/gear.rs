@@ -1,27 +1,27 @@
-//! The gear's fingerprints with a stretch of the text in every lane of some vectors.
+//! Gear fingerprints with a stretch of the text in every lane of several vectors.
 
 use super::{GEAR_WINDOW, Rule};
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::terms::casts::to_i32;
 use std::ops::Range;
 
-/// Vectors that go side by side: a sum of one waits for the one before.
+/// Number of interleaved vectors: each sum in one vector depends on the sum before it.
 pub const VECTORS: usize = 4;
-/// Letters that are loaded at a time.
+/// Number of residues per load.
 const LOADED: usize = 4;
-/// Letters in front of a stretch.
+/// Number of residues before a stretch that its first window needs.
 const BEFORE: usize = GEAR_WINDOW - 1;
 
-/// Letters of a lane's stretch, `most` at most: with those in front they are loaded whole.
+/// Residues of a lane's stretch, at most `most`. Together with the residues before it, they fill whole loads.
 pub fn stretch(most: usize) -> usize {
     ((most + BEFORE) / LOADED * LOADED).saturating_sub(BEFORE)
 }
 
-/// A vector of fingerprints, of places or of letters.
+/// A vector of fingerprints, positions or residues.
 type Ints<S> = <S as Vectors<i32>>::V;
 
-/// The cuts behind the letters of `own`, of which each lane takes `stretch`, a result of [`stretch`]: all of them together.
-/// There are 31 letters in front of `own`.
+/// Finds the cuts after the residues of `own`. Each lane processes `stretch` residues (a result of [`stretch()`]), and
+/// all lanes together process `own`. The text has at least 31 residues before `own`.
 pub struct GearPiece<'a> {
     pub text: &'a [u8],
     pub own: Range<usize>,
@@ -49,7 +49,7 @@ impl Kernel for GearPiece<'_> {
         let (mut prints, mut letters) = ([nothing; VECTORS], [nothing; VECTORS]);
         let mut cuts = Vec::new();
         for column in (0..BEFORE + stretch).step_by(LOADED) {
-            // No closures here: one that is not inlined would not be compiled for the instruction set.
+            // No closures here: a closure that is not inlined would not be compiled for the instruction set.
             for k in 0..VECTORS {
                 letters[k] = simd.letters(text, places[k]);
                 places[k] = Vectors::<i32>::add(simd, places[k], four);

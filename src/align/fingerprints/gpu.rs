@@ -1,4 +1,4 @@
-//! Cuts of texts that lie on a GPU.
+//! Cuts of texts in GPU memory.
 
 use super::polynomial::CARRIED;
 use super::{Kind, Rule};
@@ -21,12 +21,12 @@ impl OnGpu {
         OnGpu(self.0.tuned(tuning))
     }
 
-    /// Time in kernels so far by the device's clock; zero where it has none.
+    /// Total time in kernels, by the device's clock. Zero if the device has no clock.
     pub fn kernel_time(&self) -> Duration {
         self.0.kernel_time()
     }
 
-    /// Sends a text of codes, packed as an engine's targets. Nucleotides are DNA's.
+    /// Uploads a text of codes, packed as an engine's targets.
     pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
         self.0.load(codes, letters)
     }

@@ -4,7 +4,7 @@ use super::polynomial::{LETTER_BITS, shifted};
 use super::{Kind, Rule};
 use crate::terms::alphabet::CODES;
 
-/// The gear's numbers, one for each letter: the upper halves of the random numbers of seed 2014 (SplitMix64).
+/// Table of the gear hash, one value per code: the upper halves of the random numbers of seed 2014 (SplitMix64).
 pub const GEAR: [u32; CODES] = {
     let mut table = [0; CODES];
     let mut state = 2014u64;
@@ -21,9 +21,9 @@ pub const GEAR: [u32; CODES] = {
 
 /// The fingerprint of a window.
 ///
-/// Rabin's: letter `c` is the polynomial whose coefficients are the five bits of its code, and the window
-/// `c_1 .. c_W` has the fingerprint `sum c_i x^(5 (W - i))` modulo the polynomial of [`super::polynomial`].
-/// The gear's: `sum GEAR[c_i] 2^(W - i)` modulo 2^32.
+/// Rabin's: code `c` is the polynomial whose coefficients are its five bits, and the window `c_1 .. c_W` has the
+/// fingerprint `sum c_i x^(5 (W - i))` modulo the polynomial of [`super::polynomial`]. The gear hash:
+/// `sum GEAR[c_i] 2^(W - i)` modulo 2^32.
 pub fn fingerprint(rule: &Rule, window: &[u8]) -> u32 {
     window.iter().fold(0, |sum: u32, &code| {
         let letter = rule.value(code);

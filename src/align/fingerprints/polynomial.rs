@@ -1,10 +1,10 @@
 //! Polynomials over GF(2) of degree below 32, a bit for each coefficient, modulo one that is irreducible.
 
-/// The modulus without its coefficient of x^32: the first irreducible polynomial of degree 32 with a constant term among
-/// the random numbers of seed 1981 (a test searches for it again). Rabin (1981) draws it at random, too; here it is drawn
-/// once, since cuts have to be the same in every run.
+/// The modulus without its coefficient of x^32: the first irreducible polynomial of degree 32 with a constant term
+/// among the random numbers of seed 1981 (a test searches for it again). Rabin (1981) draws it at random, too; here it
+/// is drawn once, since cuts have to be the same in every run.
 pub const POLYNOMIAL: u32 = 0x0b75_8247;
-/// Coefficients that a letter has: codes are below 32.
+/// Coefficients per residue: codes are below 32.
 pub const LETTER_BITS: u32 = 5;
 
 /// `f x`.
@@ -40,7 +40,7 @@ pub const fn product(f: u32, g: u32) -> u32 {
     sum
 }
 
-/// What the five highest coefficients become when a letter is appended: `t x^32` for each `t` below 32.
+/// Reduction of the five highest coefficients when a residue is appended: `t x^32` for each `t` below 32.
 pub const CARRIED: [u32; 32] = {
     let mut table = [0; 32];
     let mut t = 0;
@@ -89,7 +89,7 @@ mod tests {
         let number = |n: u64| mix(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(n).wrapping_add(1981)) >> 32 | 1;
         let first = (1..).map(number).find(|&low| is_irreducible(low)).unwrap();
         assert_eq!(first, u64::from(POLYNOMIAL));
-        // x^32 + x^7 + x^3 + x^2 + 1 is irreducible, and that with x^8 for x^7 is not: 1 is a root of neither.
+        // x^32 + x^7 + x^3 + x^2 + 1 is irreducible. With x^8 instead of x^7 it is not: 1 is a root of neither.
         assert!(is_irreducible(0x8d) && !is_irreducible(0x10d));
     }
 

@@ -1,18 +1,18 @@
-//! Fingerprints letter by letter.
+//! Fingerprints residue by residue.
 
 use super::polynomial::{CARRIED, LETTER_BITS};
 use super::{Kind, Rule};
 use crate::terms::alphabet::CODES;
 use std::ops::Range;
 
-/// Gives the cuts behind the letters of `own`, ascending. The letters in front of `own` are in the text, too.
+/// Reports the cuts after the residues of `own`, ascending. The text includes the residues before `own`.
 ///
-/// Rabin's fingerprints: `F_i = F_(i-1) x^5 + c_i - c_(i-W) x^(5 W)`, where minus is plus. The gear's: `F_i = 2 F_(i-1) +
-/// GEAR[c_i]`, where the letter that leaves is shifted out.
+/// Rabin's fingerprints: `F_i = F_(i-1) x^5 + c_i - c_(i-W) x^(5 W)`, where minus equals plus. Gear fingerprints:
+/// `F_i = 2 F_(i-1) + GEAR[c_i]`. The residue that leaves the window is shifted out.
 pub fn cuts(text: &[u8], own: Range<usize>, rule: &Rule, mut take: impl FnMut(usize)) {
     let window = rule.window();
     let begin = own.start.saturating_sub(window - 1);
-    // The letters of the first window but for its last one.
+    // Index of the last residue of the first window.
     let first = begin + window - 1;
     if first >= own.end {
         return;

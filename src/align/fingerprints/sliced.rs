@@ -1,9 +1,10 @@
 //! Rabin's fingerprints with a stretch of the text in every bit of a vector.
 //!
-//! A vector holds one coefficient of the fingerprints of all stretches, so that multiplying by x^5 moves vectors, and all
-//! sums are exclusive ors. A coefficient of the next fingerprint is that of five places below, and sums of some of the
-//! five highest coefficients and of some bits of the letter that leaves. All such sums are made first: 32 of the former,
-//! 8 of the latter for DNA, whose letters have three bits, and 32 for proteins.
+//! A vector holds one coefficient of the fingerprints of all stretches. So multiplying by x^5 moves vectors, and all
+//! sums are exclusive ors. A coefficient of the next fingerprint is the sum of the coefficient five positions below,
+//! some of the five highest coefficients, and some bits of the residue that leaves the window. All such sums are
+//! computed first: 32 sums of the coefficients, and 8 sums of bits for DNA, whose codes have three bits, or 32 for
+//! proteins.
 
 use super::Rule;
 use super::polynomial::{CARRIED, LETTER_BITS, power};
@@ -14,15 +15,15 @@ use bytemuck::Pod;
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Bits of a letter of DNA: five letters in all.
+/// Bits per DNA code: five values in all.
 pub const DNA_PLANES: usize = 3;
 pub const PROTEIN_PLANES: usize = LETTER_BITS as usize;
 /// Coefficients of a fingerprint.
 const BITS: usize = u32::BITS as usize;
-/// The coefficients that are carried over when a letter is appended.
+/// The coefficients that are carried over when a residue is appended.
 const TOP: usize = LETTER_BITS as usize;
 
-/// Which sum of the five highest coefficients, a bit each, is added to each coefficient.
+/// For each coefficient, the sum of the five highest coefficients that is added to it, as a bit mask.
 #[expect(clippy::cast_possible_truncation, reason = "a constant of single bits below 2^TOP")]
 const CARRIED_TO: [u8; BITS] = {
     let mut table = [0; BITS];
@@ -38,12 +39,12 @@ const CARRIED_TO: [u8; BITS] = {
     table
 };
 
-/// Letters of a lane's stretch, about `wanted`: with those in front they fill whole blocks.
+/// Residues of a lane's stretch, about `wanted`. Together with the residues before it, they fill whole blocks.
 pub fn stretch(wanted: usize, window: usize) -> usize {
     (wanted + window - 1).next_multiple_of(BLOCK) - (window - 1)
 }
 
-/// The cuts behind the letters of `own`, of which each lane takes `stretch`, a result of [`stretch`].
+/// Finds the cuts after the residues of `own`. Each lane processes `stretch` residues, a result of [`stretch()`].
 pub struct SlicedPiece<'a, const PLANES: usize> {
     pub text: &'a [u8],
     pub own: Range<usize>,
@@ -51,7 +52,7 @@ pub struct SlicedPiece<'a, const PLANES: usize> {
     pub rule: &'a Rule,
 }
 
-/// Bits of the letters of 64 columns: for each plane and each column those of all lanes.
+/// Bits of the residues of 64 columns: for each plane and each column, the bits of all lanes.
 type Block<B, const PLANES: usize> = [[B; BLOCK]; PLANES];
 
 impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
@@ -61,7 +62,7 @@ impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
     fn run<S: Simd>(self, simd: S) -> Vec<usize> {
         let window = self.rule.window();
         let before = window - 1;
-        // The blocks of the last letters: those that leave are at most a window behind those of the block in hand.
+        // Ring of the latest blocks: a residue leaves the window at most one window after it entered.
         let ring_blocks = window.div_ceil(BLOCK) + 1;
         let columns = ring_blocks * BLOCK;
         let nothing: Block<S::B, PLANES> = [[splat(0); BLOCK]; PLANES];
@@ -89,21 +90,21 @@ impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
 }
 
 impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
-    /// Which sum of the bits of a letter that leaves is taken from each coefficient.
+    /// For each coefficient, the sum of the leaving residue's bits that is subtracted from it, as a bit mask.
     fn leaving_from(&self) -> [u8; BITS] {
         let gone = LETTER_BITS * to_u32(self.rule.window());
         let powers: [u32; PLANES] = from_fn(|plane| power(gone + to_u32(plane)));
         from_fn(|bit| (0..PLANES).map(|plane| to_u8((powers[plane] >> bit & 1) << plane)).sum())
     }
 
-    /// The letters of all lanes from `column` on.
+    /// Loads the residues of all lanes from `column` on.
     #[inline(always)]
     fn load<S: Simd>(&self, simd: S, column: usize, block: &mut Block<S::B, PLANES>) {
         let words = size_of::<S::B>() / 8;
         let before = self.rule.window() - 1;
         for lane in 0..words * BLOCK {
             let start = self.own.start + lane * self.stretch;
-            // Where a letter of the text is, with `before` added.
+            // Position of a residue in the text, plus `before`.
             let place = start + column;
             let planes = match place.checked_sub(before).and_then(|from| self.text.get(from..from + BLOCK)) {
                 Some(letters) => planes_of(simd, letters.try_into().unwrap_or(&[0; BLOCK])),
@@ -123,11 +124,11 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
         }
     }
 
-    /// Asks for the next block's letters, of some lanes with each column.
+    /// Prefetches the residues of the next block, a few lanes per column.
     #[inline(always)]
     fn prefetch<S: Simd>(&self, simd: S, column: usize) {
         let lanes = size_of::<S::B>() * 8 / BLOCK;
-        // The last one of a block's letters lies in the line that is new.
+        // The last residue of a block is in the new cache line.
         let ahead = self.own.start + column / BLOCK * BLOCK + 2 * BLOCK;
         for lane in column % BLOCK * lanes..(column % BLOCK + 1) * lanes {
             let place = (ahead + lane * self.stretch).checked_sub(self.rule.window());
@@ -137,7 +138,7 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
         }
     }
 
-    /// Adds the cuts behind letter `at` of all stretches.
+    /// Adds the cuts after residue `at` of all stretches.
     #[inline(always)]
     fn take<S: Simd>(&self, simd: S, state: &[S::B; BITS], at: usize, cuts: &mut Vec<usize>) {
         let bits = self.rule.bits() as usize;
@@ -159,7 +160,7 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
     }
 }
 
-/// Bits of 64 letters. DNA codes from 4 on are the letter 5.
+/// Bits of 64 residues. DNA codes from 4 on become 5.
 #[inline(always)]
 fn planes_of<S: Bits, const PLANES: usize>(simd: S, letters: &[u8; BLOCK]) -> [u64; PLANES] {
     let low = [simd.bits_of::<0>(letters), simd.bits_of::<1>(letters)];
@@ -178,7 +179,7 @@ fn letter<B: Copy, const PLANES: usize>(block: &Block<B, PLANES>, at: usize) -> 
     from_fn(|plane| block[plane][at])
 }
 
-/// The coefficients of the fingerprints, and room for the sums of a step.
+/// The coefficients of the fingerprints, and buffers for the sums of a step.
 struct Prints<B> {
     state: [B; BITS],
     carried: [B; 32],
@@ -186,7 +187,7 @@ struct Prints<B> {
 }
 
 impl<B: Pod> Prints<B> {
-    /// The fingerprints with a letter more at the end and one less at the beginning.
+    /// Updates the fingerprints with one residue appended and one removed at the beginning.
     #[inline(always)]
     fn step<S: Bits<B = B>, const PLANES: usize>(
         &mut self,
@@ -197,7 +198,8 @@ impl<B: Pod> Prints<B> {
     ) {
         sums(simd, from_fn::<_, TOP, _>(|k| self.state[BITS - TOP + k]), &mut self.carried);
         sums(simd, leaving, &mut self.gone);
-        // Written out from the highest on, each from one that has not changed yet; the compiler leaves a loop a loop.
+        // Unrolled from the highest coefficient down, each computed from one that has not changed yet. The compiler
+        // does not unroll a loop.
         macro_rules! coefficients {
             ($($bit:literal)+) => {$(
                 let carried = self.carried[CARRIED_TO[$bit] as usize];
@@ -215,7 +217,7 @@ impl<B: Pod> Prints<B> {
     }
 }
 
-/// Writes the sums of all choices of some vectors but for the first, which is nothing, by the bits of a choice.
+/// Writes the sums of all subsets of some vectors, except the empty one, by the bits of the subset.
 #[inline(always)]
 fn sums<S: Bits, const COUNT: usize>(simd: S, vectors: [S::B; COUNT], sums: &mut [S::B; 32]) {
     for (bit, vector) in vectors.into_iter().enumerate() {

@@ -23,7 +23,7 @@ fn fits_agree_with_published_constants() {
         let units = InUnits::new(&scoring);
         let (known, fitted) = (Karlin::known(&units).unwrap(), fitted(units).unwrap().unwrap().karlin);
         assert!((fitted.lambda / known.lambda - 1.0).abs() < 0.05, "{scoring}: {fitted:?} {known:?}");
-        // At a score of E-value 1 in a usual space.
+        // At a score with an E-value of 1 in a typical search space.
         let score = (known.k * 300.0 * 3e6).ln() / known.lambda;
         let [known, fitted] = [known, fitted].map(|karlin| karlin.k.ln() - karlin.lambda * score);
         assert!((known - fitted).abs() < 1.1, "{scoring}: factor {}", (known - fitted).exp());

@@ -1,10 +1,11 @@
-//! The second tier: hits that score less than the proven least score, and contain an exact run.
+//! The second tier: hits that score less than the proven minimum score, and contain an exact run.
 //!
-//! To prove that a read has no alignment of a low score takes a full search. So a read without a hit down to the proven least score
-//! ([`Tiers::proven`]) gets the best alignment that contains a run of [`Tiers::anchor`] equal bases, down to [`Tiers::least`]
-//! (docs/algorithm.md, section 24). Its regions are the windows around such runs: an anchored alignment lies within the window
-//! of each of its runs. The best anchored alignment of a region is found in three steps: the engine scores the region, which
-//! bounds it; the path of that score, if it contains a run, is the answer; if not, [`best::best`] finds it.
+//! Proving that a read has no alignment of a low score requires a full search. So a read without a hit down to the
+//! proven minimum score ([`Tiers::proven`]) gets the best alignment that contains a run of [`Tiers::anchor`] equal
+//! bases, down to [`Tiers::least`] (docs/algorithm.md, section 24). Its regions are the windows around such runs: an
+//! anchored alignment is contained in the window of each of its runs. The best anchored alignment of a region is found
+//! in three steps. The engine scores the region, which bounds the score. If the path of that score contains a run, it
+//! is the answer. If not, [`best::best`] finds the answer.
 
 mod best;
 mod tiers;
@@ -30,9 +31,9 @@ use std::sync::Arc;
 use std::time::Instant;
 pub use tiers::Tiers;
 
-/// Paths of a record that are traced in one round, at most.
+/// Maximum number of paths of a record that are traced in one round.
 const AHEAD: usize = 4;
-/// Records whose runs are listed at a time.
+/// Number of records whose runs are listed together.
 const RECORDS: usize = 1 << 12;
 
 /// Knowledge of the best anchored alignment of a region.
@@ -44,7 +45,7 @@ enum Answer {
     Known(Alignment),
 }
 
-/// Columns of a target, and the best anchored alignment that ends in those that they own.
+/// Columns of a target, and the best anchored alignment that ends in the columns that the region owns.
 #[derive(Clone, Debug)]
 struct AnchoredRegion {
     strand: Strand,
@@ -55,7 +56,7 @@ struct AnchoredRegion {
 }
 
 impl AnchoredRegion {
-    /// Position of its hit in the order of hits, or an earlier one.
+    /// Position of the region's hit in the order of hits, or an earlier position.
     fn locus(&self) -> Option<Locus> {
         let hit = match &self.answer {
             Answer::Unknown => return None,
@@ -69,7 +70,8 @@ impl AnchoredRegion {
         self.locus().map_or(i32::MAX, |locus| locus.hit.score)
     }
 
-    /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the columns.
+    /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the
+    /// columns.
     fn without(self, (start, end): (u32, u32)) -> Vec<AnchoredRegion> {
         let pair = self.pair;
         if pair.end <= start || end <= pair.start {
@@ -135,8 +137,8 @@ pub fn find(
     Ok(found)
 }
 
-/// The targets that support long queries: half of the query, or of the target, is near exact runs on the target, one of which
-/// reaches [`Tiers::run_score`] when it is extended without gaps.
+/// The targets that support long queries: half of the query, or of the target, is near exact runs on the target, one of
+/// which reaches [`Tiers::run_score`] when it is extended without gaps.
 #[derive(Debug, Default)]
 pub struct SupportingTargets(HashMap<u32, Vec<u32>>);
 
@@ -251,7 +253,7 @@ fn search_boxes(
     Ok(found)
 }
 
-/// The score of a run that is extended to both sides without gaps. An extension ends where its sum falls by `drop` below its
+/// Score of a run after ungapped extension to both sides. An extension ends when its sum falls by `drop` below its
 /// maximum, so that its cost does not depend on the length of the sequences.
 fn ungapped_score(
     query: &[u8],
@@ -312,7 +314,7 @@ fn search(
     Ok(found)
 }
 
-/// Finds the hits of some searches. They need a run each if `needs_run` is true.
+/// Finds the hits of some searches. If `needs_run` is true, each hit must contain a run.
 fn finish(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -328,14 +330,15 @@ fn finish(
     Ok(())
 }
 
-/// A record and its runs in each orientation. `None` if there are too many to be listed: then regions are all there is.
+/// A record and its runs in each orientation. `None` if there are too many runs to list: then only the regions are
+/// known.
 struct Opened {
     record: u32,
     runs: Option<Vec<Vec<ExactRun>>>,
 }
 
 impl Opened {
-    /// Number of its regions, about.
+    /// Approximate number of the record's regions.
     fn regions(&self, scope: &Scope) -> usize {
         match &self.runs {
             Some(runs) => runs.iter().map(Vec::len).sum(),
@@ -376,7 +379,7 @@ fn open(scope: &Scope, tiers: &Tiers, records: &[u32]) -> Vec<Opened> {
     records.iter().map(opened).filter(has_runs).collect()
 }
 
-/// The windows around the runs of one orientation of a record, joined where they share columns.
+/// The windows around the runs of one orientation of a record. Windows that share columns are joined.
 fn windows(
     scope: &Scope,
     tiers: &Tiers,
@@ -399,7 +402,7 @@ fn windows(
     regions.into_iter().map(|(strand, pair, _)| (strand, pair)).collect()
 }
 
-/// Scores the regions of which nothing is known.
+/// Scores the regions with unknown answers.
 fn score_unknown(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -429,7 +432,7 @@ impl AnchoredSearch {
         AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
     }
 
-    /// Takes the hits that come next, as far as they are known.
+    /// Accepts the next hits, as far as they are known.
     fn advance(&mut self, scope: &Scope) {
         while !self.is_done {
             let next = self.next();
@@ -456,12 +459,12 @@ impl AnchoredSearch {
         self.regions = Vec::new();
     }
 
-    /// The region whose hit may come first. A hit that is not known comes no earlier than the cell of its bound.
+    /// The region whose hit may come first. An unknown hit comes no earlier than the cell of its bound.
     fn next(&self) -> Option<usize> {
         (0..self.regions.len()).min_by(|&one, &other| self.order(one, other))
     }
 
-    /// Which of two regions may have the first hit.
+    /// Order of two regions by the earliest position of their hits.
     fn order(&self, one: usize, other: usize) -> Ordering {
         match (self.regions[one].locus(), self.regions[other].locus()) {
             (Some(one), Some(other)) => one.order(&other),
@@ -469,7 +472,7 @@ impl AnchoredSearch {
         }
     }
 
-    /// Takes the hit that comes next, and cuts its columns out of the regions.
+    /// Accepts the next hit, and cuts its columns out of the regions.
     fn take(&mut self, next: usize, alignment: Alignment, scope: &Scope) {
         let hit = HitAt { target: alignment.target, score: alignment.score };
         if self.found.alignments.is_empty() {
@@ -497,12 +500,12 @@ impl AnchoredSearch {
             self.kept.add(hit, &self.rules);
             self.found.alignments.push(alignment);
         } else {
-            // It was wanted for its score alone.
+            // The hit is needed only for its score.
             self.end();
         }
     }
 
-    /// The regions whose paths are wanted: the first ones before all hits that are known.
+    /// The regions whose paths are needed: those that precede all known hits, in order.
     fn wanted(&self) -> Vec<usize> {
         // New pieces are scored first.
         if self.is_done || self.regions.iter().any(|region| matches!(region.answer, Answer::Unknown)) {
@@ -519,7 +522,7 @@ impl AnchoredSearch {
     }
 }
 
-/// Finds the best anchored alignments of the regions that are wanted next.
+/// Finds the best anchored alignments of the regions that are needed next.
 fn trace(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -569,7 +572,7 @@ fn trace(
     Ok(())
 }
 
-/// The best anchored alignment of a region, by the path of the best one of all.
+/// Best anchored alignment of a region, derived from the path of the best alignment.
 fn anchored(scope: &Scope, tiers: &Tiers, region: &AnchoredRegion, path: Alignment) -> Option<Alignment> {
     let AnchoredRegion { pair, .. } = *region;
     let (query, target) = (scope.batch.query(pair.query), scope.batch.target(pair.target));

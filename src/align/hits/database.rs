@@ -1,4 +1,4 @@
-//! Scores against all short targets, where an engine has them sooner than the cells that they end in.
+//! Scores against all short targets, for engines that find scores faster than end cells.
 
 use super::search::RecordSearch;
 use super::{Effort, ROOM_PER_PORTION, Scope};
@@ -12,11 +12,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bounds come first where at least so many times the targets that are wanted are there.
+/// Bounds are computed first if there are at least this many targets per needed target.
 const BOUNDED_PER_WANTED: usize = 128;
 
-/// Scores the short targets for searches that have scored nothing yet, if there are enough of them for the engine; the
-/// answer is the targets that are left.
+/// Scores the short targets for searches that have scored nothing yet, if there are enough of them for the engine.
+/// Returns the remaining targets.
 pub fn score_short_targets(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -49,7 +49,7 @@ pub fn score_short_targets(
     };
     let can_score =
         |asked: &Asked| potential(batch.query(asked.query), &batch.scoring) >= i64::from(asked.least);
-    // In other modes an alignment may count whatever its score.
+    // In other modes, an alignment may count at any score.
     let counts = |asked: &Asked| !is_local || can_score(asked);
     let asked: Vec<Asked> = unscored.iter().flat_map(asked_by).filter(counts).collect();
     effort.cells +=
@@ -72,8 +72,8 @@ pub fn score_short_targets(
     Ok(long)
 }
 
-/// Whether bounds of all scores are worth what they cost in modes other than local: few scores are needed, so that most
-/// pairs need none, and what is held for each is not too much.
+/// Whether bounds of all scores pay in modes other than local: only few scores are needed, so most pairs need none, and
+/// the bounds use little memory.
 fn bounds_pay(scope: &Scope, records: usize, targets: usize) -> bool {
     let Scope { batch, layout, rules, ranks, .. } = scope;
     let is_glocal = batch.scoring.mode == AlignmentMode::Glocal;

@@ -1,4 +1,4 @@
-//! What finding hits takes, and what is to be said of it.
+//! Cost of finding hits, and remarks about the queries.
 
 use std::time::Duration;
 
@@ -9,42 +9,42 @@ pub struct Effort {
     pub searched: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
-    /// Time in finding the regions that are scored.
+    /// Time spent on finding the regions to score.
     pub filtering: Duration,
-    /// Time in scoring calls.
+    /// Time spent in scoring calls.
     pub scoring: Duration,
-    /// Time in filling directions and tracing paths back.
+    /// Time spent on filling direction matrices and on traceback.
     pub backtrace: Duration,
-    /// What is to be said of records.
+    /// Remarks about records.
     pub said: Vec<(u32, Remarks)>,
-    /// Records of which the order of the strands chose hits, or may have.
+    /// Records for which the order of the strands chose among hits, or may have.
     pub tied: Vec<u32>,
 }
 
-/// What is to be said of queries: how many they are.
+/// Remarks about queries: number of queries per remark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Remarks {
-    /// Searched in full since no filter helped.
+    /// Searched in full because no filter helped.
     pub whole: u64,
-    /// With free intervals that were not searched for supplementary hits, since that would have cost too much.
+    /// With free intervals that were not searched for supplementary hits because of the cost.
     pub unsplit: u64,
-    /// With a further hit, known and not reported, that scores too little beside their best.
+    /// With a further known hit that is not reported because its score is too low compared to the best hit.
     pub cut: u64,
-    /// With hits, known or possible, on more targets than are reported.
+    /// With known or possible hits on more targets than are reported.
     pub limited: u64,
-    /// Too short to reach the least score.
+    /// Too short to reach the minimum score.
     pub too_short: TooShort,
-    /// Too short to reach the greatest E-value.
+    /// Too short to reach the maximum E-value.
     pub too_unlikely: TooShort,
-    /// So short that E-values alone decide.
+    /// So short that only E-values decide.
     pub by_evalue: u64,
-    /// Hits, and not queries, that masking leaves out.
+    /// Number of hits (not queries) that masking removes.
     pub masked_hits: u64,
     /// With hits that cover too little of the query to be ranked by identity.
     pub uncovered: u64,
 }
 
-/// Queries that no alignment of all their residues lets in.
+/// Queries whose perfect alignment would not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TooShort {
     pub queries: u64,
@@ -60,7 +60,7 @@ impl TooShort {
         TooShort { queries: 1, scores: Some((score, score)), evalue }
     }
 
-    /// Both, without their number.
+    /// Combines score ranges and E-values of both, but not the numbers of queries.
     fn range(self, other: TooShort) -> TooShort {
         let scores = [self.scores, other.scores].into_iter().flatten();
         let scores = scores.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
@@ -85,7 +85,7 @@ impl Remarks {
     pub(super) const CUT: Remarks = Remarks { cut: 1, ..Remarks::NONE };
     pub const LIMITED: Remarks = Remarks { limited: 1, ..Remarks::NONE };
 
-    /// Both, with numbers of queries joined by `join`.
+    /// Combines both, and the numbers of queries with `join`.
     fn with(self, other: Remarks, join: impl Fn(u64, u64) -> u64) -> Remarks {
         let short = |one: TooShort, other: TooShort| TooShort {
             queries: join(one.queries, other.queries),
@@ -104,7 +104,7 @@ impl Remarks {
         }
     }
 
-    /// The remarks on one query, of which it may have each twice.
+    /// Combines the remarks on one query, which may contain each remark twice.
     fn joined_with(self, other: Remarks) -> Remarks {
         self.with(other, u64::max)
     }
@@ -117,7 +117,8 @@ impl std::ops::AddAssign for Remarks {
 }
 
 impl Effort {
-    /// What is to be said of all records. What was said of one twice, as of one that was searched again in full, counts once.
+    /// Total of the remarks on all records. A remark that was made twice on one record counts once, for example if the
+    /// record was searched again in full.
     pub fn remarks(&self) -> Remarks {
         let mut said = self.said.clone();
         join(&mut said);
@@ -126,13 +127,13 @@ impl Effort {
         all
     }
 
-    /// Says which records have hits on more targets than are reported.
+    /// Notes the records that have hits on more targets than are reported.
     pub fn say_limited(&mut self, are_limited: &[bool]) {
         let limited = (0..).zip(are_limited).filter(|(_, is_limited)| **is_limited);
         self.said.extend(limited.map(|(record, _)| (record, Remarks::LIMITED)));
     }
 
-    /// Says how many hits of each record masking leaves out.
+    /// Notes how many hits of each record masking removes.
     pub fn say_masked(&mut self, hits: impl IntoIterator<Item = u64>) {
         let masked = (0..).zip(hits).filter(|(_, hits)| *hits > 0);
         self.said.extend(
@@ -140,7 +141,7 @@ impl Effort {
         );
     }
 
-    /// Says which records have hits that cover too little of the query.
+    /// Notes the records with hits that cover too little of the query.
     pub fn say_uncovered(&mut self, are_uncovered: impl IntoIterator<Item = bool>) {
         let uncovered = (0..).zip(are_uncovered).filter(|(_, is_uncovered)| *is_uncovered);
         self.said
@@ -154,7 +155,7 @@ impl Effort {
         said
     }
 
-    /// Adds what other records took, of which nothing is to be said.
+    /// Adds the cost of other records, without their remarks.
     pub fn add(&mut self, others: Effort) {
         self.searched += others.searched;
         self.cells += others.cells;
@@ -163,7 +164,8 @@ impl Effort {
         self.backtrace += others.backtrace;
     }
 
-    /// Adds what parts of records took, of which these are the records. What is said of several parts counts once.
+    /// Adds the cost of parts of records; `record` maps a part to its record. A remark on several parts of a record
+    /// counts once.
     pub fn add_parts(&mut self, mut parts: Effort, record: impl Fn(u32) -> u32) {
         let said = std::mem::take(&mut parts.said);
         self.add(parts);
@@ -172,7 +174,7 @@ impl Effort {
     }
 }
 
-/// Puts what is said in the order of its records, each of which stays once.
+/// Sorts remarks by record and merges the remarks on the same record.
 fn join(said: &mut Vec<(u32, Remarks)>) {
     said.sort_unstable_by_key(|&(record, _)| record);
     said.dedup_by(|(record, remarks), (kept, all)| {

@@ -1,9 +1,9 @@
-//! Bounds of all pairs of long queries by the scores of prefixes.
+//! Bounds for all pairs of long queries, from the scores of query prefixes.
 //!
-//! What an alignment gains behind the first rows of a query is no more than the rows behind them can add. So the best score
-//! of a prefix anywhere in a pair, and what the rest of the query can add, bound all that the pair holds. Where hits are
-//! expected to score much, a prefix that is well shorter than the query bounds most pairs below that, and these need not
-//! be scored. docs/algorithm.md, section 15, has the proof.
+//! After the first rows of a query, an alignment gains no more than the remaining rows can add. So the best score of a
+//! prefix anywhere in a pair, plus the maximum gain of the remaining rows, is a bound for the pair. If hits are
+//! expected to score high, a prefix that is clearly shorter than the query bounds most pairs below that score, and
+//! these need not be scored. docs/algorithm.md, section 15, has the proof.
 
 use super::search::RecordSearch;
 use super::{Effort, Scope, score};
@@ -15,34 +15,35 @@ use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
 use std::sync::Arc;
 
-/// Letters of a query, at least: of shorter ones several pairs are scored in one sweep.
+/// Minimum length of a query in residues: for shorter queries, one sweep scores several pairs.
 const LEAST_LETTERS: usize = 1 << 9;
-/// Pairs of a query, at least: the one that holds the best hit is scored in any case.
+/// Minimum number of pairs of a query: the pair of the best hit is scored in any case.
 const LEAST_PAIRS: usize = 16;
-/// What the prefix of an expected hit scores beyond what is sure, in matches: about twice what chance is expected to give.
+/// Margin of the expected prefix score over the guaranteed score, in matches: about twice the expected chance score.
 const MATCHES: i64 = 64;
-/// Tenths of the cells of all pairs that those of prefixes and of `SCORED` pairs may be, at most.
+/// Maximum cost of all prefixes and of `SCORED` full pairs, in tenths of the cells of all pairs.
 const MOST_TENTHS: u64 = 9;
 const SCORED: u64 = 2;
-/// One pair in so many shows whether prefixes are of use to a query: if more than one in `MOST_KEPT` of them can hold an
+/// One pair in `SAMPLED` shows whether prefixes help a query: if more than one in `MOST_KEPT` of them can contain an
 /// expected hit, all pairs are scored at once.
 const SAMPLED: usize = 8;
 const MOST_KEPT: usize = 4;
 
-/// A search whose pairs are to be bounded.
+/// A search whose pairs get bounds.
 struct Asked<'a> {
-    /// Its place among the searches.
+    /// Index of the search.
     search: usize,
     pairs: &'a [Pair],
     expected: i64,
-    /// The first of its prefixes, one for each orientation, among the queries.
+    /// Index of its first prefix among the queries; it has one prefix per orientation.
     first: u32,
-    /// What the rest of each orientation can add.
+    /// Maximum score that the rest of each orientation can add.
     rest: [i64; 2],
     bounds: Vec<i32>,
 }
 
-/// The bounds of the pairs of each search, of which none is scored; `None` where scoring them all is expected to be as quick.
+/// Returns bounds of the pairs of each search, none of which is scored yet. `None` for a search if scoring all its
+/// pairs is expected to be as fast.
 pub fn bounds(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -67,7 +68,7 @@ pub fn bounds(
     Ok(bounds)
 }
 
-/// Scores the prefixes of those pairs of each search whose places are wanted.
+/// Scores the prefixes against the pairs of each search whose indices are wanted.
 fn score_prefixes(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -102,7 +103,7 @@ fn score_prefixes(
 }
 
 impl<'a> Asked<'a> {
-    /// What is asked for a search, and its prefixes; `None` where these would not be well shorter than the query.
+    /// Prepares a search and its prefixes. Returns `None` if the prefixes would not be clearly shorter than the query.
     fn new(
         scope: &Scope,
         (place, search): (usize, &RecordSearch),
@@ -115,7 +116,7 @@ impl<'a> Asked<'a> {
         let most = expected - MATCHES * i64::from(scoring.max_potential());
         let query = |strand: Strand| batch.query(layout.query(search.record, strand));
         let len = query(Strand::Forward).len();
-        // Every pair becomes a region, so they may be no more than are scored at a time.
+        // Every pair becomes a region, so there must not be more than one portion of pairs.
         let suits = (LEAST_PAIRS..=scope.portion).contains(&pairs.len());
         if !scoring.mode.is_local() || len < LEAST_LETTERS || !suits {
             return None;
@@ -123,7 +124,7 @@ impl<'a> Asked<'a> {
         let mut rest = [0; 2];
         let mut ends = [len; 2];
         for &strand in layout.orientations() {
-            // The longest rest that can add no more than a hit is expected to score beside its prefix.
+            // The longest rest that can add at most `most`, so that the prefix of an expected hit reaches the margin.
             let (mut end, mut sum) = (len, 0);
             for &code in query(strand).iter().rev() {
                 let more = sum + i64::from(scoring.potential(code));
@@ -152,7 +153,7 @@ impl<'a> Asked<'a> {
         Some(Asked { search: place, pairs, expected, first, rest, bounds })
     }
 
-    /// Whether few of the sampled pairs can hold what is expected.
+    /// Whether only few of the sampled pairs can contain an expected hit.
     fn pays(&self) -> bool {
         let sampled = || self.bounds.iter().step_by(SAMPLED);
         let kept = sampled().filter(|&&bound| i64::from(bound) >= self.expected).count();
@@ -181,7 +182,7 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    /// The bounds of a query whose hits are expected to score so much, its scores, and what is expected at least.
+    /// Returns the bounds of a query whose hits are expected to score `expected`, and its scores.
     fn bounded(query: &[u8], target: &[u8], expected: i32) -> (Option<Vec<i32>>, Vec<i32>) {
         let reverse = crate::terms::alphabet::reverse_complement_codes(query).collect::<Vec<u8>>();
         let batch = Batch {
@@ -200,7 +201,7 @@ mod tests {
         (bounds.into_iter().next().flatten(), scores.into_iter().map(|hit| hit.score).collect())
     }
 
-    /// Hits that lie in the prefix, behind it, and across its end, on both strands.
+    /// Hits in the prefix, after it, and across its end, on both strands.
     #[test]
     fn no_pair_scores_more_than_its_bound() {
         let mut target = codes(1, 400_000);
@@ -227,11 +228,11 @@ mod tests {
     fn nothing_is_bounded_where_that_would_not_pay() {
         let target = codes(1, 400_000);
         let query = codes(2, LEN);
-        // A hit may lie behind any prefix that is well shorter.
+        // A hit may be after the end of any prefix that is clearly shorter.
         assert_eq!(bounded(&query, &target, 300).0, None);
         assert_eq!(bounded(&query, &target[..30_000], 1000).0, None, "few pairs");
         assert_eq!(bounded(&query[..500], &target, 800).0, None, "a short query");
-        // A repeat that the prefix begins with stands in most pairs.
+        // A repeat at the start of the prefix occurs in most pairs.
         let mut repeats = target;
         repeats.chunks_mut(8_000).for_each(|chunk| chunk[..200].copy_from_slice(&query[..200]));
         assert_eq!(bounded(&query, &repeats, 1000).0, None, "repeats");

@@ -1,4 +1,4 @@
-//! A region of a search: end columns of a target, and what is known of the hits in them.
+//! A region of a search: end columns of a target, and the knowledge about the hits in them.
 
 use super::{HitAt, Scope};
 use crate::align::backtrace::{self, Wanted};
@@ -13,49 +13,50 @@ use std::cmp::Reverse;
 
 /// End columns of one target whose best hit is known, or only bounded from above.
 ///
-/// Where the targets of the batch are distinct stretches of others, `pair` and `best` are in columns of a stretch, and
-/// `place` says where these lie.
+/// If the batch's targets are distinct stretches of other targets, `pair` and `best` are in columns of a stretch, and
+/// `place` maps them to the target.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
     pub strand: Strand,
     pub pair: Pair,
     pub place: Place,
-    /// The region stands for the copies of its columns as well, from this number on: these come behind it in the order of
-    /// hits.
+    /// If set, the region also represents the copies of its columns from this number on, which follow it in the order
+    /// of hits.
     copies: Option<u32>,
     pub bound: i32,
-    /// Whether the best hit scores as much as the bound.
+    /// Whether the best hit's score equals the bound.
     pub is_scored: bool,
-    /// The best hit, once its cell is known, too.
+    /// The best hit, once its end cell is known.
     pub best: Option<Hit>,
     /// The path of the best hit, once it is known.
     pub path: Option<KnownPath>,
 }
 
-/// A path among those that a search knows.
+/// A path that a search knows.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownPath {
     pub number: u32,
-    /// The first column of the pair's target that it takes.
+    /// First target column of the path.
     pub start: u32,
 }
 
-/// Earliest position in the order of hits that a hit may have: score, strand, target, ends in the target and in the query.
+/// Earliest position in the order of hits that a hit may have: score, strand, target, ends in the target and in the
+/// query.
 pub type FirstPlace = (Reverse<i32>, Strand, u32, u32, u32);
 
-/// The order of regions by what they can hold: score, strand, target. Where two are equal the cells decide.
+/// Order of regions by their best possible hit: score, strand, target. Cells break ties.
 pub type RegionKey = (Reverse<i32>, Strand, u32);
 
-/// What is left of a region once columns are taken.
+/// Remainder of a region after columns are cut out.
 pub enum Left {
-    /// All of it; its sweep may begin later.
+    /// The whole region; its sweep may begin later.
     Whole(Region),
-    /// One or two regions, or none. The copies that it stood for are in none of them.
+    /// Up to two regions. The copies that the region represented are in none of them.
     Pieces(SmallVec<[Region; 2]>),
 }
 
 impl Region {
-    /// A pair of the batch of which nothing is known but a bound.
+    /// A pair of the batch of which only a bound is known.
     pub fn unscored(scope: &Scope, strand: Strand, pair: Pair, bound: i32) -> Region {
         let (place, copies) = match scope.repeats.distinct() {
             Some(distinct) => (distinct.place(pair.target), Some(0)),
@@ -64,22 +65,22 @@ impl Region {
         Region { strand, pair, place, copies, bound, is_scored: false, best: None, path: None }
     }
 
-    /// As the limits see its hit, which has this score or less.
+    /// The region's hit as the limits see it, with the bound as its score.
     pub fn hit_at(&self) -> HitAt {
         HitAt { target: self.place.target, score: self.bound }
     }
 
-    /// Where the region stands among scored ones.
+    /// Position of the region among scored regions.
     pub fn key(&self) -> RegionKey {
         (Reverse(self.bound), self.strand, self.place.target)
     }
 
-    /// Where it stands at best.
+    /// Earliest possible position of the region.
     pub fn first_key(&self) -> RegionKey {
         if self.is_scored { self.key() } else { (Reverse(self.bound), Strand::Forward, 0) }
     }
 
-    /// The first cell that its best hit may end in, for the order of regions of which no more is known.
+    /// Earliest cell that its best hit may end in, to order regions whose cells are unknown.
     pub fn first_cell(&self) -> (Reverse<i32>, Strand, u32, u32) {
         (Reverse(self.bound), self.strand, self.place.target, self.place.there(self.pair.own))
     }
@@ -106,19 +107,19 @@ impl Region {
         (self.place.there(self.pair.own), self.place.there(self.pair.end))
     }
 
-    /// Whether the region stands for copies of its columns as well.
+    /// Whether the region also represents copies of its columns.
     pub fn has_copies(&self) -> bool {
         self.copies.is_some()
     }
 
-    /// The next copies of its columns, for which it does not stand any more.
+    /// Detaches the next copies of its columns as separate regions.
     pub fn take_copies(&mut self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
         let copies = self.next_copies(distinct, batch);
         self.copies = None;
         copies
     }
 
-    /// Whether all hits in it that score as much come after the hit of a region whose cell is known.
+    /// Whether all hits in the region with this score come after the hit of a region whose cell is known.
     pub fn is_behind(&self, best: &Region) -> bool {
         let Some(hit) = best.best else { return false };
         let (strand, target, end) = (best.strand, best.place.target, best.place.there(hit.target_end));
@@ -132,7 +133,7 @@ impl Region {
         Locus { hit, strand: self.strand, target: self.place.target }
     }
 
-    /// An alignment of the pair where the region lies.
+    /// An alignment of the pair, in the coordinates of the region's target.
     pub fn in_place(&self, alignment: Alignment) -> Alignment {
         Alignment {
             target: self.place.target,
@@ -162,13 +163,13 @@ impl Region {
         Wanted { window, strand: self.strand, score: hit.score }
     }
 
-    /// Nothing in the region scores enough.
+    /// Notes that nothing in the region scores enough.
     pub fn forget(&mut self) {
         self.bound = i32::MIN;
         (self.is_scored, self.best, self.path) = (false, None, None);
     }
 
-    /// Takes the engine's answer, once it is seen to be possible.
+    /// Accepts the engine's answer after checking that it is possible.
     pub fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
         let pair = &self.pair;
         let inside = hit.target_end > pair.own
@@ -194,7 +195,7 @@ impl Region {
         if self.pair.end <= taken_start {
             return Left::Whole(self);
         }
-        // A sweep may begin far before the stretch.
+        // The sweep may begin far before the stretch.
         self.pair.start = self.pair.start.max(self.pair.own.saturating_sub(span));
         let Pair { start, own, end, .. } = self.pair;
         if taken_end <= start {
@@ -206,8 +207,9 @@ impl Region {
         Left::Pieces(left.into_iter().chain(right).collect())
     }
 
-    /// The part of the region that these columns (start, own, end) are, unless there are none. If the best hit of the whole
-    /// region ends in it, with the columns before it or with those of its path, it is the best of the part.
+    /// The part of the region with these columns (start, own, end), or `None` if it is empty. If the best hit of the
+    /// whole region ends in the part, and the part includes the columns before it or the columns of its path, it is
+    /// also the best hit of the part.
     fn piece(&self, batch: &Batch, (start, own, end): (u32, u32, u32)) -> Option<Region> {
         if own >= end {
             return None;
@@ -220,13 +222,13 @@ impl Region {
         }
         let is_all = pair == self.pair && self.best.is_none();
         let is_scored = is_all && self.is_scored;
-        // What ends before the first best hit scores less.
+        // Hits that end before the first best hit score less.
         let ends_before = self.best.is_some_and(|best| end < best.target_end);
         let bound = (self.bound - i32::from(ends_before)).min(bound(batch, &pair));
         Some(Region { pair, bound, is_scored, best: None, path: None, ..*self })
     }
 
-    /// The next copies of the region's columns that it stands for, of which each stands for those behind it.
+    /// The next copies of the region's columns that it represents. Each of them represents the copies after it.
     pub fn next_copies(&self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
         let mut next = Vec::new();
         let mut left: SmallVec<[_; 2]> =
@@ -248,12 +250,12 @@ impl Region {
     }
 }
 
-/// The most that alignments of a record can score.
+/// Maximum score of an alignment of a record.
 pub struct Most {
-    /// Of each orientation of the record, the last twice where there is one.
+    /// Maximum by query, for each orientation of the record. If there is only one, it is stored twice.
     queries: [i32; 2],
     first_query: u32,
-    /// Of each target residue.
+    /// Maximum per target residue.
     residue: i32,
 }
 
@@ -275,13 +277,13 @@ impl Most {
     }
 }
 
-/// The most that any alignment of `pair` can score.
+/// Maximum score of any alignment of `pair`.
 fn bound(batch: &Batch, pair: &Pair) -> i32 {
     let by_query = potential(batch.query(pair.query), &batch.scoring);
     to_i32(by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))))
 }
 
-/// The most that the target residues of `pair` can score, each at most `most`.
+/// Maximum total score of the target residues of `pair`, each at most `most`.
 fn by_target(pair: &Pair, most: i32) -> i32 {
     to_i32((i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)))
 }

@@ -1,29 +1,29 @@
-//! What makes an alignment a hit: least scores, ranks and limits.
+//! Rules that make an alignment a hit: minimum scores, ranks and limits.
 
 use crate::terms::alignment::Alignment;
 use crate::terms::casts::to_i32;
 use std::collections::HashMap;
 
-/// What makes an alignment a hit.
+/// Rules that make an alignment a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Least score of any hit; at least 1 in local mode.
+    /// Minimum score of any hit; at least 1 in local mode.
     pub min_score: i32,
-    /// Least share of the best score that a further hit reaches, in millionths.
+    /// Minimum score of a further hit relative to the best score, in millionths.
     pub secondary_ppm: i64,
-    /// Most alignments of a query; at least 1.
+    /// Maximum number of alignments per query; at least 1.
     pub max_hits: usize,
-    /// Most targets that a query has hits on; at least 1.
+    /// Maximum number of targets that a query has hits on; at least 1.
     pub max_targets: usize,
-    /// Most hits of a query on one target; at least 1.
+    /// Maximum number of hits of a query on one target; at least 1.
     pub max_per_target: usize,
-    /// Beyond the limits, hits that score as much as the last one are found as well, and targets whose best hit scores as
-    /// much as that of the last target.
+    /// Beyond the limits, also report hits that score the same as the last hit, and targets whose best hit scores the
+    /// same as that of the last target.
     pub keeps_ties: bool,
-    /// Hits that lack at most so much to the best score are found besides, so many in all at most: what mates are
-    /// paired from.
+    /// If set, also find candidates for mate pairing: hits whose score is at most the first number below the best
+    /// score, until the total number of hits reaches the second number.
     pub candidates: Option<(i32, usize)>,
-    /// Whether the second hit's score counts hits that no limit lets in, as mapping qualities want it.
+    /// Whether the second hit's score includes hits that the limits exclude, as mapping qualities require.
     pub tells_second: bool,
 }
 
@@ -40,8 +40,8 @@ impl Rules {
         tells_second: false,
     };
 
-    /// The least score at which a further hit exists beside a best one of `best`. Beside one that is not above 0 only equal
-    /// ones exist, unless there is no least share.
+    /// Minimum score of a further hit if the best hit scores `best`. If the best score is not above 0, only equal hits
+    /// count, unless there is no minimum share.
     pub fn threshold(&self, best: i32) -> i32 {
         let share = match best {
             _ if self.secondary_ppm == 0 => i64::from(i32::MIN),
@@ -52,8 +52,8 @@ impl Rules {
         self.min_score.max(near.min(to_i32(share)))
     }
 
-    /// Which of these, the hits of a query in their order, are found by these rules, and the score of the second hit.
-    /// `told` is a score of one behind the first hit, which need not be in the list.
+    /// Applies the rules to the hits of a query, in order. Returns the indices of the reported hits and the score of
+    /// the second hit. `told` is the score of a hit after the first one, which need not be in the list.
     pub fn cut(&self, hits: &[HitAt], told: Option<i32>) -> (Vec<usize>, Option<i32>) {
         let Some(best) = hits.first() else { return (Vec::new(), None) };
         let threshold = self.threshold(best.score);
@@ -70,20 +70,20 @@ impl Rules {
         (wanted.map(|(at, _)| at).collect(), second)
     }
 
-    /// Whether a hit is wanted, behind those that are kept.
+    /// Whether a hit is wanted after those that are kept.
     pub(super) fn wants(&self, kept: &Kept, hit: HitAt) -> bool {
         self.has_room(kept, hit) || self.is_candidate(kept, hit.score)
     }
 
-    /// Whether a hit of this score is found besides, whatever the limits say. If it is not, none is that scores less or comes
-    /// later.
+    /// Whether a hit of this score is an additional candidate, beyond the limits. If it is not, no hit with a lower
+    /// score or a later position is.
     pub(super) fn is_candidate(&self, kept: &Kept, score: i32) -> bool {
         self.candidates.is_some_and(|(within, most)| {
             kept.count < most && kept.best.is_none_or(|best| best.saturating_sub(score) <= within)
         })
     }
 
-    /// Whether the limits let a hit in, behind those that are kept.
+    /// Whether the limits admit a hit after those that are kept.
     fn has_room(&self, kept: &Kept, hit: HitAt) -> bool {
         let is_tie = |score: Option<i32>| self.keeps_ties && score == Some(hit.score);
         let on_target = kept.on_target(hit.target);
@@ -99,7 +99,7 @@ impl Rules {
         self.max_targets < usize::MAX || self.max_per_target < usize::MAX
     }
 
-    /// Most alignments that are found of a query, where ties are not kept.
+    /// Maximum number of alignments that are found for a query if ties are not kept.
     pub(super) fn most(&self) -> usize {
         match self.keeps_ties {
             true => usize::MAX,
@@ -108,28 +108,27 @@ impl Rules {
     }
 }
 
-/// What decides whether an alignment of a record scores enough, where it is not one number for all.
+/// Decides whether the score of an alignment is enough, if the minimum depends on the record or the target.
 pub trait LeastScores: Sync {
-    /// No alignment of the record that scores less is enough; at least 1.
+    /// Minimum score of the record's alignments on any target; at least 1.
     fn lowest(&self, record: u32) -> i32;
 
-    /// Whether a score, no lower than that, is enough on a target. If it is, so is each higher one.
+    /// Whether a score of at least that minimum is enough on a target. If it is, so is each higher score.
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool;
 }
 
-/// How hits are ranked where their scores alone don't say it. It tells how far down in the order of scores a hit can be
-/// that is reported.
+/// Ranking of hits, if scores alone do not rank them. It bounds the score of the lowest hit that can be reported.
 pub trait Ranks: Sync {
-    /// Targets whose hits are reported, but for ties.
+    /// Number of targets whose hits are reported, not counting ties.
     fn places(&self) -> usize;
 
     /// Whether more than one hit of a target may be reported.
     fn has_more_on_targets(&self) -> bool;
 
-    /// What a hit of the record is ranked by, the highest first; `None` for one that is not reported in any case.
+    /// Rank value of a hit of the record, higher is better. `None` for a hit that is never reported.
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64>;
 
-    /// No hit of the record that scores less is ranked as high as this, or counts at all.
+    /// Minimum score of the record's hits that reach this rank, or count at all.
     fn least_score(&self, record: u32, rank: Option<f64>) -> i32;
 }
 
@@ -140,15 +139,15 @@ pub struct HitAt {
     pub score: i32,
 }
 
-/// Hits of a query that are kept, as the limits see them.
+/// Kept hits of a query as the limits see them.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     pub count: usize,
     pub best: Option<i32>,
     pub last: Option<i32>,
-    /// The first hit's score on the target that came last, where rules count targets.
+    /// The first hit's score on the latest target, if the rules count targets.
     pub of_last_target: Option<i32>,
-    /// Hits on each target that has any, where rules count them.
+    /// Number of hits on each target that has any, if the rules count them.
     pub targets: HashMap<u32, usize>,
 }
 

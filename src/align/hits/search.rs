@@ -1,4 +1,4 @@
-//! The search for one record's hits: its regions, what is known of them, and what comes next.
+//! The search for one record's hits: its regions, the knowledge about them, and the next step.
 
 mod accepted;
 mod learned;
@@ -14,33 +14,33 @@ use accepted::{Certain, Taken};
 use smallvec::SmallVec;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-/// Where a search's regions come from.
+/// Source of a search's regions.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// The windows of a level, which hold all that scores at least this much.
+    /// The windows of a level, which contain all alignments of at least this score.
     Level(Level, i32),
     /// All pairs of the record.
     All,
 }
 
-/// Where a search stands. [`RecordSearch::advance`] leads from one state to the next.
+/// State of a search. [`RecordSearch::advance`] moves from one state to the next.
 #[derive(Clone, Copy, Debug)]
 enum SearchState {
-    /// The regions are a level's windows: they hold all that scores `held` or more.
+    /// The regions are a level's windows, which contain all alignments of score `held` or more.
     OnLevel { level: Level, held: i32 },
-    /// Every pair of the record is to be scored.
+    /// Every pair of the record must be scored.
     Whole,
-    /// Every pair was scored: the regions are those that hold something.
+    /// Every pair was scored. The regions are the pairs that may contain hits.
     Known,
-    /// The regions lacked what counts, and those of this source are to be opened.
+    /// The regions may lack hits, so the regions of this source must be opened.
     Lower(Source),
-    /// There was no room for them: the search begins anew with this source, in a later round.
+    /// There was no room for the source's regions: the search restarts with this source in a later round.
     Later(Source),
     /// All hits are found.
     Done,
 }
 
-/// What a search needs before it can go on.
+/// Input that a search needs to continue.
 #[derive(Clone, Debug)]
 pub enum Need {
     /// The scores of all pairs of the record.
@@ -49,16 +49,16 @@ pub enum Need {
     Scores(Vec<u32>),
     /// The regions of another source.
     Regions(Source),
-    /// The paths of these regions' hits, which come next in this order; one at least.
+    /// The paths of the hits of these regions, which come next in this order. Never empty.
     Paths(SmallVec<[u32; 1]>),
     Nothing,
 }
 
-/// How a round ends for a search.
+/// Result of a round for a search.
 pub enum Ended {
     /// All hits are found.
     Found(Found),
-    /// A later round begins with this.
+    /// The search restarts with this in a later round.
     Later(Start),
 }
 
@@ -69,53 +69,53 @@ pub struct RecordSearch {
     rules: Rules,
     state: SearchState,
     pub regions: Vec<Region>,
-    /// Regions whose scores were asked for, those that are dropped by now included.
+    /// Number of regions whose scores were requested, including regions that were dropped since.
     learned: usize,
     found: Found,
-    /// What is found, as the limits see it.
+    /// The hits found so far, as the limits see them.
     kept: Kept,
-    /// Whether the second hit's score is known before the limits leave anything out.
+    /// Whether the second hit's score is known before the limits exclude any hit.
     knows_second: bool,
-    /// Whether ranks decide how many hits are wanted, and if so, whether more than one of a target is reported.
+    /// Whether ranks decide how many hits are needed, and if so, whether more than one hit per target is reported.
     is_ranked: bool,
     has_more_on_targets: bool,
-    /// The highest ranks of the targets that hits were found on, in descending order, as many as are reported.
+    /// The highest ranks of the targets with hits, in descending order, as many as are reported.
     ranks: Vec<f64>,
     ranked_targets: HashSet<u32>,
-    /// No hit is reported that scores less.
+    /// Minimum score of a reported hit.
     least: i32,
-    /// No hit is reported that scores less, on a target without one.
+    /// Minimum score of a reported hit on a target without hits.
     least_ranked: i32,
-    /// Columns that certain hits take, reported or not, by strands and targets.
+    /// Columns of certain hits, reported or not, by strand and target.
     taken: HashMap<(Strand, u32), Taken>,
-    /// Hits of scored pairs, which copies of their columns have as well. Empty unless repeats are taken out.
+    /// Hits of scored pairs, which apply to copies of their columns too. Empty unless repeats are removed.
     answers: HashMap<Pair, Hit>,
-    /// Paths of regions' hits in their pairs, by their numbers, until they are taken.
+    /// Paths of regions' hits in their pairs, by number, until they are used.
     paths: Vec<Option<Alignment>>,
-    /// Certain hits that are not reported yet, of each strand.
+    /// Certain hits that are not reported yet, by strand.
     certain: [BinaryHeap<Certain>; 2],
-    /// Whether a hit is known that scores too little beside the best.
+    /// Whether a known hit scores too low compared to the best hit.
     is_cut: bool,
-    /// Whether the limit of targets may have left out hits that score enough.
+    /// Whether the limit on targets may have excluded hits that score enough.
     is_limited: bool,
-    /// Whether the order of the strands chose among hits of one score, or may have.
+    /// Whether the order of the strands chose among equal hits, or may have.
     is_tied: bool,
-    /// Whether regions were opened with bounds that tell them apart: most of them need no score.
+    /// Whether the regions have distinct bounds, so that most of them need no score.
     is_bounded: bool,
-    /// Whether these are bounds of all pairs, as windows have them.
+    /// Whether the regions are all pairs, with bounds like those of windows.
     has_pairs: bool,
     /// [`Start::expected`].
     expected: Option<i32>,
-    /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
+    /// Cells spent on the record: those scored on levels, and the equivalent of the time for finding seeds.
     spent: f64,
     /// [`Start::is_last`] of the level that is wanted next.
     is_last: bool,
-    /// The first hit, where it is known and a lower level is wanted.
+    /// The first hit, if it is known and a lower level is needed.
     first: Option<Box<Region>>,
 }
 
 impl RecordSearch {
-    /// With regions, and the most that an alignment in each can score.
+    /// Creates a search with regions and the maximum score in each of them.
     pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
         let Start { record, source, spent, is_last, first, expected } = start;
         let most = Most::of(scope, record);
@@ -166,7 +166,7 @@ impl RecordSearch {
         search
     }
 
-    /// Takes the first hit, which is known, into the region that owns its end.
+    /// Stores the first hit, which is known, in the region that owns its end.
     fn know_first(&mut self, first: &Region) {
         let Some(hit) = first.best else { return };
         let owns = |region: &&mut Region| {
@@ -181,9 +181,9 @@ impl RecordSearch {
         }
     }
 
-    /// Goes from state to state as far as the search can by itself, and says what it needs then. It needs the same until
-    /// that is given, by [`Self::take_everything`], [`Self::learn`] and [`Self::prune`], a search of other regions in its
-    /// place or [`Self::postpone`], or [`Self::take_paths`].
+    /// Advances the search until it needs input, and returns the need. The need stays the same until it is met: by
+    /// [`Self::take_everything`], by [`Self::learn`] and [`Self::prune`], by a new search of other regions, by
+    /// [`Self::postpone`], or by [`Self::take_paths`].
     pub fn advance(&mut self, scope: &Scope) -> Need {
         loop {
             if let Some(need) = self.step(scope) {
@@ -192,7 +192,7 @@ impl RecordSearch {
         }
     }
 
-    /// Does what can be done next without anything from outside, or says what is needed.
+    /// Performs the next step, or returns the input that it needs.
     fn step(&mut self, scope: &Scope) -> Option<Need> {
         let has_windows = match self.state {
             SearchState::Whole => return Some(Need::Everything),
@@ -230,7 +230,7 @@ impl RecordSearch {
             self.end(SearchState::Lower(source));
             return Some(Need::Regions(source));
         }
-        // A certain hit that is wanted was reported above, so the first one is that of a region.
+        // Wanted certain hits were reported above, so the first hit is that of a region.
         if let (Some(next), Some(best)) = (next, best)
             && self.wants(&best)
         {
@@ -251,20 +251,20 @@ impl RecordSearch {
         Some(Need::Nothing)
     }
 
-    /// Whether the second hit's score is wanted next, which the limits may leave out.
+    /// Whether the second hit's score is needed next, which the limits may exclude.
     fn asks_second(&self) -> bool {
         let is_limited = self.is_ranked || self.rules.counts_targets();
         self.rules.tells_second && is_limited && self.found.alignments.len() == 1 && !self.knows_second
     }
 
-    /// Forgets the regions, which are of no more use.
+    /// Drops the regions, which are no longer needed.
     fn end(&mut self, state: SearchState) {
         self.state = state;
         self.regions = Vec::new();
         self.certain = Default::default();
     }
 
-    /// What the hits score at least, as far as that is known or estimated.
+    /// Expected minimum score of the hits, if known or estimated.
     pub fn expected(&self) -> Option<i32> {
         self.expected
     }
@@ -274,23 +274,23 @@ impl RecordSearch {
         matches!(self.state, SearchState::Whole)
     }
 
-    /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
+    /// Cells spent on the record: those scored on levels, and the equivalent of the time for finding seeds.
     pub fn spent(&self) -> f64 {
         self.spent
     }
 
-    /// Begins anew with `source`, in a later round.
+    /// Restarts with `source` in a later round.
     pub fn postpone(&mut self, source: Source) {
         self.end(SearchState::Later(source));
     }
 
-    /// Where the search of the record goes on with `source`.
+    /// The start of a search of the record that continues with `source`.
     pub fn start(&self, source: Source) -> Start {
         let (first, expected) = (self.first.clone(), self.expected);
         Start { record: self.record, source, spent: self.spent, is_last: self.is_last, first, expected }
     }
 
-    /// How the round ended for the search.
+    /// Returns the result of the round.
     pub fn ended(self) -> Ended {
         match self.state {
             SearchState::Later(source) => Ended::Later(self.start(source)),
@@ -298,14 +298,15 @@ impl RecordSearch {
         }
     }
 
-    /// The best of a level's regions, where it is sure to be the first hit of all and every level's regions say where it lies.
+    /// The best of a level's regions if it is certainly the first hit and if all levels locate it in the same
+    /// coordinates.
     fn proven(&self, best: Option<Region>, scope: &Scope) -> Option<Region> {
         let SearchState::OnLevel { held, .. } = self.state else { return None };
         let is_known = |best: &Region| best.bound >= held && best.best.is_some() && self.wants(best);
         best.filter(|best| is_known(best) && scope.repeats.distinct().is_none())
     }
 
-    /// What the search must go on with where a level's regions may lack what counts: another level, or everything.
+    /// The next source if a level's regions may lack hits: another level, or all pairs.
     fn lower(&self, best: Option<&Region>, scope: &Scope) -> Option<Source> {
         let (Some(filter), SearchState::OnLevel { level, held }) = (scope.filter, self.state) else {
             return None;
@@ -313,7 +314,7 @@ impl RecordSearch {
         if !self.found.alignments.is_empty() {
             return None;
         }
-        // What is found is an alignment, even if it scores less than the level: the best is no worse.
+        // The region's hit is an alignment even if it scores below the level, so the best score is at least its score.
         let best = best.map(|region| region.bound);
         let least = best.map_or(self.rules.min_score, |best| self.rules.threshold(best));
         if held <= least {
@@ -323,7 +324,7 @@ impl RecordSearch {
         let lower = match best {
             Some(_) => filter.at_most(level.kind, len, least),
             None => filter.below(len, &level, self.spent).map(|next| {
-                // No deeper than the least score.
+                // Not below the minimum score.
                 let last = filter.at_most(level.kind, len, least).filter(|_| next.least < least);
                 last.filter(|last| last.is_quicker_than(&next)).unwrap_or(next)
             }),
@@ -331,7 +332,7 @@ impl RecordSearch {
         Some(lower.map_or(Source::All, |level| Source::Level(level, least.max(level.least))))
     }
 
-    /// Drops regions that can't hold a hit.
+    /// Drops regions that cannot contain a hit.
     pub fn prune(&mut self) {
         if self.found.alignments.is_empty()
             && self.first_certain().is_none()
@@ -349,18 +350,18 @@ impl RecordSearch {
         self.is_cut |= is_cut;
     }
 
-    /// Whether the limits have room for a hit that is known and that the best one's score rules out.
+    /// Whether the limits would admit a known hit that scores too low compared to the best hit.
     pub fn is_cut(&self) -> bool {
         self.is_cut && self.kept.count < self.rules.max_hits && self.rules.max_hits > 1
     }
 
-    /// Whether the limit of targets may have left out hits that score enough.
+    /// Whether the limit on targets may have excluded hits that score enough.
     pub fn is_limited(&self) -> bool {
         self.is_limited
     }
 
-    /// Whether the order of the strands chose among hits of one score, or may have. Where it did not, the query's reverse
-    /// complement has the same hits, each on the other strand.
+    /// Whether the order of the strands chose among equal hits, or may have. If it did not, the query's reverse
+    /// complement has the same hits on the opposite strands.
     pub fn is_tied(&self) -> bool {
         self.is_tied
     }
@@ -370,7 +371,7 @@ impl RecordSearch {
         region.bound >= self.least_on(region.place.target) && self.rules.wants(&self.kept, region.hit_at())
     }
 
-    /// No hit on a target is reported that scores less.
+    /// Minimum score of a reported hit on a target.
     fn least_on(&self, target: u32) -> i32 {
         let has_more = self.has_more_on_targets && self.ranked_targets.contains(&target);
         if has_more { self.least } else { self.least_ranked }
@@ -381,14 +382,14 @@ impl RecordSearch {
         self.regions.iter().filter(|region| region.is_scored)
     }
 
-    /// The first of them, as far as their cells are known.
+    /// The first of the scored regions, as far as their cells are known.
     fn first_scored(&self) -> Option<usize> {
         let scored = self.regions.iter().enumerate().filter(|(_, region)| region.is_scored);
         let order = |a: &Region, b: &Region| a.key().cmp(&b.key()).then_with(|| a.locus().order(&b.locus()));
         scored.min_by(|(_, a), (_, b)| order(a, b)).map(|(index, _)| index)
     }
 
-    /// The first of that region, if there is one, and the regions of the certain hits that are not reported yet.
+    /// The first among the given region, if any, and the regions of the certain hits that are not reported yet.
     fn first(&self, scored: Option<usize>) -> Option<Region> {
         let certain = self.first_certain().map(|certain| certain.region);
         let scored = scored.map(|index| self.regions[index]);
@@ -396,7 +397,7 @@ impl RecordSearch {
     }
 }
 
-/// Letters of a record's query.
+/// Query length of a record, in residues.
 pub fn query_len(scope: &Scope, record: u32) -> usize {
     scope.batch.query(scope.layout.query(record, Strand::Forward)).len()
 }

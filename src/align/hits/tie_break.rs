@@ -1,8 +1,8 @@
 //! The choice among equal best hits by the name of the read (`--tie-break hash`).
 //!
-//! Each equal hit gets a priority: a hash of the names of the read and the reference, and of the hit's position and strand. The
-//! hit of the lowest priority is reported first. So a read takes the same one of its equal hits in every run, whatever the
-//! order of the references, and the reads of a repeat spread evenly over its copies.
+//! Each equal hit gets a priority: a hash of the names of the read and the reference, and of the hit's position and
+//! strand. The hit of the lowest priority is reported first. So a read gets the same one of its equal hits in every
+//! run, regardless of the order of the references, and the reads of a repeat are spread evenly over its copies.
 
 use crate::terms::alignment::{Alignment, Strand};
 
@@ -49,7 +49,7 @@ impl TieBreak<'_> {
     }
 }
 
-/// The hash FNV-1a (Fowler, Noll and Vo) of 64 bits, whose bits are mixed in the end (`fmix64` of MurmurHash3).
+/// The hash FNV-1a (Fowler, Noll and Vo) of 64 bits, with a final mix of its bits (`fmix64` of MurmurHash3).
 struct Fnv(u64);
 
 impl Fnv {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_fnv_1a() {
-        // A vector of the authors.
+        // A test vector of the authors.
         let mut hash = Fnv::new();
         hash.add(b"foobar");
         assert_eq!(hash.0, 0x8594_4171_f739_67e8);

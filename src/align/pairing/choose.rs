@@ -1,4 +1,4 @@
-//! The choice among the pairs of two mates' hits, and what it says of their mapping qualities.
+//! Choice among the pairs of two mates' hits, and the resulting mapping qualities.
 
 use super::{CircleOf, Pairing};
 use crate::align::hits::TieBreak;
@@ -6,10 +6,10 @@ use crate::align::quality::{self, PairScores, quality_of};
 use crate::terms::alignment::{Alignment, Found, Mated, Tier};
 use std::cmp::Reverse;
 
-/// What a mapping quality may gain from the mate; bwa's.
+/// Maximum gain of a mapping quality from the mate; bwa's.
 const MOST_GAIN: u8 = 40;
 
-/// A pair of hits by their places among those of each mate.
+/// A pair of hits by their indices among the hits of each mate.
 #[derive(Clone, Copy)]
 struct Choice {
     score: i64,
@@ -18,12 +18,12 @@ struct Choice {
     insert: u32,
 }
 
-/// What happens to equal pairs.
+/// Treatment of equal pairs.
 #[derive(Clone, Copy)]
 pub struct Ties<'a> {
     /// Whether all of them are reported.
     pub keeps_all: bool,
-    /// What chooses among them, if it is not their order.
+    /// Tie break among them, if it is not their order.
     pub tie_break: Option<TieBreak<'a>>,
     /// Record of the first mate.
     pub record: u32,
@@ -41,8 +41,8 @@ impl Ties<'_> {
     }
 }
 
-/// Chooses the hits of two mates. `found` has the hits of each, and gets those that are reported, the one of the pair
-/// first.
+/// Chooses the hits of two mates. `found` has the hits of each mate. They are replaced by the reported hits, with the
+/// hit of the pair first.
 pub fn choose(
     pairing: &Pairing,
     circle_of: CircleOf,
@@ -55,7 +55,7 @@ pub fn choose(
     let [first, second] = rescued;
     let hits = [with(pairing, &found[0], first), with(pairing, &found[1], second)];
     let mut choices = choices(pairing, circle_of, &hits, alone);
-    // Of equal pairs the one whose first mate's hit comes first, then the second one's.
+    // Among equal pairs, the pair whose first mate's hit comes first wins, then the pair whose second mate's hit does.
     choices.sort_by_key(|choice| (Reverse(choice.score), choice.places));
     let tied: Vec<Choice> =
         choices.iter().take_while(|choice| choice.score == choices[0].score).copied().collect();
@@ -82,7 +82,7 @@ pub fn choose(
         let quality = if own > together { own } else { together.min(own.saturating_add(MOST_GAIN)) };
         found.quality = Some(quality);
         if !found.alignments.contains(&hit) {
-            // It is the best alignment beside its mate, with a run or without one.
+            // The hit is the best alignment in the window of its mate's hit, with or without a run.
             found.tier = Tier::Proven;
         }
         let tied = tied.iter().map(|places| &hits[places[mate]]);
@@ -91,7 +91,7 @@ pub fn choose(
     }
 }
 
-/// The hits of a mate to choose from and those in windows, in the order of all hits.
+/// The hits of a mate to choose from, including those in windows, in the order of hits.
 fn with(pairing: &Pairing, found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
     let mut hits = pairing.among(&found.alignments).to_vec();
     if !rescued.is_empty() {
@@ -125,14 +125,14 @@ fn quality_together(pairing: &Pairing, choices: &[Choice], alone: i64) -> u8 {
     quality::of_pair(best - second, match_, others)
 }
 
-/// The mapping quality that a hit has by itself.
+/// Mapping quality of a hit without its mate.
 fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>) -> u8 {
     let sub = (found.second, found.threshold);
     hit.map_or(0, |hit| quality_of(&pairing.scores.typical, hit.span(), hit.score, sub))
 }
 
-/// Keeps the hits that are reported, the chosen one or the best one first. With the chosen one come all hits of this mate in
-/// pairs that score as much as the chosen pair, if ties are kept.
+/// Keeps the reported hits, the chosen or the best one first. If ties are kept, the chosen hit is followed by all hits
+/// of this mate in pairs that score the same as the chosen pair.
 fn report(
     pairing: &Pairing,
     circle_of: CircleOf,

@@ -1,7 +1,7 @@
 //! Mates in parts of the references: the pair is chosen from the hits of all parts.
 //!
-//! A part has all hits that the whole may choose from, and what the windows beside them hold. Here the hits are cut to
-//! those of the whole, and windows count where they do in a run of the whole. docs/algorithm.md, section 16, shows that
+//! A part has all hits that the whole may choose from, and the hits in their windows. The hits are cut to those of a
+//! search of all references, and window hits count under the same conditions. docs/algorithm.md, section 16, shows that
 //! nothing is missing.
 
 use super::choose::{Ties, choose};
@@ -10,17 +10,17 @@ use super::{CircleOf, Pairing};
 use crate::align::hits::HitAt;
 use crate::terms::alignment::{Alignment, Found, Tier};
 
-/// Parts of the references have no circles.
+/// Parts of the references have no circular targets.
 const NO_CIRCLES: CircleOf = &|_| None;
 
-/// What the parts of the references have of one mate. Targets have their numbers among all.
+/// Hits of one mate in the parts of the references. Targets have their numbers in the whole set.
 #[derive(Default)]
 pub struct MateInParts {
     /// The hits of all parts, in any order.
     pub hits: Vec<HitInParts>,
-    /// The greatest score of a second hit that a part tells.
+    /// The highest score of a second hit among the parts.
     pub second: Option<i32>,
-    /// The greatest least score of a further hit that a part tells, where queries may have their own least score.
+    /// The highest threshold of a further hit among the parts, since queries may have their own minimum scores.
     pub threshold: Option<i32>,
     pub tier: Tier,
 }
@@ -28,12 +28,12 @@ pub struct MateInParts {
 /// A hit of a part.
 pub struct HitInParts {
     pub alignment: Alignment,
-    /// The best alignment of the other mate in the window beside it, where one may count.
+    /// The best alignment of the other mate in the hit's window, if it may count.
     pub beside: Option<Alignment>,
 }
 
 impl Pairing {
-    /// The hits of two mates that are reported, those of the pair first.
+    /// The reported hits of two mates, those of the pair first.
     pub fn join(&self, mates: [MateInParts; 2]) -> [Found; 2] {
         let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
         let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
@@ -43,7 +43,7 @@ impl Pairing {
         found
     }
 
-    /// What a run of all references finds of a mate, and what is beside each hit.
+    /// The hits of a mate that a search of all references finds, and the window alignment of each hit.
     fn cut(&self, mate: MateInParts) -> (Found, Vec<Option<Alignment>>) {
         let MateInParts { mut hits, second: told, threshold: of_parts, tier } = mate;
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
@@ -61,7 +61,7 @@ impl Pairing {
         (Found { alignments, second, threshold, tier, ..Found::default() }, beside)
     }
 
-    /// The alignments of the mate `other` that are found beside the hits of its mate.
+    /// The alignments of the mate `other` that are found in the windows of its mate's hits.
     fn rescued(&self, own: &Found, other: &Found, beside: &[Option<Alignment>]) -> Vec<Alignment> {
         let windows = Beside::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
         let counting = |(hit, found): (&Alignment, &Option<Alignment>)| {
@@ -95,7 +95,8 @@ mod tests {
         Alignment { strand, target: 0, score, query_start, query_end, target_start, target_end, cigar }
     }
 
-    /// Two windows hold alignments that overlap: the better one counts, and of two with one end that beside the first hit.
+    /// Two windows contain overlapping alignments: the better alignment counts. If both end in the same cell, the
+    /// alignment in the first hit's window counts.
     #[test]
     fn windows_that_overlap() {
         let insert = InsertSize { orientation: Orientation::Fr, mean: 100, deviation: 10 };
@@ -110,7 +111,7 @@ mod tests {
                 alignment: at(Strand::Forward, place, score),
                 beside: Some(at(Strand::Reverse, window, found)),
             };
-            // Of two parts, the better one comes last.
+            // The part with the better hit comes last.
             let hits = vec![hit((150, 200), 49, other), hit((100, 150), 50, one)];
             let found =
                 pairing.join([MateInParts { hits, ..MateInParts::default() }, MateInParts::default()]);

@@ -1,7 +1,7 @@
-//! Mates without a hit near their mate's are searched in the window where the insert size has them.
+//! Mate rescue: a mate without a hit near its mate's hit is searched in the window that the insert size predicts.
 //!
-//! A part of the references can't know which of its hits pairs are chosen from, so it searches the windows beside all
-//! of them. What counts then is decided here for both: [`Beside`], [`in_order`] and [`is_apart`].
+//! A part of the references cannot know which of its hits pairs are chosen from, so it searches the windows of all
+//! hits. The rules for window hits are shared by both cases: [`Beside`], [`in_order`] and [`is_apart`].
 
 use super::{CircleOf, Pairing};
 use crate::align::backtrace::{self, Wanted};
@@ -15,10 +15,10 @@ use rayon::prelude::*;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-/// The hits of a mate beside which the other one may be, and what counts there.
+/// The hits of a mate, near which the other mate may be, and the conditions for hits there.
 pub struct Beside<'a> {
     pairing: &'a Pairing,
-    /// The hits that pairs are chosen from, of the mate and of the other one.
+    /// The hits that pairs are chosen from, of the mate and of the other mate.
     pub hits: &'a [Alignment],
     others: &'a [Alignment],
     circle_of: CircleOf<'a>,
@@ -31,24 +31,24 @@ pub struct Beside<'a> {
 struct Rescue {
     /// The record that is searched.
     record: u32,
-    /// Place of the hit that the window is beside among those of the other mate.
+    /// Index of the hit that the window belongs to, among the other mate's hits.
     beside: u32,
     strand: Strand,
     pair: Pair,
-    /// Least score that counts.
+    /// Minimum score that counts.
     least: i32,
 }
 
 /// Which windows are searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Searched {
-    /// Those beside hits without a hit of the other mate near.
+    /// Windows of hits that have no hit of the other mate nearby.
     Needed,
     All,
 }
 
 impl<'a> Beside<'a> {
-    /// Of the hits of a mate and those of the other one.
+    /// Conditions for the given hits of a mate and of the other mate.
     pub fn new(
         pairing: &'a Pairing,
         circle_of: CircleOf<'a>,
@@ -60,20 +60,21 @@ impl<'a> Beside<'a> {
         Beside { pairing, hits, others, circle_of, alone }
     }
 
-    /// Whether no hit of the other mate is in a proper pair with this one.
+    /// Whether no hit of the other mate forms a proper pair with this hit.
     pub fn is_alone(&self, hit: &Alignment) -> bool {
         let circle = (self.circle_of)(hit.target);
         !self.others.iter().any(|other| self.pairing.insert.of(hit, other, circle).is_some())
     }
 
-    /// Least score that counts beside the hit: a pair that is no better than the best hits alone is never chosen.
+    /// Minimum score that counts in the window of a hit: a pair that is no better than the best hits alone is never
+    /// chosen.
     pub fn least(&self, hit: &Alignment) -> i64 {
         let least = self.alone - i64::from(hit.score) - i64::from(self.pairing.scores.match_) + 1;
         least.max(i64::from(self.pairing.rescued))
     }
 }
 
-/// Puts what was found in windows into the order of the records and of hits. Of those with one end the first stays.
+/// Sorts window hits by record and hit order. Keeps the first of those with the same end.
 pub fn in_order<T>(found: &mut Vec<T>, end: impl Fn(&T) -> (u32, Locus)) {
     found.sort_by(|one, other| {
         let ((record, locus), (other_record, other_locus)) = (end(one), end(other));
@@ -82,14 +83,14 @@ pub fn in_order<T>(found: &mut Vec<T>, end: impl Fn(&T) -> (u32, Locus)) {
     found.dedup_by(|later, first| end(later) == end(first));
 }
 
-/// Whether what was found in a window overlaps neither a hit of its own mate nor what was found before. `circle` is the
-/// letters of its target if it is one.
+/// Whether a window hit overlaps neither a hit of its own mate nor an earlier window hit. `circle` is the length of its
+/// target if it is circular.
 pub fn is_apart(alignment: &Alignment, circle: Option<u32>, [hits, before]: [&[Alignment]; 2]) -> bool {
     !hits.iter().chain(before).any(|hit| hit.overlaps(alignment, circle))
 }
 
-/// Alignments of the mates of each pair in the windows beside their mate's hits, best first. None overlaps a hit of its
-/// own mate.
+/// Alignments of the mates of each pair in the windows of their mates' hits, best first. None overlaps a hit of its own
+/// mate.
 pub fn rescue(
     pairing: &Pairing,
     engine: &mut dyn Engine,
@@ -105,7 +106,7 @@ pub fn rescue(
     let records = counting.iter().map(|(rescue, _)| rescue.record);
     let mut aligned: Vec<(u32, Alignment)> = records.zip(align(engine, scope, &counting, effort)?).collect();
     if targets.have_circles() {
-        // Windows may lie a turn apart.
+        // Windows may be one turn apart.
         in_order(&mut aligned, |(record, alignment)| (*record, alignment.locus()));
     }
     let mut rescued: Vec<[Vec<Alignment>; 2]> = (0..found.len() / 2).map(|_| Default::default()).collect();
@@ -120,7 +121,7 @@ pub fn rescue(
     Ok(rescued)
 }
 
-/// Adds to the hits of mates the best alignment of each window beside them that may count, and says which it is.
+/// Adds to the hits of mates the best alignment of each window that may count, and returns which one it is.
 pub fn rescue_all(
     pairing: &Pairing,
     engine: &mut dyn Engine,
@@ -146,7 +147,7 @@ pub fn rescue_all(
     Ok(())
 }
 
-/// The best end in each window that holds one that counts.
+/// The best end in each window that contains a hit that counts.
 fn search(
     pairing: &Pairing,
     engine: &mut dyn Engine,
@@ -190,7 +191,7 @@ fn search(
     Ok(counting)
 }
 
-/// The windows for a record beside the hits of its mate.
+/// The windows for a record near the hits of its mate.
 fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -> Vec<Rescue> {
     if beside.hits.is_empty() {
         return Vec::new();
@@ -212,8 +213,8 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
     hits.filter(|(_, hit)| is_searched(hit)).filter_map(window).collect()
 }
 
-/// Columns of a target as far as it has them. Those of a circle begin in its first copy; they are all where they are no
-/// fewer than it has letters.
+/// Clips columns to a target. On a circular target, they begin in the first copy. If the window is at least as long as
+/// the circle, it is the whole circle.
 fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u32, u32) {
     let (start, end) = columns.into_inner();
     let len = to_i64(targets.get(target as usize).len());
@@ -225,7 +226,7 @@ fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u3
     (to_u32(start.clamp(0, len)), to_u32(end.clamp(0, len)))
 }
 
-/// The alignments that end there. Those of a circle begin in its first copy.
+/// The alignments that end at the given cells. Those on a circular target begin in its first copy.
 fn align(
     engine: &mut dyn Engine,
     scope: &Scope,

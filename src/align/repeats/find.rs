@@ -1,4 +1,4 @@
-//! Finds the copies among targets.
+//! Finds copies within the targets.
 
 use super::{Copied, Distinct, Place};
 use crate::align::fingerprints::{self, Kind, Rule};
@@ -11,20 +11,21 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-/// Letters of the windows that say where a chunk ends, and of chunks in the mean: so short that a copy as long as a read
-/// holds whole ones.
+/// Window length and average chunk length, in bases: short enough that a copy of the length of a read contains whole
+/// chunks.
 const WINDOW: usize = 24;
 const MEAN: usize = 64;
-/// A copy that saves fewer columns than this many times a lead is none: the next stretch needs a lead of its own.
+/// A copy counts only if it saves at least this many times the columns of a lead, since the next stretch needs a lead
+/// of its own.
 const WORTH: u32 = 1;
-/// One in this many chunks tells how much is distinct.
+/// One in this many chunks is sampled to estimate how much is distinct.
 const SAMPLED: u64 = 8;
 /// Bases whose chunks are sampled in one run.
 const RUN: usize = 1 << 20;
-/// Letters compared at a time.
+/// Number of residues per comparison.
 const COMPARED: usize = 64;
 
-/// The copies among targets of DNA, for alignments that cover `span` letters at most.
+/// Finds the copies within DNA targets, for alignments that cover at most `span` target bases.
 pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
     let cuts = cuts(targets)?;
     let mut finder = Finder::new(targets, span);
@@ -37,10 +38,10 @@ pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
     Ok(finder.done())
 }
 
-/// The bases of distinct chunks as a share of all bases, by some of the chunks. Chunks end at the end of a run.
+/// Share of distinct chunks' bases in all bases, estimated from a sample of the chunks. Chunks end at the end of a run.
 pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     let rule = rule()?;
-    // Very many cuts would take much memory, so they are kept for one run only.
+    // Storing all cuts would need much memory, so they are kept for one run only.
     let of_run = |run: Range<usize>| {
         let codes = &targets.codes()[run.clone()];
         let cuts = fingerprints::cuts(codes, &rule);
@@ -73,13 +74,13 @@ pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
 struct Sample(u64);
 
 impl Sample {
-    /// `None` for most chunks.
+    /// Returns `None` for most chunks.
     fn of(sum: u64, len: usize) -> Option<Sample> {
         let letters = len.min(usize::from(u16::MAX)) as u64;
         sum.is_multiple_of(SAMPLED).then_some(Sample(sum >> u16::BITS << u16::BITS | letters))
     }
 
-    /// Its length, at most 65,535.
+    /// Length in bases, at most 65,535.
     fn letters(&self) -> u64 {
         self.0 & u64::from(u16::MAX)
     }
@@ -99,7 +100,7 @@ fn cuts(targets: &Sequences) -> Result<Vec<Vec<usize>>> {
     Ok(fingerprints::cuts_of_all(targets, &rule()?))
 }
 
-/// A number that equal letters have in common.
+/// A checksum: equal sequences have equal sums.
 fn checksum(codes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut sum = codes.len() as u64;
@@ -117,7 +118,7 @@ fn checksum(codes: &[u8]) -> u64 {
     sum
 }
 
-/// Sums are hashes already.
+/// A hasher for checksums, which are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -135,7 +136,7 @@ impl Hasher for AsItIs {
     }
 }
 
-/// Equal letters: `len` of a target from column `column` on, and of all targets from place `from` on.
+/// A match of `len` residues: at column `column` of a target, and at position `from` of the concatenated targets.
 #[derive(Clone, Copy, Debug)]
 struct Match {
     column: usize,
@@ -145,21 +146,21 @@ struct Match {
     is_start: bool,
 }
 
-/// Columns of targets that a stretch holds for them, by their places among the letters of all targets.
+/// Columns of targets that a stretch represents, by their positions in the concatenated targets.
 struct Owned {
     start: usize,
     end: usize,
     stretch: u32,
-    /// The column of the stretch for the first of them.
+    /// Column of the stretch that corresponds to the first of them.
     column: u32,
 }
 
 struct Finder<'a> {
     targets: &'a Sequences,
     span: u32,
-    /// Where the letters of the chunks lie that were met first, by their sums.
+    /// First positions of distinct chunks, by checksum.
     chunks: HashMap<u64, Range<usize>, BuildHasherDefault<AsItIs>>,
-    /// In ascending order, without a gap.
+    /// In ascending order, without gaps.
     owned: Vec<Owned>,
     stretches: Sequences,
     places: Vec<Place>,
@@ -179,11 +180,11 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Stretches of a target that stand before, each as long as it can be, from left to right. Chunks that are in none are
-    /// learned.
+    /// Finds stretches of a target that occur earlier, each as long as possible, from left to right. Stores the chunks
+    /// outside them.
     fn match_target(&mut self, target: usize, cuts: &[usize], matches: &mut Vec<Match>) {
         let (codes, first) = (self.targets.get(target), self.targets.start(target));
-        // Where the last match ends. One that reaches back a span before that goes on from it.
+        // End of the last match. The next match may begin up to one span before it.
         let mut end = 0;
         for chunk in fingerprints::chunks(codes.len(), cuts) {
             if chunk.end <= end {
@@ -208,8 +209,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The longest match around that of a chunk, which begins in no column before `least`. It ends before what it was
-    /// found in reaches itself.
+    /// Extends the match of a chunk as far as possible, but not before column `least`. It ends before it would overlap
+    /// its own source.
     fn extended(
         &self,
         (first, codes): (usize, &[u8]),
@@ -223,14 +224,15 @@ impl<'a> Finder<'a> {
         let before = common_end(&codes[least..chunk.start], &all[bounds.start..found]);
         let (column, from) = (chunk.start - before, found - before);
         let apart = first + column - from;
-        // What lies further apart than this is not compared: in tandem repeats that would be all of them for each.
+        // A longer extension would overlap its own source, so its residues are not compared: in tandem repeats, that
+        // would be all residues for each match.
         let most = codes.len().min(column + apart).max(chunk.end);
         let behind = common_start(&codes[chunk.end..most], &all[found + chunk.len()..bounds.end]);
         let len = (chunk.end + behind - column).min(apart);
         Match { column, len, from, is_start: column == 0 && from == bounds.start }
     }
 
-    /// Takes the columns of a target, which has these matches, as stretches and copies.
+    /// Stores the columns of a target with these matches as stretches and copies.
     fn take(&mut self, target: u32, matches: &[Match]) {
         let len = self.targets.get(target as usize).len();
         let mut done = 0;
@@ -248,7 +250,7 @@ impl<'a> Finder<'a> {
         self.take_stretch(target, done..len);
     }
 
-    /// Columns of a target that are no copies.
+    /// Stores columns of a target that are not copies.
     fn take_stretch(&mut self, target: u32, columns: Range<usize>) {
         if columns.is_empty() {
             return;
@@ -263,8 +265,8 @@ impl<'a> Finder<'a> {
         self.owned.push(Owned { start, end, stretch, column: lead });
     }
 
-    /// Columns of a target that are copies of those from place `from` on, which all are owned as soon as those before them
-    /// are.
+    /// Stores columns of a target that are copies of those from position `from` on. All of these are owned once the
+    /// columns before them are.
     fn take_copies(&mut self, target: u32, columns: Range<usize>, mut from: usize) {
         let first = self.targets.start(target as usize);
         let mut start = columns.start;
@@ -285,7 +287,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Letters that two sequences have in common from their starts.
+/// Number of equal residues at the start of two sequences.
 fn common_start(one: &[u8], other: &[u8]) -> usize {
     let blocks = one.chunks_exact(COMPARED).zip(other.chunks_exact(COMPARED));
     let whole = blocks.take_while(|(one, other)| one == other).count() * COMPARED;
@@ -293,7 +295,7 @@ fn common_start(one: &[u8], other: &[u8]) -> usize {
     whole + letters.take_while(|(one, other)| one == other).count()
 }
 
-/// Letters that two sequences have in common before their ends.
+/// Number of equal residues at the end of two sequences.
 fn common_end(one: &[u8], other: &[u8]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
@@ -311,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Targets of many copies of few letters: whole, cut at any place, changed, in tandem.
+    /// Targets with many copies of a few sequences: whole, cut at any position, mutated, and in tandem.
     fn collection(seed: u64) -> Sequences {
         let mut number = numbers(seed);
         let founders: Vec<Vec<u8>> =
@@ -348,7 +350,7 @@ mod tests {
                     let there = place.there(column) as usize;
                     assert_eq!(place.here(there as u32), column);
                     met[place.target as usize][there] += 1;
-                    // The letters up to the column, and with them, where there are fewer, the start.
+                    // The residues up to and including the column, and the start of the target if there are fewer.
                     let own = &codes[(column as usize + 1).saturating_sub(span as usize)..=column as usize];
                     let other = &target[(there + 1).saturating_sub(span as usize)..=there];
                     assert_eq!(own, other, "seed {seed}, span {span}, {place:?}");
@@ -392,7 +394,7 @@ mod tests {
         }
     }
 
-    /// A cut behind each letter would take many times the memory of the letters.
+    /// A cut after each residue would need many times the memory of the sequence.
     #[test]
     fn letters_all_equal_have_few_cuts() {
         for code in [0, 1, 2, 3, 14] {

@@ -1,4 +1,4 @@
-//! How often residues occur in random sequences, and the statistics of alignments without gaps that follow.
+//! Residue frequencies of random sequences, and the resulting statistics of ungapped alignments.
 
 use crate::terms::alphabet::{Alphabet, BASES};
 use crate::terms::casts::{to_u8, whole_i32};
@@ -6,7 +6,7 @@ use crate::terms::scoring::Scoring;
 use libm::exp;
 use std::ops::Range;
 
-/// How often each amino acid occurs, of 100,000 (Robinson and Robinson 1991), in the order of the codes.
+/// Frequency of each amino acid, per 100,000 (Robinson and Robinson 1991), in the order of the codes.
 const AMINO_ACIDS: [u64; 20] = [
     7805, 5129, 4487, 5364, 1925, 4264, 6295, 7377, 2199, 5142, 9019, 5744, 2243, 3856, 5203, 7120, 5841,
     1330, 3216, 6441,
@@ -20,7 +20,7 @@ pub fn standard_codes(alphabet: Alphabet) -> Range<u8> {
     }
 }
 
-/// How often a residue occurs: a whole number, of the total that [`total`] gives.
+/// Frequency of a residue as a whole number, relative to [`total`].
 fn count(alphabet: Alphabet, code: u8) -> u64 {
     match alphabet {
         Alphabet::Dna => 1,
@@ -32,7 +32,7 @@ fn total(alphabet: Alphabet) -> u64 {
     standard_codes(alphabet).map(|code| count(alphabet, code)).sum()
 }
 
-/// The residue that a random number stands for.
+/// Maps a random number to a residue.
 pub fn residue(alphabet: Alphabet, number: u64) -> u8 {
     let mut left = match alphabet {
         Alphabet::Dna => number >> 62,
@@ -47,13 +47,13 @@ pub fn residue(alphabet: Alphabet, number: u64) -> u8 {
     to_u8(standard_codes(alphabet).take_while(is_past).count())
 }
 
-/// Statistics of scores that need no alignment.
+/// Statistics of a scoring that require no alignments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ungapped {
-    /// Nats per score of alignments without gaps: the positive solution of `sum p_i p_j exp(lambda s_ij) = 1`. Gaps can
-    /// only make it smaller.
+    /// Nats per score of ungapped alignments: the positive solution of `sum p_i p_j exp(lambda s_ij) = 1`. Gaps can
+    /// only decrease it.
     pub lambda: f64,
-    /// Mean of the positive scores, rounded: scores of alignments differ mostly by multiples of about this number.
+    /// Mean of the positive scores, rounded: alignment scores mostly differ by multiples of about this number.
     pub step: i32,
 }
 

@@ -1,8 +1,8 @@
 //! Published constants of Karlin and Altschul for alignments with gaps.
 //!
-//! Those of matrices and of match and mismatch scores are from NCBI's toolkit (`blast_stat.c`, public domain), which took
-//! them from simulations (Altschul et al. 2001, Nucleic Acids Research 29:351; Park et al. 2012, BMC Research Notes 5:286). Gap costs are those
-//! of this program: a gap of k letters costs `open + k * extend`.
+//! The constants of matrices and of match and mismatch scores are from NCBI's toolkit (`blast_stat.c`, public domain),
+//! which obtained them by simulation (Altschul et al. 2001, Nucleic Acids Research 29:351; Park et al. 2012, BMC
+//! Research Notes 5:286). Gap costs follow this program's convention: a gap of k residues costs `open + k * extend`.
 
 use super::units::InUnits;
 use super::{FiniteSize, Karlin};
@@ -11,7 +11,7 @@ use crate::terms::scoring::{Matrix, Scoring};
 
 /// open, extend, lambda, K, alpha, beta, and the variance constants Alpha and Sigma of [`FiniteSize`].
 type OfMatrixGaps = (i32, i32, f64, f64, f64, f64, f64, f64);
-/// The same of match and mismatch scores, for which no variances are published.
+/// The same for match and mismatch scores, for which no variances are published.
 type OfGaps = (i32, i32, f64, f64, f64, f64);
 
 struct OfMatrix {
@@ -147,7 +147,7 @@ const PAM250: OfMatrix = OfMatrix {
     ],
 };
 
-/// Not BLOSUM80_3: the constants of BLOSUM80 are those of the edition in half bits.
+/// Not BLOSUM80_3: the published constants of BLOSUM80 are for the edition in half bits.
 const MATRICES: [(&str, OfMatrix); 8] = [
     ("BLOSUM45", BLOSUM45),
     ("BLOSUM50", BLOSUM50),
@@ -159,7 +159,8 @@ const MATRICES: [(&str, OfMatrix); 8] = [
     ("PAM250", PAM250),
 ];
 
-/// Gaps of one match and one mismatch score. Where the match scores 2, odd scores count as the even ones below.
+/// Gap costs of one match and one mismatch score. If the match score is 2, odd scores count as the next lower even
+/// score.
 type OfScores = ((i32, i32), &'static [OfGaps]);
 
 const NUCLEOTIDES: &[OfScores] = &[
@@ -171,7 +172,7 @@ const NUCLEOTIDES: &[OfScores] = &[
             (0, 2, 1.26, 0.43, 1.4, -1.0),
             (2, 1, 1.35, 0.61, 1.2, -1.0),
             (1, 1, 1.22, 0.35, 1.7, -3.0),
-            // The preset short, fitted by this program.
+            // The preset `short`, fitted by this program.
             (6, 1, 1.364, 0.627, 1.02, 0.0),
         ],
     ),
@@ -269,7 +270,7 @@ fn find(table: &[OfGaps], gap_open: i32, gap_extend: i32) -> Option<Karlin> {
     Some(Karlin { unit: 1, lambda, k, alpha, beta, rounds_down: false, finite_size: None })
 }
 
-/// Constants of a matrix that scores as a built-in one.
+/// Constants of a matrix whose scores equal those of a built-in one.
 pub fn of_matrix(units: &InUnits) -> Option<Karlin> {
     let Scoring { gap_open, gap_extend, .. } = units.scoring;
     let (_, OfMatrix { ungapped, gapped }) = MATRICES.iter().find(|(name, _)| has_scores_of(units, name))?;
@@ -285,7 +286,7 @@ pub fn of_matrix(units: &InUnits) -> Option<Karlin> {
 }
 
 /// Whether no penalty of a scoring is lower, relative to its positive scores, than that of a scoring with published
-/// constants. Then its scores are no higher, and grow with the logarithm of the length as those do.
+/// constants. Then its scores are no higher, and grow with the logarithm of the length as well.
 pub fn penalizes_as_published(units: &InUnits) -> bool {
     let Scoring { gap_open, gap_extend, .. } = units.scoring;
     let is_no_cheaper = |open: i32, extend: i32| gap_open >= open && gap_extend >= extend;

@@ -1,13 +1,14 @@
-//! Constants of a scoring that has no published ones: fitted from the scores of random sequences.
+//! Fits the constants of a scoring without published ones to the scores of random sequences.
 //!
-//! The best score of two random sequences has an extreme value distribution, of which `lambda` and `K` are those that make
-//! the scores most likely (Eddy 1997, "Maximum likelihood fitting of extreme value distributions"). The distribution is
-//! exact in its upper tail alone, so scores below the median count only as being below it. Scores are whole numbers and may
-//! be coarse: with 3 for a match and 7 for a mismatch, most are multiples of 3. So scores count in bins as wide as the
-//! mean positive score of two residues, at all positions of the bins. `lambda` is at most that of alignments without gaps.
-//! Given `lambda`, `K` is the one with which the scores that occur are as frequent as they are.
+//! The best score of two random sequences has an extreme value distribution. Its `lambda` and `K` are the maximum
+//! likelihood estimates from the scores (Eddy 1997, "Maximum likelihood fitting of extreme value distributions"). The
+//! distribution is exact only in its upper tail, so scores below the median count only as being below it. Scores are
+//! whole numbers and may be coarse: with 3 for a match and 7 for a mismatch, most are multiples of 3. So scores are
+//! counted in bins as wide as the mean positive score of two residues, at all positions of the bins. `lambda` is at
+//! most that of ungapped alignments. Given `lambda`, `K` is chosen so that the observed scores have their observed
+//! frequencies.
 //!
-//! The sequences are the same in every run: a seeded generator, whole-number frequencies, no randomness of the machine.
+//! The sequences are the same in every run: a seeded generator, whole-number frequencies, no system randomness.
 
 use super::Karlin;
 use super::composition::{Ungapped, residue};
@@ -16,18 +17,18 @@ use crate::terms::batch::Sequences;
 use crate::terms::casts::to_i32;
 use libm::{exp, expm1, log};
 
-/// Pairs of a sample, and letters of each sequence.
+/// Number of pairs of a sample, and residues of each sequence.
 pub const PAIRS: usize = 4_000;
 pub const LETTERS: usize = 500;
-/// Pairs of which the lengths of the best alignments are measured.
+/// Number of pairs whose best alignment's length is measured.
 pub const MEASURED: usize = 400;
-/// Short and long pairs whose scores tell how scores grow with the length.
+/// Number of short and long pairs whose scores show how scores grow with the length.
 pub const SHORT: usize = 64;
 pub const LONG: usize = 24;
 /// Residues of each sequence of a long pair.
 pub const LONG_LETTERS: usize = 4 * LETTERS;
 
-/// Scores that are reached by fewer pairs than this don't count for `K`.
+/// Scores that fewer pairs reach do not count for `K`.
 const FEWEST: usize = 20;
 /// Maximum number of positions of the bins.
 const MOST_POSITIONS: i32 = 8;
@@ -44,7 +45,7 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// Sequences of four times the length have scores that are higher by 20 to 35 % if these grow with the logarithm, and
+    /// Sequences of four times the length score 20 to 35 % higher if scores grow with the logarithm of the length, and
     /// four times as high if they grow with the length.
     pub fn of(short: &[i32], long: &[i32]) -> Growth {
         let (short, long) = (mean(short), mean(long));
@@ -56,28 +57,28 @@ impl Growth {
     }
 }
 
-/// Random sequences, the i-th of `queries` beside the i-th of `targets`.
+/// Random sequences; the i-th of `queries` and the i-th of `targets` form a pair.
 pub struct Sample {
     pub queries: Sequences,
     pub targets: Sequences,
 }
 
-/// Best alignments of a sample under a scoring in its own units.
+/// Best alignments of a sample, under a scoring in its own units.
 pub struct Fit<'a> {
     pub ungapped: Ungapped,
-    /// Their scores.
+    /// Scores of the alignments.
     pub scores: &'a [i32],
-    /// Of some of them: score, and letters of the query and of the target.
+    /// For some of the alignments: score, query residues and target residues.
     pub lengths: &'a [(i32, u32, u32)],
 }
 
 impl Sample {
-    /// `pairs` of sequences of `letters`.
+    /// `pairs` pairs of sequences of `letters` residues.
     pub fn new(alphabet: Alphabet, pairs: usize, letters: usize) -> Sample {
         Sample::seeded(alphabet, pairs, letters, 0x5eed_0001)
     }
 
-    /// The same of another seed.
+    /// The same from another seed.
     pub fn seeded(alphabet: Alphabet, pairs: usize, letters: usize, mut state: u64) -> Sample {
         let mut sequence = || (0..letters).map(|_| residue(alphabet, next(&mut state))).collect::<Vec<u8>>();
         let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
@@ -102,7 +103,7 @@ fn mean(scores: &[i32]) -> f64 {
 }
 
 impl Fit<'_> {
-    /// The constants; `None` without scores.
+    /// The constants, or `None` if there are no scores.
     pub fn karlin(&self) -> Option<Karlin> {
         let Ungapped { lambda: most, step } = self.ungapped;
         let mut sorted = self.scores.to_vec();
@@ -144,15 +145,15 @@ struct Tails {
 
 /// Scores from the median on, in bins at one position.
 struct Tail {
-    /// Lower ends of the bins that are not empty, and how many scores are in each.
+    /// Lower ends of the bins that are not empty, and the number of scores in each.
     counts: Vec<(i32, f64)>,
-    /// Lower end of the first bin, and how many scores are below it.
+    /// Lower end of the first bin, and the number of scores below it.
     least: i32,
     below: f64,
 }
 
 impl Tails {
-    /// `None` without scores.
+    /// Returns `None` if there are no scores.
     fn new(sorted: &[i32], width: i32) -> Option<Tails> {
         let median = *sorted.get(sorted.len() / 2)?;
         let positions = width.min(MOST_POSITIONS);
@@ -163,13 +164,13 @@ impl Tails {
         Some(Tails { width, of_positions: (0..positions).map(of_position).collect() })
     }
 
-    /// The logarithm of the likelihood of the scores, the mean of all positions of the bins.
+    /// Log-likelihood of the scores, averaged over all positions of the bins.
     fn likelihood(&self, lambda: f64, size: f64) -> f64 {
         let all: f64 = self.of_positions.iter().map(|tail| tail.likelihood(lambda, size, self.width)).sum();
         all / self.of_positions.len() as f64
     }
 
-    /// The logarithm of `K m n` that makes the scores most likely.
+    /// Maximum likelihood estimate of the logarithm of `K m n`.
     fn best_size(&self, lambda: f64) -> f64 {
         let least = self.of_positions.iter().map(|tail| tail.least).min().unwrap_or(0);
         let middle = lambda * f64::from(least);
@@ -186,8 +187,7 @@ impl Tail {
         Tail { counts, least, below: first as f64 }
     }
 
-    /// The logarithm of the likelihood of the scores, where a score is below `s` with probability
-    /// `exp(-exp(size - lambda s))`.
+    /// Log-likelihood of the scores, if a score is below `s` with probability `exp(-exp(size - lambda s))`.
     fn likelihood(&self, lambda: f64, size: f64, width: i32) -> f64 {
         let hits = |score: i32| exp(size - lambda * f64::from(score));
         let of_bin = |&(score, count): &(i32, f64)| {
@@ -199,8 +199,8 @@ impl Tail {
     }
 }
 
-/// The logarithm of `K m n` with which the scores from the median on are as frequent as they are, on average over these
-/// scores: of coarse scores those count that occur. `None` if there are none that are frequent enough.
+/// The logarithm of `K m n` that gives the scores from the median on their observed frequencies, averaged over these
+/// scores. Only scores that occur count. `None` if no score is frequent enough.
 fn size_at_scores(sorted: &[i32], lambda: f64) -> Option<f64> {
     let median = *sorted.get(sorted.len() / 2)?;
     let all = sorted.len() as f64;
@@ -216,7 +216,7 @@ fn size_at_scores(sorted: &[i32], lambda: f64) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// Where a function with one peak is highest, by the golden section.
+/// Maximum of a unimodal function, by golden-section search.
 fn highest((mut low, mut high): (f64, f64), function: impl Fn(f64) -> f64) -> f64 {
     const SECTION: f64 = 0.618_033_988_749_894_9;
     for _ in 0..60 {
@@ -231,7 +231,7 @@ fn highest((mut low, mut high): (f64, f64), function: impl Fn(f64) -> f64) -> f6
 mod tests {
     use super::*;
 
-    /// Scores drawn from a known distribution give its constants back.
+    /// Scores drawn from a known distribution reproduce its constants.
     #[test]
     fn known_distributions_are_found() {
         for (lambda, size, width) in [(0.267, 9.0, 1), (0.267, 9.0, 5), (1.37, 12.0, 1), (0.08, 11.0, 20)] {
@@ -239,7 +239,7 @@ mod tests {
             let mut scores: Vec<i32> = (0..20_000)
                 .map(|_| {
                     let uniform = (next(&mut state) >> 11) as f64 / (1u64 << 53) as f64;
-                    // Rounded down: at least s with the probability that the real number is.
+                    // Rounded down: the score is at least s with the probability that the real number is.
                     ((size - log(-log(uniform))) / lambda).floor() as i32
                 })
                 .collect();

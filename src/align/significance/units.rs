@@ -5,18 +5,18 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i8;
 use crate::terms::scoring::{Scoring, Substitution};
 
-/// Random sequences are scored with no larger scores than this, so that no sum of them overflows.
+/// Maximum score when scoring random sequences, so that no sum overflows.
 const MOST_POTENTIAL: i32 = 1 << 16;
 
 /// A scoring divided by the greatest common divisor of its scores and gap costs.
 pub struct InUnits {
     pub scoring: Scoring,
-    /// Scores of the original scoring that make one.
+    /// Original score of one unit.
     pub unit: i32,
 }
 
 impl InUnits {
-    /// Only scores of standard residues count, since random sequences have no others.
+    /// Only scores of standard residues count, since random sequences contain no others.
     pub fn new(scoring: &Scoring) -> InUnits {
         let costs = [scoring.gap_open, scoring.gap_extend];
         let unit = match &scoring.substitution {
@@ -28,7 +28,7 @@ impl InUnits {
         InUnits { scoring: divided(scoring, unit), unit }
     }
 
-    /// The same, where scores are so large that sums of them overflow, with rounded scores of a larger unit.
+    /// The same with rounded scores of a larger unit if sums of scores would overflow.
     pub fn small(self) -> InUnits {
         let factor = self.scoring.max_potential() / MOST_POTENTIAL + 1;
         match factor {
@@ -37,7 +37,7 @@ impl InUnits {
         }
     }
 
-    /// The scores of a match and a mismatch, where no other scores occur in DNA.
+    /// The match and mismatch scores, if DNA has no other scores.
     pub fn match_and_mismatch(&self) -> Option<(i32, i32)> {
         if self.scoring.alphabet != Alphabet::Dna {
             return None;
@@ -47,7 +47,7 @@ impl InUnits {
         pairs(Alphabet::Dna).all(is_equal).then_some((match_, mismatch))
     }
 
-    /// Whether another scoring scores all standard residues alike, gaps aside.
+    /// Whether another scoring has the same scores for all standard residues, regardless of gap costs.
     pub fn has_scores_of(&self, other: &Scoring) -> bool {
         self.scoring.alphabet == other.alphabet
             && pairs(other.alphabet).all(|(q, t)| self.scoring.score(q, t) == other.score(q, t))
@@ -62,7 +62,7 @@ fn standard_scores(scoring: &Scoring) -> impl Iterator<Item = i32> + '_ {
     pairs(scoring.alphabet).map(|(q, t)| scoring.score(q, t))
 }
 
-/// A scoring with all numbers divided, and rounded if they are no multiples.
+/// A scoring with all numbers divided, and rounded if necessary.
 fn divided(scoring: &Scoring, by: i32) -> Scoring {
     let rounded = |number: i32| (number + by / 2).div_euclid(by);
     let substitution = match &scoring.substitution {

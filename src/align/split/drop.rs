@@ -1,31 +1,31 @@
 //! Cuts paths whose running score falls too far.
 //!
-//! An optimal path crosses an inversion or a replaced stretch if what follows scores more than the crossing costs. There the
-//! running score falls by hundreds. As in ksw2 (Li 2018, doi:10.1093/bioinformatics/bty191), a fall counts beyond what the gap
-//! between the two diagonals costs, so that a long insertion or deletion cuts nothing.
+//! An optimal path crosses an inversion or a replaced stretch if the part after it scores more than the crossing costs.
+//! There the running score falls by hundreds. As in ksw2 (Li 2018, doi:10.1093/bioinformatics/bty191), only the fall
+//! beyond the cost of a gap between the two diagonals counts, so that a long insertion or deletion cuts nothing.
 
 use crate::terms::alignment::{Alignment, Cigar, Op, push_run};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
 use crate::terms::scoring::Scoring;
 
-/// Steps of a path, and what they score.
+/// Steps of a path, and their scores.
 struct Steps<'a> {
     scoring: &'a Scoring,
     query: &'a [u8],
     target: &'a [u8],
 }
 
-/// A cell of a path, by the number of its steps.
+/// A cell of a path, by its number of steps.
 #[derive(Clone, Copy)]
 struct Stand {
     step: u64,
     score: i64,
-    /// Rows less columns.
+    /// Row minus column.
     diagonal: i64,
 }
 
 impl Stand {
-    /// How far the score has fallen to `now`, beyond what a gap between the diagonals costs.
+    /// Fall of the score up to `now`, beyond the cost of a gap between the diagonals.
     fn fall(&self, now: &Stand, extend: i32) -> i64 {
         self.score - now.score - i64::from(extend) * (self.diagonal - now.diagonal).abs()
     }
@@ -55,9 +55,9 @@ impl Steps<'_> {
     }
 }
 
-/// The part of an alignment that scores the most, if its running score falls by more than `drop` somewhere; `None` if it does
-/// not. Of equal parts the first one is taken. A part ends at the maximum of its running score before such a fall. The next one
-/// begins at the minimum before the score rises again.
+/// Best-scoring part of an alignment whose running score falls by more than `drop`. `None` if it never does. Among
+/// equal parts, the first one is returned. A part ends at the maximum of its running score before the fall. The next
+/// part begins at the minimum before the score rises again.
 pub fn best_part(
     alignment: &Alignment,
     (query, target): (&[u8], &[u8]),
@@ -82,7 +82,7 @@ pub fn best_part(
             keep(base, top);
             (base, top) = (now, now);
         } else if now.score <= base.score {
-            // Nothing is gained so far, and the part may as well begin here.
+            // Nothing is gained so far, so the part can begin here.
             (base, top) = (now, now);
         }
     });
@@ -91,7 +91,7 @@ pub fn best_part(
     Some(part(alignment, (from.step, to.step), to.score - from.score))
 }
 
-/// The steps of an alignment from one to another.
+/// The part of an alignment between two steps.
 fn part(alignment: &Alignment, (from, to): (u64, u64), score: i64) -> Alignment {
     let (mut i, mut j, mut step) = (alignment.query_start, alignment.target_start, 0u64);
     let mut cut = Alignment { score: to_i32(score), cigar: Cigar::new(), ..alignment.clone() };
@@ -152,7 +152,7 @@ mod tests {
         let first = cut(239).unwrap();
         assert_eq!((first.score, first.query_start, first.query_end), (600, 2, 302));
         assert_eq!((first.target_start, first.target_end, first.cigar.len()), (5, 305, 1));
-        // Both sides of a fall of 40 are one part, unless that is too much.
+        // Both sides of a fall of 40 are one part, unless the fall is too large.
         let (query, target) = sides(&[200, 60, 300, 10, 100]);
         let cut = |drop| best_part(&aligned(&[(670, Op::Match)]), (&query, &target), &scoring, drop).unwrap();
         assert_eq!([cut(100).score, cut(39).score], [760, 600]);

@@ -1,4 +1,5 @@
-//! The sets of the records so far: the distinct sequences, what stands for each, and with a table which record is where.
+//! The sets of the records so far: the distinct sequences, the representative of each, and, if a table is written, the
+//! members.
 
 use crate::align::dedup::{Distinct, hash, prefixes, strands};
 use crate::input::reader::ReadBatch;
@@ -7,32 +8,32 @@ use crate::terms::options::{DedupBy, DedupOptions};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-/// What gives sequences their hashes.
+/// Hashes sequences.
 pub struct Hashing {
     hasher: RandomState,
     both_strands: bool,
 }
 
-/// Records with what finds their sets. With both strands, their letters are the lesser of the two.
+/// Records with their hashes. With both strands, their sequences are canonical.
 pub struct KeyedBatch {
     pub batch: ReadBatch,
     hashes: Vec<u64>,
-    /// Whether each record's letters were turned.
+    /// Whether each record's sequence was reverse complemented.
     turned: Vec<bool>,
 }
 
-/// The record that stands for a sequence.
+/// The record that represents a sequence.
 struct Representative {
     name: Box<[u8]>,
     abundance: u64,
     turned: bool,
 }
 
-/// The records, one behind the other.
+/// All records, in input order.
 #[derive(Default)]
 struct Members {
     names: Vec<u8>,
-    /// Where each name ends, the sequence's number, whether its letters were turned, and its abundance.
+    /// End of each name, the sequence's number, whether the sequence was reverse complemented, and its abundance.
     all: Vec<(usize, usize, bool, u64)>,
 }
 
@@ -40,13 +41,13 @@ struct Members {
 pub struct Sets {
     distinct: Distinct,
     both_strands: bool,
-    /// Of each sequence.
+    /// The representative of each sequence.
     representatives: Vec<Representative>,
     sizes: Vec<u64>,
-    /// At the places of the letters; none for FASTA.
+    /// Qualities, at the positions of the concatenated sequences. Empty for FASTA.
     qualities: Vec<u8>,
-    /// Whether the most abundant record stands for its set, of equally abundant ones the one of the least name; else the
-    /// first one does.
+    /// Whether the most abundant record represents its set, and among equally abundant records the one with the
+    /// smallest name. If not, the first record represents it.
     chooses: bool,
     members: Option<Members>,
     letters_of_all: u64,
@@ -55,15 +56,15 @@ pub struct Sets {
 /// The sets of a run, in the order in which they are written.
 pub struct FoundSets {
     sets: Sets,
-    /// For each sequence the one whose set it is in.
+    /// For each sequence, the sequence whose set it is in.
     joined: Vec<usize>,
-    /// The sequences that sets are called by: those of most reads first, then by name, then in the order of the input.
+    /// The sequences that represent sets, sorted by descending number of reads, then by name, then by input order.
     pub order: Vec<usize>,
 }
 
 /// A record as it is in its set.
 pub struct Member<'a> {
-    /// Place of the set in the order.
+    /// Index of the set in the order.
     pub set: usize,
     pub name: &'a [u8],
     pub is_reverse: bool,
@@ -95,7 +96,7 @@ impl Sets {
         }
     }
 
-    /// What hashes records for [`Sets::add`], on other threads.
+    /// A hasher for records to [`Sets::add`], for use on other threads.
     pub fn hashing(&self) -> Hashing {
         Hashing { hasher: self.distinct.hasher().clone(), both_strands: self.both_strands }
     }
@@ -137,7 +138,7 @@ impl Sets {
         Ok(())
     }
 
-    /// Joins sequences that begin others, where that is asked for, and orders the sets.
+    /// Joins sequences that are prefixes of others, if requested, and orders the sets.
     pub fn settle(mut self, by: DedupBy) -> Result<FoundSets> {
         let joined = match by {
             DedupBy::Whole => (0..self.distinct.len()).collect(),
@@ -152,7 +153,7 @@ impl Sets {
         Ok(FoundSets { sets: self, joined, order })
     }
 
-    /// Places of the sequences by their representatives: the most abundant first, then by name.
+    /// Ranks of the sequences by their representatives: descending abundance, then name.
     fn ranks(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.representatives.len()).collect();
         let key = |number: usize| {
@@ -177,12 +178,12 @@ impl FoundSets {
         &self.sets.representatives[number].name
     }
 
-    /// Reads of the set that is called by a sequence.
+    /// Number of reads of the set that a sequence represents.
     pub fn size(&self, number: usize) -> u64 {
         self.sets.sizes[number]
     }
 
-    /// The letters of a sequence as its representative has them.
+    /// Appends a sequence as its representative has it.
     pub fn put_letters(&self, number: usize, letters: &mut Vec<u8>) {
         letters.clear();
         letters.extend_from_slice(self.sets.distinct.get(number));
@@ -196,7 +197,7 @@ impl FoundSets {
         self.sets.qualities.get(self.sets.distinct.place(number)).unwrap_or_default()
     }
 
-    /// Letters of the distinct sequences.
+    /// Total length of the distinct sequences.
     pub fn letters(&self) -> u64 {
         (0..self.sets.distinct.len()).map(|number| self.sets.distinct.get(number).len() as u64).sum()
     }
@@ -205,7 +206,7 @@ impl FoundSets {
         self.sets.letters_of_all
     }
 
-    /// All records, set by set in the order of the sets, and of a set in the order of the input.
+    /// All records, set by set in the order of the sets, and in input order within a set.
     pub fn members(&self) -> impl Iterator<Item = Member<'_>> {
         let mut places = vec![0; self.joined.len()];
         self.order.iter().enumerate().for_each(|(place, &number)| places[number] = place);

@@ -8,7 +8,7 @@ use crate::output::writer::packed::TextOutput;
 use crate::terms::error::Result;
 use crate::terms::options::{DedupOptions, ReadFormat};
 
-/// Writes a record of each set that is large enough; gives how many.
+/// Writes a record of each set that is large enough. Returns their number.
 pub fn records(
     found: &FoundSets,
     options: &DedupOptions,

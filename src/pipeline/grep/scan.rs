@@ -1,4 +1,4 @@
-//! What `swalign grep` finds lines with.
+//! The search engines of `swalign grep`.
 
 use super::sought::{Sought, patterns};
 use crate::engine::cpu::simd::InstructionSet;
@@ -19,28 +19,28 @@ use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a block for the cores, and for a GPU.
+/// Size of a block in bytes, for the CPU and for a GPU.
 const BLOCK: usize = 4 << 20;
 const GPU_BLOCK: usize = 32 << 20;
 /// Bytes of a block for each thread that looks up words.
 const OF_THREAD: usize = 1 << 20;
-/// So many words are looked up on a GPU; fewer are swept over the text.
+/// Minimum number of words for dictionary look-up on a GPU. Fewer words are searched as patterns.
 const LOOKED_UP: usize = 32;
-/// Blocks that a GPU has besides the one in hand: one being sent, one being searched.
+/// Number of blocks that a GPU holds besides the current one: one being sent, one being searched.
 const ON_GPU: usize = 2;
 
-/// What finds lines.
+/// Search engine for lines.
 pub enum LineScan {
     Sliced(Sliced),
     Plain(Vec<Pattern>, Rule),
     Gpu(Box<OnGpu>),
-    /// With the bytes of a block.
+    /// A dictionary, with the block size in bytes.
     Words(Box<Dictionary>, usize),
     GpuWords(Box<WordsOnGpu>),
     PlainWords(Words, dictionary::Rule),
 }
 
-/// What a device has found in a block.
+/// Matches that a device has found in a block.
 #[derive(Default)]
 pub enum Found {
     #[default]
@@ -50,7 +50,7 @@ pub enum Found {
 }
 
 impl LineScan {
-    /// Opens what was asked for.
+    /// Opens the requested engine.
     pub fn open(options: &GrepOptions, sought: Sought, reporter: &dyn Reporter) -> Result<LineScan> {
         let patterns = match sought {
             Sought::Words(words) if are_looked_up(options, &words) => {
@@ -113,7 +113,7 @@ impl LineScan {
         }
     }
 
-    /// Blocks that may be begun before the one in front is done.
+    /// Number of blocks that may be started before the current one is done.
     pub fn ahead(&self) -> usize {
         if matches!(self, LineScan::Gpu(_)) { ON_GPU } else { 0 }
     }
@@ -125,7 +125,7 @@ impl LineScan {
         }
     }
 
-    /// What a device finds.
+    /// Waits for the matches that a device finds.
     pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Found> {
         match (self, pending) {
             (LineScan::Gpu(scan), Some(pending)) => Ok(Found::Ends(scan.finish(text, *pending)?)),
@@ -143,12 +143,12 @@ impl LineScan {
             (LineScan::Plain(patterns, rule), _) => plain::lines(&block[piece], patterns, rule),
             (LineScan::Words(dictionary, _), _) => dictionary.lines(&block[piece]),
             (LineScan::PlainWords(words, rule), _) => dictionary::plain::lines(&block[piece], words, rule),
-            // A device has looked through each block before its lines are asked for.
+            // A device has searched each block before its lines are requested.
             (LineScan::Gpu(_) | LineScan::GpuWords(_), _) => Vec::new(),
         }
     }
 
-    /// The stretches of a text that match, and the lines that match; of these some have no such stretch where the empty
+    /// The matching stretches of a text, and the matching lines. Lines without such a stretch are included if the empty
     /// word is sought.
     pub fn stretches(&self, text: &[u8]) -> (Vec<Span>, Vec<Span>) {
         match self {
@@ -165,7 +165,7 @@ impl LineScan {
         }
     }
 
-    /// Room for how often each word occurs.
+    /// Counters for the occurrences of each word.
     pub fn numbers(&self) -> Numbers {
         match self {
             LineScan::Words(dictionary, _) => Numbers::of(dictionary),
@@ -174,7 +174,7 @@ impl LineScan {
         }
     }
 
-    /// Adds how often each word occurs in a text.
+    /// Adds the occurrences of each word in a text.
     pub fn count(&self, text: &[u8], numbers: &Numbers) {
         match self {
             LineScan::Words(dictionary, _) => dictionary.count(text, numbers),
@@ -186,7 +186,7 @@ impl LineScan {
         }
     }
 
-    /// How often each word occurs, in the order in which they were given.
+    /// The count of each word, in the order in which the words were given.
     pub fn counted(&self, numbers: &Numbers) -> Vec<u64> {
         match self {
             LineScan::Words(dictionary, _) => numbers.finish(dictionary),
@@ -198,18 +198,18 @@ impl LineScan {
 const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need literal patterns without edits; use -F, \
                           and leave out -k";
 
-/// Whether words are looked up.
+/// Whether words are found by dictionary look-up.
 fn are_looked_up(options: &GrepOptions, words: &Words) -> bool {
     let on_gpu = matches!(options.device, GrepDevice::Gpu(_));
     !on_gpu || needs_words(options) || words.len() >= LOOKED_UP
 }
 
-/// Whether only a dictionary has what is asked for.
+/// Whether the options require a dictionary.
 fn needs_words(options: &GrepOptions) -> bool {
     options.whole_words || options.place != GrepPlace::Anywhere || needs_places(options)
 }
 
-/// Whether the places in lines are asked for.
+/// Whether the output needs the positions of matches in lines.
 fn needs_places(options: &GrepOptions) -> bool {
     matches!(options.output, GrepOutput::Stretches | GrepOutput::Table)
 }
@@ -230,7 +230,7 @@ fn lines_of(text: &[u8], stretches: &[Span]) -> Vec<Span> {
     finder.lines()
 }
 
-/// Says which patterns the device leaves to the cores.
+/// Notes which patterns the device leaves to the CPU.
 fn note_left(scan: &OnGpu, patterns: usize, reporter: &dyn Reporter) {
     let (left, rows, edits) = (scan.left_to_cores(), gpu::MOST_ROWS, gpu::MOST_EDITS);
     if left > 0 {

@@ -1,4 +1,4 @@
-//! What is looked for: patterns as they were given, read and told apart.
+//! Reads the patterns of `swalign grep` and classifies them.
 
 use super::PIECE;
 use crate::input::reader::{LineBlock, LineReader};
@@ -10,21 +10,21 @@ use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{GrepOptions, GrepPatterns};
 use std::path::PathBuf;
 
-/// What lines are searched for.
+/// Search input: words or patterns.
 pub enum Sought {
-    /// Bytes that stand for themselves, without edits.
+    /// Literal words, without edits.
     Words(Words),
     Patterns(Vec<Pattern>),
 }
 
-/// What is wrong with a line of patterns.
+/// Reason for refusing a line of patterns.
 enum Refused {
     Fault(Fault),
     Full,
 }
 
 impl Sought {
-    /// Reads the patterns that were given.
+    /// Reads the given patterns.
     pub fn read(options: &GrepOptions) -> Result<Sought> {
         let reading = Reading { literal: options.literal, any_case: options.any_case };
         let mut sought = match options.max_edits {

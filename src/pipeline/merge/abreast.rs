@@ -1,4 +1,4 @@
-//! Parts of the references, read side by side: one query of all parts at a time.
+//! Reads the parts of the references in parallel, one query of all parts after another.
 
 use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
 use super::{Header, open_files, refused};
@@ -8,14 +8,14 @@ use crate::terms::error::Result;
 use crate::terms::groups;
 use std::io;
 
-/// Bytes that are packed and written at once.
+/// Bytes that are compressed and written together.
 const PIECE: usize = 1 << 21;
 
-/// What a part has, query by query.
+/// Queries of a part.
 pub trait PartQueries {
     type Query;
 
-    /// The next query; `None` at the end.
+    /// The next query. `None` at the end.
     fn next_query(&mut self) -> io::Result<Option<Self::Query>>;
 
     fn name(query: &Self::Query) -> &[u8];
@@ -24,12 +24,12 @@ pub trait PartQueries {
 /// The parts of a run, in order.
 pub struct Abreast<'a, Q> {
     sources: Vec<PartSource<'a, Q>>,
-    /// Queries that were read.
+    /// Number of queries that were read.
     before: u64,
     header: Vec<u8>,
 }
 
-/// A part and what it has.
+/// A part and its queries.
 struct PartSource<'a, Q> {
     part: &'a MergePart<'a>,
     queries: Q,
@@ -58,7 +58,7 @@ impl<'a, Q: PartQueries> Abreast<'a, Q> {
         &self.header
     }
 
-    /// The next query, part by part.
+    /// The next query, with its hits in each part.
     pub fn next_query(&mut self) -> Result<Vec<Q::Query>> {
         let query: Vec<Q::Query> =
             self.sources.iter_mut().map(PartSource::next_query).collect::<Result<_>>()?;
@@ -79,7 +79,7 @@ impl<'a, Q: PartQueries> Abreast<'a, Q> {
         Ok(query)
     }
 
-    /// Refuses parts with more queries, or with other bytes than were written.
+    /// Refuses parts that have more queries, or whose bytes differ from those that were written.
     pub fn end(self) -> Result<()> {
         self.sources.into_iter().try_for_each(|mut source| match source.read()? {
             None => source.rest.check(source.part),
@@ -98,15 +98,15 @@ impl<Q: PartQueries> PartSource<'_, Q> {
     }
 }
 
-/// Bytes on their way to the output: those of one group, or a piece of it.
+/// Bytes to write: those of one group, or a piece of it.
 pub struct GroupBytes {
     /// Blocks begin with groups.
     in_blocks: bool,
     joint: Joint,
     pub bytes: Vec<u8>,
-    /// Whether the group begins with `bytes`.
+    /// Whether `bytes` begin a group.
     begins: bool,
-    /// Name of the last query; `None` before the first.
+    /// Name of the last query. `None` before the first one.
     last: Option<Vec<u8>>,
 }
 
@@ -116,8 +116,8 @@ impl GroupBytes {
         Ok(GroupBytes { in_blocks, joint, bytes: Vec::new(), begins: true, last: None })
     }
 
-    /// Makes room for what is made of another query, of so many letters. What stands before it is written first if a group
-    /// begins with it, or if it is much.
+    /// Prepares for the bytes of another query, which has `letters` residues. Writes the bytes before it first if a
+    /// group begins with this query, or if they fill a piece.
     pub fn begin(&mut self, (name, letters): (&[u8], usize), output: &mut Output) -> Result<()> {
         let is_first = |last: &Vec<u8>| groups::begins(last, name, letters);
         let begins = self.in_blocks && self.last.as_ref().is_some_and(is_first);
@@ -129,7 +129,7 @@ impl GroupBytes {
         Ok(())
     }
 
-    /// Writes the piece, and begins the next.
+    /// Writes the piece, and begins the next one.
     fn flush(&mut self, output: &mut Output) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
         let part = match self.in_blocks {

@@ -1,5 +1,5 @@
-//! Parts of a search's SAM. The first record of a pattern in the whole is its primary one. Each part has a first record
-//! of its own, so all but the first part's become secondary.
+//! Parts of a search's SAM. In the whole output, only the first record of a pattern is primary. Each part has a primary
+//! record of its own, so later parts' primary records become secondary.
 
 use super::part::{MergePart, OpenPart, unread};
 use super::{BUFFER, Header};
@@ -9,10 +9,10 @@ use crate::terms::error::Result;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 
-/// Joins the parts, and gives the number of their texts.
+/// Joins the parts, and returns the number of their texts.
 pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
-    // Names of patterns that have their primary record.
+    // Names of patterns that already have a primary record.
     let mut seen = HashSet::new();
     for part in parts {
         let OpenPart { header: of_part, records, rest } = part.open()?;

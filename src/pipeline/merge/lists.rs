@@ -1,8 +1,8 @@
 //! Lists of parts of the references, joined query by query.
 //!
-//! Each part has all hits of each query among its own references that the limits let in there, in their order. They hold
-//! all that the limits let in among those of all references (docs/algorithm.md, section 6). What is chosen of them is
-//! written as any list.
+//! Each part has all hits of each query among its own references that the limits admit, in order. They include all hits
+//! that the limits admit among all references (docs/algorithm.md, section 6). The chosen hits are written like any
+//! list.
 
 use super::abreast::{Abreast, GroupBytes, PartQueries};
 use super::mates;
@@ -27,17 +27,17 @@ struct ListChoice {
     limits: Limits,
     rules: Rules,
     pairing: Option<Pairing>,
-    /// Whether more than scores decides.
+    /// Whether ranking uses more than scores.
     is_ranked: bool,
     style: ListStyle,
 }
 
-/// Whether a part holds lists.
+/// Whether a part contains lists.
 pub fn are_in(part: &MergePart) -> bool {
     part.is_of_references() && HitFormat::named(&part.receipt.task.format).is_some()
 }
 
-/// Joins the parts, which hold lists, and gives the number of queries.
+/// Joins parts that contain lists, and returns the number of queries.
 pub fn join(parts: &[MergePart], output: &mut Output, reporter: &dyn Reporter) -> Result<u64> {
     let Some(first) = parts.first() else { return Ok(0) };
     let told = first.receipt.choice.as_ref().and_then(|choice| Some((choice, choice.list.as_ref()?)));
@@ -100,8 +100,8 @@ impl ListChoice {
         ListChoice { limits, rules, pairing: mates::pairing(choice, rules), is_ranked, style }
     }
 
-    /// Appends the list of a query, or of two mates, which come part by part; `None` where they are not what parts have.
-    /// Gives the number of queries with hits on more targets than are reported.
+    /// Appends the list of a query, or of two mates, given part by part. Returns `None` if they cannot come from parts
+    /// of one run. Otherwise returns the number of queries with hits on more targets than are reported.
     fn push(&self, mut queries: Vec<Vec<PartQuery>>, out: &mut Vec<u8>) -> Option<u64> {
         let targets = |parts: &[PartQuery]| {
             let threshold = threshold_of(parts);
@@ -133,7 +133,7 @@ impl ListChoice {
         Some(limited)
     }
 
-    /// The hits of a query, in their order.
+    /// The hits of a query, in order.
     fn of_query(&self, parts: &mut [PartQuery]) -> Vec<PartHit> {
         let len = parts.first().map_or(0, |query| query.len);
         let threshold = threshold_of(parts);
@@ -143,7 +143,7 @@ impl ListChoice {
         self.ranked(hits, len)
     }
 
-    /// The hits of a mate that are reported, of those that were found together with the other one; `None` where one is of
+    /// The reported hits of a mate, among the hits that were found together with the other mate's. `None` if a hit has
     /// no line.
     fn of_mate(&self, parts: &[PartQuery], mut found: Found) -> Option<Vec<PartHit>> {
         ranking::limit(&self.rules, &mut found);
@@ -155,7 +155,7 @@ impl ListChoice {
         Some(if self.is_ranked { self.ranked(hits, len) } else { hits })
     }
 
-    /// Those of these hits that the limits let in, in the order of what they are ranked by.
+    /// The hits that the limits admit, sorted by rank.
     fn ranked(&self, mut hits: Vec<PartHit>, query_len: usize) -> Vec<PartHit> {
         hits.retain(|hit| {
             ranking::counts(&self.limits, hit.shown.identity.percent(), &hit.alignment, query_len)
@@ -175,12 +175,12 @@ impl ListChoice {
     }
 }
 
-/// Least score of a hit of a query, of which each part knows its own.
+/// Minimum score of a hit of a query; each part knows its own minimum.
 fn threshold_of(parts: &[PartQuery]) -> i32 {
     parts.iter().map(|query| query.threshold).max().unwrap_or(i32::MIN)
 }
 
-/// What the parts have of a mate, whose hits lead to some of the other mate.
+/// The hits of a mate in the parts. A hit may refer to a hit of the other mate.
 fn in_parts(own: &[PartQuery], other: &[PartQuery]) -> Option<MateInParts> {
     let mut mate = MateInParts::default();
     for (own, other) in own.iter().zip(other) {

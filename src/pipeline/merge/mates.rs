@@ -1,4 +1,4 @@
-//! Mates in parts of the references: their pair is chosen among the hits of all parts.
+//! Mates in parts of the references: the pair is chosen among the hits of all parts.
 
 use super::references::tier_of;
 use crate::align::hits::Rules;
@@ -9,13 +9,13 @@ use crate::output::writer::reread::{MateRecord, PartRecord, push_mates};
 use crate::pipeline::ranking;
 use crate::terms::alignment::InPart;
 
-/// How mates are paired, where the parts are of mates.
+/// Rules for pairing mates, if the parts contain mates.
 pub fn pairing(choice: &Choice, rules: Rules) -> Option<Pairing> {
     let MatesInReceipt { insert, match_, close } = choice.mates?;
     Some(Pairing::by_scores(insert, rules, PairScores { match_, close, typical: choice.typical }))
 }
 
-/// Appends the records of two mates, which come part by part; `None` where they are not what parts have.
+/// Appends the records of two mates, given part by part. `None` if they cannot come from parts of one run.
 pub fn choose(pairing: &Pairing, pair: [Vec<Vec<PartRecord>>; 2], out: &mut Vec<u8>) -> Option<()> {
     let apart = |records: Vec<PartRecord>| records.into_iter().map(PartRecord::into_mate).collect();
     let [one, other] =
@@ -29,7 +29,7 @@ pub fn choose(pairing: &Pairing, pair: [Vec<Vec<PartRecord>>; 2], out: &mut Vec<
     push_mates(&pairing.scoring(), [&records[0], &records[1]], &found, out)
 }
 
-/// What the parts have of a mate, whose records lead to some of the other mate.
+/// The hits of a mate in the parts. A record may refer to a record of the other mate.
 fn in_parts(own: &[Vec<MateRecord>], other: &[Vec<MateRecord>]) -> Option<MateInParts> {
     let of_part = |records: &Vec<MateRecord>| Some(records.first()?.of_query()?.tier);
     let tier = tier_of(own.iter().filter_map(of_part));

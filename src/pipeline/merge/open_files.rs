@@ -1,10 +1,10 @@
-//! The limit of open files, where many parts are read at once.
+//! Limit of open files, for reading many parts in parallel.
 
-/// Files that a process has open beside the parts that it merges: the standard streams, the output, its index and what
-/// libraries open.
+/// Number of files that a process has open besides the parts that it merges: the standard streams, the output, its
+/// index, and files of libraries.
 const OTHER_FILES: usize = 32;
 
-/// Number of these parts that may be open at once. The soft limit of open files is raised first, up to the hard one.
+/// Number of the parts that may be open together. Raises the soft limit of open files first, up to the hard limit.
 #[cfg(unix)]
 pub fn at_once(parts: usize) -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -20,6 +20,6 @@ pub fn at_once(parts: usize) -> usize {
 
 #[cfg(not(unix))]
 pub fn at_once(parts: usize) -> usize {
-    // The C library's limit is for its own files.
+    // The C library's limit concerns only its own streams.
     parts
 }

@@ -1,4 +1,4 @@
-//! A part of a run. Its bytes are held against its receipt while they are read.
+//! A part of a run. Its bytes are checked against its receipt while they are read.
 
 use super::refused;
 use crate::output::writer::frame;
@@ -38,7 +38,7 @@ pub struct PartBytes {
 /// The file of a part while it is read.
 enum PartFile {
     Open(File),
-    /// One of more parts than may be open at once. It is open only while a piece of it is read.
+    /// One of more parts than may be open together. Its file is open only while a piece of it is read.
     Reopened(BufReader<ReopenedFile>),
 }
 
@@ -49,17 +49,17 @@ struct ReopenedFile {
     at: u64,
 }
 
-/// Bytes that are read at once of a file that is opened for each read.
+/// Bytes per read of a file that is opened for each read.
 const REOPENED_BYTES: usize = 1 << 18;
 
-/// What stands behind the records, and the checksum of what was read.
+/// The bytes after the records, and the checksum of the bytes read so far.
 pub struct PartTail {
     pub end: Vec<u8>,
     sum: Arc<Mutex<Hasher>>,
 }
 
 impl<'a> MergePart<'a> {
-    /// The part in the file at `path`, which is as long as its receipt says.
+    /// The part in the file at `path`. Its length must equal that in its receipt.
     pub fn read(path: &'a PathBuf) -> Result<MergePart<'a>> {
         let beside = receipt::path(path);
         let found = match fs::metadata(path) {
@@ -98,17 +98,17 @@ impl<'a> MergePart<'a> {
         self.receipt.task.part.number
     }
 
-    /// The format of an alignment's part, and whether its text is packed; `None` for a search's part.
+    /// The format of an alignment's part, and whether its text is compressed. `None` for a search's part.
     pub fn format(&self) -> Option<(Format, bool)> {
         Format::named(&self.receipt.task.format)
     }
 
-    /// Opens the part, whose header and end must be what its format has there.
+    /// Opens the part and checks that its header and end fit its format.
     pub fn open(&self) -> Result<OpenPart> {
         self.open_among(true)
     }
 
-    /// Opens one of several parts that are read at once. `stays_open` says whether this one keeps its file open.
+    /// Opens one of several parts that are read in parallel. `stays_open` says whether this part keeps its file open.
     pub fn open_among(&self, stays_open: bool) -> Result<OpenPart> {
         let Receipt { header: own, end: behind, bytes, task, .. } = &self.receipt;
         let end = frame::end(&task.format)?;
@@ -151,7 +151,7 @@ impl<'a> MergePart<'a> {
         self.receipt.bytes - self.receipt.header - self.receipt.end
     }
 
-    /// The error of a part that has more or fewer queries than it should.
+    /// Error for a part that has more or fewer queries than it should.
     pub fn miscounted(&self, how: &str) -> Error {
         let problem = format!("it has records of {how} than {}", counted(self.receipt.records, QUERIES));
         refused(self.path, problem, AGAIN)
@@ -190,7 +190,7 @@ impl Read for ReopenedFile {
 }
 
 impl PartTail {
-    /// Whether all that was read of `part`, which is all of it, is what its run has written.
+    /// Checks that the bytes read from `part`, which is read completely, are those that its run wrote.
     pub fn check(&self, part: &MergePart) -> Result<()> {
         let mut sum = lock(&self.sum).clone();
         sum.update(&self.end);
@@ -207,7 +207,7 @@ fn lock(sum: &Mutex<Hasher>) -> std::sync::MutexGuard<'_, Hasher> {
     sum.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The error of a receipt, at `beside`, that is not believed.
+/// Error for an implausible receipt, at `beside`.
 fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
     let receipt = beside.display();
     match why {
@@ -229,7 +229,7 @@ fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
     }
 }
 
-/// Why a file could not be read.
+/// Error for a file that could not be read.
 pub fn unread(path: &Path, error: io::Error) -> Error {
     #[cfg(unix)]
     if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::MFILE) {
@@ -238,7 +238,7 @@ pub fn unread(path: &Path, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::PermissionDenied => refused(path, "reading it is not permitted", "change its permissions"),
         ErrorKind::NotFound => refused(path, "no such file", "check the path"),
-        // As what takes records apart says.
+        // The same wording as the record parser's.
         ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
             refused(path, format!("a record is damaged ({error})"), AGAIN)
         }

@@ -1,9 +1,9 @@
 //! Parts of the references, joined query by query.
 //!
-//! Each part has the hits of each query among its own references that the limits let in there, in their order. They hold
-//! all that the limits let in among those of all references. So the hits of the whole are those of the parts, sorted
-//! together, cut by the best one's score, and limited again (docs/algorithm.md, section 6). Memory holds one query's
-//! records of each part, and of the output a few megabytes and one query.
+//! Each part has the hits of each query among its own references that the limits admit, in order. They include all hits
+//! that the limits admit among all references. So the hits of the whole are the hits of the parts, sorted together, cut
+//! by the best hit's score, and limited again (docs/algorithm.md, section 6). Memory contains one query's records of
+//! each part, and a few megabytes and one query of the output.
 
 use super::abreast::{Abreast, GroupBytes, PartQueries};
 use super::mates;
@@ -22,7 +22,7 @@ use crate::terms::options::{Format, Limits};
 use std::cmp::Reverse;
 use std::io;
 
-/// Refuses parts that have chosen hits by other numbers, or among other queries.
+/// Refuses parts that chose hits with different parameters, or among different queries.
 pub fn check(parts: &[MergePart]) -> Result<()> {
     for pair in parts.windows(2) {
         let [first, second] = [&pair[0], &pair[1]];
@@ -41,7 +41,7 @@ pub fn check(parts: &[MergePart]) -> Result<()> {
     Ok(())
 }
 
-/// Joins the parts, which hold records, and gives the number of queries.
+/// Joins parts that contain records, and returns the number of queries.
 pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let records = |part: &MergePart, bytes| {
         let (format, in_blocks) = format_of(part)?;
@@ -76,7 +76,7 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
 }
 
 impl PartQueries for PartRecords {
-    /// Its records, the primary one first.
+    /// Records of a query, the primary one first.
     type Query = Vec<PartRecord>;
 
     fn next_query(&mut self) -> io::Result<Option<Vec<PartRecord>>> {
@@ -89,7 +89,7 @@ impl PartQueries for PartRecords {
     }
 }
 
-/// Appends the records of a query that are its hits among all references; `None` where that can't be.
+/// Appends the records of a query that are its hits among all references. `None` if the records are inconsistent.
 fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
     let of_part = |records: &Vec<PartRecord>| Some(records.first()?.of_query?.tier);
     let tier = tier_of(query.iter().filter_map(of_part));
@@ -100,18 +100,18 @@ fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &m
     let records = query.iter().filter(counts).flatten();
     let aligned = records.clone().filter_map(|record| Some((record, record.aligned?)));
     let mut hits: Vec<(&PartRecord, RecordHit)> = aligned.filter(|(_, hit)| hit.score >= threshold).collect();
-    // The sort is stable: hits of one part keep their order, and of equal hits of two parts the earlier part has the
-    // earlier reference.
+    // The sort is stable: hits of one part keep their order, and among equal hits of two parts, the earlier part has
+    // the earlier reference.
     hits.sort_by_key(|(_, hit)| (Reverse(hit.score), hit.strand));
     let Some(&(primary, best)) = hits.first() else {
-        // The part with the best hit of all reports none, since no limit lets it in.
+        // The part with the best hit reports none, since no limit admits it.
         records.clone().find(|record| record.aligned.is_none())?.push(out, Standing::Unmapped);
         return Some(());
     };
     if best.secondary {
         return None;
     }
-    // The best other hit is told by its part, or it is one of the records.
+    // The second-best score is stated by a part, or it is that of one of the records.
     let second =
         told.iter().filter_map(|told| told.second).chain(hits.get(1).map(|(_, hit)| hit.score)).max();
     let second = second.filter(|&score| score >= threshold);
@@ -123,14 +123,14 @@ fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &m
     Some(())
 }
 
-/// The tier of a query among all parts, of which each tells its own, reported hits or not. Hits of the second tier count if no
-/// part has one of the first.
+/// Tier of a query among all parts, each of which states its own tier even without reported hits. Hits of the second
+/// tier count if no part has a hit of the first tier.
 pub fn tier_of(parts: impl Iterator<Item = Tier> + Clone) -> Tier {
     let has = |tier: &Tier| parts.clone().any(|own| own == *tier);
     [Tier::Proven, Tier::Anchored].into_iter().find(has).unwrap_or_default()
 }
 
-/// The format, and whether it is in blocks.
+/// The format, and whether the output consists of BGZF blocks.
 fn format_of(part: &MergePart) -> Result<(Format, bool)> {
     let format = part.format().map(|(format, packed)| (format, packed || format == Format::Bam));
     format.ok_or_else(|| {

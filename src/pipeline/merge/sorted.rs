@@ -1,5 +1,5 @@
-//! Sorted parts of the queries, merged by coordinate. Of equal records those of the earlier part come first, as in a run
-//! of the whole, so that the bytes are the same. Memory holds a block of each part.
+//! Sorted parts of the queries, merged by coordinate. Among equal records, those of the earlier part come first, as in
+//! a whole run, so that the bytes are the same. Memory contains one block of each part.
 
 use super::Header;
 use super::part::{AGAIN, MergePart, OpenPart, unread};
@@ -25,7 +25,7 @@ impl SortedRecords for PartSource<'_> {
     }
 }
 
-/// Joins the parts, and gives the number of their queries and the index, which is to be finished with the output.
+/// Joins the parts. Returns the number of their queries, and the index, which must be finished with the output.
 pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<(u64, Option<Output>)> {
     let mut header = Header::default();
     let mut sources: Vec<Box<dyn SortedRecords>> = Vec::with_capacity(parts.len());

@@ -1,4 +1,4 @@
-//! A text of the command that is being searched.
+//! A text that is being searched.
 
 use super::texts::SearchText;
 use crate::patterns::search::batch::TextHandle;
@@ -7,12 +7,12 @@ use crate::terms::casts::to_u64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A text under way, with the codes that a scan takes.
+/// A text in progress, with its progress in bytes.
 pub struct ActiveText {
     pub text: SearchText,
     /// Approximate number of bytes of all files before its start and before its end.
     bytes: [u64; 2],
-    /// No further hit of it is asked for.
+    /// Whether no further hit of the text is needed.
     done: AtomicBool,
 }
 

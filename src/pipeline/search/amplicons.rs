@@ -1,4 +1,4 @@
-//! Joining in a run: which patterns are pairs, and what is wrong where that can't be told.
+//! Pairs of patterns for amplicons, and errors if they cannot be determined.
 
 use super::super::Reporter;
 use super::super::report::warn;
@@ -9,14 +9,14 @@ use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{AmpliconChoice, PairSource, PatternSource};
 use std::path::Path;
 
-/// The pairs that were asked for.
+/// The requested pairs.
 pub fn pairs(
     choice: &AmpliconChoice,
     given: &PatternSource,
     patterns: &[Pattern],
     reporter: &dyn Reporter,
 ) -> Result<Pairs> {
-    // With --name full a name has more words.
+    // With --name full, a name may have several words.
     let word = |pattern: &'_ Pattern| pattern.name.find(char::is_whitespace).unwrap_or(pattern.name.len());
     let names: Vec<&str> = patterns.iter().map(|pattern| &pattern.name[..word(pattern)]).collect();
     match &choice.pairs {
@@ -40,7 +40,7 @@ pub fn pairs(
     }
 }
 
-/// A warning of patterns that are in no pair.
+/// Warning about patterns that are in no pair.
 fn left_out(pairs: &Pairs, path: &Path) -> Option<String> {
     match pairs.left_out() {
         0 => None,
@@ -49,7 +49,7 @@ fn left_out(pairs: &Pairs, path: &Path) -> Option<String> {
     }
 }
 
-/// The error of a pattern whose name tells no pair.
+/// Error for a pattern whose name does not determine a pair.
 fn unpaired(none: &NoPair, given: &PatternSource, names: &[&str]) -> Error {
     const OTHERS: &str = "list the pairs with --pairs FILE, or pair all patterns with --amplicons any";
     let (place, problem, remedy) = match none {

@@ -1,11 +1,11 @@
-//! Which texts of a search are circles.
+//! Circular texts of a search.
 
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::Circular;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// The names of circles, as texts come one after the other.
+/// Names of circular texts, matched while texts are read.
 pub struct Circles<'a> {
     circular: &'a Circular,
     /// Each name, and whether a text has it.
@@ -22,7 +22,7 @@ impl<'a> Circles<'a> {
         Circles { circular, names: names.map(|name| (name, false)).collect() }
     }
 
-    /// Whether the text of this name is a circle. Whole header lines count up to their first space.
+    /// Whether the text with this name is circular. In whole header lines, only the first word counts.
     pub fn have(&mut self, name: &str) -> bool {
         if *self.circular == Circular::All {
             return true;

@@ -4,14 +4,14 @@ use crate::patterns::search::hits::Hit;
 use crate::patterns::search::pattern::Pattern;
 use std::fmt::Write;
 
-/// Most edits that a summary has columns for.
+/// Maximum number of edits that a summary has columns for.
 pub const MOST_EDITS: u32 = 64;
 
-/// What was reported of each pattern.
+/// Counts of the reported hits of each pattern.
 pub struct Counts {
     /// Hits with each number of edits.
     by_edits: Vec<Vec<u64>>,
-    /// Texts with a hit, and the last one of them, from 1.
+    /// Number of texts with a hit, and the number of the last such text, from 1.
     texts: Vec<(u64, u64)>,
 }
 
@@ -33,12 +33,12 @@ impl Counts {
         }
     }
 
-    /// The table, of so many texts in all.
+    /// The table, for `texts` texts in all.
     pub fn table(&self, patterns: &[Pattern], texts: u64) -> String {
         let mut table =
             "pattern\tlength\thits\tbest\tbest_hits\tunique\ttexts_with\ttexts_without".to_string();
         for edits in 0..self.by_edits.first().map_or(0, Vec::len) {
-            // A string takes all.
+            // Writing to a string cannot fail.
             let _ = write!(table, "\tedits_{edits}");
         }
         table.push('\n');

@@ -11,16 +11,16 @@ use crate::terms::error::Result;
 use crate::terms::options::SearchFormat;
 use std::sync::Arc;
 
-/// Looks for the primers of mates, pair by pair.
+/// Finds the primers of mates, pair by pair.
 pub struct MateTrimmer<'a> {
     pairs: &'a Pairs,
     format: SearchFormat,
     trims_primers: bool,
     /// Maximum number of bases before a primer.
     offset: usize,
-    /// Sites of the pair under way.
+    /// Sites of the current pair.
     sites: [MateSites; 2],
-    /// The first mate of that pair, if its hits are all known.
+    /// The first mate of the current pair, if all its hits are known.
     first: Option<Arc<ActiveText>>,
 }
 
@@ -33,12 +33,12 @@ impl<'a> MateTrimmer<'a> {
         MateTrimmer { pairs, format, trims_primers, offset, sites: Default::default(), first: None }
     }
 
-    /// Takes a hit of the mate under way, the next one by start.
+    /// Adds a hit of the current mate. Hits come in the order of their starts.
     pub fn put(&mut self, hit: &Hit) {
         self.sites[usize::from(self.first.is_some())].put(hit, self.offset);
     }
 
-    /// Ends a mate after all of its hits. Writes a pair after its second mate.
+    /// Ends a mate after all of its hits. Writes the pair after its second mate.
     pub fn end(
         &mut self,
         mate: &Arc<ActiveText>,
@@ -63,7 +63,7 @@ impl<'a> MateTrimmer<'a> {
         }
     }
 
-    /// Writes the parts of two mates, the one with the first primer of the pair into the output.
+    /// Writes the parts of two mates. The mate with the first primer of the pair is written to the output.
     fn write(&self, found: &MateParts, mates: [&ActiveText; 2], outputs: &mut SearchOutputs) -> Result<()> {
         let put = |mate: usize, out: &mut Vec<u8>| {
             let part = &found.parts[mate];
@@ -75,7 +75,7 @@ impl<'a> MateTrimmer<'a> {
         outputs.mates.as_mut().map_or(Ok(()), |output| output.put(|out| put(second, out)))
     }
 
-    /// Writes two mates as they are.
+    /// Writes two mates without trimming.
     fn write_untrimmed(&self, mates: [&ActiveText; 2], outputs: &mut SearchOutputs) -> Result<()> {
         for (mate, output) in mates.iter().zip([&mut outputs.untrimmed, &mut outputs.untrimmed_mates]) {
             let Some(output) = output else { continue };

@@ -7,7 +7,7 @@ use crate::terms::options::SearchOptions;
 use crate::terms::options::is_packed;
 use std::path::Path;
 
-/// The output, and files of records beside it.
+/// The main output, and additional files of records.
 pub struct SearchOutputs {
     pub main: TextOutput,
     /// Texts without an amplicon.
@@ -19,7 +19,7 @@ pub struct SearchOutputs {
 }
 
 impl SearchOutputs {
-    /// Opens the files beside `output`.
+    /// Opens the files in addition to `output`.
     pub fn open(options: &SearchOptions, output: Output) -> Result<SearchOutputs> {
         let main = TextOutput::new(output, options.output.as_deref().is_some_and(is_packed))?;
         let side = |path: Option<&Path>| path.map(side).transpose();
@@ -32,12 +32,12 @@ impl SearchOutputs {
         })
     }
 
-    /// Writes what is gathered of the output.
+    /// Writes the buffered output.
     pub fn flush(&mut self) -> Result<()> {
         self.main.write()
     }
 
-    /// Ends all files; gives the output and the files beside it, which are still to be finished.
+    /// Ends all files. Returns the output and the additional files, which still must be finished.
     pub fn end(self) -> Result<(Output, Vec<Output>)> {
         let sides = [self.untrimmed, self.mates, self.untrimmed_mates];
         let sides = sides.into_iter().flatten().map(TextOutput::end).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! The patterns of a search: read, checked, and what the user should hear of them.
+//! Reads and checks the patterns of a search, with warnings for the user.
 
 use super::counts::MOST_EDITS;
 use crate::input::reader::{Text, read_patterns};
@@ -11,8 +11,8 @@ use crate::terms::error::{Error, Result};
 use crate::terms::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
 use std::collections::HashSet;
 
-/// A warning about patterns that occur at every place, whatever the text. With limits of single kinds of edits or a
-/// PAM they may not, and at a rate they do not.
+/// Warning about patterns that match at every position of any text. With limits on single kinds of edits or a PAM they
+/// may not match everywhere, and with an error rate they do not.
 pub fn everywhere(patterns: &[Pattern], wanted: &Wanted) -> Option<String> {
     let Wanted { rule, rate: None, limits: None, pam: None, .. } = wanted else { return None };
     let mut some = patterns.iter().filter(|pattern| pattern.letters.len() <= rule.max_edits as usize);
@@ -40,7 +40,7 @@ pub fn check_names(patterns: &[Pattern]) -> Result<()> {
     }
 }
 
-/// The patterns that were given, and what is to be said of their file.
+/// The given patterns, and warnings about their file.
 pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
     let refused = |at: usize| {
         Error::Usage(format!(
@@ -62,7 +62,7 @@ pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
     }
 }
 
-/// The PAM that was given.
+/// The given PAM.
 pub fn pam(given: &PamChoice) -> Result<Pam> {
     let side = if given.in_front { PamSide::Five } else { PamSide::Three };
     Pam::new(given.letters.as_bytes(), side).map_err(|at| {
@@ -70,7 +70,7 @@ pub fn pam(given: &PamChoice) -> Result<Pam> {
     })
 }
 
-/// Refuses more edits of the longest pattern, which a rate gives, than limits of single kinds and summaries are for.
+/// Refuses an error rate that gives the longest pattern more edits than limits of single kinds and summaries support.
 pub fn check_edits(options: &SearchOptions, rule: &Rule) -> Result<()> {
     let most = rule.max_edits;
     if options.limits.is_some() && most > MOST_LIMITED {

@@ -1,4 +1,4 @@
-//! The reader's stage: all texts of all files, laid into batches.
+//! The reader's stage: reads all texts of all files into batches.
 
 use super::SearchRun;
 use super::active::ActiveText;
@@ -55,7 +55,7 @@ impl SearchRun<'_> {
         Ok(())
     }
 
-    /// What is kept of the records of texts.
+    /// Rules for reading the records of texts.
     fn text_rules(&self) -> TextRules {
         let name = match (self.options.mates(), self.options.full_names) {
             (Some(_), _) => TextName::Written,
@@ -66,7 +66,7 @@ impl SearchRun<'_> {
         TextRules { name, has_qualities, reading: self.options.rules() }
     }
 
-    /// Lays a text into the batch, and what does not fit into further batches; `false` if the writer has stopped.
+    /// Adds a text to the batch, and its remainder to further batches. `false` if the writer has stopped.
     fn lay(
         &self,
         active: &Arc<ActiveText>,

@@ -1,4 +1,4 @@
-//! Which letters are scanned, and what is written of texts in several batches.
+//! Tests of the scanned range, and of the output for texts in several batches.
 
 use super::*;
 use crate::patterns::search::batch::FIRST_LETTERS;
@@ -14,7 +14,7 @@ impl Reporter for Silence {
     fn progress(&self, _: u64) {}
 }
 
-/// Letters without the pattern, but where it is planted.
+/// A text that contains the pattern only at the given positions.
 fn text(len: usize, hits: &[usize]) -> Vec<u8> {
     let mut text = vec![b'T'; len];
     hits.iter().for_each(|&at| text[at..at + 4].copy_from_slice(b"GCGC"));

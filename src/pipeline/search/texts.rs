@@ -1,5 +1,5 @@
-//! The texts of a search: records of FASTA and FASTQ, read one after the other, or those of a database, which stay in
-//! its file and are proven when they are first scanned.
+//! The texts of a search: records of FASTA and FASTQ, read one after another, or records of a database, which stay in
+//! its file and are verified when they are first scanned.
 
 use crate::input::database::{self, Database};
 use crate::input::reader::{
@@ -21,12 +21,12 @@ use std::sync::Arc;
 pub struct SearchText {
     pub name: String,
     letters: TextLetters,
-    /// A circle's unrolled codes.
+    /// The unrolled codes if the text is circular.
     circle: Option<(Circle, Vec<u8>)>,
 }
 
 enum TextLetters {
-    /// Without qualities unless these are kept.
+    /// Qualities are empty unless they are kept.
     Read {
         letters: Vec<u8>,
         codes: Vec<u8>,
@@ -55,15 +55,15 @@ pub struct StoredTexts {
     change: Option<String>,
 }
 
-/// Where the part that is searched of a file begins and ends.
+/// Where the searched part of a file begins and ends.
 pub enum Searched {
     Read(Arc<Extent>),
-    /// In letters of a database.
+    /// Positions in the concatenated sequences of a database.
     Stored(u64, u64),
 }
 
 impl SearchText {
-    /// Codes of DNA; those of a circle are unrolled.
+    /// DNA codes; unrolled if the text is circular.
     pub fn codes(&self) -> &[u8] {
         match (&self.circle, &self.letters) {
             (Some((_, unrolled)), _) => unrolled,
@@ -72,7 +72,7 @@ impl SearchText {
         }
     }
 
-    /// Number of letters; those of a circle count once.
+    /// Number of bases. Those of a circular text count once.
     pub fn letter_count(&self) -> usize {
         match &self.letters {
             TextLetters::Read { letters, .. } => letters.len(),
@@ -80,7 +80,7 @@ impl SearchText {
         }
     }
 
-    /// Makes a circle of the text, unless it has no letters.
+    /// Makes the text circular, unless it is empty.
     pub fn close(&mut self, wanted: &Wanted) -> Result<()> {
         if self.letter_count() == 0 {
             return Ok(());
@@ -95,12 +95,12 @@ impl SearchText {
         Ok(())
     }
 
-    /// How the text is unrolled if it is a circle.
+    /// How the text is unrolled if it is circular.
     pub fn circle(&self) -> Option<Circle> {
         self.circle.as_ref().map(|(circle, _)| *circle)
     }
 
-    /// Proves letters before they are read. Those of a circle were proven when it was unrolled.
+    /// Verifies bases before they are read. Those of a circular text were verified when it was unrolled.
     pub fn prove(&self, places: Range<usize>) -> Result<()> {
         if self.circle.is_some() {
             return Ok(());
@@ -122,7 +122,7 @@ impl SearchText {
         TextShown { name: &self.name, letters, qualities, is_circle: self.circle.is_some() }
     }
 
-    /// What is wrong with the file that its letters lie in, as far as it is known by now.
+    /// The error of the file that contains the text's bases, as far as it is known so far.
     pub fn fault(&self) -> Option<Error> {
         match &self.letters {
             TextLetters::Read { .. } => None,
@@ -130,7 +130,7 @@ impl SearchText {
         }
     }
 
-    /// Whether both lie in one file, so that what is wrong with one is with the other.
+    /// Whether both texts are stored in one file, so that they share its errors.
     pub fn shares_file(&self, other: &SearchText) -> bool {
         match (&self.letters, &other.letters) {
             (TextLetters::Stored { references: a, .. }, TextLetters::Stored { references: b, .. }) => {
@@ -198,7 +198,7 @@ impl TextSource {
         }
     }
 
-    /// Bytes of the file that the texts given so far stand for, about.
+    /// Approximate number of file bytes of the texts returned so far.
     pub fn bytes_given(&self) -> u64 {
         match self {
             TextSource::Read(texts) => texts.bytes_given(),
@@ -207,7 +207,7 @@ impl TextSource {
         }
     }
 
-    /// The file as it was when it was opened; of a database and of mates, which are read once, nothing is known.
+    /// State of the file when it was opened. Unknown for a database, and for mates, which are read once.
     pub fn state(&self) -> FileState {
         match self {
             TextSource::Read(texts) => texts.state().clone(),
@@ -225,7 +225,7 @@ impl TextSource {
 }
 
 impl StoredTexts {
-    /// Bytes of the file before the letters of a text, as if it had nothing but letters.
+    /// File offset of a text if the file contained only bases.
     fn bytes_before(&self, place: usize) -> u64 {
         let sequences = &self.references.sequences;
         let all = sequences.codes().len() as u128;
@@ -233,7 +233,7 @@ impl StoredTexts {
         to_u64(u128::from(self.bytes) * before / all.max(1))
     }
 
-    /// The first text that begins at a byte of the file or behind it.
+    /// The first text that begins at or after a byte of the file.
     fn place_of(&self, border: u64) -> usize {
         let (mut low, mut high) = (0, self.references.sequences.len());
         while low < high {
@@ -278,8 +278,8 @@ impl Searched {
 /// Name and number of bases of each text.
 type TextLengths = Vec<(String, usize)>;
 
-/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused. Gives also the
-/// states of the files. Checksums tell whether a database is the same, so it needs none.
+/// Names and lengths of all texts of the files, as in SAM's header. Refuses names that the header cannot contain. Also
+/// returns the states of the files. A database needs none, since its checksums show whether it has changed.
 pub fn lengths(paths: &[PathBuf], rules: ReadRules) -> Result<(TextLengths, Vec<FileState>)> {
     let (mut all, mut states) = (Vec::new(), Vec::with_capacity(paths.len()));
     for path in paths {
@@ -298,13 +298,13 @@ pub fn lengths(paths: &[PathBuf], rules: ReadRules) -> Result<(TextLengths, Vec<
     Ok((all, states))
 }
 
-/// The error of a database where qualities are needed.
+/// Error for a database if qualities are required.
 fn without_qualities(path: &Path) -> Error {
     let place = Place { file: path.to_path_buf(), ..Place::default() };
     Error::input(place, NO_QUALITIES, QUALITIES_REMEDY)
 }
 
-/// A database of DNA as it was written.
+/// Opens a database of DNA, whose bases are stored unmodified.
 fn open_database(path: &Path) -> Result<Arc<Database>> {
     let database = Database::open(path)?;
     let refused = |problem, remedy| {

@@ -1,4 +1,4 @@
-//! The writer's stage, which searches as well: hits become lines, in the order of the texts.
+//! The writer's stage, which also searches: it writes hits as lines, in the order of the texts.
 
 use super::active::ActiveText;
 use super::counts::Counts;
@@ -18,22 +18,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
-/// Where hits become amplicons.
+/// State of joining hits into amplicons.
 struct Joined<'a> {
     joiner: Joiner<'a>,
     lines: AmpliconLines<'a>,
 }
 
-/// Where the hits go.
+/// Receiver of hits.
 struct HitSink<'a> {
     lines: HitLines<'a>,
-    /// What joins hits, where amplicons are asked for.
+    /// Joins hits, if amplicons are requested.
     joined: Option<Joined<'a>>,
-    /// What trims mates, if the texts are mates.
+    /// Trims mates, if the texts are mates.
     mates: Option<MateTrimmer<'a>>,
     /// Whether texts without a hit are written, instead of hits.
     invert: bool,
-    /// Bytes of the texts that are searched.
+    /// Bytes of the texts searched so far.
     searched: &'a AtomicU64,
     reporter: &'a dyn Reporter,
     outputs: &'a mut SearchOutputs,
@@ -42,7 +42,7 @@ struct HitSink<'a> {
 }
 
 impl SearchRun<'_> {
-    /// The writer's stage. It searches as well, because a scan uses all threads by itself.
+    /// The writer's stage. It also searches, because one scan already uses all threads.
     pub(super) fn write(
         &self,
         scan: &dyn Scan,
@@ -64,7 +64,7 @@ impl SearchRun<'_> {
         sink.outputs.flush()
     }
 
-    /// What joins hits.
+    /// Creates the joiner of hits, if requested.
     fn joined(&self) -> Option<Joined<'_>> {
         let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
         let (least, most) = choice.lengths;
@@ -72,7 +72,7 @@ impl SearchRun<'_> {
         Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
     }
 
-    /// What trims mates.
+    /// Creates the trimmer of mates, if the texts are mates.
     fn mates(&self) -> Option<MateTrimmer<'_>> {
         let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
         let style = (self.options.format, choice.trims_primers);
@@ -148,7 +148,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
 }
 
 impl HitSink<'_> {
-    /// Writes a text without an amplicon, if these are asked for.
+    /// Writes a text without an amplicon, if requested.
     fn untrimmed(&mut self, active: &ActiveText, amplicons: u64) -> Result<()> {
         let Some(output) = self.outputs.untrimmed.as_mut().filter(|_| amplicons == 0) else { return Ok(()) };
         let places = 0..active.text.letter_count();

@@ -1,8 +1,8 @@
 //! The best local alignment that contains an exact run.
 //!
-//! An alignment is *anchored* if it contains `anchor` consecutive columns in which the query and the target have the same base.
-//! The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are those of local alignments. A, D, I are the same for
-//! anchored alignments: layer 2 is entered where a run ends.
+//! An alignment is *anchored* if it contains `anchor` consecutive columns in which the query and the target have the
+//! same base. The recurrence has two layers (docs/algorithm.md, section 24). H, E, F are defined as for local
+//! alignments. A, D, I are the same for anchored alignments: layer 2 is entered where a run ends.
 //!
 //! ```text
 //! R(i,j) = R(i-1,j-1) + 1 if q_i = t_j, else 0
@@ -17,26 +17,26 @@ use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::scoring::Scoring;
 
-/// Below every score, with room for what is subtracted.
+/// Lower than every score, with a margin for subtractions.
 const NONE: i32 = i32::MIN / 2;
 
 /// A local alignment within a stretch of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchoredAlignment {
-    /// Its last cell; columns count from the stretch's beginning.
+    /// Last cell; columns count from the start of the stretch.
     pub hit: Hit,
     pub query_start: u32,
     pub target_start: u32,
     pub cigar: Cigar,
 }
 
-/// What is aligned: a query and a stretch of a target.
+/// Input of an alignment: a query and a stretch of a target.
 #[derive(Clone, Copy)]
 pub struct Sides<'a> {
     pub query: &'a [u8],
     pub target: &'a [u8],
     pub scoring: &'a Scoring,
-    /// Columns of an exact run, at least; above 0.
+    /// Minimum number of columns of an exact run; above 0.
     pub anchor: usize,
 }
 
@@ -62,8 +62,8 @@ pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &C
     false
 }
 
-/// The best anchored alignment that scores at least `least` and ends behind column `own`: of equal ones that which ends in the
-/// smaller column, then in the smaller row.
+/// Best anchored alignment that scores at least `least` and ends after column `own`. Among equal scores, the alignment
+/// that ends in the smallest column, then in the smallest row.
 pub fn best(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> {
     let hit = best_hit(sides, own).filter(|hit| hit.score >= least)?;
     // An alignment with this score and end covers no more columns.
@@ -81,7 +81,7 @@ fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
     let rows = query.len();
     let run_score = to_i32(anchor) * scoring.max_potential();
     let (open, extend) = (scoring.gap_open, scoring.gap_extend);
-    // The columns before, as many as a run has; the last one is that right before this one.
+    // The previous columns, as many as a run has. The last one is directly before the current column.
     let mut h = vec![vec![0i32; rows + 1]; anchor + 1];
     let (mut e, mut d) = (vec![NONE; rows + 1], vec![NONE; rows + 1]);
     let mut a = vec![NONE; rows + 1];
@@ -174,7 +174,8 @@ impl<'a> Matrices<'a> {
         Matrices { sides: *sides, columns, h, e, f, a, d, i, run }
     }
 
-    /// Whether an anchored alignment scores `score` and ends in this cell, if the last `held` columns of a run follow it.
+    /// Whether an anchored alignment scores `score` and ends in this cell, followed by the last `held` columns of a
+    /// run.
     fn is_possible(&self, (row, column): (usize, usize), held: usize, score: i32) -> bool {
         let at = row * self.columns + column;
         let missing = self.sides.anchor.saturating_sub(held);
@@ -187,9 +188,9 @@ impl<'a> Matrices<'a> {
         self.a[at] == score || completes()
     }
 
-    /// The alignment of this score that ends in the last column and behind `row` rows. Of several it is that which a
-    /// traceback takes that prefers the diagonal, then a deletion, then an insertion, closes gaps as early as possible, and
-    /// stops as soon as it may.
+    /// The alignment of this score that ends in the last column and after `row` rows. If there are several, the choice
+    /// is that of a traceback that prefers the diagonal, then a deletion, then an insertion, closes gaps as early as
+    /// possible, and stops as soon as possible.
     fn path(&self, score: i32, row: usize) -> Option<AnchoredAlignment> {
         let scoring = self.sides.scoring;
         let (open, extend) = (scoring.gap_open, scoring.gap_extend);
@@ -255,11 +256,11 @@ impl<'a> Matrices<'a> {
 mod tests {
     use super::*;
 
-    /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the run, and
-    /// the best alignment after it.
+    /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the
+    /// run, and the best alignment after it.
     fn by_definition(sides: &Sides) -> i32 {
         let ends = |query: &[u8], target: &[u8]| {
-            // H without its floor in the last cell only: what precedes a run may be empty.
+            // H without its floor in the last cell only: the alignment before a run may be empty.
             let whole = Sides { query, target, ..*sides };
             let matrices = Matrices::new(&whole);
             matrices.h[matrices.h.len() - 1]
@@ -343,7 +344,7 @@ mod tests {
                     (&elsewhere.cigar, elsewhere.target_start),
                     (&found.cigar, found.target_start + 3)
                 );
-                // Only ends behind a column count.
+                // Only ends after column `own` count.
                 let own = found.hit.target_end as usize;
                 let later = best(&sides, own, 1);
                 assert!(later.is_none_or(
@@ -355,7 +356,7 @@ mod tests {
         assert!(unlike > 5, "runs decide: {unlike}");
     }
 
-    /// If the best local alignment contains a run, it is the best anchored one, path and all.
+    /// If the best local alignment contains a run, it is the best anchored alignment, including its path.
     #[test]
     fn a_long_run_changes_nothing() {
         let query = [0u8, 1, 2, 3, 3, 1, 0, 2, 1, 1, 0, 3];

@@ -1,4 +1,4 @@
-//! How far down a query's hits are proven: the definition of both tiers.
+//! Minimum scores down to which a query's hits are proven: definition of both tiers.
 
 use crate::align::candidates::seed_scores::SeedScores;
 use crate::align::significance::Ungapped;
@@ -7,13 +7,13 @@ use crate::terms::scoring::Scoring;
 
 /// Queries of this many bases or more are long: their tier depends on the targets that support them.
 pub const LONG: usize = 400;
-/// Cells of the windows that a query may have by chance on the level that proves its least score.
+/// Maximum number of cells of the chance windows of a query on the level that proves its minimum score.
 const PROVEN_CELLS: f64 = (1u64 << 17) as f64;
-/// Cells of a full search that proves all scores.
+/// Maximum number of cells of a full search that proves all scores.
 const FULL_CELLS: f64 = (1u64 << 23) as f64;
-/// Bases of the seeds by which a score is proven.
+/// Lengths of the seeds that prove a score, in bases.
 const SEEDS: std::ops::RangeInclusive<usize> = 6..=32;
-/// Expected number of chance hits of a query at the proven least score, at most.
+/// Maximum expected number of chance hits of a query at the proven minimum score.
 const BY_CHANCE: f64 = 0.001;
 
 /// Minimum scores of the two tiers, by the length of the query.
@@ -34,11 +34,11 @@ pub struct Tiers {
 }
 
 impl Tiers {
-    /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less than
-    /// `floor`, and none of the second tier less than `run_score`.
+    /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less
+    /// than `floor`, and none of the second tier less than `run_score`.
     pub fn new(scoring: &Scoring, columns: u64, floor: i32, (anchor, run_score): (u32, i32)) -> Tiers {
         let chance = Chance::new(scoring);
-        // A query is searched in full if that takes few cells.
+        // A query gets a full search if that takes few cells.
         let is_small = |len: usize| len as f64 * columns as f64 <= FULL_CELLS;
         let proven = |len: usize| match is_small(len) {
             true => floor,
@@ -64,22 +64,22 @@ impl Tiers {
         Tiers { is_boxed: true, ..self }
     }
 
-    /// The score down to which the hits of a query of `len` bases are proven; `None` for long queries.
+    /// Minimum score down to which the hits of a query of `len` bases are proven. `None` for long queries.
     pub fn proven(&self, len: usize) -> Option<i32> {
         (len < self.long).then(|| self.proven.get(len).or(self.proven.last()).copied().unwrap_or(self.least))
     }
 
-    /// Whether there are queries that are long.
+    /// Whether any query can be long.
     pub fn has_long(&self) -> bool {
         self.long < usize::MAX
     }
 
-    /// The least score of a query of `len` bases in its first search.
+    /// Minimum score of a query of `len` bases in its first search.
     pub fn least_score(&self, len: usize) -> i32 {
         self.proven(len).unwrap_or(self.least)
     }
 
-    /// The lowest and the highest of the first tier's least scores.
+    /// The lowest and the highest of the first tier's minimum scores.
     pub fn range(&self) -> (i32, i32) {
         let [lowest, highest] = [self.proven.iter().min(), self.proven.iter().max()];
         (lowest.copied().unwrap_or(self.least), highest.copied().unwrap_or(self.least))
@@ -112,8 +112,8 @@ impl Chance {
         Chance { lambda: Ungapped::new(scoring).map(|ungapped| ungapped.lambda) }
     }
 
-    /// The lowest score that random alignments of a query of `len` bases are expected to reach at most [`BY_CHANCE`] times. K
-    /// is taken to be 1, which it does not exceed.
+    /// The lowest score that random alignments of a query of `len` bases are expected to reach no more than
+    /// [`BY_CHANCE`] times. K is assumed to be 1, its upper bound.
     fn least_score(&self, columns: u64, len: usize) -> i32 {
         let Some(lambda) = self.lambda else { return 0 };
         let places = len.max(1) as f64 * columns.max(1) as f64;
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!((at(100, 5000), at(2_000_000, 400), at(2_000_000, 5000)), (Some(20), None, None));
         let without = Tiers::new(&Scoring::dna(1, 4, 6, 1), 2_000_000, 20, (0, 30));
         assert!(without.proven(5000).is_some());
-        // Twice the scores are twice the least scores, or one less.
+        // Doubling the scores doubles the minimum scores, or doubles them minus one.
         let doubled = Tiers::new(&Scoring::dna(2, 8, 12, 2), 9_283_304, 40, (19, 60));
         let single = tiers(9_283_304);
         for len in 0..LONG {

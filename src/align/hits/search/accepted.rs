@@ -1,8 +1,8 @@
 //! Hits that are certain: how they are cut out of the regions, and when they are reported.
 //!
-//! A hit is *certain* if no region whose hits may come before it in the order can cover a column of its path: whatever is
-//! found in those regions, it is a hit. Many hits of one target may be certain in one round. All of them are cut out of the
-//! regions in one pass, and each is reported in its turn (docs/algorithm.md, section 6).
+//! A hit is *certain* if no region with a possibly earlier hit can cover a column of its path: it remains a hit
+//! whatever those regions contain. In one round, many hits of one target may be certain. One pass cuts all of them out
+//! of the regions, and each is reported in its turn (docs/algorithm.md, section 6).
 
 use super::{RecordSearch, SearchState};
 use crate::align::hits::region::{FirstPlace, Left, Region, RegionKey};
@@ -19,7 +19,7 @@ pub struct Certain {
     alignment: Alignment,
 }
 
-/// By the order of hits: the greatest is the first.
+/// The order of hits. The greatest is the first hit.
 impl Ord for Certain {
     fn cmp(&self, other: &Certain) -> Ordering {
         other.region.first_place().cmp(&self.region.first_place())
@@ -40,7 +40,7 @@ impl PartialEq for Certain {
 
 impl Eq for Certain {}
 
-/// Intervals of columns that hits take of one target on one strand, each by its start.
+/// Intervals of columns that hits occupy on one target and strand, keyed by start.
 #[derive(Debug, Default)]
 pub struct Taken(BTreeMap<u32, u32>);
 
@@ -52,7 +52,7 @@ impl Taken {
         }
     }
 
-    /// The last interval that has a column of `start..end`. Of two intervals, that which starts later ends later.
+    /// The last interval that has a column of `start..end`. An interval with a later start also has a later end.
     fn last_within(&self, start: u32, end: u32) -> Option<(u32, u32)> {
         let (&first, &last) = self.0.range(..end).next_back()?;
         (last > start).then_some((first, last))
@@ -65,7 +65,7 @@ struct Line<'a> {
     regions: &'a [usize],
     /// Longest stretch of the target that a hit can cover.
     span: u32,
-    /// The first position of the regions that stand for copies which are no regions yet.
+    /// Earliest position of regions that represent copies without a region of their own.
     unopened: Option<FirstPlace>,
     scope: &'a Scope<'a>,
 }
@@ -75,7 +75,7 @@ impl Line<'_> {
         &self.search.regions[index]
     }
 
-    /// Whether the path of a region's hit is known, and no region whose hits may come before it can cover a column of it.
+    /// Whether the path of a region's hit is known, and no region with a possibly earlier hit can cover a column of it.
     fn is_certain(&self, index: usize) -> bool {
         let region = self.region(index);
         let (Some(path), Some(hit)) = (region.path, region.best) else { return false };
@@ -85,7 +85,7 @@ impl Line<'_> {
         }
         let comes_before = |&other: &usize| other != index && self.region(other).first_place() < place;
         let batch = self.scope.batch;
-        // A hit that covers no column is a single gap, and closes its target.
+        // A hit that covers no column is a single gap. No further hit on its target can follow.
         let gap = -batch.scoring.gap_cost(batch.query(region.pair.query).len());
         let mode = batch.scoring.mode;
         if mode.needs_whole_targets() || (!mode.is_local() && i64::from(hit.score) <= gap) {
@@ -122,7 +122,7 @@ impl RecordSearch {
         for index in certain {
             let region = self.regions[index];
             let Some(path) = region.path.and_then(|path| self.take_path(path.number, scope)) else {
-                // It is asked for again.
+                // Its path is requested again.
                 self.regions[index].path = None;
                 continue;
             };
@@ -149,8 +149,8 @@ impl RecordSearch {
         self.rules.most() > 1
     }
 
-    /// Makes regions of the copies of scored regions, in the order of hits and as many as hits are wanted, so that all of
-    /// them may be settled in one round. What earlier hits take is still to be cut out of them.
+    /// Creates regions for the copies of scored regions, in the order of hits and as many as hits are needed, so that
+    /// one round may settle all of them. The columns of earlier hits are cut out of them later.
     fn open_copies(&mut self, scope: &Scope) {
         let Some(distinct) = scope.repeats.distinct().filter(|_| self.takes_many()) else { return };
         let settled: usize = self.certain.iter().map(BinaryHeap::len).sum();
@@ -172,7 +172,7 @@ impl RecordSearch {
         }
     }
 
-    /// The path of this number. Copies of a region have the same.
+    /// Removes the path with this number and returns it. Copies of a region share its path.
     fn take_path(&mut self, number: u32, scope: &Scope) -> Option<Alignment> {
         let path = self.paths.get_mut(number as usize)?;
         if scope.repeats.distinct().is_some() { path.clone() } else { path.take() }
@@ -197,7 +197,7 @@ impl RecordSearch {
     /// Cuts the columns of certain hits out of the regions.
     fn cut(&mut self, spans: [u32; 2], scope: &Scope) {
         let mut left = Vec::with_capacity(self.regions.len());
-        // The first region is the last of this stack.
+        // The first region is on the top of this stack.
         let mut open: Vec<Region> = Vec::new();
         for region in std::mem::take(&mut self.regions) {
             open.push(region);
@@ -227,7 +227,7 @@ impl RecordSearch {
         self.certain.iter().filter_map(|certain| certain.peek()).max()
     }
 
-    /// Reports the certain hits that come before all that the regions may hold; `false` if there are none.
+    /// Reports the certain hits that precede all possible hits of the regions. Returns `false` if there are none.
     pub(super) fn report(&mut self, scope: &Scope) -> bool {
         if self.first_certain().is_none() {
             return false;
@@ -242,7 +242,7 @@ impl RecordSearch {
         let mut is_any = false;
         while let Some(Certain { region, .. }) = self.first_certain() {
             let region = *region;
-            // Targets may have closed since the regions were looked at.
+            // Targets may have closed since the regions were examined.
             while places.peek().is_some_and(|Reverse(place)| self.is_full(place)) {
                 places.pop();
             }
@@ -260,8 +260,8 @@ impl RecordSearch {
         is_any
     }
 
-    /// Reports hits of which only scores are wanted: `first`, which comes next, and those that no region of unknown score
-    /// can precede. Of each target only its first hit counts.
+    /// Reports hits that are needed only for their scores: `first`, which comes next, and those that no region of
+    /// unknown score can precede. Only the first hit of each target counts.
     pub(super) fn report_scores(&mut self, first: RegionKey, scope: &Scope) {
         let unknown = self.regions.iter().filter(|region| !region.is_scored).map(Region::first_key).min();
         let is_next = |region: &&Region| {
@@ -270,7 +270,7 @@ impl RecordSearch {
         };
         let mut next: Vec<Region> = self.regions.iter().filter(is_next).copied().collect();
         next.sort_by_key(Region::key);
-        // In the order of hits, the reverse strand follows.
+        // In the order of hits, the forward strand precedes the reverse strand.
         let ties = |at: usize, region: &Region| {
             let same = next[at..].iter().take_while(|other| other.bound == region.bound);
             region.strand == Strand::Forward && same.last().is_some_and(|last| last.strand != region.strand)
@@ -291,7 +291,7 @@ impl RecordSearch {
         self.prune();
     }
 
-    /// Whether the target of a place has no room for a hit there.
+    /// Whether the target has no room for a hit at this position.
     fn is_full(&self, (Reverse(score), _, target, ..): &FirstPlace) -> bool {
         let is_candidate = self.rules.is_candidate(&self.kept, *score);
         self.kept.on_target(*target) >= self.rules.max_per_target && !is_candidate && !self.asks_second()
@@ -312,11 +312,11 @@ impl RecordSearch {
         }
     }
 
-    /// Notes how a hit is ranked, and with that how far down there may be others that are reported.
+    /// Notes the rank of a hit, which limits the score of further reported hits.
     fn rank(&mut self, hit: &Alignment, scope: &Scope) {
         let Some(ranks) = scope.ranks else { return };
         let Some(rank) = ranks.rank(self.record, hit) else { return };
-        // Of each target its first hit stands for all.
+        // The first hit of a target represents all its hits.
         if !self.ranked_targets.insert(hit.target) {
             return;
         }
@@ -331,11 +331,11 @@ impl RecordSearch {
         }
     }
 
-    /// Drops the regions of targets that have no room for a hit any more.
+    /// Drops the regions of targets that have no more room for a hit.
     pub(super) fn close_targets(&mut self) {
         if self.is_ranked {
-            // A hit that ranks too low is not reported, and nothing else depends on its score. But a target whose first hit may
-            // still rank high enough keeps its further hits.
+            // A hit that ranks too low is not reported, and no other result depends on its score. But a target whose
+            // first hit may still rank high enough keeps its further hits.
             let (mut regions, mut certain) =
                 (std::mem::take(&mut self.regions), std::mem::take(&mut self.certain));
             let settled = certain.iter().flatten().map(|hit| &hit.region);
@@ -369,7 +369,7 @@ impl RecordSearch {
         self.regions.retain(has_room);
         self.certain.iter_mut().for_each(|certain| certain.retain(|hit| has_room(&hit.region)));
         if kept.targets.len() >= max_targets {
-            // Only a tie or a candidate lets a further target in, and then the rest of it as well.
+            // Only a tie or a candidate admits a further target, and then also its other hits.
             let tie = kept.of_last_target.filter(|_| keeps_ties);
             let opens =
                 |region: &&Region| tie.is_some_and(|score| region.bound >= score) || is_candidate(region);

@@ -1,4 +1,4 @@
-//! What the engine answers: scores of regions, of all pairs of the record, and of databases.
+//! Answers of the engine: scores of regions, of all pairs of the record, and of databases.
 
 use super::{RecordSearch, SearchState};
 use crate::align::hits::Scope;
@@ -11,7 +11,7 @@ use crate::terms::error::EngineError;
 use std::collections::HashSet;
 
 impl RecordSearch {
-    /// Takes the engine's answer for one of the regions.
+    /// Stores the engine's answer for one of the regions.
     pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
         self.learned += 1;
         let pair = self.regions[region].pair;
@@ -31,8 +31,8 @@ impl RecordSearch {
         Ok(())
     }
 
-    /// Takes the known scores of regions that are copies of scored ones. Returns the other regions, whose scores the
-    /// engine has to find: one of each pair.
+    /// Applies known scores to regions that are copies of scored ones. Returns the other regions, whose scores the
+    /// engine has to find, one per pair.
     pub(super) fn learn_again(&mut self, regions: Vec<u32>, scope: &Scope) -> Vec<u32> {
         if scope.repeats.distinct().is_none() {
             return regions;
@@ -52,7 +52,7 @@ impl RecordSearch {
         unknown
     }
 
-    /// Keeps those of all `pairs` of the record that hold something.
+    /// Keeps the regions of `pairs`, all pairs of the record, that may contain hits.
     pub fn take_everything(
         &mut self,
         scope: &Scope,
@@ -71,12 +71,12 @@ impl RecordSearch {
         }
         self.state = SearchState::Known;
         self.prune();
-        // All searches of a batch are held until the last of them is done, so spare room would be held as long.
+        // All searches of a batch stay in memory until the last one is done, so spare capacity would stay too.
         self.regions.shrink_to_fit();
         Ok(())
     }
 
-    /// Takes bounds of all `pairs` of the record. Which scores are needed is asked for later.
+    /// Stores bounds for all `pairs` of the record. Scores are requested later if needed.
     pub fn take_pairs(&mut self, scope: &Scope, pairs: &[Pair], bounds: &[i32]) {
         let most = Most::of(scope, self.record);
         let regions = pairs.iter().zip(bounds).map(|(pair, bound)| {
@@ -88,8 +88,8 @@ impl RecordSearch {
         self.prune();
     }
 
-    /// Keeps those short targets that score enough against one of the record's queries. Their cells are looked for when
-    /// paths are wanted.
+    /// Keeps the short targets that score enough against one of the record's queries. Their end cells are found when
+    /// paths are needed.
     pub fn take_scores(
         &mut self,
         scope: &Scope,
@@ -115,7 +115,7 @@ impl RecordSearch {
         let is_enough = |region: &Region| scope.is_enough(self.record, region.place.target, region.bound);
         let first = self.regions.len();
         self.regions.extend(regions.into_iter().filter(is_enough));
-        // Without this, what the best score rules out would be held until all targets are scored.
+        // Otherwise, regions that the best score excludes would stay in memory until all targets are scored.
         let best = self.regions[first..].iter().map(|region| region.bound).max().unwrap_or(0);
         let threshold = self.rules.threshold(best);
         let all = self.regions.len();
@@ -124,8 +124,8 @@ impl RecordSearch {
         Ok(())
     }
 
-    /// Takes bounds of the scores of short targets against one of the record's queries; a target without one scores at
-    /// most `others`. Which scores are needed, and their cells, are asked for later.
+    /// Stores bounds for the scores of short targets against one of the record's queries. A target without a bound
+    /// scores at most `others`. Scores and end cells are requested later if needed.
     pub fn take_bounds(&mut self, scope: &Scope, query: u32, bounds: &[TargetScore], others: i32) {
         let most = Most::of(scope, self.record);
         let strand = scope.layout.strand(query);

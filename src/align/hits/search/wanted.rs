@@ -1,4 +1,4 @@
-//! Which regions' scores, cells and paths are wanted next.
+//! Regions whose scores, cells and paths are needed next.
 
 use super::RecordSearch;
 use crate::align::hits::Scope;
@@ -9,28 +9,26 @@ use smallvec::{SmallVec, smallvec};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of paths that a record's first round asks for if ranks decide how many hits are wanted.
+/// Maximum number of paths that a record's first round requests if ranks decide how many hits are needed.
 const AHEAD: usize = 16;
 
-/// Regions of a record whose scores are asked for at a time, at least, where bounds tell regions apart: windows, and
-/// whole targets.
+/// Minimum number of a record's regions per scoring request if their bounds differ: for windows, and for whole targets.
 const WINDOWS: usize = 4;
 const BOUNDED: usize = 64;
 
 impl RecordSearch {
-    /// The unscored regions that could hold what comes next.
+    /// The unscored regions that may contain the next hit.
     pub(super) fn unknown(&self, best: Option<&Region>, has_windows: bool) -> Vec<u32> {
         let needed = match best {
-            // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
+            // For the last hit, only the score is needed, so an equal hit elsewhere changes nothing.
             Some(best) => best.bound + i32::from(!self.wants(best)),
-            // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
-            // score.
+            // Windows have different bounds. If the most promising windows are scored first, most others need no score.
             None if has_windows => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
             None if self.is_bounded => i32::MAX,
             None => i32::MIN,
         };
         let needed = if self.is_bounded { needed.min(self.least_expected()) } else { needed };
-        // Once a hit is reported, one round scores all regions that may hold a hit before the last one that is wanted.
+        // Once a hit is reported, one round scores all regions that may contain a hit before the last needed one.
         let last = match best {
             Some(best) if self.takes_many() && self.wants(best) && !self.asks_second() => self.last_wanted(),
             _ => None,
@@ -41,7 +39,7 @@ impl RecordSearch {
             let settled = self.kept.on_target(target) + settled.get(&target).copied().unwrap_or(0);
             settled < self.rules.max_per_target || self.rules.is_candidate(&self.kept, region.bound)
         };
-        // A region that scores no more than the best and comes after it is not next.
+        // A region whose bound is no more than the best score and that comes after it is not next.
         let can_be_next =
             |region: &Region| best.is_none_or(|best| region.bound > best.bound || !region.is_behind(best));
         let regions = (0..).zip(&self.regions);
@@ -52,8 +50,8 @@ impl RecordSearch {
         };
         let mut unknown: Vec<u32> =
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
-        // The scores of these may show that the others need no score. Each round asks for as many as all rounds before, so
-        // that many windows without a hit take few rounds.
+        // These scores may show that other regions need no score. Each round doubles the total number of requests. So
+        // even if many windows contain no hit, few rounds are needed.
         let at_least = match has_windows {
             true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
             false => BOUNDED,
@@ -66,7 +64,7 @@ impl RecordSearch {
         unknown
     }
 
-    /// The score of the last hit that will be wanted, as far as scores and bounds tell.
+    /// The score of the last needed hit, as far as scores and bounds tell.
     pub(super) fn least_expected(&self) -> i32 {
         let targets = self.rules.max_targets.saturating_sub(self.kept.targets.len());
         let wanted = self.rules.max_hits.saturating_sub(self.kept.count).min(targets);
@@ -81,8 +79,8 @@ impl RecordSearch {
         *bounds.select_nth_unstable_by_key(place, |&bound| Reverse(bound)).1
     }
 
-    /// The score of the last hit that will be wanted, as far as hits are known; `None` if none is reported yet or only one
-    /// more is wanted.
+    /// The score of the last needed hit, as far as hits are known. `None` if no hit is reported yet or only one more is
+    /// needed.
     fn last_wanted(&self) -> Option<i32> {
         if self.found.alignments.is_empty() {
             return None;
@@ -102,7 +100,7 @@ impl RecordSearch {
         Some(*scores.select_nth_unstable_by_key(place, |&score| Reverse(score)).1)
     }
 
-    /// Hits that one round asks for if ranks decide how many are wanted: as many again as were found.
+    /// Number of hits that one round requests if ranks decide how many are needed: as many as were found so far.
     fn wanted_by_rank(&self) -> usize {
         AHEAD.max(self.found.alignments.len())
     }
@@ -118,7 +116,7 @@ impl RecordSearch {
         settled
     }
 
-    /// The regions without cells that paths are wanted of next; none if the first regions have cells.
+    /// The regions without cells whose paths are needed next. Empty if the first regions have cells.
     pub(super) fn without_cells(&self, best: Option<&Region>) -> Vec<u32> {
         let Some(best) = best.filter(|best| self.wants(best)) else { return Vec::new() };
         let lacks_cell = |region: &Region| region.is_scored && region.best.is_none();
@@ -135,8 +133,8 @@ impl RecordSearch {
         lacking.into_iter().take_while(|&(key, _)| key <= last).map(|(_, index)| index).collect()
     }
 
-    /// The regions whose paths are wanted next: region `next`, and others that no unknown hit can come before. Equal pairs of
-    /// repeats have one path.
+    /// The regions whose paths are needed next: region `next`, and others that no unknown hit can precede. Equal pairs
+    /// of repeats share one path.
     pub(super) fn next_paths(&self, next: usize, scope: &Scope) -> SmallVec<[u32; 1]> {
         if !self.takes_many() {
             return smallvec![to_u32(next)];
@@ -162,7 +160,7 @@ impl RecordSearch {
             let is_wanted = region.bound >= self.least_on(region.place.target)
                 && self.rules.wants(&kept, region.hit_at());
             if !is_wanted && kept.on_target(region.place.target) > 0 {
-                // The target is full, and others need not be.
+                // This target is full, but others may have room.
                 continue;
             }
             if !is_wanted || paths.len() >= most {
@@ -176,7 +174,7 @@ impl RecordSearch {
         paths
     }
 
-    /// Takes the paths of regions, which regions with an equal pair have as well.
+    /// Stores the paths of regions, also for regions with an equal pair.
     pub fn take_paths(
         &mut self,
         regions: &[u32],
