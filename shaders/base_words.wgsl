@@ -3,9 +3,9 @@
 // (Sutinen and Tarhio 1996).
 //
 // The text is stored in three planes: the low bit of each base, the high bit, and whether the position holds no base.
-// If it holds none, the low bit distinguishes nothing from an ambiguous code. A thread checks one unit: PLACES
-// positions, STEP bases apart, so that its plane words begin with the base at its first position. It loads the filter
-// bits of all positions before it tests any. Few positions pass, and these are checked one after another.
+// If it holds none, the low bit is set for an empty position and clear for any other code. A thread checks one unit:
+// PLACES positions, STEP bases apart, so that its plane words begin with the base at its first position. It loads the
+// filter bits of all positions before it tests any. Few positions pass, and these are checked one after another.
 
 @group(0) @binding(0) var<storage, read> work: Looking;
 @group(0) @binding(1) var<storage, read> text: array<u32>;

@@ -16,7 +16,7 @@
 
 @group(0) @binding(0) var<storage, read> work: Sweeping;
 // For each block of four columns, the words of three planes: the low and the high bit of a base, and whether the
-// position holds no base. If it holds none, the low bit distinguishes nothing from an ambiguous code.
+// position holds no base. If it holds none, the low bit is set for an empty position and clear for any other code.
 @group(0) @binding(1) var<storage, read> planes: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> patterns: array<u32>;
 
