@@ -27,8 +27,8 @@ pub const CODES: usize = 32;
 const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
 /// Number of codes that are A, C, G or T.
 pub(crate) const BASES: u8 = 4;
-/// The code of an empty position in a text that is searched. Like codes that are not bases, it has the bit 4. No code of
-/// DNA has this value.
+/// The code of an empty position in a text that is searched. Like codes that are not bases, it has the bit 4. No code
+/// of DNA has this value.
 pub(crate) const NOTHING: u8 = 28;
 /// The class of N in a pattern: one bit for each base, and one for codes that are not bases.
 pub(crate) const ANY_LETTER: u8 = 31;
