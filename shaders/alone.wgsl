@@ -1,4 +1,5 @@
-// A tile that meets no other: zeros enter, and nothing leaves. Strips of one query meet (strips.wgsl).
+// A tile without neighbors: zeros enter, and no edge values are stored. In strips.wgsl, the strips of one query
+// exchange edge values.
 
 //!slot edge_items
 //!if STRIPS

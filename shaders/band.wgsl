@@ -1,10 +1,10 @@
-// A row of the cells that a lane has of a band (trace.wgsl).
+// One row of the band cells that a lane computes (trace.wgsl).
 //!slot row
         if (row % LETTERS_PER_WORD == 0u) {
             query = query_letters(task.query + row);
             entering = band_letters(task, first_col + i32($rowsu + row));
         }
-        // A bit for each letter that differs.
+        // One bit for each differing residue.
         let same = (query & LETTER_MASK) * EACH_LETTER;
 //!for words
         let apart$w = letters$w ^ same;
@@ -31,7 +31,7 @@
 //!end
         word += $wordsu * THREADS;
         height += 2 * EXTEND;
-        // The next row's band begins a column later.
+        // The band of the next row begins one column later.
         let letters$words = entering;
 //!for words
         letters$w = (letters$w >> LETTER_BITS) | (letters$after << (32u - LETTER_BITS));

@@ -1,17 +1,19 @@
-// Many patterns without edits in a text of bases: words of the text are looked up among words of the patterns
-// (src/patterns/search/exact/words.rs tells which, and why every STEP-th word of the text is enough; Sutinen and Tarhio 1996).
+// Searches a text of bases for exact occurrences of many patterns: looks up words of the text among words of the
+// patterns. src/patterns/search/exact/words.rs explains which words, and why every STEP-th word of the text is enough
+// (Sutinen and Tarhio 1996).
 //
-// The text lies in three planes: the lower bit of each letter, the higher one, and whether it is no base (then the low bit
-// tells nothing from a letter). A thread
-// takes a unit: PLACES places, STEP letters apart, so that its words of the planes begin with the first one's
-// letter. It asks for the bits of all places before it looks at any. What passes is rare, and looked at place by place.
+// The text is stored in three planes: the low bit of each base, the high bit, and whether the position holds no base.
+// If it holds none, the low bit is set for an empty position and clear for any other code. A thread checks one unit:
+// PLACES positions, STEP bases apart, so that its plane words begin with the base at its first position. It loads the
+// filter bits of all positions before it tests any. Few positions pass, and these are checked one after another.
 
 @group(0) @binding(0) var<storage, read> work: Looking;
 @group(0) @binding(1) var<storage, read> text: array<u32>;
-// Whether there may be a word of a hash.
+// One bit for each hash: set if a pattern word may have that hash.
 @group(0) @binding(2) var<storage, read> bits: array<u32>;
-// Where the entries of a hash begin; entries of hash, pattern, and letters of the pattern in front; for each pattern its
-// length and the place of its letters, which are five words for each 32: those that A, C, G, T and any other letter match.
+// First entry of each hash; entries (hash, pattern, number of pattern bases before the word); for each pattern, its
+// length and the position of its masks. There are five mask words for each 32 bases: where the pattern matches A, C, G,
+// T, and any other code.
 @group(0) @binding(3) var<storage, read> index: array<u32>;
 
 struct Found {
@@ -21,9 +23,9 @@ struct Found {
 }
 @group(0) @binding(4) var<storage, read_write> found: Found;
 
-// The word whose letters begin at bit `shift` of these words of a plane.
+// Returns the 32 bits of a plane that begin at bit `shift` of `low`.
 fn joined(low: u32, high: u32, shift: u32) -> u32 {
-    // Shifting by a whole word is undefined, so in two steps.
+    // Shifting by the word size is undefined, hence two steps.
     return (low >> shift) | ((high << (31u - shift)) << 1u);
 }
 
@@ -32,7 +34,7 @@ fn letters_at(plane: u32, place: u32) -> u32 {
     return joined(text[word], text[word + 1u], place % 32u);
 }
 
-// Looks whether a pattern stands at `start`.
+// Returns whether a pattern occurs at `start`.
 fn stands(letters_at_: u32, len: u32, start: u32) -> bool {
     var place = letters_at_;
     for (var done = 0u; done < len; done += 32u) {
@@ -41,7 +43,7 @@ fn stands(letters_at_: u32, len: u32, start: u32) -> bool {
         let other = letters_at(2u, start + done);
         let bases = (~low & ~high & index[place]) | (low & ~high & index[place + 1u])
             | (~low & high & index[place + 2u]) | (low & high & index[place + 3u]);
-        // Where there is no letter, the low bit is set too.
+        // If a position holds nothing, its low bit is set too.
         let same = (bases & ~other) | (other & ~low & index[place + 4u]);
         let rest = len - done;
         let needed = select(~0u, (1u << (rest & 31u)) - 1u, rest < 32u);
@@ -53,7 +55,7 @@ fn stands(letters_at_: u32, len: u32, start: u32) -> bool {
     return true;
 }
 
-// Looks among the entries of a hash.
+// Checks the entries of a hash.
 fn look(hash: u32, at: u32) {
     let bucket = hash >> work.starts_shift;
     let end = index[bucket + 1u];
@@ -99,7 +101,7 @@ fn main(
 //!for place
     let bits$place = bits[hash$place >> work.bits_shift >> 5u];
 //!end
-    // A bit for each place that may have a word.
+    // One bit for each position whose word may be a pattern word.
     var passed = 0u;
 //!for place
     passed |= ((bits$place >> ((hash$place >> work.bits_shift) & 31u)) & 1u) << $placeu;

@@ -1,4 +1,4 @@
-// The best score alone, of all rows of a lane.
+// Only the best score of all rows of a lane.
 
 //!slot owner
     let owner = task;

@@ -1,14 +1,15 @@
-// Chained strips whose lanes go as many columns in one go as a word has letters, inside a subgroup. What a block reads
-// from memory was asked for one block before.
+// Chained strips whose lanes exchange values inside a subgroup and process a block of as many columns as a word has
+// residues. Each block issues the loads of the next block.
 
 //!slot chain_items
-// A word of the letters of a lane whose first column is `first`, negative in front of the target; none outside it.
+// Returns one word of the lane's target residues from column `first` on, which is negative before the target. Columns
+// outside the target hold no residue.
 fn letters_from(task: Task, first: i32) -> u32 {
     let begins = min(u32(max(first, 0)), task.cols);
     let there = target_letters(task, min(begins, task.cols - 1u));
     let before = u32(clamp(-first, 0, i32(LETTERS_PER_WORD)));
     let inside = min(task.cols - begins, LETTERS_PER_WORD);
-    // Shifting by a whole word is undefined, so in two steps.
+    // Shifting by the word size is undefined, hence two steps.
     let behind = select(0u, NO_LETTERS << (LETTER_BITS * inside % 32u), inside < LETTERS_PER_WORD);
     let cut = select(there, there & ~(~0u << (LETTER_BITS * inside % 32u)), inside < LETTERS_PER_WORD);
     let kept = (cut | behind) << (LETTER_BITS * before % 32u);
@@ -17,14 +18,14 @@ fn letters_from(task: Task, first: i32) -> u32 {
 }
 
 //!slot first_run
-    // That of a run of columns, one a lane, and of the run behind it.
+    // The edge of one run of columns, one column in each lane, and that of the next run.
     var next_run = passed_down(entering_from.place + min(lane % COLUMNS, last_col) * 2u);
     var run = vec2<i32>(0, 0);
 
 //!slot all_steps
     var next_letters = letters_from(task, -i32(lane));
-    // Columns outside the target may have any values where no tile is on that side, and before those that count only
-    // where there are none. That all lanes do the same has to be seen, or each step takes a third longer.
+    // Unguarded blocks may cover columns outside the target if no tile adjoins that side, but not columns before those
+    // that count. The compiler must see that all lanes take the same branch, or each step takes a third longer.
 //!insert plain_from
     for (; step < steps; ) {
 //!insert plain_to
@@ -45,8 +46,8 @@ fn letters_from(task: Task, first: i32) -> u32 {
         {
 //!insert run
         }
-        // Of a block only the best cell is compared with the best so far: below the score stand its column in the block
-        // and its row.
+        // Only the best cell of a block is compared with the best so far. The low bits of the score hold its column in
+        // the block and its row.
         var top = 0;
 //!for columns
         var leaving$c = vec2<i32>(0, 0);
@@ -71,7 +72,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
         let is_best = top > (best | (SCALE - 1));
         best = select(best, top, is_best);
         best_col = select(best_col, step - lane, is_best);
-        // Nothing reads what lies in front of a strip's columns and behind them, or all have long read it.
+        // Columns before and after those of the strip are never read, or were read long ago.
         if (lane == LANES - 1u && step + COLUMNS >= LANES) {
             let place = leaving_to.place + (step - lane) * 2u;
 //!for columns
@@ -83,7 +84,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
         step += COLUMNS;
 
 //!slot run
-            // What enters from above in the next columns, one a lane.
+            // The values that enter from above in the next columns, one column in each lane.
             let mine = min(step + lane % COLUMNS, last_col);
             var there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
             for (var asked = 0u; !there && !gave_up && asked < patience; asked++) {

@@ -1,4 +1,4 @@
-// A workgroup takes the tasks at its own place.
+// The workgroup's index selects its tasks.
 
 //!slot first_task
     let first_task = (group.y * grid.x + group.x) * PAIRS;

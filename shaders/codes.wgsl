@@ -1,7 +1,7 @@
-// A matrix: what both kinds of profile are made from.
+// Substitution matrix: the source of both kinds of profile.
 
 //!slot substitution_items
-// Substitution scores, a byte each: [query code][target code].
+// Substitution scores, one byte each: [query code][target code].
 @group(0) @binding(4) var<storage, read> scores: array<u32>;
 //!insert profile_memory
 
@@ -13,14 +13,14 @@ fn query_letter(task: Task, row: u32) -> u32 {
     return select(NO_QUERY, letter, inside);
 }
 
-// The scores of four rows against a target code.
+// Returns the scores of four rows against a target code.
 fn profile_word(task: Task, first_row: u32, code: u32) -> u32 {
     var word = 0u;
     for (var k = 0u; k < 4u; k++) {
         let letter = query_letter(task, first_row + k);
         let place = min(letter, CODES - 1u) * CODES + code;
         let score = (scores[place / 4u] >> (place % 4u * 8u)) & 0xffu;
-        // Outside the query: the least score there is, -128.
+        // Rows outside the query get the lowest possible score, -128.
         word |= select(score, 0x80u, letter == NO_QUERY) << (8u * k);
     }
     return word;

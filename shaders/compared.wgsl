@@ -1,4 +1,4 @@
-// Match or mismatch of any size, by comparison.
+// Match and mismatch scores of any size, chosen by comparison.
 
 //!slot row_items
 

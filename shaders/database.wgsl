@@ -1,21 +1,22 @@
-// A database: the best score of one query against each of many targets, without the cell that it ends in.
+// Database: the best score of one query against each of many targets, without the cell in which the hit ends.
 //
-// The recurrence is that of a tile (tile.wgsl). The targets' places lie on the device from the longest to the shortest, and
-// a task is a stretch of them: a workgroup takes PAIRS targets at its place of the stretch, each on LANES lanes.
+// The recurrence is that of a tile (tile.wgsl). The table of targets is sorted from the longest to the shortest, and a
+// task is a range of that table. Each workgroup scores the PAIRS targets of the range that its index selects, each on
+// LANES lanes.
 //
-// A query that takes several tiles goes strip by strip (strips.wgsl). All targets of a workgroup go on to the next strip
+// A query of several tiles is processed strip by strip (strips.wgsl). All targets of a workgroup start the next strip
 // together.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
 @group(0) @binding(2) var<storage, read> targets: array<u32>;
-// The best score of each target of the task.
+// Best score of each target of the task.
 @group(0) @binding(5) var<storage, read_write> results: array<i32>;
 @group(0) @binding(8) var<storage, read> places: array<PlacedTarget>;
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;
-// What the first residue of a gap costs, and each further one.
+// Penalties of the first residue of a gap and of each further residue.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 
@@ -36,7 +37,7 @@ fn main(
     if (first >= task.count) {
         return;
     }
-    // Behind the last target stand some without columns, which leave nothing.
+    // Lane groups after the last target get no columns and store nothing.
     let number = first + thread / LANES;
     let place = places[task.first + min(number, task.count - 1u)];
     task.target_ = place.target_;

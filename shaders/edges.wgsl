@@ -1,8 +1,8 @@
-// Edge values, which tiles that meet hand on in memory.
+// Edge values, which adjacent tiles exchange through memory.
 
 //!slot edge_values
-// H and F, or H and E, where tiles meet: a tile reads what enters and leaves what goes out, most often
-// in the same place.
+// H and F, or H and E, at tile edges. A tile reads the values that enter and stores those that leave, usually in the
+// same position.
 @group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
 
 //!slot leave_right

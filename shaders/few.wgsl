@@ -1,5 +1,5 @@
-// The recurrence of recurrence.wgsl where few tiles run side by side. What F of the next row waits for is F of this one
-// alone: a gap opened from F would be worth less than F extended.
+// The recurrence of recurrence.wgsl for few concurrent tiles. F of the next row depends only on F of this row, which
+// shortens the dependency chain: a gap opened from F would score less than F extended.
 
 //!slot recurrence
 //!insert substitution

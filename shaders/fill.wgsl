@@ -1,5 +1,5 @@
-// Fill: the directions of each task's cells, of the steps in which its lanes cross the band. What the
-// bits mean and where they lie is told in src/engine/directions.rs.
+// Fill: the directions of each task's cells, for the steps in which its lanes cross the band. src/engine/directions.rs
+// describes their bits and their layout.
 
 //!slot kept_items
 @group(0) @binding(5) var<storage, read_write> directions: array<u32>;
@@ -10,7 +10,7 @@
 
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
-    // Where all steps are kept, for the host, a step's words lie together, else a lane's.
+    // If all steps are kept for the host, the words of a step are contiguous; otherwise the words of a lane are.
     let whole = task.stored == task.cols + LANES - 1u && task.by_lane == 0u;
     let lane_stride = select(task.stored, 1u, whole) * WORDS;
     let step_stride = select(1u, LANES, whole) * WORDS;

@@ -1,5 +1,5 @@
-// The steps of a tile that leaves edges. What lies outside the target must stay as it was found, so work is masked while
-// some lane has no column; in between it is not, which is faster.
+// Steps of a tile that stores edges. Edge values outside the target must stay unchanged, so work is masked while some
+// lane has no column. In between, unmasked steps are faster.
 
 //!slot all_steps
 //!insert inner

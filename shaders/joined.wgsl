@@ -13,17 +13,18 @@
 //!end
 
 //!slot upper_edge
-    // The last lane overwrites the edge above with the edge below, with no barrier: the value that it writes to a column is
-    // computed from the value that was read from the column, through the lanes in between, so it can't be written earlier.
-    // Reads are clamped to the last column; what a lane reads there in place of a later column is never used.
+    // The last lane overwrites the edge above with the edge below without a barrier. The value that it writes to a
+    // column depends, through the lanes in between, on the value that was read from the column, so the write cannot
+    // come first. Reads are clamped to the last column; a value that a lane reads instead of a later column is never
+    // used.
     let last_col = max(task.cols, 1u) - 1u;
 //!if SUBGROUP
-    // The edge of a run of columns, one in each lane, and of the next run: a lane that read its own column would wait for
-    // memory in every step.
+    // The edge of a run of columns, one in each lane, and of the next run. If each lane read its own column, it would
+    // wait for memory in every step.
     var next_run = edges[task.above + min(lane, last_col)] * SCALE;
     var run = next_run;
 //!else
-    // The edge of the next column.
+    // Edge of the next column.
     var above = edges[task.above] * SCALE;
 //!end
 

@@ -1,4 +1,5 @@
-// The best cell of a lane where the row stands below the score, the first of equals largest: no search for it later.
+// The best cell of a lane if the low bits of the score hold the row: the first of equal scores is the largest value, so
+// no later search is needed.
 
 //!slot best_begin
         var top = 0;

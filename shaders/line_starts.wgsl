@@ -1,10 +1,10 @@
-// Where the lines of a text begin. A thread has a piece of PIECE bytes, a workgroup a tile. The first pass counts the
-// newlines of each tile; the host adds them up; the second writes the place behind each newline to the number that
-// its line has.
+// Finds where the lines of a text begin. A thread reads a piece of PIECE bytes, and a workgroup reads a tile. The first
+// pass counts the newlines of each tile, and the host computes their prefix sums. The second pass stores the position
+// after each newline as the start of the line that follows.
 
 @group(0) @binding(0) var<storage, read> work: Tiling;
 @group(0) @binding(1) var<storage, read> text: array<vec4<u32>>;
-// For each tile its newlines, or those in front of it.
+// For each tile, its number of newlines (first pass) or the number before it (second pass).
 @group(0) @binding(2) var<storage, read_write> tiles: array<u32>;
 //!if PLACES
 @group(0) @binding(3) var<storage, read_write> starts: array<u32>;
@@ -12,7 +12,7 @@
 
 var<workgroup> counts: array<u32, THREADS>;
 
-// The upper bit of each byte that is a newline.
+// Sets the high bit of each byte that is a newline.
 fn newlines(letters: vec4<u32>) -> vec4<u32> {
     let other = letters ^ vec4<u32>(0x0a0a0a0au);
     let seven = (other & vec4<u32>(0x7f7f7f7fu)) + vec4<u32>(0x7f7f7f7fu);
@@ -35,7 +35,7 @@ fn main(
             count += each.x + each.y + each.z + each.w;
         }
     }
-    // Sums over all threads up to each one (Hillis and Steele 1986).
+    // Inclusive prefix sum over the threads (Hillis and Steele 1986).
     var sum = count;
     for (var step = 1u; step < THREADS; step *= 2u) {
         counts[thread] = sum;
@@ -57,7 +57,7 @@ fn main(
                 for (var part = 0u; part < 4u; part++) {
                     for (var open = found[part]; open != 0u; open &= open - 1u) {
                         line++;
-                        // The number of lines is the host's: what came of the first pass.
+                        // The host counted the lines from the first pass.
                         if (line <= work.lines) {
                             starts[line] = (first + k) * 16u + part * 4u + firstTrailingBit(open) / 8u + 1u;
                         }

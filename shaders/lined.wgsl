@@ -1,5 +1,5 @@
-// Chained strips that leave edge values on the lines between blocks. Nothing reads their scores. The slots `at_once` are
-// for one step at a time, the others for a block of steps.
+// Chained strips that store edge values on the lines between blocks. Nothing reads their scores. The `at_once` slots
+// handle single steps, the others blocks of steps.
 
 //!slot strip_places
     let below = task.below;
@@ -15,7 +15,7 @@
 //!slot right_edge
 
 //!slot leave_line
-            // A vertical line lies on the right of this column.
+            // A vertical line adjoins this column on the right.
             if (col == line_col) {
 //!for rows
                 edges[line_place + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;

@@ -1,6 +1,7 @@
-// Back along a path, by the directions of its cells, as src/engine/traceback.rs does: what the kernels that do so share.
+// Walks back along a path by the directions of its cells, as src/engine/traceback.rs does. Shared by all traceback
+// kernels.
 //!slot runs
-// Leaves run `count` of a path, if it is one and there is room; how many more there are now.
+// Stores run `count` of a path if the run is not empty and fits. Returns the number of runs added.
 fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
     if (len == 0u || count >= task.path_words) {
         return 0u;

@@ -1,17 +1,18 @@
-// Fingerprints of all windows of a text, and the places of the letters that end a window at a cut (Rabin 1981, and the
-// gear of Xia et al. 2014; src/align/fingerprints/plain.rs is the specification).
+// Fingerprints of all windows of a text, and the positions of the symbols that end a window at a cut (Rabin 1981, and
+// the gear hash of Xia et al. 2014; src/align/fingerprints/plain.rs is the specification).
 //
-//     Rabin    next print = print x^5 + letter - leaving letter x^(5 WINDOW)      modulo a polynomial over GF(2)
-//     gear     next print = 2 print + number of the letter                        modulo 2^32
+//     Rabin    next print = print x^5 + symbol - leaving symbol x^(5 WINDOW)      modulo a polynomial over GF(2)
+//     gear     next print = 2 print + number of the symbol                        modulo 2^32
 //
-// A unit is UNIT letters. A thread takes `chunk` of them, and before these the letters of a window, after which the print
-// is that of the WINDOW letters in front of its first one: those before them are taken for the letter 0, which adds
-// nothing to Rabin's prints. The letters that leave come out of two units one window behind. Letters in front of the text are
-// 0, too; the host leaves out what ends there.
+// A unit is UNIT symbols. A thread processes `chunk` units. It first reads the window before them, so that its
+// fingerprint covers the WINDOW symbols before its first one. Earlier symbols count as symbol 0, which adds nothing to
+// a Rabin fingerprint. The leaving symbols come from two units one window earlier. Symbols before the text are 0, too;
+// the host discards windows that end there.
 
 @group(0) @binding(0) var<storage, read> work: Printing;
 @group(0) @binding(1) var<storage, read> text: array<vec4<u32>>;
-// What each letter adds when it enters, what the five highest bits become, and what each letter takes when it leaves.
+// Three tables: the value that each symbol adds when it enters, the replacement of the five highest bits, and the value
+// that each symbol removes when it leaves.
 @group(0) @binding(2) var<storage, read> tables: array<u32>;
 
 struct Found {
@@ -21,7 +22,7 @@ struct Found {
 }
 @group(0) @binding(3) var<storage, read_write> found: Found;
 
-// As many entries as there are banks, so that no two threads wait for each other.
+// The tables have as many entries as there are banks, so threads never have a bank conflict.
 //!if LOOKED_UP
 var<workgroup> entering: array<u32, CODES>;
 //!end
@@ -78,7 +79,7 @@ fn main(
 //!end
     }
 //!if RABIN
-    // A window behind the unit in hand.
+    // The vectors one window before the current unit.
 //!for v
     var old$v = vec4<u32>();
 //!end
@@ -115,7 +116,7 @@ fn main(
 //!end
 //!end
 //!end
-        // A bit for each letter.
+        // One bit for each symbol.
         var hits = 0u;
 //!for letter
         print = append(print, (new$v.$part >> $shiftu) & LETTER_MASK);
@@ -125,7 +126,7 @@ fn main(
         hits |= select(0u, $bitu, (print & mask) == mask);
 //!end
         let place = unit * UNIT;
-        // Behind the text are zeros.
+        // The text is padded with zeros.
         let rest = work.letters - place;
         if (rest < UNIT) {
             hits &= (1u << rest) - 1u;

@@ -1,7 +1,7 @@
-// A profile of each thread's rows.
+// Profile of each thread's rows.
 
 //!slot profile_memory
-// The scores of each thread's rows, four to a word: [row / 4][target code][thread].
+// Scores of each thread's rows, four to a word: [row / 4][target code][thread].
 var<workgroup> profile: array<u32, PROFILE_WORDS>;
 
 //!slot query_rows

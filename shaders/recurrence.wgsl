@@ -1,11 +1,11 @@
-// The recurrence (Gotoh 1982), in a row of a lane:
+// The recurrence (Gotoh 1982) in one row of a lane:
 //
 //     H(i,j)   = max(0, H(i-1,j-1) + s(q_i, t_j), E(i,j), F(i,j))
 //     E(i,j+1) = max(E(i,j) - EXTEND, H(i,j) - FIRST)
 //     F(i+1,j) = max(F(i,j) - EXTEND, H(i,j) - FIRST)
 //
-// Before it, diagonal is H(i-1,j-1), h H(i,j-1), e E(i,j) and f F(i,j). Behind it they are those of the next row, and h
-// and e of the next column.
+// On entry, diagonal is H(i-1,j-1), h is H(i,j-1), e is E(i,j) and f is F(i,j). On exit, diagonal and f are those of
+// the next row, and h and e those of the next column.
 
 //!slot recurrence
 //!insert substitution

@@ -1,25 +1,27 @@
-// Score: the best cell of each task, or of each stretch of it. Within a lane a later column must be strictly better, so
-// the first of equals stays; the lanes are compared at the end, and where a stretch ends.
+// Score: the best cell of each task, or of each stretch of its columns. Within a lane a later column must be strictly
+// better, so the first of equal cells stays. The lanes are compared at the end of the task and at the end of each
+// stretch.
 
 //!slot kept_items
-// For each task, or each stretch that it has: score, query row, column of its best cell, counted from the tile's first
-// ones; score 0 where there is none. The last word is 1 where it waited in vain for the strip above, so that nothing of it holds.
+// For each task, or each stretch of it: score, query row, and column of its best cell, counted from the first row and
+// column of the tile. The score is 0 if there is no such cell. The last word is 1 if the strip above did not answer in
+// time, which makes the result invalid.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
 //!if FINALS
-// Of a lane: score, row, column. (A vector would take a word more, and a profile leaves no room for it.)
+// Score, row, and column of each lane. (A vector would need one word more, and a profile leaves no room for it.)
 var<workgroup> finals: array<array<i32, 3>, THREADS>;
 fn final_of(thread: u32) -> vec3<i32> {
     return vec3<i32>(finals[thread][0], finals[thread][1], finals[thread][2]);
 }
 //!end
 
-// Score, tile row and column: whether the first is better than the second.
+// Compares (score, tile row, column) and returns whether `a` is better than `b`.
 fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
     let earlier = a.z < b.z || (a.z == b.z && a.y < b.y);
     return a.x > b.x || (a.x == b.x && earlier);
 }
 
-// The best cell of a task from those of its lanes, which all come here with their own.
+// Returns the best cell of a task. All lanes of the task call this with their own best cell.
 fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> vec3<i32> {
     var best = lane_best;
     var row = lane_row;
@@ -35,7 +37,7 @@ fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> 
     return chosen;
 }
 
-// Leaves the best cell of a task, or of the stretch that its column `col` lies in.
+// Stores the best cell of a task, or of the stretch that contains column `col`.
 fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
     var place = task.result;
 //!if STRETCHED
@@ -58,7 +60,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
     let counts_from = task.counts_from;
 //!end
 //!if STRETCHED
-    // No column but the first where the task has but one result.
+    // If the task has a single result, a stretch begins only at the first column.
     let in_stretch = select(NOWHERE, STRETCH - 1u, task.in_stretches != 0u);
 //!end
     var best = 0;
@@ -67,7 +69,8 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
 
 //!slot column
 //!if STRETCHED
-        // What the stretch before had best is kept in memory until all lanes are there: there are no registers to spare.
+        // The best cell of the previous stretch stays in memory until all lanes have left it, because no registers are
+        // free.
         if ((col & in_stretch) == 0u && col < task.cols) {
             finals[thread] = array<i32, 3>(best, i32(best_row), i32(best_col));
             best = 0;
@@ -88,7 +91,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
             if (lane == 0u && task.in_stretches != 0u && task.counts_from < border && border < task.cols) {
                 leave_result(task, border - 1u, chosen, 0);
             }
-            // Where there is no further turn the lanes would compare the next ones at once.
+            // Without this barrier, lanes could begin the next comparison too early.
 //!insert step_end
         }
 //!end
@@ -97,7 +100,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
     let chosen = first_of_lanes(best, best_row, best_col, thread);
     if (lane == 0u && task.cols > 0u) {
 //!if CHAINED
-        // Lane 0 is the one that waits. Some drivers end loops that take long.
+        // Only lane 0 waits. Some drivers end loops that run too long, which shows as missing steps.
         let last = i32(gave_up || step < task.cols + LANES - 1u);
 //!else
         let last = 0;

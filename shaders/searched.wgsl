@@ -1,4 +1,4 @@
-// The best cell of a lane where scores leave no room for the row: it is searched for.
+// The best cell of a lane if the scores leave no bits for the row: the row is searched for.
 
 //!slot best_begin
         var top = 0;

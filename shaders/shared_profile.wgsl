@@ -1,7 +1,7 @@
-// A profile of the one query that all tasks of a workgroup have.
+// Profile of one query that all tasks of a workgroup share.
 
 //!slot profile_memory
-// The scores of the query's rows, 16 to an element: [row / 16][target code][lane].
+// Scores of the query's rows, 16 to an element: [row / 16][target code][lane].
 var<workgroup> profile: array<vec4<u32>, PROFILE_WORDS / 4u>;
 
 //!slot query_rows

@@ -1,6 +1,6 @@
-// Sliced: a pattern swept over a transposed text, the twin of src/patterns/sliced/myers.rs, which tells the
-// recurrence in the same letters. A thread has 32 chunks, a bit of a word each; the rows of the pattern stay
-// in registers, and COLUMNS columns are done in one go.
+// Sliced: sweeps a pattern over a transposed text. The twin of src/patterns/sliced/myers.rs, which states the
+// recurrence with the same symbols. A thread has 32 chunks, each one bit of a word. The rows of the pattern stay in
+// registers, and the thread computes COLUMNS columns per iteration.
 //
 //     same    = matches | v- | h-                 v+, v-: against the cell above, 1 or -1
 //     next h+ = v- | !(same | v+)                 h+, h-: against the cell before
@@ -8,35 +8,35 @@
 //     next v+ = h- | !(same | h+)
 //     next v- = same & h+
 //
-// h+ is kept as its complement. At the last row `D(m,j) - allowed - 1` is a number of BITS bits, a word
-// each; where it is negative there is an end.
+// h+ is stored as its complement. At the last row, `D(m,j) - allowed - 1` is a number of BITS bits, one word for each
+// bit. A negative number is an end.
 //
-// Without gaps, counters of bits of a word each pass down the diagonals: a row adds 1 where it does not match. At the
-// last row they and the number before the first column make the number.
+// Without gaps, bit-sliced counters move down the diagonals: a row adds 1 if it does not match. At the last row, the
+// counter is added to the initial number.
 
 @group(0) @binding(0) var<storage, read> work: Sweeping;
-// For each block of four columns the words of three planes: low and high bit of a base, and whether it is
-// none; then the low bit tells nothing from a letter.
+// For each block of four columns, the words of three planes: the low and the high bit of a base, and whether the
+// position holds no base. If it holds none, the low bit is set for an empty position and clear for any other code.
 @group(0) @binding(1) var<storage, read> planes: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read> patterns: array<u32>;
 
 struct Found {
     count: atomic<u32>,
     unused: u32,
-    // Letters of the text before and with the end; pattern and edits.
+    // Number of text bases up to and including the end; pattern and edits.
     ends: array<vec2<u32>>,
 }
 @group(0) @binding(3) var<storage, read_write> found: Found;
 //!if STRIPS
-// Between two strips of rows, of each block of columns: !h+ and h- of the upper one's last row.
+// Edges between two strips of rows, for each block of columns: !h+ and h- of the last row of the upper strip.
 @group(0) @binding(4) var<storage, read_write> edges: array<vec4<u32>>;
 //!end
 
-// Of each class the columns of this block that it matches; a thread reads only what it wrote.
+// For each class, the columns of this block that it matches. A thread reads only what it wrote.
 var<workgroup> matches: array<vec4<u32>, CLASSES * GROUPS * THREADS>;
 
-// Appends the ends of a column. Whether all of them fit: a thread ends where they don't, so that the count
-// can't run over, and all is done again.
+// Appends the ends of a column. Returns whether all of them fit. If not, the thread stops, so that the count cannot
+// overflow, and the host repeats the search.
 fn take(pattern: u32, word: u32, column: u32, ends: u32, number: array<u32, BITS>) -> bool {
     var bits = number;
     var rest = ends;
@@ -92,7 +92,7 @@ fn main(
 //!end
     // Column 0: D(i,0) = i.
 //!if GAPLESS
-    // Of the column before: the counters of the row above each row.
+    // The counters of the previous column, of the row above each row.
 //!for k
 //!for count
     var count$k_$b = 0u;
@@ -142,7 +142,7 @@ fn main(
 //!end
         }
 //!end
-        // The next block's, which come while this one is done; behind the last there is room for one.
+        // Loads the next block while this one is computed; the buffer has room for one block after the last.
         at += GROUPS * PLANES * work.words;
 //!for g
         low$g = planes[at + ($gu * PLANES) * work.words];

@@ -1,5 +1,6 @@
-// Strips of one query, one after another. What leaves the last row of a strip waits in memory, for each column, until the
-// next strip comes there. It lies in the same place: the first lane has read a column before the last one writes there.
+// Strips of one query, one after another. The last row of a strip stays in memory, for each column, until the next
+// strip reads it. All strips use the same positions: the first lane has read a column before the last lane overwrites
+// it.
 
 //!slot strip_items
 // H and F below a strip, for each column of the task's targets.
@@ -10,15 +11,15 @@
     let last_col = max(task.cols, 1u) - 1u;
     for (var strip = 0u; strip < task.strips; strip++) {
 //!insert strip
-        // Tile rows above the next strip's first residue: negative from the second strip on.
+        // Number of tile rows before the first residue: negative from the second strip on.
         task.pad -= LANES * ROWS;
         storageBarrier();
         workgroupBarrier();
     }
 
 //!slot strip_above
-    // A run of columns, one a lane, and the run behind it: a lane that read its own column would wait for memory in every
-    // step. Zeros enter above the first strip.
+    // The edge of a run of columns, one in each lane, and of the next run. If each lane read its own column, it would
+    // wait for memory in every step. Zeros enter above the first strip.
     var next_run = vec2<i32>(0, 0);
     if (strip > 0u) {
         next_run = edges[edge + min(lane, last_col)];

@@ -1,13 +1,13 @@
-// Lanes exchange values inside their subgroup, and the target's letters travel along.
+// Lanes exchange values inside their subgroup, and target residues move along with them.
 
 //!slot exchange_items
-// The letters of a word's worth of columns from `col` on, the first lowest. Behind the target lies
-// whatever comes there; one word more than the targets take is always there.
+// Returns one word of target residues from column `col` on, the first in the lowest bits. Columns after the target hold
+// arbitrary values; the buffer always has one word more than the targets occupy.
 fn target_letters(task: Task, col: u32) -> u32 {
     let place = task.target_ + col;
     let shift = place % LETTERS_PER_WORD * LETTER_BITS;
     let first = targets[place / LETTERS_PER_WORD] >> shift;
-    // Shifting by a whole word is undefined, so in two steps.
+    // Shifting by the word size is undefined, hence two steps.
     let second = (targets[place / LETTERS_PER_WORD + 1u] << (LETTER_BITS * (LETTERS_PER_WORD - 1u) - shift)) << LETTER_BITS;
     return first | second;
 }
@@ -27,7 +27,7 @@ fn target_letters(task: Task, col: u32) -> u32 {
     let inner = subgroupMin(task.cols);
 
 //!slot exchange_begin
-    // F that leaves the tile's rows of this lane, the letter of its column, and letters to come.
+    // F below the lane's rows, the residue of its column, and the residues to come.
     var f = 0;
     var letter = NO_TARGET;
     var letters = 0u;

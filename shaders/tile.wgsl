@@ -1,15 +1,14 @@
 // The tile: the recurrence over LANES * ROWS query rows and any number of target columns.
 //
-// Lane l of a task owns the tile rows l*ROWS .. l*ROWS+ROWS-1: their letters (or profile words), H of
-// the last column (h) and E of the next one (e), all in registers. At step s it is at column s - l,
-// so that the cells of one step lie along an anti-diagonal. From lane l-1 it takes what that lane
-// published one step ago: H and F of the row above.
+// Lane l of a task owns the tile rows l*ROWS .. l*ROWS+ROWS-1: their residues (or profile words), H of the last column
+// (h) and E of the next column (e), all in registers. At step s it computes column s - l, so the cells of one step form
+// an anti-diagonal. It receives from lane l-1 the values of the previous step: H and F of the row above.
 //
-// Values are multiples of SCALE: where that is more than 1, a row fits below a score.
+// Values are multiples of SCALE: if SCALE is more than 1, the low bits of a score can hold a row.
 //
-// Rows outside the query match nothing. Where scores are asked for they stand above it, so that H
-// stays 0 in them; behind it stand rows only where no score is asked for. Columns outside the target
-// match nothing either: before it H stays 0, behind it nothing exceeds what came before.
+// Rows outside the query match nothing. If the kernel keeps scores, these rows are above the query, so H stays 0 in
+// them. Rows below the query occur only in kernels that keep no scores. Columns outside the target match nothing
+// either: before the target H stays 0, and after it no value exceeds the earlier ones.
 //
 // Parts fill the slots, one file of each line:
 //
@@ -25,7 +24,7 @@
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;
-// What the first residue of a gap costs, and each further one; multiples of SCALE.
+// Penalties of the first residue of a gap and of each further residue; multiples of SCALE.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 

@@ -1,52 +1,52 @@
 // Trace: the path of each task's window, for narrow bands.
 //
-// Cell k of a row of the band lies at column band_first + row + k, so that the diagonal neighbour has the same
-// place k, the upper one k + 1. The narrowest bands take one lane each, which goes down the rows with H and F of the
-// row above in registers. Wider ones are shared by lanes side by side, of a few cells each: lane l does row r in
-// step 2 * r + l, with E from the lane before, which did that row one step ago, and F from the lane behind, which
-// then did the row above. Half of the lanes rest in a step, but a window takes a tenth of the time that one lane
-// would, and where windows are few that is what counts.
+// Cell k of a row of the band is in column band_first + row + k. So the diagonal neighbor has the same index k, and the
+// upper neighbor has k + 1. The narrowest bands use one lane each, which moves down the rows with H and F of the row
+// above in registers. Wider bands are shared by adjacent lanes of a few cells each. Lane l computes row r in step
+// 2 * r + l. It gets E from lane l - 1, which computed row r one step ago, and F from lane l + 1, which computed the
+// row above in that same step. Half of the lanes are idle in a step, but a window takes a tenth of the time that one
+// lane would need, which matters if there are few windows.
 //
-// The lanes leave the directions of the row (src/engine/directions.rs says what the bits mean) beside those of
-// their neighbours, and at last one walks back over them, as src/engine/traceback.rs does. Cells outside the band are
-// worth less than any path inside; columns outside the target match nothing, so that H is 0 before it.
+// The lanes store the directions of the row (src/engine/directions.rs describes the bits) next to those of their
+// neighbors. At the end one lane walks back over them, as src/engine/traceback.rs does. Cells outside the band score
+// less than any path inside. Columns outside the target match nothing, so H is 0 before the target.
 //
-// Values of cell k of a row stand higher by EXTEND for each row and each column before it: then a gap's further
-// residues cost nothing, and what is left of its first, OPEN, is the same for both kinds.
+// Cell k of a row is stored with EXTEND added for each row and each column before it. Further residues of a gap then
+// cost nothing, and the remaining penalty of the first residue, OPEN, is the same for insertions and deletions.
 //
-// All kinds of lanes stand in one kernel, since a dispatch waits for the one before.
+// One kernel contains all lane counts, because a dispatch waits for the previous one.
 
-// The windows of those of most lanes come first, as many in each workgroup as it has room for.
+// Windows with the most lanes come first, and each workgroup takes as many windows as fit.
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
 @group(0) @binding(2) var<storage, read> targets: array<u32>;
-// Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room.
+// Runs of the paths, from the end of each path (src/engine/paths.rs), followed by a zero if there is room.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
-// Of each kind of lanes.
+// For each lane count.
 @group(0) @binding(8) var<storage, read> kinds: array<BandGroups>;
-// Of each workgroup: [row][word of the row's cells in a lane][thread].
+// For each workgroup: [row][word of the row's cells in a lane][thread].
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;
-// What the first residue of a gap costs, and each further one.
+// Penalties of the first residue of a gap and of each further residue.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 override OPEN: i32 = FIRST - EXTEND;
 
-// Below all values, far from overflow.
+// Less than all values, and far from overflow.
 const NEVER = -(1 << 30);
 
-// E that a lane leaves to the one behind, and F to the one before, in even and odd steps; a place more at both ends.
+// E for the next lane and F for the previous lane, in even and odd steps, with one spare element at both ends.
 var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
 
-// A word of letters of the queries from `place` on, the first lowest.
+// Returns one word of query residues from `place` on, the first in the lowest bits.
 fn query_letters(place: u32) -> u32 {
     let shift = place % LETTERS_PER_WORD * LETTER_BITS;
     return (queries[place / LETTERS_PER_WORD] >> shift) | ((queries[place / LETTERS_PER_WORD + 1u] << (32u - LETTER_BITS - shift)) << LETTER_BITS);
 }
 
-// A word of letters of the task's target from column `col` on, the first lowest.
+// Returns one word of the task's target residues from column `col` on, the first in the lowest bits.
 fn band_letters(task: Task, col: i32) -> u32 {
     if (col <= -i32(LETTERS_PER_WORD) || col >= i32(task.cols)) {
         return NO_LETTERS;
@@ -54,7 +54,7 @@ fn band_letters(task: Task, col: i32) -> u32 {
     let place = task.target_ + u32(max(col, 0));
     let shift = place % LETTERS_PER_WORD * LETTER_BITS;
     let letters = (targets[place / LETTERS_PER_WORD] >> shift) | ((targets[place / LETTERS_PER_WORD + 1u] << (32u - LETTER_BITS - shift)) << LETTER_BITS);
-    // Less than a word's worth, so that no shift takes the whole word.
+    // Less than a full word, so no shift is by the word size.
     let before = LETTER_BITS * u32(max(-col, 0));
     let first = (1u << before) - 1u;
     let behind = LETTER_BITS * u32(clamp(col + i32(LETTERS_PER_WORD) - i32(task.cols), 0, i32(LETTERS_PER_WORD) - 1));
@@ -65,8 +65,8 @@ fn band_letters(task: Task, col: i32) -> u32 {
 
 //!insert runs
 
-// Walks through a window whose directions begin at `first`; those of a row lie `row_stride` words apart, its words
-// `word_stride`.
+// Walks through a window whose directions begin at `first`. Its rows are `row_stride` words apart, and the words of a
+// row `word_stride`.
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
     var place = i32(task.last);
@@ -82,7 +82,7 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
 }
 
 //!for traces
-// The windows of a workgroup, from the task `first_task` on, with $lanes lanes of $rows cells each.
+// Traces the windows of a workgroup, from task `first_task` on, with $lanes lanes of $rows cells each.
 fn trace_$kind(first_task: u32, thread: u32) {
 //!if APART
     let task = tasks[first_task + thread / $lanesu];
@@ -95,7 +95,7 @@ fn trace_$kind(first_task: u32, thread: u32) {
     let lane = 0u;
 //!end
     let first_col = task.first_col + i32(lane * $rowsu);
-    // Where the lane's first cell of a row stands.
+    // Value that corresponds to zero in the lane's first cell of a row.
     var height = i32(lane * $rowsu) * EXTEND;
 //!for rows
     var h$k = height + ($k - 2) * EXTEND;
@@ -149,7 +149,7 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    // Among the workgroups of a kind, once those of the kinds before are taken off.
+    // Index among the workgroups of a lane count, after those of the earlier lane counts are subtracted.
     var number = group.y * grid.x + group.x;
     var first = 0u;
     var groups = 0u;

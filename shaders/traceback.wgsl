@@ -1,30 +1,31 @@
-// Traceback: paths through the directions that fill kernels have left, a workgroup each, as far as these go.
+// Traceback: follows paths through the directions that fill kernels stored, one workgroup for each path, until the
+// directions end.
 //
-// Tiles say where the directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after
-// another: a path goes along the rows of a lane, whose words are then in a few lines of a cache. Most steps go along a
-// diagonal, so each thread reads a cell of it ahead, and all threads then follow the path through what they have read
-// together. One cell at a time would wait for memory at each step.
+// Tiles say where the directions of a cell are stored (src/engine/directions.rs). All tiles store the words of a lane
+// contiguously: a path follows the rows of a lane, whose words then share a few cache lines. Most steps are diagonal,
+// so each thread reads one cell of the diagonal ahead, and all threads then follow the path together through these
+// cells. Reading single cells would wait for memory at each step.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
-// Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room; and where it is asked
-// for, rows and columns of the window up to where a path stands, and the layer.
+// Runs of the paths, from the end of each path (src/engine/paths.rs), followed by a zero if there is room. If
+// requested, the rows and columns of the window that remain before the path, and its layer.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
 @group(0) @binding(8) var<storage, read> tiles: array<KeptTile>;
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
 //!insert runs
-// Stands for the directions of a cell that the tile does not have.
+// Marks a cell whose directions the tile does not have.
 const NONE = CELL_MASK + 1u;
 
-// Directions of the cells on the diagonal from where the path stands.
+// Directions of the cells on the diagonal from the current cell of the path.
 var<workgroup> ahead: array<u32, THREADS>;
 
-// Whether a cell of the window is one of the tile.
+// Returns whether the tile contains a cell of the window.
 fn holds(tile: KeptTile, row: i32, col: i32) -> bool {
     return u32(row - tile.row) < tile.rows && u32(col) - tile.col < tile.cols;
 }
 
-// The directions of a cell of the window.
+// Returns the directions of a cell of the window.
 fn directions_of(tile: KeptTile, row: i32, col: i32) -> u32 {
     if (!holds(tile, row, col)) {
         return NONE;
@@ -60,12 +61,12 @@ fn main(
         return;
     }
     if (thread > 0u) {
-        // One of them has room for what all find.
+        // Only thread 0 has room for runs, so only it stores the path.
         task.path_words = 0u;
     }
     var row = i32(task.rows) - 1;
     var col = i32(task.cols) - 1;
-    // The last tile has a window's last cell; from there paths mostly go on in the one before.
+    // The last tile contains the last cell of the window; from there a path usually continues in the previous tile.
     var number = task.tiles - 1u;
     var tile = tiles[task.first_tile + number];
 //!insert path_begin
@@ -79,7 +80,7 @@ fn main(
         workgroupBarrier();
         ahead[thread] = mine;
         workgroupBarrier();
-        // Behind the last tile, that is; no path leaves its band.
+        // This happens only after the last tile, because no path leaves its band.
         if (ahead[0] == NONE) {
             break;
         }
@@ -91,7 +92,7 @@ fn main(
 //!insert path_step
             row -= select(1, 0, layer == DELETION);
             col -= select(1, 0, layer == INSERTION);
-            // Now it is beside the diagonal.
+            // The path has left the diagonal.
             if (layer != DIAGONAL) {
                 break;
             }

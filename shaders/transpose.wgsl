@@ -1,11 +1,11 @@
-// Transpose: 32 letters of each of 32 chunks become 32 columns with a bit for each chunk, as tile.rs of
-// src/patterns/search/sliced does it on vectors (Warren 2012, 7-3). A thread transposes one of the three bits of one
-// word's chunks.
+// Transpose: turns 32 bases of each of 32 chunks into 32 columns with one bit for each chunk, as tile.rs of
+// src/patterns/search/sliced does with vectors (Warren 2012, 7-3). A thread transposes one of the three bits of the
+// chunks of one word.
 
 @group(0) @binding(0) var<storage, read> work: Transposing;
-// Of each plane, the bits of 32 letters in a word, in the order of the text.
+// For each plane, words with the bits of 32 bases, in text order.
 @group(0) @binding(1) var<storage, read> packed: array<u32>;
-// For each block of four columns, for each plane, for each word: its columns.
+// For each block of four columns, each plane, and each word: its columns.
 @group(0) @binding(2) var<storage, read_write> planes: array<vec4<u32>>;
 
 @compute @workgroup_size(THREADS)

@@ -1,4 +1,4 @@
-// Chained strips whose runs of columns meet at vertical edges.
+// Chained strips whose runs of columns are joined at vertical edges.
 
 //!slot strip_places
     let right = task.right;

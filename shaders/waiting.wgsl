@@ -1,4 +1,4 @@
-// Chained strips whose lanes go one column a step, where they exchange values through workgroup memory.
+// Chained strips whose lanes process one column per step and exchange values through workgroup memory.
 
 //!slot chain_items
 
@@ -10,7 +10,8 @@
             if (step < min(entering_columns, task.cols)) {
                 let place = entering_from.place + step * 2u;
                 var passed = passed_down(place);
-                // Several times a turn: software devices count the turns of all loops, and end them.
+                // Polls several times per iteration, because software devices limit the total number of loop
+                // iterations.
                 for (var asked = 0u; !is_there(passed, entering_from.mark) && !gave_up && asked < patience; asked++) {
 //!for columns
                     if (!is_there(passed, entering_from.mark)) {

@@ -1,20 +1,20 @@
-// Words of a dictionary in the lines of a text (src/patterns/dictionary/plain.rs is the specification, and
-// src/patterns/scan/dictionary/table.rs tells how words lie in their table).
+// Finds words of a dictionary in the lines of a text. src/patterns/dictionary/plain.rs is the specification, and
+// src/patterns/scan/dictionary/table.rs describes the table of words.
 //
-// Where a line is to be a word, or to begin with one, a thread takes LINES lines; else it takes a unit of UNIT
-// bytes, each of which may begin a word. It asks for what all its places need before it looks at any of it: letters, then
-// masks, then buckets. So the loads of a step don't wait for one another.
+// If a whole line or its beginning must be a word, a thread processes LINES lines. Otherwise it processes a unit of
+// UNIT bytes, each of which may begin a word. It issues the loads of all its positions before it uses any of them:
+// first bytes, then masks, then buckets. So the loads of a stage do not wait for one another.
 
 @group(0) @binding(0) var<storage, read> work: Matching;
-// Zeros behind the text, at least as many bytes as a slot has.
+// The text, followed by at least as many zeros as a slot has bytes.
 @group(0) @binding(1) var<storage, read> text: array<u32>;
 @group(0) @binding(2) var<storage, read> slots: array<vec4<u32>>;
-// Masks of lengths, the lengths of long words, and the letters of these.
+// Length masks, the lengths of long words, and the bytes of long words.
 @group(0) @binding(3) var<storage, read> lists: array<u32>;
 // A number for each line of the dispatch, or a bit for each line or byte.
 @group(0) @binding(4) var<storage, read_write> found: array<u32>;
 //!if BY_LINE
-// Where each line begins; in the end one more than the place behind the last one.
+// Where each line begins. The last element is one more than the position after the last line.
 @group(0) @binding(5) var<storage, read> starts: array<u32>;
 //!end
 
@@ -22,31 +22,31 @@
 var<workgroup> bits: array<atomic<u32>, LINES * THREADS / 32u>;
 //!end
 
-// Takes four letters in.
+// Adds four bytes to the hash.
 fn absorb(hash: u32, letters: u32) -> u32 {
     let mixed = (hash ^ letters) * FIRST;
     return mixed ^ (mixed >> 15u);
 }
 
-// Takes the last letters in, and the length.
+// Adds the last bytes and the length to the hash.
 fn finished(hash: u32, rest: u32, len: u32) -> u32 {
     let mixed = (absorb(hash, rest) ^ len) * SECOND;
     return mixed ^ (mixed >> 13u);
 }
 
-// The first `len` of four letters.
+// Keeps the first `len` of four bytes.
 fn cut(letters: u32, len: i32) -> u32 {
     let kept = u32(clamp(len, 0, 4));
     return letters & select((1u << (8u * (kept & 3u))) - 1u, ~0u, kept == 4u);
 }
 
-// The first `len` of twelve letters.
+// Keeps the first `len` of twelve bytes.
 fn cut_all(letters: vec3<u32>, len: u32) -> vec3<u32> {
     let rest = i32(len);
     return vec3<u32>(cut(letters.x, rest), cut(letters.y, rest - 4), cut(letters.z, rest - 8));
 }
 
-// The hash of a word of up to twelve letters, with zeros behind them.
+// Hashes a word of up to twelve bytes that is padded with zeros.
 fn hash_of(letters: vec3<u32>, len: u32) -> u32 {
     var hash = 0u;
     var rest = letters.x;
@@ -66,8 +66,8 @@ fn hash_of(letters: vec3<u32>, len: u32) -> u32 {
 }
 
 //!if ANY_CASE
-// Small letters for large ones, four at a time: the upper bit of a byte of `above` is set from 'A' on, of `behind` from
-// behind 'Z' on.
+// Converts four ASCII bytes to lower case. The high bit of a byte of `above` is set from 'A' on, and that of `behind`
+// after 'Z'.
 fn folded(letters: u32) -> u32 {
     let seven = letters & 0x7f7f7f7fu;
     let above = seven + 0x3f3f3f3fu;
@@ -80,9 +80,9 @@ fn folded(letters: u32) -> u32 {
 }
 //!end
 
-// Four letters of the text from the word `word` and some bits on.
+// Returns four bytes of the text that begin at bit `shift` of `low`.
 fn joined(low: u32, high: u32, shift: u32) -> u32 {
-    // Shifting by a whole word is undefined, so in two steps.
+    // Shifting by the word size is undefined, hence two steps.
     return (low >> shift) | ((high << (24u - shift)) << 8u);
 }
 
@@ -103,14 +103,14 @@ fn twelve_at(place: u32) -> vec3<u32> {
     );
 }
 
-// Whether the letter at a place of the text is one of grep's words.
+// Returns whether the byte at a position of the text is a word character, as in grep.
 fn is_of_word(place: u32) -> bool {
     let letter = (text[place / 4u] >> (place % 4u * 8u)) & 255u;
     let small = letter | 32u;
     return (small >= 97u && small <= 122u) || (letter >= 48u && letter <= 57u) || letter == 95u;
 }
 
-// Whether a word may end in front of `place`; the text ends at `end`, or its line.
+// Returns whether a word may end before `place`. The text or the line ends at `end`.
 fn may_end(place: u32, end: u32) -> bool {
 //!if WHOLE_WORDS
     return place >= end || !is_of_word(place);
@@ -119,12 +119,12 @@ fn may_end(place: u32, end: u32) -> bool {
 //!end
 }
 
-// Whether a slot has the word of up to twelve letters.
+// Returns whether a slot holds this word of up to twelve bytes.
 fn has(slot: vec4<u32>, letters: vec3<u32>, len: u32) -> bool {
     return all(slot.xyz == letters) && (slot.w >> NUMBER_BITS) == len + 1u;
 }
 
-// The number of the word of up to twelve letters from the second bucket on.
+// Returns the number of a word of up to twelve bytes, searching from the second bucket on.
 fn look_further(letters: vec3<u32>, len: u32, hash: u32) -> u32 {
     var bucket = hash;
     for (var probe = 1u; probe < work.probes; probe++) {
@@ -138,7 +138,7 @@ fn look_further(letters: vec3<u32>, len: u32, hash: u32) -> u32 {
         if (has(second, letters, len)) {
             return second.w & NUMBER;
         }
-        // Slots are taken one after the other.
+        // Slots of a bucket are filled in order.
         if (second.w == EMPTY) {
             return NONE;
         }
@@ -146,7 +146,7 @@ fn look_further(letters: vec3<u32>, len: u32, hash: u32) -> u32 {
     return NONE;
 }
 
-// The number of the word of up to twelve letters, by the two slots of its first bucket.
+// Returns the number of a word of up to twelve bytes, given the two slots of its first bucket.
 fn chosen(first: vec4<u32>, second: vec4<u32>, letters: vec3<u32>, len: u32, hash: u32) -> u32 {
     if (has(first, letters, len)) {
         return first.w & NUMBER;
@@ -166,7 +166,7 @@ fn look_up(letters: vec3<u32>, len: u32) -> u32 {
     return chosen(slots[at], slots[at + 1u], letters, len, hash);
 }
 
-// The number of a longer word at a place of the text.
+// Returns the number of a long word at a position of the text.
 fn look_up_long(place: u32, len: u32, hash: u32) -> u32 {
     for (var probe = 0u; probe < work.probes; probe++) {
         let at = ((hash + probe) & work.buckets) * 2u;
@@ -191,7 +191,7 @@ fn look_up_long(place: u32, len: u32, hash: u32) -> u32 {
     return NONE;
 }
 
-// The number of the longest long word that the text has at `place`, in front of `end`.
+// Returns the number of the longest long word that occurs at `place` and ends by `end`.
 fn longest_long(place: u32, end: u32) -> u32 {
     var number = NONE;
     var hash = 0u;
@@ -204,7 +204,7 @@ fn longest_long(place: u32, end: u32) -> u32 {
         for (; done + 4u <= len; done += 4u) {
             hash = absorb(hash, letters_at(place + done));
         }
-        // No letters are left where the length is a multiple of four.
+        // If the length is a multiple of four, no bytes remain.
         let rest = cut(letters_at(place + done), i32(len - done));
         if (may_end(place + len, end)) {
             let longer = look_up_long(place, len, finished(hash, rest, len));
@@ -214,12 +214,12 @@ fn longest_long(place: u32, end: u32) -> u32 {
     return number;
 }
 
-// The lengths that words have that begin with these letters.
+// Returns the lengths of the words that begin with these bytes.
 fn mask_of(letters: u32) -> u32 {
     return lists[((letters & work.key) * FIRST) >> work.mask_shift];
 }
 
-// The number of the longest word at `place`, in front of `end`, where words of the lengths of a mask may be.
+// Returns the number of the longest word at `place` that ends by `end`, among the lengths in `mask`.
 fn longest(place: u32, end: u32, letters: vec3<u32>, mask: u32) -> u32 {
     let most = end - place;
     if (((mask >> SHORT_LENGTHS) & 1u) == 1u && most > INLINE) {
@@ -243,7 +243,7 @@ fn longest(place: u32, end: u32, letters: vec3<u32>, mask: u32) -> u32 {
 }
 
 //!if WHOLE
-// The number of the word that is a long line.
+// Returns the number of the word that equals a long line.
 fn long_line(place: u32, len: u32) -> u32 {
     if (len > work.longest) {
         return NONE;
@@ -336,7 +336,7 @@ fn main(
 //!for word
     let word$word = folded(text[unit * (UNIT / 4u) + $wordu]);
 //!end
-    // A bit for each byte that may begin a word.
+    // One bit for each byte that may begin a word.
     var open = 0u;
 //!for byte
     let mask$byte = mask_of($letters);

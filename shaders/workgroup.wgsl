@@ -1,7 +1,7 @@
-// Lanes exchange values through workgroup memory, and each reads its own letters.
+// Lanes exchange values through workgroup memory, and each lane reads its own residues.
 
 //!slot exchange_items
-// What each thread published in even and odd steps, one place behind its own.
+// Values that each thread published in even and odd steps, each one index after its thread.
 var<workgroup> exchange: array<vec2<i32>, 2u * (THREADS + 1u)>;
 
 //!slot thread_inputs

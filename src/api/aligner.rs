@@ -1,4 +1,4 @@
-//! Local alignments of queries with targets.
+//! Alignments of queries with targets.
 
 use super::answers::Answers;
 use super::engines::Engines;
@@ -35,43 +35,43 @@ pub struct AlignerBuilder {
 }
 
 impl AlignerBuilder {
-    /// What computes; [`Device::Auto`] by default.
+    /// The device that computes; [`Device::Auto`] by default.
     pub fn device(self, device: Device) -> AlignerBuilder {
         AlignerBuilder { device, ..self }
     }
 
-    /// Least score of a hit, at least 1 in local mode. By default 20 matches, or 60 with a matrix; in the other modes any
-    /// score will do. A query that is too short to reach it has no hits.
+    /// Minimum score of a hit, at least 1 in local mode. By default 20 matches, or 60 with a matrix; in the other modes
+    /// there is no minimum by default. A query that is too short to reach it has no hits.
     pub fn min_score(self, score: i32) -> AlignerBuilder {
         AlignerBuilder { min_score: Some(score), ..self }
     }
 
-    /// Least share of the best score that a further hit of the same query has, 0 to 1; 0.8 by default.
+    /// Minimum ratio of the score of a further hit to the best score of the same query, 0 to 1; 0.8 by default.
     pub fn secondary_ratio(self, ratio: f64) -> AlignerBuilder {
         AlignerBuilder { secondary_ratio: ratio, ..self }
     }
 
-    /// Most hits of a query, at least 1; 1 by default.
+    /// Maximum number of hits of a query, at least 1; 1 by default.
     pub fn max_hits(self, hits: usize) -> AlignerBuilder {
         AlignerBuilder { max_hits: hits, ..self }
     }
 
-    /// Whether DNA is aligned as it is and as its reverse complement; true by default.
+    /// Whether DNA queries are aligned both as given and as reverse complements; true by default.
     pub fn both_strands(self, both: bool) -> AlignerBuilder {
         AlignerBuilder { both_strands: both, ..self }
     }
 
-    /// Whether a lossless filter narrows down where a query can align before anything is scored; true by default. The
-    /// hits are the same without it.
+    /// Whether a lossless filter selects the target regions to score; true by default. The hits are the same without
+    /// it.
     pub fn filter(self, filter: bool) -> AlignerBuilder {
         AlignerBuilder { filter, ..self }
     }
 
-    /// The aligner for `targets`. Opens the device.
+    /// Creates the aligner for `targets`. Opens the device.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a setting is out of its range or the scoring is for another alphabet than that of the targets;
-    /// [`Error::Engine`] if the device can't be opened.
+    /// [`Error::Usage`] if a setting is out of its range, or if the scoring is for another alphabet than that of the
+    /// targets; [`Error::Engine`] if the device can't be opened.
     pub fn build(self, targets: &Targets) -> Result<Aligner> {
         let AlignerBuilder { scoring, device, min_score, secondary_ratio, max_hits, both_strands, filter } =
             self;
@@ -99,7 +99,7 @@ impl AlignerBuilder {
         let scoring = Arc::new(scoring);
         let engines = Engines::open(&device)?;
         let opened = &engines.opened;
-        // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
+        // The number of queries is unknown, so an index is built as soon as the queries so far would have repaid it.
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands.count(), Box::new(scan), None);
         let filter = if filter && scoring.mode.is_local() { found(opened.finder(sequences)) } else { None };
@@ -108,10 +108,9 @@ impl AlignerBuilder {
     }
 }
 
-/// Finds the best local alignments of queries with [`Targets`].
+/// Finds the best alignments of queries with [`Targets`].
 ///
-/// It is `Send` and `Sync`: threads share one by reference, and each call that runs beside others takes an engine of its
-/// own.
+/// It is `Send` and `Sync`: threads share one by reference, and concurrent calls use separate engines.
 ///
 /// ```
 /// use swalign::{Aligner, Device, Scoring, Targets};
@@ -153,25 +152,25 @@ impl Aligner {
         &self.targets
     }
 
-    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         &self.engines.device
     }
 
-    /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the
-    /// best one that overlaps no earlier hit on the same target and strand, and so on. None where nothing scores enough.
-    /// An empty target or query has no hit, in any mode.
+    /// The hits of one query, the best first: the alignment with the highest score over all targets and strands, then
+    /// the best one that overlaps no earlier hit on the same target and strand, and so on. Empty if no alignment
+    /// reaches the minimum score. An empty target or query has no hit, in any mode.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a byte is no letter of the alphabet, or the query is so long that its score could overflow;
-    /// [`Error::Engine`] if the device fails and no other may go on.
+    /// [`Error::Usage`] if a byte is not in the alphabet, or if the query is so long that its score could overflow;
+    /// [`Error::Engine`] if the device fails and there is no fallback.
     pub fn align(&self, query: impl AsRef<[u8]>) -> Result<Vec<Hit>> {
         self.align_all([query]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The hits of each query, in the order of the queries. Queries are read as hits are asked for, at most some
-    /// thousands ahead, and fewer if there are very many targets. So the input may be endless. An error is that of one
-    /// query, and the next ones go on. If the device fails, that error is the last answer.
+    /// The hits of each query, in the order of the queries. The iterator reads at most some thousand queries ahead, and
+    /// fewer if there are very many targets, so the input may be endless. If a query is invalid, its answer is an
+    /// error, and the iterator continues with the next query. If the device fails, that error is the last answer.
     pub fn align_all<I>(&self, queries: I) -> AlignAll<'_, I::IntoIter>
     where
         I: IntoIterator,
@@ -180,7 +179,7 @@ impl Aligner {
         AlignAll { aligner: self, queries: queries.into_iter().fuse(), answers: Answers::default() }
     }
 
-    /// The hits of some queries, those that can be aligned.
+    /// The hits of queries that can be aligned.
     fn batch(&self, queries: Sequences) -> Result<Vec<Vec<Hit>>> {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
@@ -201,7 +200,7 @@ impl Aligner {
         Ok(found.into_iter().enumerate().map(hits).collect())
     }
 
-    /// Approximate number of target stretches that a query of `len` residues meets.
+    /// Approximate number of target stretches against which a query of `len` residues is scored.
     fn stretches(&self, len: usize) -> u64 {
         let (targets, strands) = (&self.targets.sequences, u64::from(self.strands.count()));
         let filtered = self.filter.as_ref().and_then(|filter| filter.columns(len));
@@ -215,7 +214,7 @@ impl Aligner {
         self.take_for(letters, &self.targets, queries)
     }
 
-    /// Adds a query that meets some targets.
+    /// Adds a query that is aligned with some targets.
     pub(super) fn take_for(&self, letters: &[u8], targets: &Targets, queries: &mut Sequences) -> Result<()> {
         let alphabet = self.scoring.alphabet;
         let longest = targets.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
@@ -247,7 +246,7 @@ impl std::fmt::Debug for Aligner {
     }
 }
 
-/// The hits of queries one after the other; see [`Aligner::align_all`].
+/// Iterator over the hits of queries; see [`Aligner::align_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct AlignAll<'a, I> {

@@ -17,8 +17,8 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrimerPairs {
-    /// Names tell the pairs: those of a pair end in `_LEFT` and `_RIGHT`, `_F` and `_R`, or `/1` and `/2`. `_LEFT_2` and
-    /// `_LEFT_alt1` are alternates, which pair with each primer of the other side.
+    /// The names define the pairs: those of a pair end in `_LEFT` and `_RIGHT`, `_F` and `_R`, or `/1` and `/2`.
+    /// `_LEFT_2` and `_LEFT_alt1` are alternates, which pair with each primer of the other side.
     #[default]
     Names,
     /// Each pattern pairs with each pattern, itself included.
@@ -29,9 +29,9 @@ pub enum PrimerPairs {
 
 /// Finds amplicons: stretches of a text between two matches that face each other.
 ///
-/// The match on the forward strand starts and ends no later than the match on the reverse strand, and the patterns of both
-/// are a pair. The amplicon extends from the start of the first to the end of the second. The amplicons are those of
-/// `swalign search --amplicons`. Threads share an amplicon searcher by reference.
+/// The match on the forward strand starts and ends no later than the match on the reverse strand, and the patterns of
+/// both are a pair. The amplicon extends from the start of the first to the end of the second. The amplicons are those
+/// of `swalign search --amplicons`. Threads share an amplicon searcher by reference.
 ///
 /// ```
 /// use swalign::{Device, PrimerPairs, Searcher};
@@ -78,7 +78,7 @@ impl AmpliconSearcher {
         Ok(AmpliconSearcher { searcher, pairs, names, lengths })
     }
 
-    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         self.searcher.device()
     }
@@ -117,7 +117,7 @@ impl AmpliconSearcher {
     }
 }
 
-/// The error of a pattern whose name tells no pair.
+/// The error for a pattern whose name does not define a pair.
 fn unpaired(none: &NoPair, names: &[&str]) -> Error {
     let (place, problem) = match none {
         NoPair::NoSide { place } => (*place, "its name does not identify a pair".to_string()),
@@ -178,7 +178,7 @@ impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
     }
 }
 
-/// The amplicons of texts one after the other; see [`AmpliconSearcher::search_all`].
+/// Iterator over the amplicons of texts; see [`AmpliconSearcher::search_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct AmpliconsAll<'a, I> {
@@ -223,12 +223,12 @@ impl Amplicon {
         Amplicon { joined, pair, names }
     }
 
-    /// Bases of the text in the amplicon, from 0, the end exclusive. Both primers are included.
+    /// Range of the amplicon in the text, 0-based and half-open. Both primers are included.
     pub fn range(&self) -> Range<usize> {
         self.joined.places()
     }
 
-    /// Bases of the text between both primers; empty if the primers overlap.
+    /// Range of the text between both primers; empty if the primers overlap.
     pub fn inner_range(&self) -> Range<usize> {
         self.joined.without_primers()
     }
@@ -239,8 +239,8 @@ impl Amplicon {
         self.joined.strand
     }
 
-    /// The name of the pair: what both names have in common with [`PrimerPairs::Names`], both names with a comma with
-    /// [`PrimerPairs::Listed`], and `None` with [`PrimerPairs::Any`].
+    /// The name of the pair. With [`PrimerPairs::Names`], it is the common part of both names; with
+    /// [`PrimerPairs::Listed`], both names, separated by a comma; with [`PrimerPairs::Any`], `None`.
     pub fn pair_name(&self) -> Option<&str> {
         self.pair.as_deref()
     }
@@ -274,7 +274,7 @@ impl<'a> PrimerSite<'a> {
         self.name
     }
 
-    /// Bases of the text in the match, from 0, the end exclusive.
+    /// Range of the match in the text, 0-based and half-open.
     pub fn range(&self) -> Range<usize> {
         self.site.start..self.site.end
     }

@@ -1,10 +1,10 @@
-//! The answers of an iterator that works batch by batch.
+//! The answers of an iterator that processes its items in batches.
 
 use crate::terms::error::Result;
 use std::collections::VecDeque;
 
-/// Answers that wait to be given, in the order of their items. A failure of a whole batch is the last one: if iteration
-/// went on after it, later answers would no longer be those of their items.
+/// Answers that are ready, in the order of their items. If a whole batch fails, its error is the last answer, because
+/// later answers could not be assigned to their items.
 #[derive(Debug)]
 pub struct Answers<T> {
     ready: VecDeque<Result<T>>,
@@ -12,13 +12,13 @@ pub struct Answers<T> {
 }
 
 impl<T: Default> Answers<T> {
-    /// Whether answers of the next items are needed.
+    /// Whether more items must be processed to give the next answer.
     pub fn are_needed(&self) -> bool {
         self.ready.is_empty() && !self.has_failed
     }
 
-    /// Adds the answers of a batch. Of each item `taken` says whether it is in the batch; if not, it has no answer, or was
-    /// refused. `answers` are those of the items in the batch.
+    /// Adds the answers of a batch. For each item, `taken` says whether it is in the batch. Other items get an empty
+    /// answer or their error. `answers` are those of the items in the batch.
     pub fn add(&mut self, taken: Vec<Result<bool>>, answers: Result<Vec<T>>) {
         match answers {
             Ok(answers) => {
@@ -36,7 +36,7 @@ impl<T: Default> Answers<T> {
         }
     }
 
-    /// Gives the next answer.
+    /// Returns the next answer.
     pub fn next(&mut self) -> Option<Result<T>> {
         self.ready.pop_front()
     }

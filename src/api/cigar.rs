@@ -6,26 +6,26 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::str::FromStr;
 
-/// One kind of step of a path, named for what it consumes.
+/// One kind of step of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {
-    /// A letter of each, equal or not: `M`, in basic paths.
+    /// A residue of each, equal or not: `M`, in basic paths.
     Match,
-    /// A letter of the query or the pattern alone: `I`.
+    /// A residue of only the query or the pattern: `I`.
     Insertion,
-    /// A letter of the target or the text alone: `D`.
+    /// A residue of only the target or the text: `D`.
     Deletion,
-    /// A letter of each that match: `=`, in extended paths.
+    /// A residue of each, which match: `=`, in extended paths.
     Equal,
-    /// A letter of each that do not match: `X`, in extended paths.
+    /// A residue of each, which do not match: `X`, in extended paths.
     Replaced,
 }
 
 impl Op {
     const ALL: [Op; 5] = [Op::Match, Op::Insertion, Op::Deletion, Op::Equal, Op::Replaced];
 
-    /// The letter that SAM gives it.
+    /// Its character in SAM.
     pub fn letter(self) -> char {
         match self {
             Op::Match => 'M',
@@ -39,8 +39,8 @@ impl Op {
 
 /// A path: runs of steps in the order of the target or the text, without clips. It is shown as in SAM: `10M2D12M`.
 ///
-/// A path has one of two dialects. A *basic* path has `M` for matches and mismatches. An *extended* path has
-/// `=` for matches and `X` for mismatches. [`Hit`](crate::Hit) and [`Match`](crate::Match) have both, as `cigar_basic` and
+/// A path has one of two dialects. A *basic* path has `M` for matches and mismatches. An *extended* path has `=` for
+/// matches and `X` for mismatches. [`Hit`](crate::Hit) and [`Match`](crate::Match) have both, as `cigar_basic` and
 /// `cigar_extended`.
 ///
 /// ```
@@ -72,7 +72,7 @@ impl Cigar {
         basic
     }
 
-    /// Appends `len` steps. The path has no more steps than two sequences have residues.
+    /// Appends `len` steps. The path has at most as many steps as two sequences have residues.
     pub(super) fn push(&mut self, len: u32, op: Op) {
         let _ = self.try_push(len, op);
     }

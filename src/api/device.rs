@@ -1,4 +1,4 @@
-//! What aligners and searchers compute on.
+//! The devices of aligners and searchers.
 
 use crate::align::candidates::levels::Costs;
 use crate::engine::cpu::Cpu;
@@ -14,18 +14,18 @@ use crate::terms::batch::Sequences;
 use crate::terms::error::EngineError;
 use std::sync::Arc;
 
-/// What computes.
+/// The device that computes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Device {
-    /// The best GPU, or the CPU where there is none. If the GPU fails, the CPU goes on.
+    /// The best GPU, or the CPU if there is none. If the GPU fails, the CPU takes over.
     #[default]
     Auto,
-    /// The CPU, with the best instructions that it has.
+    /// The CPU, with its best instruction set.
     Cpu,
     /// The best GPU.
     Gpu,
-    /// A GPU by its number or a part of its name, as `swalign devices` lists them.
+    /// A GPU by its number or a part of its name, as listed by `swalign devices`.
     GpuNamed(String),
 }
 
@@ -50,7 +50,8 @@ impl Opened {
         }
     }
 
-    /// What searches texts for patterns. [`Device::Auto`] is the CPU if it is faster for them.
+    /// Opens the device that searches texts for patterns. [`Device::Auto`] is the CPU if it is faster for these
+    /// patterns.
     pub fn for_search(device: &Device, patterns: &[Vec<u8>], wanted: &Wanted) -> Result<Opened, EngineError> {
         match device {
             Device::Auto if cpu_is_faster(patterns, wanted) => Ok(Opened::Cpu(InstructionSet::best())),
@@ -68,7 +69,7 @@ impl Opened {
         (is_replaced && cpu_is_faster(patterns, wanted)).then(|| Opened::Cpu(InstructionSet::best()))
     }
 
-    /// What finds matches from their PAMs, if that costs less than a scan on this device.
+    /// The search that starts at PAMs, if it costs less than a scan on this device.
     pub fn sites(&self, wanted: &Wanted, patterns: &[Vec<u8>]) -> Option<Sites> {
         match self {
             Opened::Cpu(set) => Sites::new(*set, wanted, patterns, None),
@@ -77,7 +78,7 @@ impl Opened {
         }
     }
 
-    /// What scans texts on this device, and what that computes on.
+    /// The scanner of texts on this device, and the name of the device.
     pub fn scanner(&self) -> (Box<dyn Scan + Send>, String) {
         let scan: Box<dyn Scan + Send> = match self {
             Opened::Cpu(set) => Box::new(Exact::on(*set)),
@@ -87,7 +88,7 @@ impl Opened {
         (scan, self.engine().capabilities().name)
     }
 
-    /// What scans targets for the filter.
+    /// The scanner of targets for the filter.
     pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
         match self {
             Opened::Cpu(set) => Finder::new(targets, Box::new(Sliced::on(*set)), false),
@@ -96,7 +97,7 @@ impl Opened {
         }
     }
 
-    /// What the steps of a filter cost beside the scores.
+    /// Costs of the filter's steps relative to scoring.
     pub fn costs(&self) -> Costs {
         let threads = rayon::current_num_threads();
         match self {
@@ -106,7 +107,7 @@ impl Opened {
         }
     }
 
-    /// An engine on the device.
+    /// Creates an engine on the device.
     pub fn engine(&self) -> Guarded {
         match self {
             Opened::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
@@ -116,7 +117,7 @@ impl Opened {
     }
 }
 
-/// Whether the CPU looks these patterns up, or finds them from their PAMs, faster than a GPU scans.
+/// Whether the CPU finds these patterns by lookup or from their PAMs faster than a GPU scans.
 fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &Wanted) -> bool {
     let from_pams = || {
         let sites = Sites::new(InstructionSet::best(), wanted, patterns, None);
@@ -143,19 +144,20 @@ mod gpu {
     use std::process;
     use std::sync::{Mutex, Weak};
 
-    /// The cards that are open, for others who ask for them by the same name: opening one takes some tenths of a second.
+    /// Open cards, shared by all callers that request the same name: opening a card takes some tenths of a second.
     static OPEN: Mutex<Vec<OpenCard>> = Mutex::new(Vec::new());
 
     struct OpenCard {
         name: Option<String>,
-        /// A card does not come along into a process that was forked.
+        /// A card is not usable in a forked process.
         process: u32,
         card: Weak<Card>,
     }
 
-    /// The card of this name that somebody has open, or a new one.
+    /// Returns the open card of this name, or opens one.
     fn card(name: Option<&str>) -> Result<Arc<Card>, EngineError> {
-        // Who would have to wait opens one alone: in a process that was forked, whoever holds this may be gone.
+        // A thread that would have to wait opens its own card: in a forked process, the thread that holds the lock may
+        // not exist.
         let Ok(mut open) = OPEN.try_lock() else { return Card::open(name, false) };
         open.retain(|open| open.process == process::id() && open.card.strong_count() > 0);
         let of_name = open.iter().filter(|open| open.name.as_deref() == name);
@@ -171,7 +173,7 @@ mod gpu {
 
     pub struct Opened {
         card: Arc<Card>,
-        /// Whether the CPU goes on if the GPU fails.
+        /// Whether the CPU takes over if the GPU fails.
         pub may_fall_back: bool,
     }
 

@@ -1,4 +1,4 @@
-//! Engines on one device, for calls that run side by side.
+//! Engines on one device, for concurrent calls.
 
 use super::Device;
 use super::device::Opened;
@@ -6,12 +6,12 @@ use crate::engine::{Engine, Guarded};
 use crate::terms::error::EngineError;
 use std::sync::{Mutex, PoisonError};
 
-/// A device that is open, and its engines.
+/// An open device and its engines.
 pub(super) struct Engines {
     pub opened: Opened,
-    /// What it computes on, in words.
+    /// Name of the device.
     pub device: String,
-    /// Engines that no call uses now.
+    /// Engines that no call is using.
     spare: Mutex<Vec<Guarded>>,
 }
 
@@ -22,7 +22,7 @@ impl Engines {
         Ok(Engines { opened, device, spare: Mutex::default() })
     }
 
-    /// Runs `work` on an engine that no other call uses; once more where a fallback takes over.
+    /// Runs `work` on an engine that no other call uses, and once more if a fallback takes over.
     pub fn run<T>(&self, work: impl Fn(&mut dyn Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut engine = spare().pop().unwrap_or_else(|| self.opened.engine());

@@ -7,11 +7,11 @@ use crate::terms::alphabet::Alphabet;
 use std::mem;
 use std::ops::Range;
 
-/// An optimal local alignment of a query with a target.
+/// An optimal alignment of a query with a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     name: String,
-    /// Without its path.
+    /// The alignment, without its path.
     alignment: Alignment,
     query_len: usize,
     /// The extended path.
@@ -21,15 +21,15 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The hit that `alignment` is, on a target of this name; `query` and `codes` are all codes of both sequences, the query's
-    /// in the aligned orientation.
+    /// Creates the hit of `alignment` on a target of this name. `query` and `codes` are all codes of the query, in the
+    /// aligned orientation, and of the target.
     pub(super) fn new(
         name: String,
         alphabet: Alphabet,
         mut alignment: Alignment,
         (query, codes): (&[u8], &[u8]),
     ) -> Hit {
-        // N and other ambiguity codes of DNA are equal to nothing.
+        // N and the other ambiguity codes of DNA equal no code.
         let equal = if alphabet == Alphabet::Dna { 4 } else { u8::MAX };
         let is_match = |(q, t): (&u8, &u8)| q == t && *q < equal;
         let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
@@ -64,7 +64,7 @@ impl Hit {
         self.alignment.score
     }
 
-    /// Place of the target among the [`crate::Targets`], from 0.
+    /// Index of the target among the [`crate::Targets`], from 0.
     pub fn target(&self) -> usize {
         self.alignment.target as usize
     }
@@ -74,12 +74,12 @@ impl Hit {
         &self.name
     }
 
-    /// Letters of the target in the alignment, from 0, the end exclusive.
+    /// Range of the target in the alignment, in residues, 0-based and half-open.
     pub fn target_range(&self) -> Range<usize> {
         self.alignment.target_start as usize..self.alignment.target_end as usize
     }
 
-    /// Letters of the query in the alignment, from 0, the end exclusive, counted in the query as it was given.
+    /// Range of the query in the alignment, in residues, 0-based and half-open, counted in the query as given.
     pub fn query_range(&self) -> Range<usize> {
         let (start, end) = (self.alignment.query_start as usize, self.alignment.query_end as usize);
         match self.alignment.strand {
@@ -88,7 +88,7 @@ impl Hit {
         }
     }
 
-    /// Whether the query is aligned as it was given or as its reverse complement.
+    /// Whether the query is aligned as given or as its reverse complement.
     pub fn strand(&self) -> Strand {
         self.alignment.strand
     }
@@ -109,17 +109,17 @@ impl Hit {
         self.path.clone()
     }
 
-    /// Columns of the alignment whose letters are equal: of DNA only A, C, G and T are.
+    /// Number of alignment columns with equal residues: for DNA only A, C, G and T count.
     pub fn matches(&self) -> usize {
         self.matches as usize
     }
 
-    /// Columns that are no match: letters replaced, inserted and deleted.
+    /// Number of alignment columns that are not matches: substitutions, insertions and deletions.
     pub fn edits(&self) -> usize {
         (self.columns - self.matches) as usize
     }
 
-    /// Matches in all columns, 0 to 1.
+    /// Fraction of columns that are matches, 0 to 1.
     pub fn identity(&self) -> f64 {
         f64::from(self.matches) / f64::from(self.columns.max(1))
     }

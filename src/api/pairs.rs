@@ -16,10 +16,11 @@ use crate::terms::scoring::Scoring;
 use std::iter::Fuse;
 use std::sync::Arc;
 
-/// Pairs and letters that [`PairAligner::align_all`] aligns at a time, at most, but for a pair that is longer.
+/// Maximum number of pairs and of residues that [`PairAligner::align_all`] aligns at once, unless a single pair is
+/// longer.
 const PAIRS: usize = 4096;
 const LETTERS: usize = 1 << 22;
-/// What targets of pairs are called.
+/// Name of the targets of pairs.
 const NAME: &str = "target";
 
 /// Settings of a [`PairAligner`].
@@ -33,26 +34,26 @@ pub struct PairAlignerBuilder {
 }
 
 impl PairAlignerBuilder {
-    /// What computes; [`Device::Cpu`] by default.
+    /// The device that computes; [`Device::Cpu`] by default.
     pub fn device(self, device: Device) -> PairAlignerBuilder {
         PairAlignerBuilder { device, ..self }
     }
 
-    /// Least score of a hit, at least 1 in local mode; by default any score will do.
+    /// Minimum score of a hit, at least 1 in local mode; by default there is no other minimum.
     pub fn min_score(self, score: i32) -> PairAlignerBuilder {
         PairAlignerBuilder { min_score: Some(score), ..self }
     }
 
-    /// Whether DNA is aligned as it is and as its reverse complement; false by default.
+    /// Whether DNA queries are aligned both as given and as reverse complements; false by default.
     pub fn both_strands(self, both: bool) -> PairAlignerBuilder {
         PairAlignerBuilder { both_strands: both, ..self }
     }
 
-    /// The aligner. Opens the device.
+    /// Creates the aligner. Opens the device.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if the scoring or the least score is out of its range; [`crate::Error::Engine`] if the device can't be
-    /// opened.
+    /// [`crate::Error::Usage`] if the scoring or the minimum score is out of its range; [`crate::Error::Engine`] if the
+    /// device can't be opened.
     pub fn build(self) -> Result<PairAligner> {
         let PairAlignerBuilder { scoring, device, min_score, both_strands } = self;
         check_scoring(&scoring)?;
@@ -66,7 +67,7 @@ impl PairAlignerBuilder {
     }
 }
 
-/// Finds the best alignment of each of many pairs, a query with a target.
+/// Finds the best alignment of each of many pairs of a query and a target.
 ///
 /// It is `Send` and `Sync`: threads share one by reference.
 ///
@@ -92,24 +93,24 @@ impl PairAligner {
         PairAlignerBuilder { scoring, device: Device::Cpu, min_score: None, both_strands: false }
     }
 
-    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         &self.engines.device
     }
 
-    /// The best alignment of a query with a target in the mode of the scoring; `None` where one has no letters, and where
-    /// nothing scores enough: in local mode, where no two letters score more than 0.
+    /// The best alignment of a query with a target in the mode of the scoring. `None` if one of them is empty, or if no
+    /// alignment reaches the minimum score: in local mode, if no two residues score more than 0.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if a byte is no letter of the alphabet, or a sequence is so long that its score could overflow;
-    /// [`crate::Error::Engine`] if the device fails and no other may go on.
+    /// [`crate::Error::Usage`] if a byte is not in the alphabet, or if a sequence is so long that its score could
+    /// overflow; [`crate::Error::Engine`] if the device fails and there is no fallback.
     pub fn align(&self, query: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> Result<Option<Hit>> {
         self.align_all([(query, target)]).next().unwrap_or(Ok(None))
     }
 
-    /// The best alignment of each pair, in the order of the pairs. Pairs are taken as hits are asked for, some thousands at
-    /// a time, so the input may be endless. An error is that of one pair, and the
-    /// next ones go on. If the device fails, that error is the last answer.
+    /// The best alignment of each pair, in the order of the pairs. The iterator reads at most some thousand pairs
+    /// ahead, so the input may be endless. If a pair is invalid, its answer is an error, and the iterator continues
+    /// with the next pair. If the device fails, that error is the last answer.
     pub fn align_all<I, Q, T>(&self, pairs: I) -> AlignPairs<'_, I::IntoIter>
     where
         I: IntoIterator<Item = (Q, T)>,
@@ -119,7 +120,7 @@ impl PairAligner {
         AlignPairs { aligner: self, pairs: pairs.into_iter().fuse(), answers: Answers::default() }
     }
 
-    /// Adds a pair; whether both have letters.
+    /// Adds a pair. Returns whether both sequences have residues.
     fn take(&self, query: &[u8], target: &[u8], batch: &mut PairBatch) -> Result<bool> {
         let alphabet = self.scoring.alphabet;
         let (longest, room) = (query.len().max(target.len()), i32::MAX as usize);
@@ -220,7 +221,7 @@ impl PairBatch {
     }
 }
 
-/// The hits of pairs one after the other; see [`PairAligner::align_all`].
+/// Iterator over the hits of pairs; see [`PairAligner::align_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct AlignPairs<'a, I> {
@@ -263,9 +264,9 @@ where
     }
 }
 
-/// The best alignment of one query with one target, both as they are given, in the mode of the scoring; `None` where
-/// one has no letters, and in local mode where no two letters score more than 0. Runs on the calling thread's CPU. For many
-/// pairs [`PairAligner::align_all`] is quicker.
+/// The best alignment of one query with one target, both as given, in the mode of the scoring. `None` if one of them is
+/// empty, and in local mode if no two residues score more than 0. Runs on the calling thread's CPU. For many pairs,
+/// [`PairAligner::align_all`] is faster.
 ///
 /// ```
 /// use swalign::{Scoring, align_pair};
@@ -276,7 +277,8 @@ where
 /// ```
 ///
 /// # Errors
-/// [`crate::Error::Usage`] if the scoring is out of its range, a byte is no letter of its alphabet, or a sequence is too long.
+/// [`crate::Error::Usage`] if the scoring is out of its range, a byte is not in its alphabet, or a sequence is too
+/// long.
 pub fn align_pair(
     query: impl AsRef<[u8]>,
     target: impl AsRef<[u8]>,

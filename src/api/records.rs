@@ -1,4 +1,4 @@
-//! The sequences of a file, one after the other.
+//! The sequences of a file, read one after another.
 
 use crate::input::reader::Reader;
 use crate::terms::error::Result;
@@ -11,7 +11,7 @@ use std::path::Path;
 pub struct Record {
     /// Its header up to the first white space.
     pub name: String,
-    /// Its letters, in upper case.
+    /// Its sequence, in upper case.
     pub letters: Vec<u8>,
 }
 
@@ -21,7 +21,7 @@ impl AsRef<[u8]> for Record {
     }
 }
 
-/// The sequences of a FASTA or FASTQ file, plain or in gzip, in bounded memory. After an error there are no more.
+/// Iterator over the sequences of a FASTA or FASTQ file, plain or gzipped, in bounded memory. It ends after an error.
 ///
 /// ```
 /// use swalign::Records;
@@ -38,7 +38,7 @@ impl Records {
     /// Opens a file, or stdin for `-`.
     ///
     /// # Errors
-    /// [`crate::Error::Io`] if the file can't be read, [`crate::Error::Input`] if it is no FASTA or FASTQ.
+    /// [`crate::Error::Io`] if the file can't be read, [`crate::Error::Input`] if it is not FASTA or FASTQ.
     pub fn open(path: impl AsRef<Path>) -> Result<Records> {
         Ok(Records {
             reader: Reader::open(path.as_ref())?

@@ -1,4 +1,4 @@
-//! Scores alone.
+//! Scores without alignments.
 
 use super::aligner::usage;
 use super::answers::Answers;
@@ -11,9 +11,10 @@ use std::iter::Fuse;
 use std::sync::Arc;
 
 impl Aligner {
-    /// The best score of each query with each of `targets`, which need not be the aligner's own: a row for each query, in
-    /// their order. Where DNA is aligned on both strands it is that of the better one; 0 where nothing scores in local mode.
-    /// Queries are taken as rows are asked for. An error is that of one query, unless the device failed.
+    /// The best score of each query with each of `targets`, which may differ from the aligner's own: one row for each
+    /// query, in their order. If DNA is aligned on both strands, it is the higher of the two scores. In local mode it
+    /// is 0 if nothing scores more. The iterator reads queries as rows are requested. An error concerns one query,
+    /// unless the device failed.
     ///
     /// ```
     /// use swalign::{Aligner, Device, Scoring, Targets};
@@ -26,8 +27,8 @@ impl Aligner {
     /// ```
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if a query has a byte that is no letter of the alphabet, is so long that its score could overflow, or
-    /// if a sequence has no letters in a mode other than local.
+    /// [`crate::Error::Usage`] if a query has a byte that is not in the alphabet or is so long that its score could
+    /// overflow, or if a sequence is empty in a mode other than local.
     pub fn score_all<'a, I>(&'a self, queries: I, targets: &'a Targets) -> ScoreAll<'a, I::IntoIter>
     where
         I: IntoIterator,
@@ -66,7 +67,7 @@ impl Aligner {
     }
 }
 
-/// The scores of queries one after the other; see [`Aligner::score_all`].
+/// Iterator over the scores of queries; see [`Aligner::score_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct ScoreAll<'a, I> {

@@ -1,4 +1,4 @@
-//! Scorings by name, and by the names of their numbers.
+//! Scorings by preset, and by the names of their parameters.
 
 use super::aligner::{check_scoring, usage};
 use crate::terms::alphabet::Alphabet;
@@ -6,10 +6,10 @@ use crate::terms::error::Result;
 use crate::terms::options::{Preset, ScoringChoice};
 use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 
-/// Numbers of a [`Scoring`], by their names.
+/// Sets the parameters of a [`Scoring`] by name.
 ///
-/// Numbers that are not set are those that the builder began with. A built-in matrix brings the gap costs that BLAST takes
-/// with it ([`Matrix::usual_gap_costs`]).
+/// Parameters that are not set keep the values with which the builder began. A built-in matrix brings the gap costs
+/// that BLAST uses with it ([`Matrix::usual_gap_costs`]).
 ///
 /// ```
 /// use swalign::{Alphabet, Matrix, Scoring};
@@ -39,7 +39,7 @@ impl ScoringBuilder {
         ScoringBuilder { match_score: Some(score), ..self }
     }
 
-    /// Penalty of two different bases, at least 0.
+    /// Penalty for two different bases, at least 0.
     pub fn mismatch(self, penalty: i32) -> ScoringBuilder {
         ScoringBuilder { mismatch: Some(penalty), ..self }
     }
@@ -64,11 +64,11 @@ impl ScoringBuilder {
         ScoringBuilder { mode: Some(mode), ..self }
     }
 
-    /// The scoring.
+    /// Returns the scoring.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if a number is out of its range, if a match or a mismatch is set beside a matrix, or if the
-    /// matrix is for another alphabet.
+    /// [`crate::Error::Usage`] if a parameter is out of its range, if a match or a mismatch is set together with a
+    /// matrix, or if the matrix is for another alphabet.
     pub fn build(self) -> Result<Scoring> {
         let ScoringBuilder { base, match_score, mismatch, gap_open, gap_extend, matrix, mode } = self;
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
@@ -92,11 +92,12 @@ impl ScoringBuilder {
 }
 
 impl Scoring {
-    /// The presets' names: `short` (1/4/6/1, bwa mem's without its clipping penalty), `long` (2/4/4/2, minimap2's without its
-    /// second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with 11/1).
+    /// Names of the presets: `short` (1/4/6/1, as bwa mem without its clipping penalty), `long` (2/4/4/2, as minimap2
+    /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
+    /// 11/1).
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
 
-    /// The preset of this name; `None` where there is none.
+    /// The preset of this name, or `None` if there is none.
     ///
     /// ```
     /// use swalign::Scoring;
@@ -116,7 +117,8 @@ impl Scoring {
         ScoringChoice { preset: Some(preset), ..ScoringChoice::default() }.resolve(alphabet).ok()
     }
 
-    /// A builder that begins with the default scoring of an alphabet: the preset `short` for DNA, and `protein` for proteins.
+    /// A builder that begins with the default scoring of an alphabet: the preset `short` for DNA, and `protein` for
+    /// proteins.
     pub fn builder(alphabet: Alphabet) -> ScoringBuilder {
         let choice = ScoringChoice::default();
         // The default of an alphabet needs no file, so it can be resolved.
@@ -145,7 +147,7 @@ impl Scoring {
         }
     }
 
-    /// The scores of a match and of a mismatch, the latter as a penalty; `None` where a matrix scores.
+    /// The score of a match and the penalty of a mismatch, or `None` if the scoring has a matrix.
     pub fn match_and_mismatch(&self) -> Option<(i32, i32)> {
         match self.substitution {
             Substitution::Equal { match_, mismatch } => Some((match_, mismatch)),
@@ -153,7 +155,7 @@ impl Scoring {
         }
     }
 
-    /// The score of two letters; `None` where one of them is no letter of the alphabet.
+    /// The score of two residues, or `None` if one of them is not in the alphabet.
     ///
     /// ```
     /// let blastn = swalign::Scoring::preset("blastn").expect("a preset");
@@ -163,7 +165,7 @@ impl Scoring {
         Some(self.score(self.alphabet.code(query)?, self.alphabet.code(target)?))
     }
 
-    /// The matrix that scores; `None` where a match and a mismatch do.
+    /// The matrix of the scoring, or `None` if it scores matches and mismatches.
     pub fn substitution_matrix(&self) -> Option<&crate::terms::scoring::Matrix> {
         match &self.substitution {
             Substitution::Equal { .. } => None,

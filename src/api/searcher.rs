@@ -36,7 +36,7 @@ pub struct SearcherBuilder {
     /// Edits for each base of a pattern, instead of `max_edits`.
     rate: Option<f64>,
     indels: bool,
-    /// Most insertions, deletions, substitutions, and insertions and deletions together.
+    /// Maximum numbers of insertions, of deletions, of substitutions, and of insertions and deletions together.
     limits: [Option<u32>; 4],
     pam: Option<(Vec<u8>, PamSide)>,
     both_strands: bool,
@@ -93,8 +93,8 @@ impl SearcherBuilder {
         self
     }
 
-    /// A PAM: 1 to 32 IUPAC codes that must match next to a match, on this side of the pattern, without edits. The PAM is not
-    /// part of the match.
+    /// Requires a PAM: 1 to 32 IUPAC codes that must match without edits next to a match, on this side of the pattern.
+    /// The PAM is not part of the match.
     pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
         SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
     }
@@ -104,25 +104,26 @@ impl SearcherBuilder {
         SearcherBuilder { both_strands: both, ..self }
     }
 
-    /// Whether each end within the edits is a match. By default an end is a match if it has no edits, or if its edits are a
-    /// local minimum; of adjacent ends with the same edits the leftmost is. More edits never lose a match.
+    /// Whether every end with few enough edits is a match. By default, an end is a match if it has no edits, or if its
+    /// number of edits is a local minimum; of adjacent ends with equal numbers, only the leftmost is a match. A higher
+    /// maximum of edits never loses a match.
     pub fn every_end(self, every: bool) -> SearcherBuilder {
         SearcherBuilder { every_end: every, ..self }
     }
 
-    /// Whether only matches with the fewest edits in their text are given; false by default.
+    /// Whether only matches with the fewest edits in their text are reported; false by default.
     pub fn best(self, best: bool) -> SearcherBuilder {
         SearcherBuilder { best, ..self }
     }
 
-    /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched. With
-    /// [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
+    /// Whether only the first match of each text is reported; false by default. The rest of a text is not searched.
+    /// With [`SearcherBuilder::best`], it is the first of the matches with the fewest edits.
     pub fn first(self, first: bool) -> SearcherBuilder {
         SearcherBuilder { first, ..self }
     }
 
-    /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread sets it when the
-    /// answer is no longer wanted.
+    /// A flag that ends searches. Soon after it is set, they return [`crate::EngineError::Stopped`]. Another thread
+    /// sets it when the answer is no longer wanted.
     pub fn stop_flag(self, flag: Arc<AtomicBool>) -> SearcherBuilder {
         SearcherBuilder { stop: Some(flag), ..self }
     }
@@ -130,9 +131,9 @@ impl SearcherBuilder {
     /// The searcher for the patterns. Opens the device.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a pattern is empty or contains a character that is not an IUPAC code, if the PAM is invalid, if
-    /// the rate is out of its range, or if a kind of edits is limited and a pattern may have more than 32 edits, because the
-    /// work would grow with their cube. [`Error::Engine`] if the device can't be opened.
+    /// [`Error::Usage`] if a pattern is empty or contains a character that is not an IUPAC code, if the PAM is invalid,
+    /// if the rate is out of its range, or if a kind of edits is limited and a pattern may have more than 32 edits,
+    /// because the work would grow with their cube. [`Error::Engine`] if the device can't be opened.
     pub fn build(self) -> Result<Searcher> {
         self.build_on(None)
     }
@@ -262,7 +263,7 @@ pub struct Searcher {
     stop: Option<Arc<AtomicBool>>,
 }
 
-/// What copies of a searcher share.
+/// State that copies of a searcher share.
 pub(super) struct Core {
     pub names: Vec<Arc<str>>,
     pub driver: Driver,
@@ -271,7 +272,7 @@ pub(super) struct Core {
 }
 
 impl Searcher {
-    /// Settings for a search of these patterns, as names and sequences. Any names are allowed, also equal ones.
+    /// Settings for a search of these patterns, as names and sequences. Any names are allowed, including equal ones.
     pub fn builder<N: AsRef<str>, L: AsRef<[u8]>>(
         patterns: impl IntoIterator<Item = (N, L)>,
     ) -> SearcherBuilder {
@@ -292,13 +293,13 @@ impl Searcher {
         }
     }
 
-    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
         &self.core.device
     }
 
-    /// A copy of the searcher whose searches end soon after this flag is set, with [`crate::EngineError::Stopped`]. The flag of
-    /// [`SearcherBuilder::stop_flag`] no longer ends them.
+    /// A copy of the searcher whose searches end soon after this flag is set, with [`crate::EngineError::Stopped`]. The
+    /// flag of [`SearcherBuilder::stop_flag`] no longer ends them.
     pub fn with_stop_flag(&self, flag: Arc<AtomicBool>) -> Searcher {
         Searcher { core: Arc::clone(&self.core), stop: Some(flag) }
     }
@@ -312,14 +313,15 @@ impl Searcher {
     /// The matches of one text, by start, end, pattern and strand.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a byte is no letter of DNA; [`Error::Engine`] if the device fails and no other may go on.
+    /// [`Error::Usage`] if a byte is not a DNA character; [`Error::Engine`] if the device fails and there is no
+    /// fallback.
     pub fn search(&self, text: impl AsRef<[u8]>) -> Result<Vec<Match>> {
         self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The matches of each text, in the order of the texts. The iterator reads at most some thousand texts ahead, so the
-    /// input may be endless. If a text is invalid, its answer is an error, and the iterator continues with the next text. If
-    /// the device fails, that error is the last answer.
+    /// The matches of each text, in the order of the texts. The iterator reads at most some thousand texts ahead, so
+    /// the input may be endless. If a text is invalid, its answer is an error, and the iterator continues with the next
+    /// text. If the device fails, that error is the last answer.
     pub fn search_all<I>(&self, texts: I) -> SearchAll<'_, I::IntoIter>
     where
         I: IntoIterator,
@@ -331,19 +333,19 @@ impl Searcher {
     /// The matches of each of these targets, in their order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
+    /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and there is no fallback.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
         let mut found = Matches::new(&self.core.names, targets.len());
         self.search_all_targets(targets, &mut found)?;
         Ok(found.matches)
     }
 
-    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths` is
-    /// the range of their lengths in bases, both primers included.
+    /// A searcher for amplicons, which joins two matches that face each other if their patterns are a pair. `lengths`
+    /// is the range of their lengths in bases, both primers included.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the names do not tell the pairs, if a listed name is not that of a pattern, if the searcher has
-    /// only one strand, or if it leaves out matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
+    /// [`Error::Usage`] if the names do not define the pairs, if a listed name is not that of a pattern, if the
+    /// searcher has only one strand, or if it omits matches ([`SearcherBuilder::best`], [`SearcherBuilder::first`]).
     pub fn amplicons(self, pairs: &PrimerPairs, lengths: RangeInclusive<usize>) -> Result<AmpliconSearcher> {
         AmpliconSearcher::new(self, pairs, lengths)
     }
@@ -388,7 +390,7 @@ impl Searcher {
         Ok(())
     }
 
-    /// Takes the next texts of an iterator: the codes of those that are DNA, and of each text whether it is.
+    /// Reads the next texts of an iterator: the codes of those that are DNA, and for each text whether it is.
     pub(super) fn take<I>(texts: &mut I) -> (Vec<Vec<u8>>, Vec<Result<bool>>)
     where
         I: Iterator,
@@ -470,7 +472,7 @@ impl<'t> HitReceiver<&'t CodeText<'t>> for Matches<'_> {
     }
 }
 
-/// The matches of texts one after the other; see [`Searcher::search_all`].
+/// Iterator over the matches of texts; see [`Searcher::search_all`].
 #[derive(Debug)]
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct SearchAll<'a, I> {
@@ -508,7 +510,7 @@ where
     }
 }
 
-/// A place where a text matches a pattern.
+/// A position where a text matches a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     name: Arc<str>,
@@ -531,7 +533,7 @@ impl Match {
         self.hit.start..self.hit.end
     }
 
-    /// Whether the text has the pattern as it was given or its reverse complement.
+    /// Whether the text contains the pattern as given or its reverse complement.
     pub fn strand(&self) -> Strand {
         self.hit.strand
     }
@@ -571,7 +573,7 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    /// A search for guides beside a PAM begins at the PAMs. The sweep finds the same.
+    /// A search for guides next to a PAM starts at the PAMs. It finds the same as a scan.
     #[test]
     fn sites_find_what_a_sweep_finds() {
         let text = letters(200_000);

@@ -1,4 +1,4 @@
-//! How likely scores are by chance.
+//! Statistical significance of scores.
 
 use super::Targets;
 use super::aligner::check_scoring;
@@ -10,12 +10,12 @@ use crate::terms::scoring::Scoring;
 pub use crate::align::significance::Significance;
 
 impl Significance {
-    /// For queries that all meet all of these targets.
+    /// Statistics for queries that are each aligned with all of these targets.
     ///
-    /// The constants are published ones if there are any. If not, they are fitted to the scores of random sequences, which
-    /// takes some tenths of a second. A scoring and its multiples have the same E-values. `None` if scores of random
-    /// sequences grow with the length and not with its logarithm, so that there are no E-values, and in modes other than
-    /// local. Higher gap costs or mismatch penalties help.
+    /// The constants are published ones if there are any. If not, they are fitted to the scores of random sequences,
+    /// which takes some tenths of a second. A scoring and its multiples have the same E-values. `None` if scores of
+    /// random sequences grow with the length and not with its logarithm, so that there are no E-values, and in modes
+    /// other than local. Higher gap costs or mismatch penalties help.
     ///
     /// ```
     /// use swalign::{Scoring, Significance, Targets};
@@ -35,7 +35,7 @@ impl Significance {
         Significance::of(scoring, Space::Search(space))
     }
 
-    /// For queries that meet one target each.
+    /// Statistics for queries that are each aligned with one target.
     ///
     /// # Errors
     /// [`crate::Error::Usage`] if the scoring is out of its range.

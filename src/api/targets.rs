@@ -18,21 +18,21 @@ pub struct Targets {
     names: Arc<Vec<String>>,
     pub(super) sequences: Arc<Sequences>,
     alphabet: Alphabet,
-    /// The index of k-mers that lies in their database.
+    /// The index of k-mers that its database contains.
     index: Option<StoredIndex>,
 }
 
 impl Targets {
-    /// The references of a database that `swalign index` made, or else the records of a FASTA or FASTQ file. Databases need
-    /// the feature `database`. Their letters stay in the file: it must not be written over while it is in use. The file is
-    /// mapped until the last copy of the targets and the last aligner for them are dropped.
+    /// The references of a database that `swalign index` built, or the records of a FASTA or FASTQ file. Databases need
+    /// the feature `database`. Their sequences stay in the file, which must not be overwritten while it is in use. The
+    /// file is mapped until the last copy of the targets and the last aligner for them are dropped.
     ///
-    /// On Unix the first database installs a handler for SIGBUS in the process, so that a file that is cut while it is mapped
-    /// is an error and not the end of the process. Faults elsewhere go to the handler that was there before. A program that sets
-    /// a handler of its own for this signal should do so earlier, or pass faults on as well.
+    /// On Unix, the first database installs a handler for SIGBUS in the process, so that truncating a mapped file
+    /// causes an error instead of ending the process. Faults elsewhere are passed to the previous handler. A program
+    /// that sets its own handler for this signal should do so earlier, or pass on faults as well.
     ///
     /// # Errors
-    /// As [`Targets::from_fasta`]. A database that turns out to be damaged is an error where its letters are used.
+    /// As [`Targets::from_fasta`]. If a database turns out to be damaged, the call that uses its sequences fails.
     pub fn open(path: impl AsRef<Path>) -> Result<Targets> {
         #[cfg(feature = "database")]
         if crate::input::database::is_one(path.as_ref()) {
@@ -43,7 +43,7 @@ impl Targets {
         Targets::from_fasta(path)
     }
 
-    /// The same as sequences of an alphabet, whatever their letters suggest.
+    /// Like [`Targets::open`], but reads the sequences with this alphabet instead of detecting it.
     ///
     /// # Errors
     /// As [`Targets::open`], and [`Error::Usage`] for a database of the other alphabet.
@@ -75,16 +75,17 @@ impl Targets {
         }
     }
 
-    /// The records of a FASTA or FASTQ file, plain or in gzip; whether they are DNA or proteins is read off their letters.
-    /// Records without residues are left out, a file may have no records, and names may repeat.
+    /// The records of a FASTA or FASTQ file, plain or gzipped. Their residues decide whether they are DNA or proteins.
+    /// Records without residues are skipped, a file may have no records, and names may repeat.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file can't be read, [`Error::Input`] with the record and the line of what is wrong in it.
+    /// [`Error::Io`] if the file can't be read, [`Error::Input`] with the record, the line and the problem if it is
+    /// invalid.
     pub fn from_fasta(path: impl AsRef<Path>) -> Result<Targets> {
         Targets::read(path.as_ref(), None)
     }
 
-    /// DNA, as names and letters. Lower case is upper case, U is T, and IUPAC codes match nothing.
+    /// DNA, as names and sequences. Lower case counts as upper case, U as T, and the other IUPAC codes match nothing.
     ///
     /// # Errors
     /// As [`Targets::from_letters`].
@@ -94,7 +95,7 @@ impl Targets {
         Targets::from_letters(Alphabet::Dna, sequences)
     }
 
-    /// Proteins, as names and letters.
+    /// Proteins, as names and sequences.
     ///
     /// # Errors
     /// As [`Targets::from_letters`].
@@ -104,10 +105,10 @@ impl Targets {
         Targets::from_letters(Alphabet::Protein, sequences)
     }
 
-    /// Sequences of an alphabet, as names and letters. Names may be any, and need not differ.
+    /// Sequences of an alphabet, as names and residues. Any names are allowed, including equal ones.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a byte is no letter of the alphabet, or a sequence has 2^31 letters or more.
+    /// [`Error::Usage`] if a byte is not in the alphabet, or if a sequence has 2^31 residues or more.
     pub fn from_letters<N: Into<String>, L: AsRef<[u8]>>(
         alphabet: Alphabet,
         sequences: impl IntoIterator<Item = (N, L)>,
@@ -128,33 +129,33 @@ impl Targets {
         Ok(Targets { names: Arc::new(names), sequences: Arc::new(all), alphabet, index: None })
     }
 
-    /// How many there are.
+    /// Number of targets.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no targets.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// What their letters stand for.
+    /// The alphabet of the targets.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// The name of the target at this place, from 0.
+    /// The name of the target at this index, from 0.
     pub fn name(&self, target: usize) -> Option<&str> {
         self.names.get(target).map(String::as_str)
     }
 
-    /// Letters of the target at this place, from 0.
+    /// Number of residues of the target at this index, from 0.
     pub fn length(&self, target: usize) -> Option<usize> {
         (target < self.len()).then(|| self.sequences.get(target).len())
     }
 
-    /// Letters of a stretch of the target at this place, in upper case, as alignments have them: U is T. `None` where there
-    /// is no such stretch.
+    /// Residues in a range of the target at this index, in upper case, as in alignments: U is T. `None` if there is no
+    /// such range.
     ///
     /// ```
     /// let targets = swalign::Targets::from_dna([("one", "ACGUN")])?;
@@ -164,17 +165,17 @@ impl Targets {
     pub fn letters(&self, target: usize, range: Range<usize>) -> Option<Vec<u8>> {
         let codes = if target < self.len() { self.sequences.get(target).get(range)? } else { return None };
         let letters = self.alphabet.letters();
-        // A damaged file may have codes that are none.
+        // A damaged file may have invalid codes.
         let letter = |&code: &u8| letters.get(usize::from(code)).copied().unwrap_or(b'?');
         Some(codes.iter().map(letter).collect())
     }
 
-    /// Says what is wrong with the file that the sequences lie in.
+    /// Returns the fault of the file that holds the sequences, if there is one.
     pub(super) fn check(&self) -> Result<()> {
         self.sequences.fault().map_or(Ok(()), Err)
     }
 
-    /// The filter with the index of k-mers, where a file has one.
+    /// Adds the file's index of k-mers to the filter, if there is one.
     pub(super) fn with_index(&self, filter: Filter) -> Filter {
         match &self.index {
             Some(index) => filter.with_stored(index.clone()),
@@ -190,7 +191,7 @@ impl fmt::Debug for Targets {
     }
 }
 
-/// Appends the codes of `letters`, or says which of them is none.
+/// Appends the codes of `letters`, or returns a message that names the first invalid one.
 pub(super) fn encode(alphabet: Alphabet, letters: &[u8], codes: &mut Vec<u8>) -> Result<(), String> {
     alphabet.encode(letters, codes).map_err(|place| {
         format!("'{}' at position {place} is not a residue of {alphabet}", letters[place].escape_ascii())

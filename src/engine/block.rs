@@ -1,4 +1,4 @@
-//! Blocks of windows, which are swept one by one, and the edges between them.
+//! Blocks: parts of a window that are swept separately, and the edges between them.
 
 use crate::engine::Window;
 use crate::terms::batch::Batch;
@@ -6,20 +6,20 @@ use crate::terms::casts::to_i32;
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
-/// Blocks that have others below them have a multiple of this many rows.
+/// Block heights are multiples of this many rows, except for blocks without others below them.
 pub const BLOCK_ROWS: u32 = 512;
 
-/// A rectangle of a window, swept with what its neighbours above and to the left left behind.
+/// A rectangle of a window, swept from the edges that its neighbors above and to the left leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     pub window: Window,
     pub rows: Range<u32>,
-    /// Counted from the window's first column.
+    /// Columns, counted from the window's first column.
     pub cols: Range<u32>,
 }
 
 impl Block {
-    /// The whole of a window.
+    /// A block that covers the whole window.
     pub fn whole(window: &Window) -> Block {
         Block { window: *window, rows: 0..window.query_end, cols: 0..window.cols() }
     }
@@ -32,49 +32,49 @@ impl Block {
         (&batch.query(self.window.query)[rows], target)
     }
 
-    /// Bytes of its directions, at most: half a byte for each cell of its strips, and the steps in which the lanes of
-    /// a tile begin and end.
+    /// Maximum number of bytes of its directions: half a byte for each cell of its strips, and the steps in which the
+    /// lanes of a tile begin and end.
     pub fn direction_bytes(&self) -> u64 {
         let (rows, cols) = (self.rows.len() as u64, self.cols.len() as u64);
         let tiles = cols.div_ceil(u64::from(BLOCK_ROWS));
         rows.next_multiple_of(u64::from(BLOCK_ROWS)) * (cols + 32 * tiles) / 2
     }
 
-    /// Its columns, counted from the target's first.
+    /// Columns, counted from the target's first column.
     pub fn target_cols(&self) -> Range<u32> {
         self.window.start + self.cols.start..self.window.start + self.cols.end
     }
 }
 
-/// The values that enter a block from above and from the left, or leave it below and to the right.
-/// An empty edge stands for the matrix' own border in local mode: H = 0, and no gap comes in.
+/// The values that enter a block from above and from the left, or that leave it below and to the right. An empty edge
+/// is the border of the matrix in local mode: H = 0, and no gap enters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
-    /// H of the cell diagonally above the block's first. Only an entering edge has one.
+    /// H of the cell diagonally above the block's first cell. Only entering edges have it.
     pub corner: i32,
-    /// `[H, F]` of the row above the block (or its last row), a column each; F is that of the row
-    /// below.
+    /// `[H, F]` of the row above the block (or of its last row), one pair for each column; F is that of the row below.
     pub horizontal: Vec<[i32; 2]>,
-    /// `[H, E]` of the column before the block (or its last column), a row each; E is that of the
-    /// column behind.
+    /// `[H, E]` of the column before the block (or of its last column), one pair for each row; E is that of the next
+    /// column.
     pub vertical: Vec<[i32; 2]>,
 }
 
 impl Edges {
-    /// What enters the first `rows` query residues and so many columns of a target from column `start` on: in modes other
-    /// than local, ends that are not free cost a gap.
+    /// The edges that enter the first `rows` query residues and `cols` target columns from column `start` on. In modes
+    /// other than local, ends that are not free cost a gap.
     pub fn at_borders(scoring: &Scoring, rows: usize, cols: usize, start: u32) -> Edges {
         let mode = scoring.mode;
         if mode.is_local() {
             return Edges::default();
         }
         let first = scoring.gap_open + scoring.gap_extend;
-        // A gap that goes on costs what opens it once.
+        // An extended gap pays `gap_open` only once.
         let line = |len: usize, is_free: bool| {
             let h = move |place: usize| if is_free { 0 } else { to_i32(-scoring.gap_cost(place)) };
             (1..=len).map(|place| [h(place), h(place) - first]).collect()
         };
-        // What begins inside a target has left letters of it out, and so none of the query.
+        // An alignment that begins inside a target has skipped target residues, so it cannot skip query residues as
+        // well.
         let is_free = mode == AlignmentMode::Overlap && start == 0;
         Edges {
             corner: 0,
@@ -83,7 +83,7 @@ impl Edges {
         }
     }
 
-    /// The same of a window.
+    /// The edges that enter a window.
     pub fn of_window(scoring: &Scoring, window: &Window) -> Edges {
         Edges::at_borders(scoring, window.query_end as usize, window.cols() as usize, window.start)
     }

@@ -1,4 +1,4 @@
-//! Paths of long alignments, traced block by block, many of them side by side.
+//! Paths of long alignments, traced block by block. Several alignments are processed concurrently.
 
 use crate::engine::primitives::BlockRoom;
 use crate::engine::traceback::Traceback;
@@ -12,25 +12,27 @@ use std::ops::Range;
 /// How long alignments are cut into blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuts {
-    /// Side of the largest window that is not cut at all.
+    /// Side of the largest window that is not cut.
     pub whole: u32,
-    /// Least side of the blocks that others are cut into; a multiple of [`BLOCK_ROWS`].
+    /// Minimum side of the blocks of larger windows; a multiple of [`BLOCK_ROWS`].
     pub side: u32,
-    /// Side of the largest block whose directions are kept; a multiple of the least.
+    /// Side of the largest block whose directions are kept; a multiple of the minimum side.
     pub largest: u32,
-    /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `whole` for it.
+    /// Target number of bytes for the block edges of all concurrent alignments: sides grow up to `whole` to stay within
+    /// it.
     pub beside: u64,
-    /// Bytes that the edges of one alignment should take: sides grow up to `largest` for it.
+    /// Target number of bytes for the block edges of one alignment: sides grow up to `largest` to stay within it.
     pub alone: u64,
-    /// Bytes that the edges of one alignment may take: a larger one is cut in several stages.
+    /// Maximum number of bytes for the block edges of one alignment: a larger one is cut in several stages.
     pub edges: u64,
-    /// Bytes of directions that are filled at once, where those of one block are not more.
+    /// Bytes of directions that are filled at once, unless a single block needs more.
     pub ahead: u64,
 }
 
 impl Cuts {
-    /// As it suits an engine. A block's directions take half its square: 2 MiB at most, or 8 on a GPU. The largest of
-    /// these blocks keep the edges within 192 MiB up to windows of about 160,000 x 160,000 cells, or 227,000 x 227,000.
+    /// The cuts that suit an engine. The directions of a block take half its square: at most 2 MiB, or 8 MiB on a GPU.
+    /// The largest of these blocks keep the edges within 192 MiB up to windows of about 160,000 x 160,000 cells, or
+    /// 227,000 x 227,000.
     pub fn of(room: &BlockRoom) -> Cuts {
         Cuts {
             whole: 4 * BLOCK_ROWS,
@@ -43,8 +45,8 @@ impl Cuts {
         }
     }
 
-    /// The side of the blocks that `block` is cut into, if it is: a multiple of the least, but less than that of
-    /// `block`.
+    /// The side of the blocks that `block` is cut into, or `None` if it is not cut: a multiple of the minimum side, but
+    /// less than the side of `block`.
     fn side(&self, block: &Block) -> Option<u32> {
         let (rows, cols) = (block.rows.len() as u64, block.cols.len() as u64);
         let (least, longest) = (u64::from(self.side), longest(block));
@@ -61,8 +63,8 @@ impl Cuts {
         self.side(&Block::whole(window))
     }
 
-    /// The blocks to be filled at once for a path that stands at the last cell of the first one, of at most `most`
-    /// bytes, but one at least: those that a path along the diagonal would cross.
+    /// Blocks to fill at once for a path whose next cell is the last cell of the first block: the blocks that a
+    /// diagonal path would cross. They take at most `most` bytes, but there is at least one.
     fn ahead(checkpoints: &Checkpoints, path: &Traceback, most: u64) -> Vec<(Block, Edges)> {
         let mut bytes = 0;
         let fits = |part: &Block| {
@@ -85,8 +87,8 @@ fn edge_bytes(rows: u64, cols: u64, side: u32) -> u64 {
 }
 
 /// The paths of windows. A first sweep keeps only the edges between blocks. Then the blocks that the path crosses are
-/// swept again, from its end, with directions or, where they are too large, cut in the same way. Only the traceback
-/// tells which blocks those are, but most paths keep near to a diagonal: the blocks on it are filled side by side, as
+/// swept again from its end, either with directions or, if they are too large, cut in the same way. Only the traceback
+/// shows which blocks the path crosses. Most paths stay near a diagonal, so the blocks on it are filled together, as
 /// are those of several windows.
 pub fn paths_in_blocks(
     engine: &mut dyn Primitives,
@@ -127,8 +129,8 @@ pub fn paths_in_blocks(
     Ok(paths)
 }
 
-/// Traces the paths of windows to their ends, given the windows' checkpoints, whose blocks have directions that can be
-/// kept.
+/// Traces the paths of windows to their ends, given the windows' checkpoints. Their blocks are small enough for their
+/// directions to be kept.
 fn trace_side_by_side(
     engine: &mut dyn Primitives,
     batch: &Batch,
@@ -144,7 +146,7 @@ fn trace_side_by_side(
         let (mut blocks, mut bytes) = (Vec::new(), 0);
         let ahead = |(path, checkpoints): (&Traceback, &Checkpoints)| {
             let first = blocks.len();
-            // Where not even a block of each fits, some paths wait for the next turn.
+            // If the blocks do not all fit, some paths wait for the next turn.
             if !path.is_done() && (first == 0 || bytes + checkpoints.block_bytes() <= cuts.ahead) {
                 let most = (cuts.ahead / under_way).min(cuts.ahead.saturating_sub(bytes));
                 blocks.extend(Cuts::ahead(checkpoints, path, most));
@@ -157,7 +159,7 @@ fn trace_side_by_side(
     }
 }
 
-/// Traces a path through a block, given the edges that enter it, from its last cell.
+/// Traces a path through a block, from the block's last cell, given the edges that enter the block.
 fn trace_through(
     engine: &mut dyn Primitives,
     batch: &Batch,
@@ -182,7 +184,8 @@ fn trace_through(
     Ok(())
 }
 
-/// Traces paths on through blocks, of which each path may have some, from the last cell of its first one.
+/// Traces paths through blocks, starting at the last cell of each path's first block. A path may have several blocks or
+/// none.
 fn trace_on(
     engine: &mut dyn Primitives,
     batch: &Batch,
@@ -208,7 +211,7 @@ fn trace_on(
     moved.try_for_each(|(place, (path, stand))| path.go_on(stand, runs.steps(place).into_iter().flatten()))
 }
 
-/// Traces one path on through blocks that are all its own.
+/// Traces one path through its own blocks.
 fn trace_alone(
     engine: &mut dyn Primitives,
     batch: &Batch,
@@ -219,7 +222,7 @@ fn trace_alone(
     trace_on(engine, batch, blocks, std::slice::from_ref(&places), std::slice::from_mut(path))
 }
 
-/// Traces a path through the filled blocks at `places` that it crosses, from the last cell of the first one.
+/// Traces a path through those filled blocks at `places` that it crosses, from the last cell of the first block.
 fn trace_filled(
     directions: &Directions,
     blocks: &[(Block, Edges)],
@@ -265,7 +268,8 @@ mod tests {
         assert_eq!(side(default, 30_000, 30_000), Some(512));
         assert_eq!(side(default, 40_000, 40_000), Some(1024));
         assert_eq!(side(default, 100_000, 100_000), Some(2048));
-        // 16 * 5e6 * 5e6 / (192 * 2^20) = 1,986,821, and 3881 times 512 is 1,987,072; 160,000 would need 2035, 161,000 2061.
+        // 16 * 5e6 * 5e6 / (192 * 2^20) = 1,986,821, and 3881 times 512 is 1,987,072; 160,000 would need 2035, 161,000
+        // 2061.
         assert_eq!(side(default, 5_000_000, 5_000_000), Some(1_987_072));
         assert_eq!(side(default, 160_000, 160_000), Some(2048));
         assert_eq!(side(default, 161_000, 161_000), Some(2560));
@@ -284,7 +288,7 @@ mod tests {
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }
 
-    /// Notes how many blocks are filled at once, and bytes of their directions.
+    /// Records the number of blocks that are filled at once, and the bytes of their directions.
     struct Noting(Vec<(usize, u64)>);
 
     impl Engine for Noting {
@@ -320,7 +324,7 @@ mod tests {
         }
     }
 
-    /// However many windows there are, no more directions are asked for at once than there is room for.
+    /// However many windows there are, the engine never fills more directions at once than there is room for.
     #[test]
     fn blocks_of_many_windows_keep_to_their_bytes() {
         let codes: Vec<u8> = (0..1300u32).map(|place| (place * place % 7 % 4) as u8).collect();

@@ -1,5 +1,5 @@
-//! Checkpoints: the edges between the parts that a long alignment is cut into. From them each part can be swept
-//! again by itself (the grid cache of FastLSA, Driga et al. 2006).
+//! Checkpoints: the edges between the parts of a long alignment. From them each part can be swept again independently
+//! (the grid cache of FastLSA, Driga et al. 2006).
 
 use crate::engine::plain::floor;
 use crate::engine::{Block, Edges, Primitives};
@@ -8,27 +8,27 @@ use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use std::ops::Range;
 
-/// The edges that enter the parts of `side` x `side` cells of a block. A part that the window's band
-/// does not cross leaves the least that values can be: no path comes through it (docs/algorithm.md, section 7).
+/// The edges that enter the parts of `side` x `side` cells of a block. A part outside the window's band leaves the
+/// minimum values, because no path passes through it (docs/algorithm.md, section 7).
 ///
-/// It takes 8 bytes a column for each row of parts and 8 bytes a row for each column of parts, all but the
-/// first: about `16 * rows * cols / side` bytes.
+/// They take 8 bytes per column for each row of parts and 8 bytes per row for each column of parts, except the first
+/// row and the first column: about `16 * rows * cols / side` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     block: Block,
     side: u32,
-    /// H of the cell diagonally above the block's first.
+    /// H of the cell diagonally above the block's first cell.
     corner: i32,
-    /// `horizontal[r]`: `[H, F]` over all columns of the row above the r-th row of parts; what enters the
-    /// block for r = 0.
+    /// `horizontal[r]`: `[H, F]` over all columns of the row above the r-th row of parts; for r = 0, the values that
+    /// enter the block.
     pub horizontal: Vec<Vec<[i32; 2]>>,
-    /// `vertical[c]`: `[H, E]` over all rows of the column before the c-th column of parts; what enters
-    /// the block for c = 0.
+    /// `vertical[c]`: `[H, E]` over all rows of the column before the c-th column of parts; for c = 0, the values that
+    /// enter the block.
     pub vertical: Vec<Vec<[i32; 2]>>,
 }
 
 impl Checkpoints {
-    /// The checkpoints of a block that `edges` enter, with the least that values can be ([`floor`]) between its parts.
+    /// The checkpoints of a block that `edges` enter. Between its parts they hold the minimum values ([`floor`]).
     pub fn new(block: &Block, edges: &Edges, side: u32, floor: i32) -> Checkpoints {
         let lines = |first: &Vec<[i32; 2]>, len: usize, count: usize| {
             let least = (1..count.div_ceil(side as usize)).map(|_| vec![[floor; 2]; len]);
@@ -72,7 +72,7 @@ impl Checkpoints {
         }
     }
 
-    /// Bytes that the directions of a part take, at most.
+    /// Maximum number of bytes of the directions of a part.
     pub fn block_bytes(&self) -> u64 {
         self.parts(0..1, 0..1).direction_bytes()
     }
@@ -82,8 +82,8 @@ impl Checkpoints {
         (self.down() + self.across()).saturating_sub(1)
     }
 
-    /// The parts of an anti-diagonal that the window's band crosses. They need what the waves before leave,
-    /// and nothing of each other.
+    /// The parts of an anti-diagonal that the window's band crosses. They depend on earlier waves, but not on each
+    /// other.
     pub fn wave(&self, wave: u32) -> Vec<Block> {
         let rows = (wave + 1).saturating_sub(self.across())..self.down().min(wave + 1);
         let parts = rows.map(|row| self.parts(row..row + 1, wave - row..wave - row + 1));
@@ -94,19 +94,19 @@ impl Checkpoints {
         parts.filter(crossed).collect()
     }
 
-    /// Whether nothing lies behind `part`.
+    /// Whether `part` is the last part of the block.
     pub fn is_last(&self, part: &Block) -> bool {
         (part.rows.end, part.cols.end) == (self.block.rows.end, self.block.cols.end)
     }
 
-    /// Keeps what `part` leaves.
+    /// Stores the edges that `part` leaves.
     pub fn leave(&mut self, part: &Block, edges: &Edges) {
         self.leave_below(part.rows.end, part.cols.start, &edges.horizontal);
         self.leave_right(part.rows.start, part.cols.end, &edges.vertical);
     }
 
-    /// The parts that the diagonal crosses on its way back from the last cell of the window's first `rows`
-    /// rows and `cols` columns, the last of them first; that is cut off behind the cell.
+    /// The parts that the diagonal crosses on the way back from the last cell of the window's first `rows` rows and
+    /// `cols` columns. The last part comes first and is cut off after that cell.
     pub fn parts_before(&self, rows: u32, cols: u32) -> impl Iterator<Item = Block> {
         let Range { start: first_row, .. } = self.block.rows;
         let Range { start: first_col, .. } = self.block.cols;
@@ -126,7 +126,7 @@ impl Checkpoints {
         })
     }
 
-    /// The edges that enter `part`, whose first cell is that of a part.
+    /// The edges that enter `part`. The first cell of `part` is that of one of the parts.
     pub fn entering(&self, part: &Block) -> Edges {
         let (row, col) = self.place(part.rows.start, part.cols.start);
         let above = &self.horizontal[row / self.side as usize];
@@ -147,15 +147,15 @@ impl Checkpoints {
         }
     }
 
-    /// Keeps what a block leaves below, from the column `col` of the window on, in the row before `row`;
-    /// nothing where no line lies there.
+    /// Stores the lower edge of a block, from column `col` of the window on, in the row before `row`. Does nothing if
+    /// no line passes there.
     pub fn leave_below(&mut self, row: u32, col: u32, values: &[[i32; 2]]) {
         let (row, col) = self.place(row, col);
         leave(&mut self.horizontal, row, self.side, col, values);
     }
 
-    /// Keeps what a block leaves on the right, from the row `row` of the window on, in the column before
-    /// `col`; nothing where no line lies there.
+    /// Stores the right edge of a block, from row `row` of the window on, in the column before `col`. Does nothing if
+    /// no line passes there.
     pub fn leave_right(&mut self, row: u32, col: u32, values: &[[i32; 2]]) {
         let (row, col) = self.place(row, col);
         leave(&mut self.vertical, col, self.side, row, values);
@@ -204,7 +204,7 @@ mod tests {
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
-    /// Notes where the blocks begin that are swept.
+    /// Records the first cells of the blocks that are swept.
     struct Noting(Vec<(u32, u32)>);
 
     fn not_asked_for<T>() -> Result<T, EngineError> {

@@ -1,4 +1,4 @@
-//! The CPU engine: pairs side by side in the lanes of vectors, or the rows of one pair, on all cores.
+//! The CPU engine: scores pairs in the lanes of vectors, or the rows of one pair, on all cores.
 
 mod alike;
 mod anchored;
@@ -35,21 +35,22 @@ use strip::{Fill, Rectangle};
 use sweeps::{striped_window, sweep, sweep_parts};
 use trace::{BandShape, Trace, holds_global};
 
-/// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
+/// Four times the widest vectors of 16 threads. It does not depend on the machine, so all machines do the same work.
 const ENOUGH_SWEEPS: u64 = 1 << 12;
-/// Short targets from which on scores are sooner found without the cells that they end in: several groups of the widest
+/// Number of short targets from which it is faster to find scores without their end cells: several groups of the widest
 /// vectors.
 const DATABASE: usize = 256;
-/// Groups of sweeps that a thread takes in one go.
+/// Maximum number of groups of sweeps in one piece of parallel work.
 const GROUPS: usize = 16;
-/// Cells of a band that is filled beside others, at most: their directions should stay in a cache. A matrix
-/// is looked up lane by lane, so that beyond the nearest cache it is no faster than strips (docs/ideas.md).
+/// Maximum number of cells of a band that is filled in the same vectors as others, so that the directions stay in a
+/// cache. A matrix is looked up lane by lane, so beyond the nearest cache that is no faster than strips
+/// (docs/ideas.md).
 const BAND_CELLS: u64 = 1 << 19;
 const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
-/// The same in mode global, whose strips are in wide lanes; and bytes of directions of all threads.
+/// The same in global mode, in which strips use wide lanes; and the bytes of directions of all threads.
 const GLOBAL_CELLS: u64 = 1 << 22;
 const GLOBAL_BYTES: u64 = 1 << 29;
-/// Bands of a group differ in fewer rows than this.
+/// Granularity of band heights when bands are grouped.
 const BAND_ROWS: u32 = 64;
 
 /// The CPU engine. Its parallel loops run on the current rayon pool.
@@ -65,7 +66,7 @@ impl Default for Cpu {
 }
 
 impl Cpu {
-    /// An engine on the fastest instruction set that the processor has.
+    /// Creates an engine for the fastest instruction set of the processor.
     pub fn new() -> Cpu {
         Cpu::on(InstructionSet::best())
     }
@@ -74,14 +75,14 @@ impl Cpu {
         Cpu { set }
     }
 
-    /// The narrowest lanes for the bands of queries of `rows` residues, if there are any narrow enough.
+    /// The narrowest lanes that hold the bands of queries of `rows` residues, if any do.
     fn width_for(&self, batch: &Batch, rows: i64) -> Option<Width> {
         let bound = rows * i64::from(batch.scoring.max_potential());
         let holds = |width: &Width| width.most(&batch.scoring).is_some_and(|most| bound <= most);
         [Width::W8, Width::W16].into_iter().find(holds)
     }
 
-    /// Whether bands are filled sooner side by side than one after another in strips.
+    /// Whether it is faster to fill the bands in the lanes of vectors than one after another in strips.
     fn goes_in_lanes(&self, (batch, windows): (&Batch, &[Window]), group: &[u32]) -> bool {
         let lanes = self.set.lanes(Width::W32.bytes()) as u64;
         let strips = |shape: BandShape| u64::from(shape.rows).div_ceil(lanes) * (shape.width() + 2 * lanes);
@@ -110,7 +111,8 @@ impl Engine for Cpu {
         let is_shared = sweeps.len() < threads;
         let scorer = Scorer { set: self.set, batch, sweeps: &sweeps, trials: &trials, is_shared };
         let lanes = self.set.lanes(Width::W8.bytes());
-        // Few pairs are spread over all threads; long ones one by one, since each may fill the lanes by itself.
+        // Few pairs are spread over all threads. Long pairs are separate pieces of work, because each may fill the
+        // lanes alone.
         let rows = |sweep: &&[Pair]| batch.query(swept(sweep).query).len();
         let is_long = |sweep: &&[Pair]| striped_window(self.set, &batch.scoring, rows(sweep)).is_some();
         let share = order.len().div_ceil(4 * threads);
@@ -208,7 +210,7 @@ impl Primitives for Cpu {
         };
         let mut order: Vec<u32> =
             (0..to_u32(windows.len())).filter(|place| shape(place).cells() <= most).collect();
-        // Bands of about one height and width go well side by side.
+        // Groups bands of similar height and width.
         order.par_sort_unstable_by_key(|place| {
             let shape = shape(place);
             (shape.rows.div_ceil(BAND_ROWS), shape.width(), *place)
@@ -300,7 +302,7 @@ impl Primitives for Cpu {
     }
 }
 
-/// Those windows of a group that can be traced side by side in mode global, in lanes of 16 bits: their scores are exact.
+/// The windows of a group that can be traced together in global mode, in 16-bit lanes: their scores are exact.
 fn of_whole_pairs(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> {
     let of = |&place: &u32| &windows[place as usize];
     let rows = group.iter().map(|place| of(place).query_end).max().unwrap_or(0);
@@ -308,14 +310,14 @@ fn of_whole_pairs(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> 
     group.iter().copied().filter(holds).collect()
 }
 
-/// Those windows of a group that can be traced side by side in mode glocal, in lanes of 16 bits: nothing but the band limits
-/// them, all columns of the group's band are letters of their targets, and their scores are exact.
+/// The windows of a group that can be traced together in glocal mode, in 16-bit lanes. Only the band limits them, all
+/// columns of the group's band are residues of their targets, and their scores are exact.
 fn of_whole_queries(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> {
     let of = |&place: &u32| &windows[place as usize];
     let limited = |window: &Window| window.cols() < window.query_end.saturating_add(window.band.deletions);
     let mut group: Vec<u32> = group.iter().copied().filter(|place| !limited(of(place))).collect();
     let shape = group.iter().map(of).map(BandShape::of).fold(BandShape::default(), BandShape::with);
-    // A band of so many deletions is that of a score no lower than this.
+    // A band with this many deletions belongs to a score of at least this value.
     let least = -batch.scoring.gap_cost(shape.deletions as usize + 1);
     let values = Values::of::<i16>(&Costs::new(&batch.scoring), shape.rows as usize);
     if values.is_none_or(|values| least < values.least_exact()) {

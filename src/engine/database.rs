@@ -1,4 +1,4 @@
-//! Queries against a database: the scores that count, without the cells that they end in.
+//! Queries against a database: the scores that count, without the cells in which the hits end.
 
 use crate::engine::Engine;
 use crate::terms::alignment::Hit;
@@ -6,10 +6,11 @@ use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
-/// Pairs that are scored at a time, about, where an engine scores pairs alone: this bounds the memory.
+/// Approximate number of pairs per call of an engine that scores only pairs; this bounds the memory.
 pub const PAIRS: usize = 1 << 16;
 
-/// A query that meets the short targets ([`crate::terms::batch::Sequences::longest_short`]), and the least score that counts.
+/// A query that is scored against the short targets ([`crate::terms::batch::Sequences::longest_short`]), and the lowest
+/// score that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub query: u32,
@@ -20,7 +21,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The pair with a whole target.
+    /// The query's pair with a whole target.
     pub fn pair(&self, batch: &Batch, target: u32) -> Pair {
         Pair { query: self.query, target, start: 0, own: 0, end: to_u32(batch.target(target).len()) }
     }
@@ -33,7 +34,7 @@ pub struct TargetScore {
     pub score: i32,
 }
 
-/// The answer of an engine that scores pairs alone ([`Engine::score_database`]).
+/// The answer of an engine that scores only pairs ([`Engine::score_database`]).
 pub fn by_pairs<E: Engine + ?Sized>(
     engine: &mut E,
     batch: &Batch,

@@ -1,21 +1,21 @@
-//! Direction matrices: 4 bits a cell, 8 cells a word, and where each cell's bits lie.
+//! Direction matrices: 4 bits per cell, 8 cells per word, and the layout of the cells.
 //!
-//! The bits of a cell (i, j): 2 bits say where H(i,j) came from ([`Source`]), one bit whether
-//! E(i,j+1) extends E(i,j) instead of opening at H(i,j), one bit the same of F(i+1,j) and F(i,j).
-//! At equal value a gap opens rather than extends, so that on the way back it closes as soon as it
-//! can. The last two are free where that E or F is 0 or less: no path comes through such a gap.
+//! The bits of a cell (i, j): 2 bits name the source of H(i,j) ([`Source`]), one bit says whether E(i,j+1) extends
+//! E(i,j) instead of opening at H(i,j), and one bit says the same of F(i+1,j) and F(i,j). At equal scores a gap opens
+//! rather than extends, so that it closes as early as possible on the way back. The last two bits are arbitrary if that
+//! E or F is 0 or less, because no path contains such a gap.
 //!
-//! All numbers of this coding are constants of this file.
+//! All constants of this encoding are defined in this file.
 
 use crate::engine::Window;
 use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
 use std::ops::Range;
 
-/// Where H of a cell came from, in the order in which equals are decided.
+/// The source of H of a cell. Ties are broken in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Source {
-    /// H is 0: the path starts behind this cell.
+    /// H is 0: the path starts after this cell.
     Stop = 0,
     /// From the cell diagonally above: a match or a mismatch.
     Diagonal = 1,
@@ -29,19 +29,19 @@ pub enum Source {
 pub const SOURCE_BITS: u32 = 2;
 /// All bits of a [`Source`].
 pub const SOURCE_MASK: u8 = (1 << SOURCE_BITS) - 1;
-/// Set where E of the next column extends a gap.
+/// Set if E of the next column extends a gap.
 pub const EXTEND_DELETION: u8 = 1 << SOURCE_BITS;
-/// Set where F of the next row extends a gap.
+/// Set if F of the next row extends a gap.
 pub const EXTEND_INSERTION: u8 = 2 << SOURCE_BITS;
-/// Bits of a cell.
+/// Bits per cell.
 pub const CELL_BITS: u32 = 4;
 /// All bits of a cell.
 pub const CELL_MASK: u8 = (1 << CELL_BITS) - 1;
-/// Cells of one word.
+/// Cells per word.
 pub const CELLS_PER_WORD: u32 = u32::BITS / CELL_BITS;
 
 impl Source {
-    /// The source that the lowest bits stand for.
+    /// The source that the lowest bits encode.
     #[inline(always)]
     pub fn of(bits: u8) -> Source {
         match bits & SOURCE_MASK {
@@ -53,8 +53,8 @@ impl Source {
     }
 }
 
-/// The step that a path takes at a cell on its way back, where `last` is the step that led to the cell: in a gap the
-/// path goes on as long as the gap was extended.
+/// The step that a path takes at a cell on its way back, where `last` is the step that led to the cell. In a gap, the
+/// path continues the gap as long as the gap was extended.
 #[inline(always)]
 pub fn next_source(last: Source, bits: u8) -> Source {
     match last {
@@ -64,17 +64,17 @@ pub fn next_source(last: Source, bits: u8) -> Source {
     }
 }
 
-/// A rectangle of a window whose directions lie together.
+/// A rectangle of a window whose directions are stored together.
 ///
-/// Rows are dealt to lanes, `rows_per_lane` to each; a lane handles its rows of a column in one step
-/// and, where `skew` is 1, one column later than the lane above. Of each lane the `stored` steps
-/// that the band crosses are kept, `words` of 8 rows each. Where that is every step the words of a step
-/// lie together, `(step * lanes + lane) * words + row / 8`, as they are written side by side; else
-/// those of a lane, `(lane * stored + step) * words + row / 8`, as they are written one after another.
-/// Where a lane holds a single row, a word has 8 of its steps instead: `step / 8 * lanes + lane`.
+/// Rows are dealt to lanes, `rows_per_lane` to each. A lane handles its rows of a column in one step and, if `skew` is
+/// 1, one column later than the lane above. The `stored` steps of each lane that the band crosses are kept, in `words`
+/// words of 8 rows each. If every step is kept, the words of a step are contiguous, `(step * lanes + lane) * words +
+/// row / 8`, because lanes write them together. Otherwise the words of a lane are contiguous, `(lane * stored + step) *
+/// words + row / 8`, because a lane writes them one after another. If a lane holds a single row, a word has 8 of its
+/// steps instead: `step / 8 * lanes + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Window row of the tile's first row; negative where rows above the window pad the tile.
+    /// Window row of the tile's first row; negative if rows above the window pad the tile.
     pub row: i32,
     /// Window column of the tile's first column.
     pub col: u32,
@@ -82,11 +82,11 @@ pub struct Tile {
     pub lanes: u32,
     pub rows_per_lane: u32,
     pub skew: u32,
-    /// First column, in the tile, that the band reaches in the tile's first row.
+    /// First column of the tile that the band reaches in the tile's first row.
     pub band_first: i32,
-    /// Kept steps of each lane.
+    /// Number of kept steps of each lane.
     pub stored: u32,
-    /// First word among those of its window's part.
+    /// Index of its first word in the part that holds its window.
     pub offset: u64,
 }
 
@@ -185,8 +185,8 @@ impl Tile {
         to_u32(first.clamp(0, i64::from(self.steps() - self.stored)))
     }
 
-    /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`;
-    /// `None` where it is not kept.
+    /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`, or `None` if the
+    /// cell is not kept.
     pub fn place(&self, row: u32, col: u32) -> Option<(u64, u32)> {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
         let step =
@@ -204,7 +204,7 @@ impl Tile {
         Some((word, CELL_BITS * (k % CELLS_PER_WORD)))
     }
 
-    /// Sets the bits of the cell at window row `row` and column `col`, where they are kept.
+    /// Sets the bits of the cell at window row `row` and column `col`, if the cell is kept.
     pub fn set(&self, words: &mut [u32], row: i32, col: u32, bits: u8) {
         if let Some((word, shift)) = self.place((row - self.row).cast_unsigned(), col - self.col) {
             words[to_usize(self.offset + word)] |= u32::from(bits) << shift;
@@ -217,7 +217,7 @@ impl Tile {
     }
 }
 
-/// Words in a vector, or in memory that a device has mapped.
+/// Words in a vector, or in mapped memory of a device.
 pub type Words = Box<dyn AsRef<[u32]> + Send + Sync>;
 
 /// The directions of some windows.
@@ -238,13 +238,13 @@ impl Directions {
         Directions::new(layout, Box::new(words))
     }
 
-    /// Directions of windows that lie together in `words`.
+    /// Directions of windows that share `words`.
     pub fn new(layout: Layout, words: Words) -> Directions {
         let windows = layout.windows.into_iter().map(|tiles| (0, tiles)).collect();
         Directions { parts: vec![words], tiles: layout.tiles, windows }
     }
 
-    /// Adds the windows of `behind` at the end.
+    /// Appends the windows of `behind`.
     pub fn append(&mut self, behind: Directions) {
         let (parts, tiles) = (self.parts.len(), self.tiles.len());
         self.parts.extend(behind.parts);
@@ -254,24 +254,24 @@ impl Directions {
         self.windows.extend(behind.windows.into_iter().map(moved));
     }
 
-    /// A reader of one window's cells.
+    /// Returns a reader of one window's cells.
     pub fn window(&self, index: usize) -> Cells<'_> {
         let (part, tiles) = &self.windows[index];
         Cells { words: (*self.parts[*part]).as_ref(), tiles: &self.tiles[tiles.clone()], last: 0 }
     }
 }
 
-/// Where the tiles of some windows lie among words that are still to be filled.
+/// The layout of the tiles of some windows in words that are yet to be filled.
 #[derive(Debug, Default)]
 pub struct Layout {
     pub tiles: Vec<Tile>,
     windows: Vec<Range<usize>>,
-    /// Words of all tiles.
+    /// Number of words of all tiles.
     pub words: u64,
 }
 
 impl Layout {
-    /// Adds a window of these tiles, behind what is there; returns its tiles with their offsets.
+    /// Appends a window with these tiles, and returns the tiles with their offsets.
     pub fn push_window(&mut self, tiles: impl IntoIterator<Item = Tile>) -> &[Tile] {
         let first = self.tiles.len();
         for mut tile in tiles {
@@ -284,7 +284,7 @@ impl Layout {
     }
 }
 
-/// Reads the cells of one window. It remembers the tile of the last cell, since a path stays long in a tile.
+/// Reads the cells of one window. It remembers the tile of the last cell, because a path stays in a tile for long.
 pub struct Cells<'a> {
     words: &'a [u32],
     tiles: &'a [Tile],
@@ -292,11 +292,10 @@ pub struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// The four bits of the cell at window row `row` and window column `col`; `None` where they are
-    /// not kept.
+    /// The four bits of the cell at window row `row` and window column `col`, or `None` if the cell is not kept.
     pub fn get(&mut self, row: u32, col: u32) -> Option<u8> {
         if !self.tiles.get(self.last)?.holds(row, col) {
-            // Most often the path goes on in the tile above.
+            // The path usually continues in the tile above.
             let order =
                 (0..=self.last.min(self.tiles.len() - 1)).rev().chain(self.last + 1..self.tiles.len());
             self.last = { order }.find(|&index| self.tiles[index].holds(row, col))?;
@@ -314,7 +313,7 @@ mod tests {
     use crate::terms::bounds::Band;
     use std::collections::HashSet;
 
-    /// Every cell of the band has a place of its own inside the tile, whatever the shape.
+    /// Every cell of the band has a unique position inside the tile, whatever the shape.
     #[test]
     fn places_are_distinct_and_cover_the_band() {
         for (lanes, rows_per_lane, skew) in [(1, 8, 0), (4, 8, 0), (8, 5, 1), (4, 16, 1)] {

@@ -1,16 +1,16 @@
-//! The host's memory that the checkpoints of long alignments may take, for all engines of a run on devices.
+//! Host memory for the checkpoints of long alignments, shared by all device engines of a run.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Memory limit that concurrent callers share for checkpoints. A caller blocks until its share is free, and never holds
-/// a share while it asks for another, so that all get on.
+/// Memory limit that concurrent callers share for checkpoints. A caller blocks until its share is free. It never holds
+/// a share while it asks for another, so there is no deadlock.
 pub struct EdgeRoom {
     bytes: u64,
     taken: Mutex<u64>,
     given_back: Condvar,
 }
 
-/// A caller's share, until it is dropped.
+/// A caller's share, released on drop.
 pub struct Share {
     room: Arc<EdgeRoom>,
     bytes: u64,
@@ -21,7 +21,7 @@ impl EdgeRoom {
         EdgeRoom { bytes, taken: Mutex::new(0), given_back: Condvar::new() }
     }
 
-    /// Takes a share of `bytes`, or of all that there is where that is less.
+    /// Takes a share of `bytes`, or of the whole limit if that is less.
     pub fn take(self: &Arc<Self>, bytes: u64) -> Share {
         let bytes = bytes.min(self.bytes);
         let mut taken = self.lock();
@@ -32,7 +32,7 @@ impl EdgeRoom {
         Share { room: Arc::clone(self), bytes }
     }
 
-    /// The number is whole even where a thread has panicked with the lock.
+    /// The number is consistent even if a thread panicked while it held the lock.
     fn lock(&self) -> MutexGuard<'_, u64> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,7 +59,7 @@ mod tests {
                 let (room, now, most) = (&room, &now, &most);
                 scope.spawn(move || {
                     for turn in 0..200 {
-                        // Now and then more than there is at all.
+                        // Some workers ask for more than the whole limit.
                         let bytes = [1, 3, 4, 10, 25][(worker + turn) % 5];
                         let taken = room.take(bytes);
                         most.fetch_max(now.fetch_add(taken.bytes, SeqCst) + taken.bytes, SeqCst);

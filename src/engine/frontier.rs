@@ -1,4 +1,4 @@
-//! The edges between the part of a matrix that is swept and the rest: all that scoring a long pair has to keep.
+//! The edges between the swept part of a matrix and the rest: the only state that scoring a long pair keeps.
 
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::{Block, Edges};
@@ -7,7 +7,7 @@ use crate::terms::casts::to_u32;
 use std::ops::Range;
 
 /// A block cut into parts of `side` x `side` cells, swept by anti-diagonals of parts. It keeps only the edges that the
-/// next anti-diagonal needs: 8 bytes a row, 8 bytes a column and 4 bytes a row of parts.
+/// next anti-diagonal needs: 8 bytes per row, 8 bytes per column and 4 bytes per row of parts.
 #[derive(Debug)]
 pub struct Frontier {
     block: Block,
@@ -16,12 +16,12 @@ pub struct Frontier {
     horizontal: Vec<[i32; 2]>,
     /// `[H, E]` of the column before the next part of each row.
     vertical: Vec<[i32; 2]>,
-    /// For each row of parts, H of the cell diagonally above the next part's first.
+    /// For each row of parts, H of the cell diagonally above the next part's first cell.
     corners: Vec<i32>,
 }
 
 impl Frontier {
-    /// The frontier of a block that `edges` enter, and of which nothing is swept.
+    /// The frontier of a block that `edges` enter, before any part is swept.
     pub fn new(block: &Block, edges: Edges, side: u32) -> Frontier {
         let down = block.rows.len().div_ceil(side as usize);
         let border = |values: Vec<[i32; 2]>, len: usize| match values.is_empty() {
@@ -40,18 +40,18 @@ impl Frontier {
         }
     }
 
-    /// What leaves the block, once all of it is swept.
+    /// The edges that leave the block, once all parts are swept.
     pub fn into_edges(self) -> Edges {
         Edges { corner: 0, horizontal: self.horizontal, vertical: self.vertical }
     }
 
-    /// Anti-diagonals of parts.
+    /// Number of anti-diagonals of parts.
     pub fn waves(&self) -> u32 {
         let across = self.block.cols.len().div_ceil(self.side as usize);
         to_u32((self.corners.len() + across).saturating_sub(1))
     }
 
-    /// The parts of an anti-diagonal: they need what the waves before leave, and nothing of each other.
+    /// The parts of an anti-diagonal. They depend on earlier waves, but not on each other.
     pub fn wave(&self, wave: u32) -> Vec<Block> {
         let (down, across) =
             (to_u32(self.corners.len()), to_u32(self.block.cols.len().div_ceil(self.side as usize)));
@@ -79,12 +79,12 @@ impl Frontier {
         }
     }
 
-    /// Keeps what `part` leaves. Its wave is done before the next begins.
+    /// Stores the edges that `part` leaves. A wave must be complete before the next one begins.
     pub fn leave(&mut self, part: &Block, edges: &Edges) {
         let (rows, cols) = self.places(part);
-        // The next part to the right has the cell above this one's last column at its corner.
+        // The corner of the next part to the right is the cell above this part's last column.
         self.corners[rows.start / self.side as usize] = self.horizontal[cols.end - 1][0];
-        // The last row of parts leaves nothing below that is needed, and may leave nothing at all.
+        // No part needs the lower edge of the last row of parts, which may have none.
         if edges.horizontal.len() == cols.len() {
             self.horizontal[cols].copy_from_slice(&edges.horizontal);
         }
@@ -100,7 +100,7 @@ impl Frontier {
     }
 }
 
-/// The better of two hits, of which the second is counted from a part's first cell.
+/// Returns the better of two hits. The second is counted from a part's first cell.
 pub fn better(best: Hit, hit: Hit, part: &Block) -> Hit {
     let hit = Hit {
         query_end: hit.query_end + part.rows.start,

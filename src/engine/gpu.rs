@@ -1,9 +1,9 @@
 //! The GPU engine: the recurrence in WGSL kernels, through wgpu.
 //!
-//! A query that fits one tile takes one task a sweep, most often of one pair; several short ones share a workgroup. Longer
-//! queries are cut into strips of rows and their targets into runs of columns; the tiles of such a
-//! grid run in waves along its anti-diagonals, and hand H, E and F on through edge buffers. Where few
-//! tiles stand side by side, whole strips run at once and wait for each other, as links of a chain.
+//! A query that fits one tile has one task per sweep, usually of one pair; several short queries share a workgroup.
+//! Longer queries are cut into strips of rows and their targets into runs of columns. The tiles of such a grid run in
+//! waves along its anti-diagonals, and pass H, E and F on through edge buffers. If a grid has few concurrent tiles,
+//! whole strips run at once and wait for each other, as links of a chain.
 
 mod checkpoints;
 mod database;
@@ -54,22 +54,23 @@ use std::time::Duration;
 use variant::{DatabaseTiles, Kernel, Scores, TileVariant, Variant};
 use wgpu::BufferUsages;
 
-/// Stretches of targets that one thread looks at in one go.
+/// Minimum number of target stretches per piece of parallel work.
 const SPANNED: usize = 1 << 13;
-/// With fewer sweeps a call, beside the sweeps of other workers, a device waits too long for the last ones (docs/ideas.md).
+/// With fewer sweeps per call, next to the sweeps of other workers, a device waits too long for the last sweeps
+/// (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 3 << 13;
-/// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
+/// Chunks have a minimum length, so the last chunks usually take half the time of the others.
 const LAST_SWEEPS: u64 = 4;
-/// Long queries have few chunks. Halves of what other engines have give the device twice as many tiles side by side, for one
-/// column in ten more.
+/// Long queries have few chunks. Chunks of half the length that other engines use give the device twice as many
+/// concurrent tiles, at the cost of one column in ten more.
 const CHUNK_PER_WARM_UP: u32 = 4;
-/// With fewer short targets a device has too little to do for one query at a time.
+/// With fewer short targets, a single query gives a device too little to do.
 const DATABASE: usize = 1 << 10;
-/// Bytes of the checkpoints that all engines of a run may have at a time; they lie in two places while they
-/// come from the device.
+/// Maximum number of bytes of checkpoints that all engines of a run hold at once. Checkpoints exist twice while they
+/// are copied from the device.
 const EDGE_BYTES: u64 = 192 << 20;
 
-/// An open GPU; engines on it share its queue, its kernels and the targets that were uploaded last.
+/// An open GPU. Its engines share its queue, its kernels and the targets that were uploaded last.
 pub struct Card {
     pub(crate) runtime: Runtime,
     pipelines: Pipelines,
@@ -78,7 +79,7 @@ pub struct Card {
     databases: Databases,
     /// Kernels of scans, by name.
     pub(crate) scans: KernelCache<String>,
-    /// Whether strips may be chained: until one has waited in vain.
+    /// Whether strips may be chained. Cleared when a strip has given up waiting.
     chains: AtomicBool,
     edge_room: Arc<EdgeRoom>,
 }
@@ -129,17 +130,18 @@ impl Card {
         &self.runtime.device.name
     }
 
-    /// Whether nothing is known to have failed on it.
+    /// Whether no failure of the device is known.
     pub fn is_well(&self) -> bool {
         self.runtime.device.check().is_ok()
     }
 
-    /// The kernels that queries of `rows` rows will ask for, where that is known: the one for their scores, and for many
-    /// queries the one for their paths. Sweeps that serve several pairs need two for scores: one for all, one around hits.
+    /// The kernels that queries of `rows` rows will need, as far as that is known: the kernel for their scores, and for
+    /// many queries the kernel for their paths. Sweeps that serve several pairs need two score kernels: one for all
+    /// pairs, one around hits.
     pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
         let scores = Scores::of(scoring, rows);
         if scores.letters() != Letters::Nucleotides {
-            // Proteins are most often searched for in databases.
+            // Proteins are usually searched for in databases.
             let tiles = DatabaseTiles::new(scores, self.runtime.device.subgroup).filter(|_| many);
             let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows)));
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
@@ -152,12 +154,12 @@ impl Card {
         tiles.chain(trace).collect()
     }
 
-    /// Compiles a kernel that will be asked for soon.
+    /// Compiles a kernel that will soon be needed.
     pub fn prepare(&self, kernel: Variant, scoring: &Scoring) {
         self.pipelines.prepare(&self.runtime.device, kernel, scoring);
     }
 
-    /// The packed targets on the device, of which `residues` will be there for whatever is submitted next.
+    /// The packed targets on the device. Those of `residues` are present for all work that is submitted later.
     fn targets(
         &self,
         targets: &Arc<Sequences>,
@@ -170,7 +172,7 @@ impl Card {
             match known.as_ref().filter(|known| known.held.is(targets, letters)) {
                 Some(known) => Arc::clone(known),
                 None => {
-                    // Another engine may still be at work on the old ones, and keeps them.
+                    // Another engine may still use the old targets, and keeps them.
                     let old = known.take().and_then(Arc::into_inner);
                     let new = Resident::new(&self.runtime.device, targets, letters, old);
                     if let Err(EngineError::OutOfMemory(_)) = new {
@@ -182,7 +184,7 @@ impl Card {
         };
         let sent = resident.send(&self.runtime, targets, residues);
         if let (Err(_), Ok(mut known)) = (&sent, self.targets.lock()) {
-            // The next try begins anew.
+            // The next attempt starts afresh.
             known.take_if(|known| Arc::ptr_eq(known, &resident));
         }
         sent.map(|()| resident)
@@ -198,39 +200,39 @@ pub struct Gpu {
     card: Arc<Card>,
     runner: Runner,
     queries: (Grown, Option<HeldSequences>),
-    /// Does what is not worth a round trip to the device.
+    /// Does work that is not worth a round trip to the device.
     host: Cpu,
     tuning: Tuning,
 }
 
-/// Where one way to the same answer becomes better than another; tests set it to reach both.
+/// Thresholds between equivalent methods; tests set them to reach both.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuning {
     /// The host fills directions of at most this many cells.
     pub few_cells: u64,
-    /// The same for scores and paths while the device is busy: they would wait behind long jobs.
+    /// The same for scores and paths while the device is busy, because they would wait for long jobs.
     pub few_while_busy: u64,
-    /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
+    /// With fewer concurrent tiles, much of a device is idle, so each tile gets more lanes.
     pub few_tiles: usize,
-    /// A sweep or a pair of more tiles is done in several jobs: this many have 96 MiB of tasks.
+    /// A sweep or a pair with more tiles is split into several jobs: this many tiles have 96 MiB of tasks.
     pub many_tiles: u64,
     pub alike: Alike,
     pub chains: Chains,
 }
 
-/// Long pairs that are alike, of which the host computes few cells sooner than a device computes all. Both numbers are for one
-/// thread of the host.
+/// Long similar pairs, of which the host computes few cells before a device could compute all. Both numbers are for one
+/// host thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Alike {
-    /// Fewer columns are sooner scored by the device.
+    /// With fewer columns, the device is faster.
     pub cols: usize,
-    /// The host computes at most one in so many cells before it leaves a pair to the device; none at all if this is the most
-    /// that there is.
+    /// The host computes at most one in this many cells before it leaves a pair to the device. With [`u64::MAX`], it
+    /// computes none.
     pub share: u64,
 }
 
 impl Alike {
-    /// The same for so many threads.
+    /// The thresholds for `threads` host threads.
     fn beside(self, threads: usize) -> Alike {
         let threads = threads.max(1);
         let share = if self.share == u64::MAX {
@@ -242,20 +244,20 @@ impl Alike {
     }
 }
 
-/// Chained strips: tiles that wait for what the ones above leave while all of them run.
+/// Chained strips: tiles that run concurrently and wait for the values of the tile above.
 #[derive(Clone, Copy, Debug)]
 pub struct Chains {
-    /// Strips side by side, as long as fewer can be had by more rows in each.
+    /// Maximum number of concurrent strips, as long as taller strips can reduce the number.
     pub strips: usize,
     /// Columns of a strip in one dispatch.
     pub cols: u32,
-    /// Cells of a dispatch, which nothing can cut short: a few hundredths of a second for a quick device, and for a
-    /// slow one less than a watchdog grants.
+    /// Cells of a dispatch, which cannot be interrupted: a few hundredths of a second on a fast device, and on a slow
+    /// one less than a watchdog allows.
     pub cells: u64,
-    /// How often a strip asks in vain before the job is done in another way: a device may let strips wait for one
-    /// that it does not run at all.
+    /// Number of polls after which a strip gives up and the job is done in another way. A device may make strips wait
+    /// for a strip that it does not run at all.
     pub patience: u32,
-    /// Whether there are chains on devices, too, whose lanes don't exchange values inside a subgroup.
+    /// Whether to chain strips also on devices whose lanes don't exchange values inside a subgroup.
     pub everywhere: bool,
 }
 
@@ -289,13 +291,14 @@ impl Gpu {
         Gpu { tuning, ..self }
     }
 
-    /// Time of kernels so far by the device's clock, zero where it has none: of submissions that this engine's jobs led, with
-    /// jobs of other engines in them. All engines of a device together have each once.
+    /// Kernel time so far by the device's clock, or zero if the device has none. It covers the submissions that this
+    /// engine's jobs led, including jobs of other engines in them. Summed over all engines of a device, each submission
+    /// counts once.
     pub fn kernel_time(&self) -> Duration {
         self.runner.kernel_time()
     }
 
-    /// What plans have to know of the device.
+    /// Device properties that plans depend on.
     fn limits(&self) -> DeviceLimits {
         let device = &self.card.runtime.device;
         DeviceLimits {
@@ -335,7 +338,7 @@ impl Gpu {
             let pack = |words: Range<usize>, packed: &mut [u32]| {
                 letters.pack_queries(queries.codes(), words, packed);
             };
-            // Tiles count those in front of a query, too.
+            // Tiles also count the residues before a query.
             let new = HeldSequences::new(queries, letters, i32::MAX as u32)?;
             runtime.upload(&buffer, 0..words, pack)?;
             *held = Some(new);
@@ -367,8 +370,7 @@ impl Gpu {
         self.runner.finish(&self.card.runtime, pending)
     }
 
-    /// Runs the jobs, two of them under way at a time, and passes each answer on with what came with
-    /// its job.
+    /// Runs the jobs, with up to two in flight, and passes each answer on with the data that came with its job.
     fn run_all<T>(
         &mut self,
         batch: &Batch,
@@ -381,7 +383,7 @@ impl Gpu {
             let job = next(self.card.runtime.pace.cells());
             let begun = job.map(|(job, with)| Ok((self.begin(batch, inputs, &job)?, with))).transpose();
             if let (Err(_), Some((pending, _))) = (&begun, under_way.take_if(|_| begun.is_err())) {
-                // It may still wait to be submitted, and until then nothing that it reads may be written anew.
+                // The job may not have been submitted yet; until then its inputs must not be overwritten.
                 let _ = self.finish(pending);
             }
             let begun = begun?;
@@ -396,7 +398,7 @@ impl Gpu {
     }
 }
 
-/// The residues from the first to the last of the stretches of targets that some items take.
+/// The range from the first to the last residue of the target stretches that some items read.
 fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols) + Sync) -> Range<usize> {
     let place = |target: u32, col: u32| batch.targets.start(target as usize) + col as usize;
     let residues = |item: &I| {
@@ -407,17 +409,17 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
     items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
-/// How kernels find a batch's substitution scores.
+/// How kernels look up a batch's substitution scores.
 fn scores_of(batch: &Batch) -> Scores {
     Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
 }
 
-/// The residues of the targets that windows take.
+/// The range of target residues that windows read.
 fn window_residues(batch: &Batch, windows: &[Window]) -> Range<usize> {
     span(batch, windows, |window| (window.target, window.start..window.target_end))
 }
 
-/// The residues of the target that a block takes.
+/// The range of target residues that a block reads.
 fn residues_of(batch: &Batch, block: &Block) -> Range<usize> {
     span(batch, std::slice::from_ref(block), |block| (block.window.target, block.target_cols()))
 }
@@ -438,7 +440,8 @@ impl Engine for Gpu {
         if !batch.scoring.mode.is_local() {
             return self.host.score(batch, pairs);
         }
-        // Kernels for pairs might have to be compiled for these alone where a database has its own.
+        // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
+        // these pairs.
         let is_database = batch.targets.len() >= DATABASE;
         if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
             return self.host.score(batch, pairs);
@@ -537,7 +540,7 @@ impl Primitives for Gpu {
         self.trace_legs(batch, blocks, legs).map(Some)
     }
 
-    /// Directions stay on the device, where there is more room than time to bring edges to the host.
+    /// Directions stay on the device: it has more room for them than time to send edges to the host.
     fn block_room(&self) -> BlockRoom {
         BlockRoom {
             side: 2 * BLOCK_ROWS,

@@ -1,4 +1,4 @@
-//! An engine that outlives its device's faults.
+//! An engine that survives faults of its device.
 
 use crate::engine::database::by_pairs;
 use crate::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
@@ -10,9 +10,9 @@ use crate::terms::scoring::Scoring;
 /// Work of an engine on some items.
 type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
 
-/// Wraps an engine. Work that does not fit its memory is halved and tried again. Where a fallback is
-/// given, it takes over when the device is lost or answers what can't be true. Codes of a file are proven before the
-/// engine reads them: all work of a run comes through here, and says which columns of which targets it reads.
+/// Wraps an engine. Work that does not fit its memory is halved and tried again. A fallback, if there is one, takes
+/// over when the device is lost or gives an impossible answer. Codes of a file are checked before the engine reads
+/// them: all work of a run passes through here, and names the target columns that it reads.
 pub struct Guarded {
     engine: Box<dyn Engine>,
     fallback: Option<Box<dyn FnOnce() -> Box<dyn Engine> + Send>>,
@@ -27,12 +27,12 @@ impl Guarded {
         Guarded { engine, fallback, notice: None }
     }
 
-    /// What the user should hear about a change of engine since the last call.
+    /// Message for the user about a change of engine since the last call.
     pub fn take_notice(&mut self) -> Option<String> {
         self.notice.take()
     }
 
-    /// Replaces the engine by the fallback, if there still is one and `error` calls for it.
+    /// Replaces the engine by the fallback, if one is left and `error` calls for it.
     pub fn fall_back(&mut self, error: &EngineError) -> bool {
         if matches!(error, EngineError::Unreadable(_)) {
             return false;
@@ -46,8 +46,8 @@ impl Guarded {
         true
     }
 
-    /// Runs `work` on the whole of `items`, or on halves where memory is short; `join` puts the
-    /// answers of two neighbouring parts together.
+    /// Runs `work` on all `items`, or on halves if memory is short. `join` concatenates the answers of two neighboring
+    /// parts.
     fn halving<I, T>(
         &mut self,
         items: &[I],
@@ -82,7 +82,7 @@ impl Engine for Guarded {
         })
     }
 
-    /// Where memory is short, pairs are scored instead, which can be halved.
+    /// If memory is short, pairs are scored instead, because these can be halved.
     fn score_database(
         &mut self,
         batch: &Batch,
@@ -119,7 +119,7 @@ impl Engine for Guarded {
     }
 }
 
-/// An engine's answers, if there is one for each of `count` items.
+/// Returns an engine's answers, if there is one for each of `count` items.
 fn one_each<T>(count: usize, answers: T, len: impl Fn(&T) -> usize) -> Result<T, EngineError> {
     match len(&answers) {
         given if given == count => Ok(answers),
@@ -127,7 +127,7 @@ fn one_each<T>(count: usize, answers: T, len: impl Fn(&T) -> usize) -> Result<T,
     }
 }
 
-/// Proves the codes that windows hold.
+/// Checks the codes of windows.
 fn prove(batch: &Batch, windows: &[Window]) -> Result<(), EngineError> {
     batch.prove(windows.iter().map(|window| (window.target, window.start..window.target_end)))
 }
@@ -140,7 +140,7 @@ mod tests {
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
-    /// Refuses more than `most` items at once; is lost at its `lost_at`-th call.
+    /// Refuses more than `most` items at once, and is lost at its `lost_at`-th call.
     struct Faulty {
         most: usize,
         lost_at: usize,
@@ -211,7 +211,7 @@ mod tests {
         (0..9).map(|window| paths.runs(window).unwrap().collect()).collect()
     }
 
-    /// Gives an answer too few to each question.
+    /// Gives one answer too few to each call.
     struct Short(Plain);
 
     impl Engine for Short {

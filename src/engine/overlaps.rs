@@ -1,9 +1,9 @@
-//! Overlaps of at least one letter with a letter, where gaps alone would score more.
+//! Overlaps that align at least one pair of residues, if gaps alone would score more.
 //!
-//! Both ends of an overlap are free, so gaps alone are a path from border to border, which is no overlap. It scores less
-//! than nothing by a gap of one letter at least. So an end that scores more has letters that meet, and only the others are
-//! looked at again, here: in two layers, one of all paths and one of those that have a letter that meets a letter
-//! already. That takes a byte a cell, and it is done where hardly any letters of two short sequences agree.
+//! Both ends of an overlap are free, so gaps alone form a path from border to border, which is no overlap. Their score
+//! is negative by at least a gap of one residue. An end that scores more therefore aligns some residues. Only the other
+//! ends are examined again here, in two layers: one of all paths, and one of the paths that have already aligned
+//! residues. This takes a byte per cell, and is needed only if two short sequences have hardly any residues in common.
 
 use crate::engine::directions::next_source;
 use crate::engine::paths::push_steps;
@@ -19,7 +19,7 @@ use rayon::prelude::*;
 const LAYER_BITS: u32 = 4;
 const LAYER_MASK: u8 = (1 << LAYER_BITS) - 1;
 
-/// Whether gaps alone may score as much as this best end of a pair.
+/// Whether gaps alone may score as much as the best end of a pair.
 pub fn may_be_empty(scoring: &Scoring, best: &Hit) -> bool {
     scoring.mode == AlignmentMode::Overlap && !best.is_none() && i64::from(best.score) <= -scoring.gap_cost(1)
 }
@@ -38,7 +38,7 @@ pub fn best(batch: &Batch, pair: &Pair) -> Hit {
     best
 }
 
-/// Gives windows whose path is gaps alone the path of an overlap.
+/// Replaces paths that consist only of gaps by the path of an overlap.
 pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
     if batch.scoring.mode != AlignmentMode::Overlap {
         return;
@@ -71,7 +71,7 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
         match last {
             Source::Stop => break,
             Source::Diagonal => {
-                // Before the first letters that meet, all paths will do.
+                // Before the first aligned residues, all paths are allowed.
                 (rows, cols, shift) = (rows - 1, cols - 1, 0);
             }
             Source::Deletion => cols -= 1,
@@ -82,8 +82,8 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
     runs
 }
 
-/// Runs the recurrence in both layers. `cell` gets each cell's row, column, the H of paths with letters that meet, and
-/// its directions: those of such paths above those of all.
+/// Runs the recurrence in both layers. `cell` receives each cell's row, column, the H of paths with aligned residues,
+/// and its directions: those of such paths in the upper bits, those of all paths in the lower bits.
 fn two_layers(
     query: &[u8],
     target: &[u8],
@@ -92,7 +92,7 @@ fn two_layers(
     mut cell: impl FnMut(usize, usize, i32, u8),
 ) {
     let costs = [scoring.gap_open + scoring.gap_extend, scoring.gap_extend];
-    // [H(i-1,j), F(i,j)] of all paths, and of those with letters that meet.
+    // [H(i-1,j), F(i,j)] of all paths, and of the paths with aligned residues.
     let mut above: Vec<_> = edges.horizontal.iter().map(|&all| (all, [IMPOSSIBLE; 2])).collect();
     let mut corner = edges.corner;
     for (i, (&q, &[left, mut all_e])) in query.iter().zip(&edges.vertical).enumerate() {

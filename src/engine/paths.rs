@@ -1,5 +1,5 @@
-//! Paths as engines leave them: runs of equal steps from the end of the path, a word each, and a zero behind the
-//! last where there is room.
+//! Paths in the form that engines store: runs of equal steps, from the end of the path, one word per run, followed by a
+//! zero if there is room.
 
 use crate::engine::Source;
 use crate::engine::directions::{SOURCE_BITS, Words};
@@ -11,30 +11,30 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Leg {
     pub stand: Stand,
-    /// The blocks that it may go through; none where it stays where it is.
+    /// The blocks that it may cross; empty if the path does not move.
     pub blocks: Range<usize>,
 }
 
-/// Where a path stands on its way back.
+/// The position of a path on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stand {
-    /// Rows and columns of its window up to its next cell, which is the last of them.
+    /// Rows and columns of its window up to and including its next cell.
     pub rows: u32,
     pub cols: u32,
-    /// The step that led to the cell: a gap may go on there. [`Source::Diagonal`] at the window's last cell, and
-    /// [`Source::Stop`] where the path begins.
+    /// The step that led to the cell; the next step may continue that gap. [`Source::Diagonal`] at the window's last
+    /// cell, and [`Source::Stop`] if the path is complete.
     pub layer: Source,
 }
 
-/// Steps of a run, at most.
+/// Maximum number of steps of a run.
 const MOST_STEPS: u32 = u32::MAX >> SOURCE_BITS;
 
-/// The word of a run: the bits of its [`Source`], and its length above them.
+/// The word of a run: the bits of its [`Source`], with its length above them.
 pub fn run_word(len: u32, source: Source) -> u32 {
     len << SOURCE_BITS | source as u32
 }
 
-/// Adds `len` steps, at most [`MOST_STEPS`], to the runs of a path.
+/// Appends `len` steps, at most [`MOST_STEPS`], to the runs of a path.
 pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: Source) {
     match runs.last_mut() {
         Some(last) if Source::of(low_u8(*last)) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) => {
@@ -47,14 +47,14 @@ pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: Source) {
 /// The paths of some windows.
 #[derive(Default)]
 pub struct Paths {
-    /// The words, in parts as they were made.
+    /// The words, in the parts in which they were made.
     parts: Vec<Words>,
-    /// Part and words of each window's path; no words where it has none.
+    /// Part and word range of each window's path; an empty range if there is none.
     places: Vec<(u32, Range<u32>)>,
 }
 
 impl Paths {
-    /// No path for any of `count` windows.
+    /// Returns no path for each of `count` windows.
     pub fn none(count: usize) -> Paths {
         Paths { parts: Vec::new(), places: vec![(0, 0..0); count] }
     }
@@ -64,12 +64,12 @@ impl Paths {
         self.places.len()
     }
 
-    /// The paths of windows whose runs these are.
+    /// The paths of windows with these runs.
     pub fn of(runs: Vec<Vec<u32>>) -> Paths {
         let mut paths = Paths::default();
         for mut words in runs {
             if words.is_empty() {
-                // A path without a step needs its zero.
+                // A path without steps is a zero word.
                 words.push(0);
             }
             let place = 0..to_u32(words.len());
@@ -78,14 +78,14 @@ impl Paths {
         paths
     }
 
-    /// Adds the paths of further windows, which lie at `places` of `words`.
+    /// Appends the paths of further windows, whose words are the ranges `places` of `words`.
     pub fn push(&mut self, words: Words, places: impl IntoIterator<Item = Range<u32>>) {
         let part = to_u32(self.parts.len());
         self.parts.push(words);
         self.places.extend(places.into_iter().map(|place| (part, place)));
     }
 
-    /// Gives some of the windows their paths, which lie at their places of `words`.
+    /// Sets the paths of some windows, given each window and its range of `words`.
     pub fn put(&mut self, words: Words, places: impl IntoIterator<Item = (u32, Range<u32>)>) {
         let part = to_u32(self.parts.len());
         self.parts.push(words);
@@ -94,7 +94,7 @@ impl Paths {
         }
     }
 
-    /// Gives the windows at `places` the paths of `others`, in their order.
+    /// Sets the paths of the windows at `places` to those of `others`, in order.
     pub fn put_all(&mut self, places: &[u32], others: Paths) {
         let parts = to_u32(self.parts.len());
         self.parts.extend(others.parts);
@@ -103,26 +103,26 @@ impl Paths {
         }
     }
 
-    /// The windows that have no path.
+    /// The windows without a path.
     pub fn missing(&self) -> Vec<u32> {
         let missing = (0..).zip(&self.places).filter(|(_, (_, words))| words.is_empty());
         missing.map(|(index, _)| index).collect()
     }
 
-    /// Adds the paths of `behind` at the end.
+    /// Appends the paths of `behind`.
     pub fn append(&mut self, behind: Paths) {
         let parts = to_u32(self.parts.len());
         self.parts.extend(behind.parts);
         self.places.extend(behind.places.into_iter().map(|(part, place)| (part + parts, place)));
     }
 
-    /// The paths of two sets of windows, the second behind the first.
+    /// The paths of two sets of windows, concatenated.
     pub fn joined(mut first: Paths, second: Paths) -> Paths {
         first.append(second);
         first
     }
 
-    /// Runs of window `index`, from the end of its path; `None` where it has none.
+    /// Runs of window `index`, from the end of its path, or `None` if it has none.
     pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Op)> + '_> {
         let op = |source| match source {
             Source::Deletion => Op::Deletion,
@@ -132,7 +132,7 @@ impl Paths {
         self.steps(index).map(|runs| runs.map(move |(len, source)| (len, op(source))))
     }
 
-    /// The same, with the source of each run's steps.
+    /// Like `runs`, but with the source of each run's steps.
     pub fn steps(&self, index: usize) -> Option<impl Iterator<Item = (u32, Source)> + '_> {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();

@@ -1,7 +1,7 @@
-//! The specification: Gotoh's recurrence, cell by cell, as the front page gives it.
+//! The specification: Gotoh's recurrence, cell by cell, as on the front page of the crate.
 //!
-//! Every other engine is held against this one. It keeps one row of the matrix at a time and writes
-//! every direction of a window, without a band.
+//! All other engines are tested against this one. It keeps a single row of the matrix and stores every direction of a
+//! window, without a band.
 
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
 use crate::engine::overlaps;
@@ -15,10 +15,10 @@ use crate::terms::casts::{to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 
-/// The value of a gap that can't be: far below any score, and far from overflow.
+/// The value of an impossible gap: far below any score, and far from overflow.
 pub const IMPOSSIBLE: i32 = -(1 << 30);
 
-/// The least that H can be: in modes other than local an alignment can't begin anew in the middle.
+/// The minimum of H: in modes other than local, an alignment cannot begin in the middle of the matrix.
 pub fn floor(scoring: &Scoring) -> i32 {
     if scoring.mode.is_local() { 0 } else { IMPOSSIBLE }
 }
@@ -33,7 +33,7 @@ impl Plain {
     }
 }
 
-/// A cell: H(i,j), the gaps that go on from it, E(i,j+1) and F(i+1,j), and its direction bits.
+/// A cell: H(i,j), the gaps E(i,j+1) and F(i+1,j) that leave it, and its direction bits.
 pub struct Decided {
     pub h: i32,
     pub e: i32,
@@ -41,9 +41,9 @@ pub struct Decided {
     pub bits: u8,
 }
 
-/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), `e` = E(i,j) and `f` = F(i,j). Of equals
-/// comes first: the stop, the diagonal, the deletion, the insertion; and a gap opens rather than
-/// extends. `first` is what a gap's first residue costs, `extend` each further one, and `floor` the least that H can be.
+/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), `e` = E(i,j) and `f` = F(i,j). Ties go to the stop, the
+/// diagonal, the deletion and the insertion, in this order, and a gap opens rather than extends. `first` is the penalty
+/// of a gap's first residue, `extend` that of each further one, and `floor` the minimum of H.
 #[inline(always)]
 pub fn decide(matched: i32, [e, f]: [i32; 2], floor: i32, [first, extend]: [i32; 2]) -> Decided {
     let h = matched.max(e).max(f).max(floor);
@@ -60,8 +60,8 @@ pub fn decide(matched: i32, [e, f]: [i32; 2], floor: i32, [first, extend]: [i32;
     Decided { h, e: opened.max(e - extend), f: opened.max(f - extend), bits }
 }
 
-/// Runs the recurrence over `query` x `target`, from `edges`, row by row; `cell` gets each cell's
-/// row, column, H and direction bits. Returns the edges that the block leaves.
+/// Runs the recurrence over `query` x `target`, from `edges`, row by row. `cell` receives each cell's row, column, H
+/// and direction bits. Returns the edges that the block leaves.
 pub fn recurrence(
     query: &[u8],
     target: &[u8],
@@ -98,7 +98,7 @@ pub fn recurrence(
     Edges { corner: 0, horizontal: above, vertical: behind }
 }
 
-/// Runs the recurrence over a block and keeps every direction.
+/// Runs the recurrence over a block and stores every direction.
 fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Directions {
     let tile = Tile::whole(to_u32(query.len()), to_u32(target.len()));
     let mut words = vec![0; to_usize(tile.words())];

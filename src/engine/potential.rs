@@ -1,5 +1,5 @@
-//! What alignments of a pair can still score behind each row, by words of the query that stand nowhere in the target
-//! (docs/algorithm.md, section 23).
+//! Bounds on the score that alignments of a pair can still gain after each row, from query words that are absent from
+//! the target (docs/algorithm.md, section 23).
 
 use crate::terms::alphabet::is_base;
 use crate::terms::bounds::twice_to_spoil;
@@ -7,27 +7,27 @@ use crate::terms::casts::{to_i32, to_i64};
 use crate::terms::scoring::{AlignmentMode, Scoring, Substitution};
 use std::ops::Range;
 
-/// A word of the target's letters stands in it by chance about once in this many times, as a power of 4.
+/// A random word occurs in the target with a probability of about 4 to the power of minus this.
 const RARE: u32 = 2;
-/// Letters of a word, at most: a bit for each word takes 32 MiB.
+/// Maximum word length in bases: one bit for each word takes 32 MiB.
 const LONGEST: u32 = 14;
 
-/// The most that local alignments gain behind each row.
+/// Maximum that local alignments can gain after each row.
 #[derive(Clone, Debug)]
 pub struct PotentialBehind {
-    /// By the number of rows before.
+    /// Indexed by the number of rows before.
     most: Vec<i32>,
-    /// The same of alignments that begin behind that row or a later one.
+    /// Maximum for alignments that begin after this number of rows or later.
     later: Vec<i32>,
-    /// Letters of the query in absent words.
+    /// Number of query bases in absent words.
     absent: usize,
-    /// What an absent word takes off, rounded up.
+    /// Minimum loss of score by an absent word, rounded up.
     word: i32,
 }
 
 impl PotentialBehind {
-    /// Of a query against a target, both as codes. `None` where nothing is known: in modes other than local, by a matrix, and
-    /// where words would have to be longer.
+    /// The bounds of a query against a target, both as codes. `None` if there is no bound: in modes other than local,
+    /// for a matrix, and if words would have to be longer.
     pub fn new(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<PotentialBehind> {
         let each = i64::from(scoring.max_potential());
         if matches!(scoring.substitution, Substitution::Matrix(_)) {
@@ -40,12 +40,12 @@ impl PotentialBehind {
             return None;
         }
         let absent = Words::of(target, letters).absent_from(query);
-        // Twice the most behind each row, from the last one up.
+        // Twice the maximum after each row, computed from the last row up.
         let mut most = vec![0i32; query.len() + 1];
         let (mut next, mut through) = (query.len() + 1, 0);
         let mut words = absent.iter().rev().peekable();
         for row in (0..query.len()).rev() {
-            // The first absent word that begins at this row or behind it.
+            // The first absent word that begins at this row or a later one.
             if let Some(&word) = words.next_if(|&&word| word - letters as usize >= row) {
                 next = word;
                 through = (2 * each - spoil + i64::from(most[word])).max(0);
@@ -59,34 +59,34 @@ impl PotentialBehind {
         Some(PotentialBehind { most, later, absent: absent.len() * letters as usize, word })
     }
 
-    /// The most behind the first `rows` rows, for each number of them in a range.
+    /// Maximum gain after the first `rows` rows, for each number in the range.
     pub fn behind(&self, rows: Range<usize>) -> &[i32] {
         &self.most[rows]
     }
 
-    /// The most that an alignment scores whose first row is behind the first `rows` rows.
+    /// Maximum score of an alignment whose first row comes after the first `rows` rows.
     pub fn from(&self, rows: usize) -> i32 {
         self.later[rows]
     }
 
-    /// What an alignment loses by an absent word, at least, rounded up.
+    /// Minimum loss of an alignment by an absent word, rounded up.
     pub fn word(&self) -> i32 {
         self.word
     }
 
-    /// Whether absent words have less than half of the query. They have nearly all of one that is foreign, and each lowers what can
-    /// be scored by one edit alone, so that little of the matrix could be left out.
+    /// Whether absent words cover less than half of the query. They cover nearly all of an unrelated query, and each
+    /// lowers the bound by only one edit, so that little of the matrix could be skipped.
     pub fn is_alike(&self) -> bool {
         2 * self.absent < self.most.len()
     }
 
-    /// The most that an alignment scores.
+    /// Maximum score of an alignment.
     pub fn whole(&self) -> i32 {
         self.later[0]
     }
 }
 
-/// The words of some letters that stand in a sequence, a bit each.
+/// The words of `letters` bases that occur in a sequence, one bit for each possible word.
 struct Words {
     letters: u32,
     bits: Vec<u64>,
@@ -104,8 +104,8 @@ impl Words {
         Words { letters, bits }
     }
 
-    /// The ends of words of `query` that stand nowhere in the sequence, none overlapping another; of those that may come next
-    /// always the one that ends first.
+    /// The ends of query words that are absent from the sequence. The words do not overlap, and the word that ends
+    /// first is always chosen next.
     fn absent_from(&self, query: &[u8]) -> Vec<usize> {
         let mut ends = Vec::new();
         let (mut words, mut first) = (Rolling::new(self.letters), 0);
@@ -121,12 +121,12 @@ impl Words {
     }
 }
 
-/// The word that ends at each letter, two bits a letter.
+/// The word that ends at each base, two bits per base.
 struct Rolling {
     word: u32,
     mask: u32,
     letters: u32,
-    /// Letters that can match since the last one that can't.
+    /// Number of bases since the last code that is not a base.
     run: u32,
 }
 
@@ -154,7 +154,7 @@ mod tests {
         potential.behind(0..query.len() + 1).to_vec()
     }
 
-    /// The most of all alignments whose first row is the first one.
+    /// Maximum over all alignments whose first row is the first one.
     fn most(query: &[u8], target: &[u8], scoring: &Scoring) -> i32 {
         let (open, extend) = (scoring.gap_open, scoring.gap_extend);
         let none = i32::MIN / 2;
@@ -177,13 +177,13 @@ mod tests {
     #[test]
     fn absent_words_by_hand() {
         let scoring = Scoring::dna(2, 4, 4, 2);
-        // Words of 4 letters: with 5 in the target, log4 of 5 is 1, and 3 more.
+        // Words of 4 bases: for a target of 5, log4 rounds down to 1, plus 3.
         let target = [0, 1, 2, 3, 0];
         let words = Words::of(&target, 4);
         assert_eq!(words.absent_from(&target), []);
         assert_eq!(words.absent_from(&[0, 1, 2, 2, 0, 1, 2, 3, 0, 0, 0, 0, 0]), [4, 10]);
         assert_eq!(words.absent_from(&[0, 1, 14, 3, 0]), [4], "a letter that matches nothing");
-        // A word that is absent loses 6, as a mismatch does.
+        // An absent word loses 6, as a mismatch does.
         assert_eq!(behind(&[0, 1, 2, 2, 0, 1], &target, &scoring), [6, 10, 8, 6, 4, 2, 0]);
         assert_eq!(behind(&target, &target, &scoring), [10, 8, 6, 4, 2, 0]);
         let is_alike =

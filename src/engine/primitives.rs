@@ -1,5 +1,5 @@
-//! What paths are made of: directions, the edges between blocks, and tracebacks over them. Each engine brings the
-//! operations, and [`all_paths`] puts them together.
+//! The building blocks of paths: directions, the edges between blocks, and tracebacks over them. Each engine implements
+//! the operations, and [`all_paths`] combines them.
 
 use crate::engine::blockwise::{Cuts, paths_in_blocks};
 use crate::engine::checkpoints::block_by_block;
@@ -13,18 +13,18 @@ use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Bytes of directions that are filled at once, at most: each worker has as much of the host's memory under way,
-/// and once more to read.
+/// Maximum number of bytes of directions that are filled at once. Each worker holds this much host memory in flight,
+/// and the same again while it reads.
 const FILL_BYTES: u64 = 16 << 20;
-/// A window whose directions take more bytes is traced block by block: then most of it needs none.
+/// A window whose directions take more bytes is traced block by block, because most of it needs no directions.
 const WINDOW_BYTES: u64 = 2 << 20;
 
-/// What suits an engine where long alignments are cut into blocks.
+/// An engine's preferences for cutting long alignments into blocks.
 #[derive(Clone)]
 pub struct BlockRoom {
     /// Side of the blocks, a multiple of [`BLOCK_ROWS`].
     pub side: u32,
-    /// Bytes of directions that the engine should have at a time.
+    /// Bytes of directions that the engine should hold at once.
     pub ahead: u64,
     /// Memory limit that concurrent callers share for checkpoints, if there is one.
     pub edges: Option<Arc<EdgeRoom>>,
@@ -36,25 +36,26 @@ impl Default for BlockRoom {
     }
 }
 
-/// The operations over matrices that an engine's paths are made of. Only engines and their tests need them.
+/// The matrix operations that an engine's paths are built from. Only engines and their tests need them.
 pub trait Primitives: Engine {
-    /// The directions of each window, at least inside its band.
+    /// Fills the directions of each window, at least inside its band.
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError>;
 
-    /// The paths of the windows that the engine fills and traces in one go. The other windows get none.
+    /// Traces the windows that the engine fills and traces in a single step. The other windows get no path.
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let _ = batch;
         Ok(Paths::none(windows.len()))
     }
 
-    /// The edges that a block leaves. Only a block of a multiple of [`BLOCK_ROWS`] rows leaves one below.
+    /// Returns the edges that a block leaves. A block leaves a lower edge only if its number of rows is a multiple of
+    /// [`BLOCK_ROWS`].
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError>;
 
-    /// The directions of blocks, given the edges that enter each: those of the k-th are window k.
+    /// Fills the directions of blocks, given the edges that enter each block. Those of the k-th block are window k.
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError>;
 
-    /// Takes paths on through blocks, each through its own from the last cell of the first one: where each stands
-    /// then, and its runs. `None` where the host should do it, over the directions of [`Primitives::fill_blocks`].
+    /// Traces each path through its own blocks, from the last cell of the first block. Returns each path's new position
+    /// and its runs, or `None` if the host should trace over the directions of [`Primitives::fill_blocks`].
     fn trace_blocks(
         &mut self,
         batch: &Batch,
@@ -65,13 +66,13 @@ pub trait Primitives: Engine {
         Ok(None)
     }
 
-    /// How long alignments are best cut.
+    /// The preferred way to cut long alignments.
     fn block_room(&self) -> BlockRoom {
         BlockRoom::default()
     }
 
-    /// Sweeps all of `block` that its window's band crosses, without directions, and leaves the edges between the
-    /// parts of `side` x `side` cells, a multiple of [`BLOCK_ROWS`], that it is cut into.
+    /// Sweeps the part of `block` that its window's band crosses, without directions. Returns the edges between the
+    /// parts of `side` x `side` cells into which the block is cut; `side` is a multiple of [`BLOCK_ROWS`].
     fn block_checkpoints(
         &mut self,
         batch: &Batch,
@@ -97,7 +98,7 @@ pub trait Primitives: Engine {
     }
 }
 
-/// The paths of windows: what the engine traces by itself, and the rest by [`filled_paths`].
+/// The paths of windows: the engine's own traces, and the rest from [`filled_paths`].
 pub fn all_paths(
     engine: &mut dyn Primitives,
     batch: &Batch,
@@ -113,8 +114,8 @@ pub fn all_paths(
     Ok(paths)
 }
 
-/// The paths of windows, traced by the host: in long windows block by block, in the others over the directions of
-/// the whole window.
+/// The paths of windows, traced by the host. Long windows are traced block by block, others over the directions of the
+/// whole window.
 pub fn filled_paths(
     engine: &mut dyn Primitives,
     batch: &Batch,
@@ -130,8 +131,8 @@ pub fn filled_paths(
     Ok(paths)
 }
 
-/// The paths of windows, each traced over the directions of its whole window. These are filled in groups that fit a
-/// budget, and the windows of a group are traced in parallel.
+/// The paths of windows, each traced over the directions of its whole window. The directions are filled in groups that
+/// fit a budget, and the windows of a group are traced in parallel.
 pub fn paths_in_groups(
     engine: &mut dyn Primitives,
     batch: &Batch,

@@ -10,12 +10,12 @@ use std::ops::Range;
 /// A path on its way back.
 pub struct Traceback {
     pub stand: Stand,
-    /// The runs so far, from the path's end, as [`crate::engine::Paths`] have them.
+    /// The runs so far, from the path's end, in the format of [`crate::engine::Paths`].
     runs: Vec<u32>,
 }
 
 impl Traceback {
-    /// At the last cell of a window.
+    /// Starts at the last cell of a window.
     pub fn new(window: &Window) -> Traceback {
         let stand = Stand { rows: window.query_end, cols: window.cols(), layer: Source::Diagonal };
         Traceback { stand, runs: Vec::new() }
@@ -25,7 +25,7 @@ impl Traceback {
         self.stand.layer == Source::Stop || self.stand.rows == 0 || self.stand.cols == 0
     }
 
-    /// Goes on while the next cell is at or behind (`row`, `col`); `cells` holds from there on.
+    /// Continues while the next cell is at or after (`row`, `col`); `cells` covers the window from there on.
     pub fn through(&mut self, cells: &mut Cells<'_>, row: u32, col: u32) -> Result<(), EngineError> {
         while self.stand.layer != Source::Stop && self.stand.rows > row && self.stand.cols > col {
             let Stand { rows, cols, layer } = self.stand;
@@ -46,12 +46,12 @@ impl Traceback {
         Ok(())
     }
 
-    /// The path's way through some blocks.
+    /// The path's leg through some blocks.
     pub fn leg(&self, blocks: Range<usize>) -> Leg {
         Leg { stand: self.stand, blocks }
     }
 
-    /// Takes over what an engine has traced.
+    /// Takes over the steps that an engine has traced.
     pub fn go_on(
         &mut self,
         stand: Stand,
@@ -68,7 +68,8 @@ impl Traceback {
         Ok(())
     }
 
-    /// The runs of the path, from its end. What is left of sequences that are taken whole is a gap before its first cell.
+    /// The runs of the path, from its end. The remaining residues of sequences that align as a whole form a gap before
+    /// its first cell.
     pub fn into_runs(mut self, mode: AlignmentMode) -> Vec<u32> {
         if mode.takes_whole_queries() && self.stand.rows > 0 {
             push_steps(&mut self.runs, self.stand.rows, Source::Insertion);

@@ -1,9 +1,9 @@
-//! Device buffers that grow and are used again.
+//! Device buffers that grow and are reused.
 
 use crate::gpu::device::Device;
 use crate::terms::error::EngineError;
 
-/// Bytes that a buffer has at least, so that no binding is empty.
+/// Minimum number of bytes of a buffer, so that no binding is empty.
 const LEAST: u64 = 256;
 
 /// A buffer that is replaced by a larger one when it is too small.
@@ -18,11 +18,11 @@ impl Grown {
         Grown { label, usage, buffer: None }
     }
 
-    /// The buffer, with room for `bytes` at least. Its contents are whatever was there.
+    /// Returns the buffer, with room for at least `bytes`. Its contents are unspecified.
     pub fn with_room(&mut self, device: &Device, bytes: u64) -> Result<&wgpu::Buffer, EngineError> {
         let bytes = bytes.max(LEAST).next_multiple_of(4);
         if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
-            // The old one is given back first: both may not fit.
+            // The old buffer is freed first, because both may not fit.
             self.buffer = None;
             let room = (bytes + bytes / 4).next_multiple_of(256).min(largest(device, self.usage)).max(bytes);
             self.buffer = Some(create(device, self.label, self.usage, room)?);
@@ -40,7 +40,7 @@ pub fn largest(device: &Device, usage: wgpu::BufferUsages) -> u64 {
     }
 }
 
-/// Creates a buffer, or says that memory is short.
+/// Creates a buffer, or reports that memory is short.
 pub fn create(
     device: &Device,
     label: &'static str,
@@ -50,7 +50,7 @@ pub fn create(
     made(device, label, usage, bytes, false)
 }
 
-/// Creates a buffer that is mapped at once.
+/// Creates a buffer that is mapped at creation.
 pub fn create_mapped(
     device: &Device,
     label: &'static str,

@@ -1,4 +1,4 @@
-//! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
+//! Adapters and devices: enumeration, naming, opening, waiting, and fault detection.
 
 use super::profile::Profile;
 use crate::terms::error::EngineError;
@@ -10,34 +10,34 @@ use {
     std::time::{Duration, Instant},
 };
 
-/// A device that has not answered for so long is taken for lost.
+/// Time without an answer after which a device counts as lost.
 #[cfg(not(target_arch = "wasm32"))]
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long a thread sleeps before it asks a device again: a sixteenth of its wait so far, but no less and no
-/// more than this.
+/// How long a thread sleeps before it polls a device again: a sixteenth of its wait so far, but between these two
+/// limits.
 #[cfg(not(target_arch = "wasm32"))]
 const SHORTEST_NAP: Duration = Duration::from_micros(10);
 #[cfg(not(target_arch = "wasm32"))]
 const LONGEST_NAP: Duration = Duration::from_micros(100);
 
-/// An adapter as `swalign devices` shows it.
+/// An adapter, as listed by `swalign devices`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterEntry {
     pub index: usize,
     pub name: String,
     pub backend: String,
-    /// Empty where the driver does not tell.
+    /// Empty if the driver does not report it.
     pub pci: String,
     pub driver: String,
-    /// A software adapter, which is taken only when named.
+    /// Whether it is a software adapter, which is used only if named.
     pub software: bool,
-    /// Largest buffer and largest binding, bytes.
+    /// Largest buffer and largest binding, in bytes.
     pub max_buffer: u64,
     pub max_binding: u64,
-    /// Workgroup memory, bytes.
+    /// Workgroup memory in bytes.
     pub workgroup_memory: u32,
     pub subgroup_size: (u32, u32),
-    /// Whether it is the one that is taken when none is named.
+    /// Whether it is used if no adapter is named.
     pub is_default: bool,
 }
 
@@ -47,13 +47,13 @@ pub struct Device {
     pub queue: wgpu::Queue,
     pub name: String,
     pub limits: wgpu::Limits,
-    /// Bytes of targets that are to lie on it at a time, at most.
+    /// Maximum number of bytes of targets on the device at once.
     pub targets: u64,
-    /// Whether compute passes can be timed; nanoseconds of a tick.
+    /// Nanoseconds per tick of the device's clock, or `None` if compute passes can't be timed.
     pub tick: Option<f32>,
-    /// Size of a subgroup, where it is always the same.
+    /// Size of a subgroup, if it is fixed.
     pub subgroup: Option<u32>,
-    /// Run shaders with bounds checks.
+    /// Whether to run shaders with bounds checks.
     pub checked: bool,
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -64,22 +64,22 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
-/// What a driver answers while the thread waits.
+/// Waits for the driver's answer.
 #[cfg(not(target_arch = "wasm32"))]
 fn answer<T>(asked: impl Future<Output = T>) -> Result<T, EngineError> {
     Ok(pollster::block_on(asked))
 }
 
-/// In a page nothing is answered while its thread waits, so nothing is waited for.
+/// On a web page, nothing is answered while the thread waits, so this never waits.
 #[cfg(target_arch = "wasm32")]
 fn answer<T>(_: impl Future<Output = T>) -> Result<T, EngineError> {
     Err(EngineError::NoDevice("a web page cannot wait for its GPU; use the CPU".to_string()))
 }
 
-/// All adapters, each card once, in the order of their indices.
+/// All adapters, each card once, by index.
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut adapters: Vec<wgpu::Adapter> = Vec::new();
-    // Of a card that appears under several backends the first is kept: Vulkan and Metal come first.
+    // If a card appears under several backends, the first is kept: Vulkan and Metal come first.
     for adapter in answer(instance().enumerate_adapters(wgpu::Backends::all())).unwrap_or_default() {
         let info = adapter.get_info();
         let same = |known: &wgpu::Adapter| {
@@ -95,7 +95,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// How willingly an adapter is taken when none is named; `None` is never.
+/// Preference for an adapter if none is named; `None` excludes it.
 fn rank(info: &wgpu::AdapterInfo) -> Option<u32> {
     match info.device_type {
         wgpu::DeviceType::DiscreteGpu => Some(3),
@@ -147,19 +147,19 @@ fn is_named(wanted: &str, index: usize, name: &str, pci: &str) -> bool {
     pci_named || name.to_ascii_lowercase().contains(&wanted)
 }
 
-/// NVIDIA's vendor id, whose cards the variables of [`Grant::of_job`] count.
+/// NVIDIA's vendor id. The variables of [`Grant::of_job`] count NVIDIA's cards only.
 const NVIDIA: u32 = 0x10de;
 
-/// The cards that a job was granted.
+/// The cards that are granted to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Grant {
-    /// The variable that says so.
+    /// The environment variable that grants them.
     variable: &'static str,
     cards: String,
 }
 
 impl Grant {
-    /// What CUDA or Slurm says; `None` where all cards may be taken.
+    /// The grant that CUDA or Slurm sets, or `None` if all cards may be used.
     fn of_job(variable: impl Fn(&str) -> Option<String>) -> Option<Grant> {
         let said = |name| variable(name).map(|cards| Grant { variable: name, cards });
         let of_slurm = |name| said(name).filter(|grant| !grant.cards.trim().is_empty());
@@ -168,14 +168,14 @@ impl Grant {
             .or_else(|| of_slurm("SLURM_JOB_GPUS"))
     }
 
-    /// What the cards are called: CUDA takes those before the first that is none.
+    /// The names of the cards. CUDA ignores the first invalid name and those after it.
     fn names(&self) -> impl Iterator<Item = &str> {
         let names = self.cards.split(',').map(str::trim);
         names.take_while(|name| !["", "-1", "NoDevFiles"].contains(name))
     }
 
-    /// The granted ones of NVIDIA's real cards, which are given by their indices and PCI ids: the grant counts
-    /// them in the order of their PCI ids.
+    /// Selects the granted cards among NVIDIA's real cards, given by index and PCI id. The grant numbers them in the
+    /// order of their PCI ids.
     fn choose(&self, mut cards: Vec<(usize, String)>) -> Result<Vec<usize>, EngineError> {
         cards.sort_by_key(|(_, pci)| pci.to_ascii_lowercase());
         let Grant { variable, cards: granted } = self;
@@ -209,22 +209,22 @@ impl Grant {
     }
 }
 
-/// Whether the job was granted a card: then it is an error to have none.
+/// Whether a card was granted to the job. If so, it is an error to find none.
 pub fn card_is_granted() -> bool {
     Grant::of_job(|name| std::env::var(name).ok()).is_some_and(|grant| grant.names().next().is_some())
 }
 
-/// The adapters that the job was granted; `None` where it may take all.
+/// The adapters that are granted to the job, or `None` if it may use all.
 fn granted(infos: &[wgpu::AdapterInfo]) -> Result<Option<Vec<usize>>, EngineError> {
     let Some(grant) = Grant::of_job(|name| std::env::var(name).ok()) else { return Ok(None) };
     let cards = infos.iter().enumerate().filter(|(_, info)| info.vendor == NVIDIA && rank(info).is_some());
     let cards: Vec<_> = cards.map(|(index, info)| (index, info.device_pci_bus_id.clone())).collect();
-    // Cards of others are not what these variables count.
+    // These variables do not count cards of other vendors.
     let others = infos.iter().any(|info| info.vendor != NVIDIA && rank(info).is_some());
     if cards.is_empty() && others { Ok(None) } else { grant.choose(cards).map(Some) }
 }
 
-/// All adapters, and what they say of themselves.
+/// All adapters, with the drivers' information about them.
 fn found() -> (Vec<wgpu::Adapter>, Vec<wgpu::AdapterInfo>) {
     let adapters = adapters();
     let infos = adapters.iter().map(wgpu::Adapter::get_info).collect();
@@ -243,7 +243,7 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     ))
 }
 
-/// An adapter to open, and what it is cut down to.
+/// An adapter to open, and the profile that limits it.
 struct AskedAdapter {
     adapter: wgpu::Adapter,
     profile: Option<&'static Profile>,
@@ -255,14 +255,14 @@ impl AskedAdapter {
     }
 }
 
-/// Opens all of them side by side: each takes the driver a while.
+/// Opens all of them in parallel, because the driver needs a while for each.
 fn request_all(adapters: Vec<AskedAdapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
     let request = |asked| answer(Device::request(asked, checked))?;
     adapters.into_par_iter().map(request).collect()
 }
 
 impl Device {
-    /// Opens the best real GPU, or the first one that the job was granted.
+    /// Opens the best real GPU, or the first one granted to the job.
     pub fn open_best(checked: bool) -> Result<Device, EngineError> {
         let (mut adapters, infos) = found();
         let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
@@ -272,7 +272,7 @@ impl Device {
         }
     }
 
-    /// Opens every real GPU, or all that the job was granted.
+    /// Opens every real GPU, or all that are granted to the job.
     pub fn open_all(checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         if default_index(&infos).is_none() {
@@ -286,7 +286,7 @@ impl Device {
         request_all(real.map(AskedAdapter::whole).collect(), checked)
     }
 
-    /// Opens the adapters that `names` name, each once, and each cut down to the profile behind its name, if there is one.
+    /// Opens the adapters that `names` name, each once, and limits each to the profile after its name, if there is one.
     pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         let mut chosen = Vec::new();
@@ -323,7 +323,8 @@ impl Device {
             label: Some("swalign"),
             required_features: features,
             required_limits: limits.clone(),
-            // Blocks of host memory of 4 MiB and more, not of 64 and more: those that the driver maps stay mapped.
+            // Allocates host memory in blocks of 4 MiB instead of 64 MiB, because blocks that the driver maps stay
+            // mapped.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
@@ -357,7 +358,7 @@ impl Device {
         Ok(Device { device, queue, name: info.name, limits, targets, tick, subgroup, checked, fault })
     }
 
-    /// The fault that the driver has reported, if any.
+    /// Returns the fault that the driver has reported, if any.
     pub fn check(&self) -> Result<(), EngineError> {
         match self.fault.lock() {
             Ok(fault) => fault.clone().map_or(Ok(()), |text| Err(EngineError::Lost(text))),
@@ -365,10 +366,10 @@ impl Device {
         }
     }
 
-    /// Waits until callbacks have brought what `arrived` looks for.
+    /// Waits until a callback has delivered the message that `arrived` checks for.
     ///
-    /// It asks again and again: threads that waited inside a driver for different submissions to one queue were
-    /// held up by ten milliseconds now and then (docs/ideas.md).
+    /// It polls in a loop: threads that waited inside a driver for different submissions to one queue were sometimes
+    /// delayed by ten milliseconds (docs/ideas.md).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
         let begun = Instant::now();
@@ -386,7 +387,7 @@ impl Device {
         }
     }
 
-    /// In a page callbacks are called while nothing runs, so nothing can be waited for.
+    /// On a web page, callbacks run only while no other code runs, so waiting is impossible.
     #[cfg(target_arch = "wasm32")]
     pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
         self.poll()?;
@@ -396,13 +397,13 @@ impl Device {
         }
     }
 
-    /// Has callbacks called whose time has come.
+    /// Runs the callbacks that are due.
     pub fn poll(&self) -> Result<(), EngineError> {
         self.device.poll(wgpu::PollType::Poll).map_err(|error| EngineError::Lost(error.to_string()))?;
         self.check()
     }
 
-    /// Runs `create`; memory that is refused is an error, as is anything the driver finds invalid.
+    /// Runs `create`, and turns refused memory and everything that the driver finds invalid into errors.
     pub fn guard<T>(&self, what: &str, create: impl FnOnce(&wgpu::Device) -> T) -> Result<T, EngineError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -426,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_job_takes_the_cards_that_it_was_granted() {
-        // As Vulkan may list them; Slurm and CUDA count by PCI id.
+        // In an order in which Vulkan may list them; Slurm and CUDA number by PCI id.
         let cards = [(0, "0000:3b:00.0"), (2, "0000:1A:00.0"), (3, "0000:d8:00.0")];
         let choose = |granted: &str| {
             let grant = Grant { variable: "CUDA_VISIBLE_DEVICES", cards: granted.to_string() };

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 
-/// A kernel, once it is compiled.
+/// A kernel, once compiled.
 type Compiled = Mutex<Option<wgpu::ComputePipeline>>;
 
-/// The kernels compiled so far, by key. Each is compiled when it is first used, different ones side by side: a driver
-/// without them in its cache takes a fifth of a second for some.
+/// The kernels compiled so far, by key. Each is compiled on first use, and different kernels are compiled in parallel:
+/// a driver that does not have them in its cache takes a fifth of a second for some.
 pub struct KernelCache<K>(Mutex<HashMap<K, Arc<Compiled>>>);
 
 impl<K> Default for KernelCache<K> {
@@ -21,7 +21,7 @@ impl<K> Default for KernelCache<K> {
 }
 
 impl<K: Eq + Hash> KernelCache<K> {
-    /// The kernel of a key, compiled by `compile` unless it is known. Threads that need the same kernel wait.
+    /// Returns the kernel of a key, compiling it with `compile` if necessary. Threads that need the same kernel wait.
     pub fn get(
         &self,
         key: K,
@@ -35,8 +35,8 @@ impl<K: Eq + Hash> KernelCache<K> {
         Ok(compiled.insert(compile()?).clone())
     }
 
-    /// Compiles a kernel that will be asked for soon, unless another thread does. A failure is reported when the kernel is
-    /// asked for.
+    /// Compiles a kernel that will soon be needed, unless another thread does. A failure is reported when the kernel is
+    /// used.
     pub fn prepare(&self, key: K, compile: impl FnOnce() -> Result<wgpu::ComputePipeline, EngineError>) {
         let Ok(compiled) = self.entry(key) else { return };
         if let Ok(mut compiled) = compiled.try_lock()
@@ -56,7 +56,7 @@ fn failed() -> EngineError {
     EngineError::Lost("compiling a kernel failed".to_string())
 }
 
-/// Compiles the text of a kernel with these bindings, by number, and whether it writes to them.
+/// Compiles the source of a kernel with these bindings, by number, and whether it writes to them.
 pub fn compile(
     device: &Device,
     label: &str,
@@ -70,9 +70,9 @@ pub fn compile(
     device.guard(label, |gpu| {
         let module = match device.checked {
             true => gpu.create_shader_module(descriptor),
-            // SAFETY: every index of the kernels is bounded by what the host puts into a task
-            // (tests run every variant in checked mode too), and their loops end. The checks cost
-            // up to two thirds of the speed (docs/ideas.md).
+            // SAFETY: the fields of a task, which the host sets, bound every index of the kernels (tests run every
+            // variant in checked mode too), and the kernels' loops end. The checks cost up to two thirds of the speed
+            // (docs/ideas.md).
             false => unsafe {
                 gpu.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },

@@ -1,43 +1,44 @@
-//! Limits of other adapters, to which one is cut down: so kernels and plans are tried where less is allowed than the adapter at
-//! hand allows. The name of a profile behind that of an adapter asks for it, as in `--device gpu:llvmpipe/webgpu`.
+//! Limits of other adapters, to which an adapter can be reduced, so that kernels and plans can be tested with lower
+//! limits than those of the available adapter. The name of a profile after that of an adapter selects it, as in
+//! `--device gpu:llvmpipe/webgpu`.
 //!
-//! A profile only takes away: what the adapter has less of stays as it is. No profile has subgroups of one size, on which kernels
-//! could count.
+//! A profile only lowers limits: a limit that is already lower stays as it is. No profile has subgroups of a fixed size
+//! on which kernels could rely.
 
-/// What an adapter of some kind allows compute kernels.
+/// The limits of compute kernels on one kind of adapter.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Profile {
     pub name: &'static str,
-    /// Bytes of a buffer, and of what is bound of it.
+    /// Bytes of a buffer, and of a binding.
     buffer: u64,
     binding: u64,
-    /// Bytes of a workgroup's memory, and its threads.
+    /// Bytes of a workgroup's memory, and its number of threads.
     workgroup_memory: u32,
     threads: u32,
-    /// Workgroups of a dispatch in each dimension.
+    /// Maximum number of workgroups of a dispatch in each dimension.
     workgroups: u32,
-    /// Storage buffers of a kernel.
+    /// Maximum number of storage buffers of a kernel.
     storage_buffers: u32,
     subgroups: Subgroups,
-    /// Bytes of targets at a time; larger ones go to the device piece by piece.
+    /// Maximum number of bytes of targets on the device at once; larger targets are uploaded piece by piece.
     pub targets: u64,
 }
 
-/// What is known of subgroups.
+/// Support for subgroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subgroups {
     /// There are none.
     Absent,
-    /// The driver chooses their size for each kernel, so that no kernel can count on one.
+    /// The driver chooses their size for each kernel, so that no kernel can rely on a size.
     OfAnySize,
 }
 
 const KIB: u32 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Each with where its numbers stand, and one that is no adapter's.
+/// All profiles, with the sources of their numbers. The last one is that of no real adapter.
 pub const PROFILES: [Profile; 6] = [
-    // What every adapter allows through WebGPU: https://www.w3.org/TR/webgpu/#limits, column "Default".
+    // Limits that every adapter supports through WebGPU: https://www.w3.org/TR/webgpu/#limits, column "Default".
     Profile {
         name: "webgpu",
         buffer: 256 * MIB,
@@ -49,8 +50,8 @@ pub const PROFILES: [Profile; 6] = [
         subgroups: Subgroups::Absent,
         targets: u64::MAX,
     },
-    // Mesa's driver for Gfx9 to Gfx12 (src/intel/vulkan/anv_physical_device.c): the least of its buffer sizes, subgroups of
-    // 8 to 32.
+    // Mesa's driver for Gfx9 to Gfx12 (src/intel/vulkan/anv_physical_device.c): the smallest of its buffer sizes,
+    // subgroups of 8 to 32.
     Profile {
         name: "intel",
         buffer: 1024 * MIB,
@@ -62,8 +63,8 @@ pub const PROFILES: [Profile; 6] = [
         subgroups: Subgroups::OfAnySize,
         targets: u64::MAX,
     },
-    // Mesa's driver for RDNA (src/amd/vulkan/radv_physical_device.c): subgroups of 32 or 64. wgpu keeps bindings on Vulkan
-    // below 2 GiB.
+    // Mesa's driver for RDNA (src/amd/vulkan/radv_physical_device.c): subgroups of 32 or 64. wgpu limits bindings on
+    // Vulkan to less than 2 GiB.
     Profile {
         name: "amd",
         buffer: 2048 * MIB,
@@ -75,8 +76,8 @@ pub const PROFILES: [Profile; 6] = [
         subgroups: Subgroups::OfAnySize,
         targets: u64::MAX,
     },
-    // Metal as wgpu has it (wgpu-hal 30, src/metal/adapter.rs, after Apple's Metal-Feature-Set-Tables.pdf): subgroups of 4
-    // to 64. The least buffer that it takes for sure on a Mac.
+    // Metal in wgpu (wgpu-hal 30, src/metal/adapter.rs, after Apple's Metal-Feature-Set-Tables.pdf): subgroups of 4 to
+    // 64. The buffer size is the smallest that is guaranteed on a Mac.
     Profile {
         name: "apple",
         buffer: 1024 * MIB,
@@ -88,8 +89,8 @@ pub const PROFILES: [Profile; 6] = [
         subgroups: Subgroups::OfAnySize,
         targets: u64::MAX,
     },
-    // DX12 as wgpu has it without DXC, Microsoft's newer compiler (wgpu-hal 30, src/dx12/adapter.rs): shader model 5.1 has
-    // no subgroups.
+    // DX12 in wgpu without DXC, Microsoft's newer compiler (wgpu-hal 30, src/dx12/adapter.rs): shader model 5.1 has no
+    // subgroups.
     Profile {
         name: "dx12",
         buffer: 2048 * MIB - 1,
@@ -101,7 +102,7 @@ pub const PROFILES: [Profile; 6] = [
         subgroups: Subgroups::Absent,
         targets: u64::MAX,
     },
-    // A card that is far too small for any targets, all else as it is.
+    // A card that is far too small for any targets; its other limits are unchanged.
     Profile {
         name: "pieces",
         buffer: u64::MAX,
@@ -116,7 +117,7 @@ pub const PROFILES: [Profile; 6] = [
 ];
 
 impl Profile {
-    /// The name of an adapter without that of a profile behind it, and the profile.
+    /// Splits a device name into the name of an adapter and the profile after it, if there is one.
     pub fn split(wanted: &str) -> (&str, Option<&'static Profile>) {
         let split = wanted.rsplit_once('/');
         let known = |name: &str| PROFILES.iter().find(|profile| profile.name == name);
@@ -126,7 +127,7 @@ impl Profile {
         }
     }
 
-    /// The limits that are left of an adapter's.
+    /// The limits that remain of an adapter's limits.
     pub fn cut(&self, has: wgpu::Limits) -> wgpu::Limits {
         wgpu::Limits {
             max_buffer_size: has.max_buffer_size.min(self.buffer),
@@ -148,7 +149,7 @@ impl Profile {
         }
     }
 
-    /// The features that are left.
+    /// The features that remain.
     pub fn features(&self) -> wgpu::Features {
         match self.subgroups {
             Subgroups::Absent => wgpu::Features::all() - wgpu::Features::SUBGROUP,
@@ -169,7 +170,7 @@ mod tests {
         };
         assert_eq!(split("llvmpipe"), ("llvmpipe", None));
         assert_eq!(split("llvmpipe/webgpu"), ("llvmpipe", Some("webgpu")));
-        // As some names of adapters have it.
+        // Some names of adapters contain a slash.
         assert_eq!(split("Radeon R7 / R9"), ("Radeon R7 / R9", None));
         assert_eq!(split("Radeon R7 / R9/amd"), ("Radeon R7 / R9", Some("amd")));
     }
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn profiles_only_take_away() {
         for profile in &PROFILES {
-            // What WebGPU has every adapter allow is the least of all, and may be cut no further.
+            // WebGPU's limits for every adapter are the lowest possible, and may not be reduced further.
             let least = wgpu::Limits::defaults();
             assert_eq!(profile.cut(least.clone()), least, "{}", profile.name);
         }

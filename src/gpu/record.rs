@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 
-/// What the tests hold against the kernels' text.
+/// Description of a record, which the tests compare with the kernels' source.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskRecord {
     pub name: &'static str,
@@ -11,12 +11,12 @@ pub struct TaskRecord {
     pub bytes: usize,
 }
 
-/// What kernels find in a buffer of tasks, or in the table behind them.
+/// A record in a buffer of tasks, or in the table after them.
 pub trait Recorded: Pod + Default + Send + Sync {
     const RECORD: TaskRecord;
 }
 
-/// Declares a record once, for both sides. The fields of the record that it is `over` come first.
+/// Declares a record once, for host and kernels. The fields of the record that it is `over` come first.
 macro_rules! record {
     ($(#[$what:meta])* $name:ident $(over $span:ident)? { $($(#[$doc:meta])* $field:ident: $kind:ident,)* }) => {
         $(#[$what])*

@@ -1,11 +1,10 @@
-//! The runtime of a device, for alignment, search and grep: submissions, the way back to the host, and time. Only
-//! this module submits.
+//! The runtime of a device, for alignment, search and grep: submissions, transfers to the host, and timing. Only this
+//! module submits.
 //!
-//! A [`Submission`] is dispatches in passes, what goes to the host behind them, and two time stamps. The device begins a
-//! submission when the one before is done, and a kernel leaves more and more of the device idle towards its end.
-//! Dispatches of one pass that don't wait for one another run side by side, where the device and its driver can do so.
-//! So jobs that come while the device has enough to do wait for each other, and are submitted together
-//! ([`Runtime::join`]).
+//! A [`Submission`] consists of dispatches in passes, the transfers to the host after them, and two time stamps. The
+//! device begins a submission when the previous one is done, and toward its end a kernel leaves more and more of the
+//! device idle. Independent dispatches of one pass run concurrently if the device and its driver support that. So jobs
+//! that arrive while the device has enough work are collected, and submitted together ([`Runtime::join`]).
 
 mod pace;
 mod readback;
@@ -30,15 +29,16 @@ pub const MAX_GROUPS: u32 = 65_535;
 
 /// Cells of alignment in a submission.
 const ALIGNMENT: CellRange = CellRange { first: 1 << 28, least: 1 << 26, most: 1 << 40, growth: 4 };
-/// Submissions that are under way while jobs wait: the device runs one, and the next begins without the host.
+/// Number of submissions in flight from which jobs are collected: the device runs one, and the next begins without the
+/// host.
 const UNDER_WAY: usize = 2;
-/// Jobs that wait for each other have at most this many times the cells of a good submission: still far from what a
-/// watchdog minds.
+/// Collected jobs have at most this many times the cells of a good submission, which is still far below the limit of a
+/// watchdog.
 const MERGED: u64 = 3;
 /// Bytes of the two time stamps of a submission.
 const TIMES: u64 = 16;
 
-/// A kernel, what it works on, and its workgroups.
+/// A kernel, its bindings, and its workgroups.
 pub struct Launch {
     pipeline: wgpu::ComputePipeline,
     bindings: wgpu::BindGroup,
@@ -46,9 +46,9 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A launch in `groups` workgroups, or a few more where one dimension does not hold them.
+    /// A launch in `groups` workgroups, or a few more if they do not fit in one dimension.
     pub fn new(pipeline: &wgpu::ComputePipeline, bindings: &wgpu::BindGroup, groups: u32) -> Launch {
-        // As few rows as there can be: a workgroup without tasks takes its time to begin and end, too.
+        // As few rows as possible, because a workgroup without tasks also takes time to begin and end.
         let rows = groups.div_ceil(MAX_GROUPS).max(1);
         Launch::in_groups(pipeline, bindings, [groups.div_ceil(rows), rows, 1])
     }
@@ -76,15 +76,15 @@ pub fn bind<'a>(
     })
 }
 
-/// Where the stamps of a submission are taken, and where they go.
+/// The query set that takes the time stamps of a submission, and the buffer that receives them.
 #[derive(Clone)]
 pub struct Clock {
     times: wgpu::QuerySet,
     stamps: wgpu::Buffer,
 }
 
-/// Time by the device's own clock, where it has one, of submissions that don't run side by side with another of the
-/// same stopwatch.
+/// Total time of submissions by the device's own clock, if it has one. Time that two submissions of a stopwatch share
+/// counts once.
 #[derive(Default)]
 pub struct Stopwatch {
     total: Duration,
@@ -96,9 +96,9 @@ impl Stopwatch {
         self.total
     }
 
-    /// Adds a submission by its stamps, in ticks of `tick` nanoseconds; what it took, where the device has a clock.
+    /// Adds a submission by its stamps, in ticks of `tick` nanoseconds. Returns its time if the device has a clock.
     pub fn add(&mut self, tick: Option<f32>, [begin, end]: [u64; 2]) -> Option<Duration> {
-        // A submission may be stamped as begun while the one before still runs.
+        // A submission may be stamped as begun while the previous one still runs.
         let ticks = end.saturating_sub(begin.max(self.last_tick));
         self.last_tick = end.max(self.last_tick);
         let tick = tick.filter(|_| ticks > 0)?;
@@ -108,7 +108,7 @@ impl Stopwatch {
     }
 }
 
-/// What stamps the submissions of a slot, of which one is under way at a time.
+/// Takes the time stamps of a slot's submissions, of which at most one is in flight.
 pub struct Stamps {
     times: Option<wgpu::QuerySet>,
     stamps: Grown,
@@ -124,7 +124,7 @@ impl Stamps {
         Stamps { times, stamps: Grown::new("stamps", BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC) }
     }
 
-    /// The clock, where the device has one.
+    /// Returns the clock, if the device has one.
     pub fn clock(&mut self, device: &Device) -> Result<Option<Clock>, EngineError> {
         let Some(times) = &self.times else { return Ok(None) };
         let stamps = self.stamps.with_room(device, TIMES)?.clone();
@@ -132,12 +132,12 @@ impl Stamps {
     }
 }
 
-/// Work for the device, in the order in which it is recorded. Launches without anything between them are one pass, and
-/// nothing is begun before all of an earlier pass is done.
+/// Work for the device, in the order in which it is recorded. Consecutive launches form one pass, and no pass begins
+/// before the previous one is complete.
 pub struct Submission {
     encoder: wgpu::CommandEncoder,
     pass: Option<wgpu::ComputePass<'static>>,
-    /// That of the first job, the leader.
+    /// Clock of the first job, the leader.
     clock: Option<Clock>,
     /// Whether a pass has stamped its beginning.
     begun: bool,
@@ -145,7 +145,7 @@ pub struct Submission {
     load: Arc<SubmissionLoad>,
 }
 
-/// What is in a submission.
+/// The load of a submission.
 #[derive(Default)]
 pub struct SubmissionLoad {
     cells: AtomicU64,
@@ -153,7 +153,7 @@ pub struct SubmissionLoad {
 }
 
 impl SubmissionLoad {
-    /// Cells and jobs.
+    /// Number of cells and of jobs.
     pub fn size(&self) -> (u64, u64) {
         (self.cells.load(Relaxed), self.jobs.load(Relaxed))
     }
@@ -165,7 +165,7 @@ impl Submission {
         Submission { encoder, pass: None, clock, begun: false, departures: Vec::new(), load: Arc::default() }
     }
 
-    /// Where commands go that are not launches: behind the pass, if one is open.
+    /// The encoder for commands that are not launches. Ends the pass, if one is open.
     fn commands(&mut self) -> &mut wgpu::CommandEncoder {
         self.pass = None;
         &mut self.encoder
@@ -176,7 +176,7 @@ impl Submission {
         self.commands().clear_buffer(buffer, 0, Some(bytes));
     }
 
-    /// Copies the first `bytes` of a buffer to a place of another.
+    /// Copies the first `bytes` of a buffer to position `place` of another.
     pub fn copy(&mut self, from: &wgpu::Buffer, (to, place): (&wgpu::Buffer, u64), bytes: u64) {
         self.commands().copy_buffer_to_buffer(from, 0, to, place, bytes);
     }
@@ -184,7 +184,7 @@ impl Submission {
     pub fn launch(&mut self, launch: &Launch) {
         let Submission { encoder, pass, clock, begun, .. } = self;
         let pass = pass.get_or_insert_with(|| {
-            // Each pass stamps its end, and the last stamp stays.
+            // Each pass stamps its end, and the last stamp remains.
             let timestamp_writes = clock.as_ref().map(|clock| wgpu::ComputePassTimestampWrites {
                 query_set: &clock.times,
                 beginning_of_pass_write_index: (!*begun).then_some(0),
@@ -200,14 +200,14 @@ impl Submission {
         pass.dispatch_workgroups(x, y, z);
     }
 
-    /// Has the device begin with what is recorded; the rest follows.
+    /// Submits the commands recorded so far, so that the device can begin; the rest follows.
     pub fn begin(&mut self, device: &Device) {
         self.pass = None;
         let begun = std::mem::replace(&mut self.encoder, encoder(device));
         device.queue.submit([begun.finish()]);
     }
 
-    /// A job is recorded whole. The load is for the job that leads the submission: what will be in it.
+    /// Ends the recording of a job. Returns the load of the submission if the job is its leader.
     pub fn depart(&mut self, departure: Departure, cells: u64) -> Option<Arc<SubmissionLoad>> {
         self.load.cells.fetch_add(cells, Relaxed);
         let leads = self.load.jobs.fetch_add(1, Relaxed) == 0;
@@ -220,7 +220,7 @@ impl Submission {
         self.submit_then(device, || ());
     }
 
-    /// Submits it; `then` is done when all departures have arrived, which they do together.
+    /// Submits it, and calls `then` when all departures have arrived, which they do together.
     fn submit_then(self, device: &Device, then: impl FnOnce() + Send + 'static) {
         let Submission { mut encoder, pass, clock, begun, departures, .. } = self;
         drop(pass);
@@ -242,10 +242,10 @@ fn encoder(device: &Device) -> wgpu::CommandEncoder {
     device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
 }
 
-/// What all that work on one device share.
+/// State that all work on one device shares.
 pub struct Runtime {
     pub device: Device,
-    /// The cells of alignment that a submission should have.
+    /// The number of alignment cells that a submission should have.
     pub pace: Pace,
     staging: Staging,
     pool: Arc<Pool>,
@@ -265,8 +265,8 @@ impl Runtime {
         }
     }
 
-    /// Writes the words at `words` of `buffer`; `make` makes the words of a range of places, on several threads at
-    /// once. Work that is submitted later finds them there.
+    /// Writes the words at `words` of `buffer`. `make` computes the words of a range of indices, on several threads.
+    /// Work that is submitted later sees them.
     pub fn upload(
         &self,
         buffer: &wgpu::Buffer,
@@ -276,19 +276,19 @@ impl Runtime {
         self.staging.upload(&self.device, buffer, words, make)
     }
 
-    /// Clears the first `bytes` of a buffer before anything that is submitted later.
+    /// Clears the first `bytes` of a buffer before all work that is submitted later.
     pub fn clear(&self, buffer: &wgpu::Buffer, bytes: u64) {
         let mut submission = Submission::new(&self.device, None);
         submission.clear(buffer, bytes);
         submission.submit(&self.device);
     }
 
-    /// Room on the host for `transfers`, one behind the other.
+    /// Reserves consecutive host memory for `transfers`.
     pub fn expect(&self, transfers: Vec<Transfer>) -> Result<(Departure, Arrival), EngineError> {
         Departure::new(&self.device, &self.pool, transfers)
     }
 
-    /// Submits work that no other waits for, and brings `transfers` to the host behind it.
+    /// Submits work that no other work waits for, followed by `transfers` to the host.
     pub fn submit_for(
         &self,
         mut submission: Submission,
@@ -300,7 +300,7 @@ impl Runtime {
         Ok(arrival)
     }
 
-    /// Submits a job with others, soon. The load is for the job that leads them: what will be in the submission.
+    /// Submits a job soon, together with others. Returns the load of the submission if the job is its leader.
     pub fn join(
         &self,
         launches: &[Launch],
@@ -319,29 +319,29 @@ impl Runtime {
         Ok(led)
     }
 
-    /// Submits a job that does not wait for others. The jobs that wait go first: it must not keep them waiting.
+    /// Submits a job without waiting for others. Collected jobs are submitted first, so that they do not wait for it.
     pub fn submit_alone(&self, submission: Submission) -> Result<(), EngineError> {
         self.flush()?;
         self.submit(submission);
         Ok(())
     }
 
-    /// Waits for a job, and has what waits submitted when the device has little to do.
+    /// Waits for a job. Meanwhile submits collected jobs when the device has little to do.
     pub fn wait_for(&self, arrival: Arrival) -> Result<(Readback, [u64; 2]), EngineError> {
         arrival.arrive(&self.device, || self.go_on())
     }
 
-    /// Whether the device is at work on jobs.
+    /// Whether the device is working on jobs.
     pub fn is_busy(&self) -> bool {
         self.under_way.load(Relaxed) > 0
     }
 
-    /// Submits what waits if the device has little to do.
+    /// Submits collected jobs if the device has little to do.
     fn go_on(&self) -> Result<(), EngineError> {
         if self.under_way.load(Relaxed) < UNDER_WAY { self.flush() } else { Ok(()) }
     }
 
-    /// Submits what waits.
+    /// Submits collected jobs.
     fn flush(&self) -> Result<(), EngineError> {
         let waiting = self.waiting.lock().map_err(|_| failed())?.take();
         waiting.into_iter().for_each(|submission| self.submit(submission));

@@ -1,23 +1,24 @@
 //! The template language of the kernels in `shaders/`. A line that begins with `//!` is a directive:
 //!
-//! | directive | what it does |
+//! | directive | effect |
 //! |---|---|
-//! | `slot NAME` | the lines behind it, up to the next slot, are the slot `NAME` |
-//! | `insert NAME` | stands for the lines of a slot |
+//! | `slot NAME` | begins the slot `NAME`, which contains the following lines up to the next slot |
+//! | `insert NAME` | is replaced by the lines of a slot |
 //! | `if FLAG`, `else`, `end` | choose |
 //! | `for LOOP`, `end` | repeat the lines for each round of a loop |
 //! | `with FLAG`, `end` | set a flag for the lines between, and for the slots that they insert |
 //!
-//! In all other lines `$name` stands for a text; where one name begins another, the longest counts. Blocks may stand in
-//! blocks, and end in the slot that they begin in.
+//! In all other lines `$name` is replaced by a text. If several names match, the longest wins. Blocks may be nested,
+//! and end in the slot in which they begin.
 //!
-//! A kernel is a frame and some parts, files of slots; blank lines around a slot are not part of it. What flags, loops and names mean is the caller's, as a
-//! [`Meaning`]. Anything that has no meaning is an error.
+//! A kernel is a frame and some parts, which are files of slots. Blank lines around a slot are not part of it. The
+//! caller defines flags, loops and names in a [`Meaning`]. An undefined name is an error.
 
 use std::collections::HashMap;
 use std::fmt::Display;
 
-/// What the flags, loops and names of a template mean; a round of a loop has one of its own, which goes before.
+/// Definitions of the flags, loops and names of a template. A round of a loop has its own definitions, which take
+/// precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
     flags: Vec<(&'static str, bool)>,
@@ -26,31 +27,31 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// This meaning, and that of a flag.
+    /// Adds the value of a flag.
     pub fn flag(mut self, name: &'static str, is_set: bool) -> Meaning {
         self.flags.push((name, is_set));
         self
     }
 
-    /// This meaning, and what `$name` stands for.
+    /// Adds the text that replaces `$name`.
     pub fn name(mut self, name: &'static str, text: impl Display) -> Meaning {
         self.names.push((name, text.to_string()));
         self
     }
 
-    /// This meaning, and what several names stand for.
+    /// Adds the texts that replace several names.
     pub fn names<const N: usize>(self, names: [(&'static str, u32); N]) -> Meaning {
         names.into_iter().fold(self, |meaning, (name, number)| meaning.name(name, number))
     }
 
-    /// This meaning, and the rounds of a loop.
+    /// Adds the rounds of a loop.
     pub fn rounds(mut self, name: &'static str, rounds: impl IntoIterator<Item = Meaning>) -> Meaning {
         self.loops.push((name, rounds.into_iter().collect()));
         self
     }
 }
 
-/// Why a template has no text.
+/// Why a template cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
     problem: &'static str,
@@ -69,7 +70,7 @@ fn wrong<T>(problem: &'static str, text: &str) -> Result<T, TemplateError> {
     Err(TemplateError { problem, text: text.to_string() })
 }
 
-/// The text of a frame with the slots of its parts.
+/// Expands a frame with the slots of its parts.
 pub fn expand(
     frame: &'static str,
     parts: &[&'static str],
@@ -99,7 +100,7 @@ fn directive(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("//!").map(str::trim)
 }
 
-/// The slots of some files, in front of whose first slot only comments stand.
+/// The slots of some files. Only comments may precede the first slot of a file.
 fn slots(parts: &[&'static str]) -> Result<HashMap<&'static str, Vec<Node>>, TemplateError> {
     let mut slots = HashMap::new();
     for part in parts {
@@ -128,7 +129,7 @@ fn slots(parts: &[&'static str]) -> Result<HashMap<&'static str, Vec<Node>>, Tem
     Ok(slots)
 }
 
-/// Lines without the blank ones at both ends.
+/// Removes blank lines at both ends.
 fn trimmed<'a>(lines: &'a [&'static str]) -> &'a [&'static str] {
     let is_code = |line: &&str| !line.trim().is_empty();
     let first = lines.iter().position(is_code).unwrap_or(lines.len());
@@ -136,7 +137,7 @@ fn trimmed<'a>(lines: &'a [&'static str]) -> &'a [&'static str] {
     &lines[first..end]
 }
 
-/// The nodes of whole blocks.
+/// Parses whole blocks.
 fn parse(lines: &[&'static str]) -> Result<Vec<Node>, TemplateError> {
     let mut rest = lines.iter();
     let (nodes, closed_by) = parse_block(&mut rest)?;
@@ -146,7 +147,7 @@ fn parse(lines: &[&'static str]) -> Result<Vec<Node>, TemplateError> {
     }
 }
 
-/// The nodes up to the `else` or `end` of the block that they stand in, and which of them it is.
+/// Parses up to the `else` or `end` of the current block, and returns the nodes and which of the two ends them.
 fn parse_block(
     rest: &mut std::slice::Iter<&'static str>,
 ) -> Result<(Vec<Node>, Option<&'static str>), TemplateError> {
@@ -177,7 +178,7 @@ fn parse_block(
     Ok((nodes, None))
 }
 
-/// The nodes up to the `end` of the block that `line` opens.
+/// Parses up to the `end` of the block that `line` opens.
 fn body(rest: &mut std::slice::Iter<&'static str>, line: &str) -> Result<Vec<Node>, TemplateError> {
     match parse_block(rest)? {
         (nodes, Some("end")) => Ok(nodes),
@@ -185,14 +186,14 @@ fn body(rest: &mut std::slice::Iter<&'static str>, line: &str) -> Result<Vec<Nod
     }
 }
 
-/// What holds at some place: the meaning of the innermost round or `with`, then of what is around.
+/// The definitions in effect: those of the innermost round or `with`, then those around it.
 struct Scope<'a> {
     meaning: &'a Meaning,
     outer: Option<&'a Scope<'a>>,
 }
 
 impl<'a> Scope<'a> {
-    /// The meanings from the innermost on.
+    /// The definitions from the innermost outward.
     fn meanings(&self) -> impl Iterator<Item = &'a Meaning> {
         let mut next = Some((self.meaning, self.outer));
         std::iter::from_fn(move || {
@@ -212,12 +213,12 @@ impl<'a> Scope<'a> {
         known.map_or_else(|| wrong("an unknown loop", name), |(_, rounds)| Ok(rounds.as_slice()))
     }
 
-    /// The longest name that `text` begins with, and what it stands for.
+    /// The longest name that `text` begins with, and its text.
     fn name(&self, text: &str) -> Option<(&'static str, &'a str)> {
         let names = self.meanings().flat_map(|meaning| &meaning.names);
         let mut longest: Option<(&str, &str)> = None;
         for (name, value) in names.filter(|(name, _)| text.starts_with(name)) {
-            // Of equals the first is the innermost.
+            // Of equal names, the first one is the innermost.
             if longest.is_none_or(|(known, _)| known.len() < name.len()) {
                 longest = Some((name, value));
             }
@@ -226,10 +227,10 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A text as it grows.
+/// A text under construction.
 struct Expansion {
     slots: HashMap<&'static str, Vec<Node>>,
-    /// The slots that are being inserted, each inside the one before.
+    /// The slots that are being inserted, each inside the previous one.
     inserting: Vec<&'static str>,
     text: String,
 }

@@ -1,4 +1,4 @@
-//! What goes to the device: written by all cores into mapped memory that the device copies from.
+//! Uploads to the device: all cores write into mapped memory from which the device copies.
 
 use crate::gpu::buffers;
 use crate::gpu::device::Device;
@@ -8,23 +8,23 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// Words that are made in one go, and pieces that one thread makes at least.
+/// Words of a piece, and minimum number of pieces per thread.
 const PIECE: usize = 1 << 10;
 const PIECES: usize = 16;
 /// Words that are staged at once: 16 MiB.
 const ROUND: usize = 1 << 22;
-/// Bytes of staging buffers that are kept: some are copied from while others are written.
+/// Bytes of staging buffers that are kept: the device copies from some while the host writes to others.
 const POOLED: u64 = 64 << 20;
-/// What is smaller goes through the queue's own staging.
+/// Up to this many words are uploaded through the queue's own staging.
 const LEAST: usize = 1 << 16;
 
-/// Mapped buffers that wait to be written.
+/// Mapped buffers that are ready to be written.
 #[derive(Clone, Default)]
 pub struct Staging(Arc<Mutex<Vec<wgpu::Buffer>>>);
 
 impl Staging {
-    /// Writes the words at `words` of `buffer`; `make` makes the words of a range of places, on several threads at
-    /// once. Work that is submitted later finds them there.
+    /// Writes the words at `words` of `buffer`. `make` computes the words of a range of indices, on several threads.
+    /// Work that is submitted later sees them.
     pub fn upload(
         &self,
         device: &Device,
@@ -53,7 +53,7 @@ impl Staging {
 
     /// A mapped buffer of at least `bytes`.
     fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
-        // Buffers come back only when the device is polled; a new one costs as much as what is written to it.
+        // Buffers return only when the device is polled; a new buffer costs as much as the writing.
         device.poll()?;
         if let Ok(mut free) = self.0.lock() {
             let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);

@@ -1,4 +1,4 @@
-//! A hit, an alignment, its path, and the total order that decides between equal scores.
+//! Hits, alignments, their paths, and the total order that decides between equal scores.
 
 use crate::terms::casts::to_u32;
 use smallvec::SmallVec;
@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 /// Orientation of a query against its target, or of a pattern against its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strand {
-    /// As it was given.
+    /// As given.
     Forward,
     /// Its reverse complement.
     Reverse,
@@ -17,14 +17,14 @@ pub enum Strand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strands {
     Both,
-    /// Queries as they were given.
+    /// Queries as given.
     Plus,
-    /// Their reverse complements alone.
+    /// Only their reverse complements.
     Minus,
 }
 
 impl Strands {
-    /// Both strands, or plus.
+    /// Both strands, or only plus.
     pub fn of(is_both: bool) -> Strands {
         if is_both { Strands::Both } else { Strands::Plus }
     }
@@ -58,18 +58,18 @@ impl Strands {
     }
 }
 
-/// The best end of one pair: its score, and the cell it ends in. Ends are exclusive. A pair without an alignment has the
-/// score 0 in local mode, and in the others that of [`Hit::NONE`].
+/// The best end of one pair: its score, and the cell in which it ends. Ends are exclusive. A pair without an alignment
+/// has a score of 0 in local mode, and that of [`Hit::NONE`] in the other modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hit {
     pub score: i32,
-    /// Query residues before and with the last aligned one, in the aligned orientation.
+    /// Query residues up to and including the last aligned one, in the aligned orientation.
     pub query_end: u32,
-    /// Target residues before and with the last aligned one, from the target's start.
+    /// Target residues up to and including the last aligned one, from the target's start.
     pub target_end: u32,
 }
 
-/// A hit together with the target and strand it lies on.
+/// A hit with its target and strand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locus {
     pub hit: Hit,
@@ -78,16 +78,16 @@ pub struct Locus {
 }
 
 impl Hit {
-    /// No alignment, where one may score 0 or less.
+    /// No alignment, in modes in which an alignment may score 0 or less.
     pub const NONE: Hit = Hit { score: i32::MIN, query_end: 0, target_end: 0 };
 
-    /// Whether it stands for no alignment. No mode but local has one that ends before the first letters.
+    /// Whether there is no alignment. Only in local mode can an alignment end before the first residues.
     pub fn is_none(&self) -> bool {
         self.target_end == 0
     }
 
-    /// Which of two hits of one pair comes first: higher score, smaller target end, smaller query
-    /// end. `Less` means `self`.
+    /// Orders two hits of one pair: higher score, smaller target end, smaller query end. `Less` means that `self` comes
+    /// first.
     pub fn order(&self, other: &Hit) -> Ordering {
         other
             .score
@@ -98,8 +98,8 @@ impl Hit {
 }
 
 impl Locus {
-    /// The total order of all hits of one query: higher score, forward strand, earlier target,
-    /// smaller target end, smaller query end. `Less` means `self` comes first.
+    /// The total order of all hits of one query: higher score, forward strand, earlier target, smaller target end,
+    /// smaller query end. `Less` means that `self` comes first.
     pub fn order(&self, other: &Locus) -> Ordering {
         other
             .hit
@@ -111,8 +111,8 @@ impl Locus {
     }
 }
 
-/// The letters that the first and the last of a path's runs delete; the runs are given by length and whether they are
-/// deletions.
+/// Number of residues that the first and the last run of a path delete, given each run's length and whether it is a
+/// deletion.
 pub fn deletions_at_ends(runs: impl ExactSizeIterator<Item = (u32, bool)>) -> u32 {
     let last = runs.len().saturating_sub(1);
     runs.enumerate()
@@ -130,11 +130,11 @@ pub enum Op {
     Deletion,
 }
 
-/// Runs of equal steps, in target order: never two of the same kind side by side, none empty. Those of short reads have
-/// no memory of their own, which would take longer to find and give back than the path itself.
+/// Runs of equal steps, in target order. No two neighbors are of the same kind, and none is empty. The runs of short
+/// reads are stored inline, because allocating memory would take longer than computing the path.
 pub type Cigar = SmallVec<[(u32, Op); 7]>;
 
-/// An optimal local alignment. Intervals are 0-based and half-open; the query's are in the aligned
+/// An optimal alignment. Intervals are 0-based and half-open; the query's are in the aligned
 /// orientation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alignment {
@@ -149,8 +149,8 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// The target's columns that it takes. On a circle of so many letters, which stands twice, these are its own interval
-    /// and the images of it one turn before and behind.
+    /// The target columns that it covers. On a circular target of length `circle`, which is stored twice, these are its
+    /// own interval and the copies one turn before and after it.
     pub fn columns_taken(&self, circle: Option<u32>) -> impl Iterator<Item = (u32, u32)> + use<> {
         let own = (self.target_start, self.target_end);
         let images = circle.map(|len| {
@@ -160,7 +160,8 @@ impl Alignment {
         [own].into_iter().chain(images.into_iter().flatten())
     }
 
-    /// Whether both take a letter of one target on one strand; `circle` is the target's letters if it is a circle.
+    /// Whether both cover a common residue of one target on one strand; `circle` is the length of the target if it is
+    /// circular.
     pub fn overlaps(&self, other: &Alignment, circle: Option<u32>) -> bool {
         (self.target, self.strand) == (other.target, other.strand)
             && self
@@ -168,7 +169,7 @@ impl Alignment {
                 .any(|(start, end)| start < other.target_end && other.target_start < end)
     }
 
-    /// The same alignment, or on a circle of so many letters its image that begins in the first copy.
+    /// The same alignment or, on a circular target of length `circle`, its copy that begins in the first turn.
     pub fn in_first_copy(mut self, circle: Option<u32>) -> Alignment {
         if let Some(len) = circle.filter(|&len| self.target_start >= len) {
             self.target_start -= len;
@@ -177,7 +178,7 @@ impl Alignment {
         self
     }
 
-    /// The letters that it takes of a query of `len` letters as it was read.
+    /// The interval that it covers of a query of `len` residues, in the query as given.
     pub fn letters_taken(&self, len: u32) -> (u32, u32) {
         let (start, end) = (self.query_start, self.query_end);
         match self.strand {
@@ -186,21 +187,21 @@ impl Alignment {
         }
     }
 
-    /// Its length, in the query or in the target: the longer one. Deletions at its ends, which modes global and overlap have
-    /// and SAM has not, don't count.
+    /// Its length in the query or in the target, whichever is longer. Deletions at its ends, which occur in modes
+    /// global and overlap but not in SAM, don't count.
     pub fn span(&self) -> u32 {
         let at_ends = deletions_at_ends(self.cigar.iter().map(|&(len, op)| (len, op == Op::Deletion)));
         (self.query_end - self.query_start).max((self.target_end - self.target_start).saturating_sub(at_ends))
     }
 
-    /// Where it ends, for the order of hits.
+    /// Its end, for the order of hits.
     pub fn locus(&self) -> Locus {
         let Alignment { strand, target, score, query_end, target_end, .. } = *self;
         Locus { hit: Hit { score, query_end, target_end }, strand, target }
     }
 }
 
-/// What the hits of a query are exact among (docs/algorithm.md, section 24).
+/// The set of alignments among which the hits of a query are exact (docs/algorithm.md, section 24).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
     /// There are no hits, or one minimum score holds for all queries.
@@ -208,29 +209,30 @@ pub enum Tier {
     Single,
     /// All alignments that reach the proven minimum score.
     Proven,
-    /// The alignments that contain an exact run. None reaches the proven least score.
+    /// The alignments that contain an exact run. None reaches the proven minimum score.
     Anchored,
 }
 
-/// What was found for one query.
+/// The results of one query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The hits in their order, at most as many as were asked for; none for an unmapped query. A hit across the origin of
-    /// a circle is two pieces in the end ([`crate::align::circles`]).
+    /// The hits in order, at most the requested number; empty for an unmapped query. A hit across the origin of a
+    /// circular target is later split into two pieces ([`crate::align::circles`]).
     pub alignments: Vec<Alignment>,
-    /// Score of the second hit, where one exists, reported or not.
+    /// Score of the second hit, if there is one, reported or not.
     pub second: Option<i32>,
-    /// The least score at which a further hit would have existed.
+    /// The minimum score of a further hit.
     pub threshold: i32,
-    /// What the hits are exact among.
+    /// The tier of the hits.
     pub tier: Tier,
-    /// Mapping quality of the first hit, where more decides it than the scores: the query's mate, or that it is a piece.
+    /// Mapping quality of the first hit, if it does not depend on the scores alone: the hit has a mate, or is a piece.
     pub quality: Option<u8>,
-    /// What was decided together with the query's mate; `None` for single reads.
+    /// Decisions that involve the query's mate; `None` for single reads.
     pub mated: Option<Mated>,
-    /// Hits of what the first one leaves of the query, and the other piece of the first one, in their order.
+    /// Hits of the query residues that the first hit leaves unaligned, and the other piece of the first hit, in order.
     pub supplementary: Vec<Supplementary>,
-    /// Of mates in a part of the references: what each of `alignments` is, which a merge of the parts pairs. Else empty.
+    /// For mates in a part of the references, the kind of each of `alignments`, which a merge of the parts uses to pair
+    /// them. Otherwise empty.
     pub in_part: Vec<InPart>,
 }
 
@@ -240,8 +242,8 @@ impl Found {
         self.tier == Tier::Anchored && !self.alignments.is_empty()
     }
 
-    /// Puts the supplementary hits of a query of `len` letters into their order: that of hits; of equal ones that first
-    /// which takes the earlier letters.
+    /// Sorts the supplementary hits of a query of `len` residues in the order of hits. Of equal hits, the one that
+    /// covers earlier residues comes first.
     pub fn sort_supplementary(&mut self, len: u32) {
         self.supplementary.sort_by(|one, other| {
             let [one, other] = [&one.alignment, &other.alignment];
@@ -251,46 +253,47 @@ impl Found {
     }
 }
 
-/// A hit of a part of a query that an earlier hit left, or a piece of a hit.
+/// A hit of query residues that an earlier hit leaves unaligned, or a piece of a hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supplementary {
-    /// With places in the whole query.
+    /// With positions in the whole query.
     pub alignment: Alignment,
-    /// As of [`Found`], for the part of the query.
+    /// As in [`Found`], for the part of the query.
     pub second: Option<i32>,
     /// Its mapping quality.
     pub quality: u8,
     pub tier: Tier,
-    /// Whether it is the other piece of the query's first hit, which lies across an origin.
+    /// Whether it is the other piece of the query's first hit, which crosses an origin.
     pub is_piece_of_first: bool,
 }
 
-/// What an alignment of a mate is to a merge of parts of the references.
+/// The role of a mate's alignment in a merge of parts of the references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InPart {
-    /// A hit. `beside` is what its window holds, where the other mate would be: a place among that mate's alignments.
+    /// A hit. `beside` is the best alignment of the other mate in the hit's window, as an index into that mate's
+    /// alignments.
     Hit { beside: Option<u32> },
-    /// The best alignment in the window beside a hit of the other mate.
+    /// The best alignment in the window of a hit of the other mate.
     Rescued,
 }
 
-/// What is decided for a read together with its mate, which stands beside it.
+/// Decisions that involve both mates of a pair. Mates are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mated {
-    /// Whether it is the first of the two.
+    /// Whether it is the first mate.
     pub is_first: bool,
-    /// Distance of the 5' ends, where the first hits of both are a proper pair.
+    /// Distance of the 5' ends, if the first hits of both mates are a proper pair.
     pub insert: Option<u32>,
 }
 
 impl Mated {
-    /// Whether the first hits of both are a proper pair.
+    /// Whether the first hits of both mates are a proper pair.
     pub fn is_proper(&self) -> bool {
         self.insert.is_some()
     }
 }
 
-/// Appends `len` steps of `op` to a path, joining it with an equal last run.
+/// Appends `len` steps of `op` to a path, and merges them with an equal last run.
 #[inline]
 pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
     match cigar.last_mut() {
@@ -311,7 +314,7 @@ mod tests {
         Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar }
     }
 
-    /// Overlaps on a circle, against the letters themselves.
+    /// Compares overlaps on a circular target with those of the residues themselves.
     #[test]
     fn images_overlap_as_they_do() {
         for len in 1..6u32 {

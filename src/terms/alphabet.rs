@@ -1,7 +1,7 @@
-//! Letters and their codes.
+//! Alphabets and their codes.
 //!
-//! A sequence is stored as one code a residue. DNA codes 0..4 are A, C, G, T (U is T); the other
-//! IUPAC codes follow, so that a matrix may score them, but without a matrix they match nothing.
+//! A sequence is stored as one code per residue. DNA codes 0..4 are A, C, G, T (U is T). The other IUPAC codes follow,
+//! so that a matrix may score them, but without a matrix they match nothing.
 
 mod detect;
 
@@ -11,7 +11,7 @@ pub use detect::Suggested;
 use rayon::prelude::*;
 use std::fmt;
 
-/// What the residues of a run are.
+/// The kind of residues of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alphabet {
     /// A, C, G and T; U is T. The other IUPAC codes match nothing without a matrix.
@@ -20,24 +20,24 @@ pub enum Alphabet {
     Protein,
 }
 
-/// Number of code slots a substitution table has for either alphabet.
+/// Number of code slots of a substitution table, for either alphabet.
 pub const CODES: usize = 32;
 
-/// DNA letters in code order; the first four are the only ones that can match without a matrix.
+/// DNA characters in code order; without a matrix, only the first four can match.
 const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
 /// Number of codes that are A, C, G or T.
 pub(crate) const BASES: u8 = 4;
-/// A place without a letter in a text that is searched: the bit of letters that are no base, and one more. No code of DNA
-/// is the same.
+/// The code of an empty position in a text that is searched. Like codes that are not bases, it has the bit 4. No code
+/// of DNA has this value.
 pub(crate) const NOTHING: u8 = 28;
-/// The class of a pattern's letter N: a bit for each base, and one for letters that are none.
+/// The class of N in a pattern: one bit for each base, and one for codes that are not bases.
 pub(crate) const ANY_LETTER: u8 = 31;
-/// Protein letters in code order: those of NCBI's matrices in their order, then those that the matrices leave out.
+/// Protein characters in code order: those of NCBI's matrices in their order, then those that the matrices lack.
 const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*JUO";
-/// Number of codes that a matrix may tell apart. U and O, the codes after them, score as C and K.
+/// Number of codes that a matrix can distinguish. U and O, the codes after them, score as C and K.
 pub(crate) const SCORED: u8 = 25;
 const NONE: u8 = u8::MAX;
-/// So many letters are encoded on all threads.
+/// Minimum length of a sequence that is encoded by several threads.
 const LONG: usize = 1 << 20;
 
 const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
@@ -61,12 +61,12 @@ const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
 static DNA_CODES: [u8; 256] = table(DNA, &[(b'U', b'T')]);
 static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[]);
 
-/// Whether a code of DNA is A, C, G or T, and so can match without a matrix.
+/// Whether a DNA code is A, C, G or T, and so can match without a matrix.
 pub const fn is_base(code: u8) -> bool {
     code < BASES
 }
 
-/// The code that a code is scored by: of proteins C for U and K for O, as in BLAST, and otherwise itself.
+/// The code by which a code is scored: for proteins C for U and K for O, as in BLAST, and otherwise the code itself.
 #[inline]
 pub const fn scored_code(code: u8) -> u8 {
     const U: u8 = SCORED;
@@ -79,7 +79,7 @@ pub const fn scored_code(code: u8) -> u8 {
 }
 
 impl Alphabet {
-    /// The letter that stands for any: N, or X of proteins.
+    /// The character for an unknown residue: N, or X for proteins.
     pub(crate) fn any_letter(self) -> u8 {
         match self {
             Alphabet::Dna => b'N',
@@ -87,17 +87,17 @@ impl Alphabet {
         }
     }
 
-    /// Replaces letters in lower case by the letter that stands for any.
+    /// Replaces lower-case residues by the character for an unknown residue.
     pub(crate) fn mask_lower_case(self, letters: &mut [u8]) {
         let any = self.any_letter();
         letters.iter_mut().filter(|letter| letter.is_ascii_lowercase()).for_each(|letter| *letter = any);
     }
 }
 
-/// What the rooms behind the front door ask, in codes.
+/// Operations on codes, for internal use.
 #[doc(hidden)]
 impl Alphabet {
-    /// The letters in code order.
+    /// The characters in code order.
     pub fn letters(self) -> &'static [u8] {
         match self {
             Alphabet::Dna => DNA,
@@ -105,7 +105,7 @@ impl Alphabet {
         }
     }
 
-    /// The letters that every substitution matrix must have.
+    /// The residues that every substitution matrix must contain.
     pub fn required_letters(self) -> &'static [u8] {
         match self {
             Alphabet::Dna => &DNA[..4],
@@ -113,7 +113,7 @@ impl Alphabet {
         }
     }
 
-    /// The code of `letter`, lower case as upper; `None` where the alphabet lacks it.
+    /// The code of `letter` in either case, or `None` if it is not in the alphabet.
     pub fn code(self, letter: u8) -> Option<u8> {
         let code = match self {
             Alphabet::Dna => DNA_CODES[letter as usize],
@@ -122,8 +122,8 @@ impl Alphabet {
         (code != NONE).then_some(code)
     }
 
-    /// Appends the codes of `letters` to `codes`; the 0-based place of the first letter outside the
-    /// alphabet is the error, and `codes` is then as it was.
+    /// Appends the codes of `letters` to `codes`. The error is the 0-based position of the first character outside the
+    /// alphabet; `codes` is then unchanged.
     pub fn encode(self, letters: &[u8], codes: &mut Vec<u8>) -> Result<(), usize> {
         let table = match self {
             Alphabet::Dna => &DNA_CODES,
@@ -133,10 +133,10 @@ impl Alphabet {
         if letters.len() < LONG {
             codes.extend(letters.iter().map(|&letter| table[letter as usize]));
         } else {
-            // A chromosome: also its memory, which is fresh, is then mapped by all threads.
+            // A chromosome. Its memory is new, and is also mapped by all threads.
             codes.par_extend(letters.par_iter().with_min_len(LONG / 8).map(|&letter| table[letter as usize]));
         }
-        // `contains` looks at many codes at a time, and nearly always there is none to find.
+        // `contains` checks many codes at once, and there is almost never an invalid code.
         if !codes[start..].contains(&NONE) {
             return Ok(());
         }
@@ -154,10 +154,10 @@ impl fmt::Display for Alphabet {
     }
 }
 
-/// The reverse complement of DNA or RNA letters (IUPAC codes included), in letters of DNA: A becomes T, and U becomes A.
+/// The reverse complement of DNA or RNA (IUPAC codes included), as DNA: A becomes T, and U becomes A.
 #[cfg(feature = "cli")]
 pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
-    // The library leaves U as it is.
+    // The library leaves U unchanged.
     let dna = letters.iter().map(|&letter| match letter {
         b'U' => b'T',
         b'u' => b't',
@@ -166,8 +166,8 @@ pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
     bio::alphabets::dna::revcomp(dna.collect::<Vec<u8>>())
 }
 
-/// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. As many entries as
-/// a byte has values need no check of the index.
+/// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. With one entry for each byte
+/// value, the index needs no check.
 static COMPLEMENTS: [u8; 256] = {
     let complements = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
     let mut table = [NONE; 256];
@@ -179,7 +179,7 @@ static COMPLEMENTS: [u8; 256] = {
     table
 };
 
-/// The complement of each letter of [`DNA`] and of U, in the same case; of any other byte the byte itself.
+/// The complement of each character of [`DNA`] and of U, in the same case. Any other byte maps to itself.
 static LETTER_COMPLEMENTS: [u8; 256] = {
     let mut table = [0; 256];
     let mut letter = 0;
@@ -199,7 +199,7 @@ static LETTER_COMPLEMENTS: [u8; 256] = {
     table
 };
 
-/// The complement of a letter of DNA or RNA, in DNA.
+/// The complement of a DNA or RNA character, as DNA.
 pub fn complement(letter: u8) -> u8 {
     LETTER_COMPLEMENTS[letter as usize]
 }

@@ -1,4 +1,5 @@
-//! Layout of a BAM record (SAMv1 specification, 4.2). Offsets count from the 4 bytes in front that give the record's size.
+//! Layout of a BAM record (SAMv1 specification, 4.2). Offsets count from the first of the 4 bytes that hold the
+//! record's size.
 
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ pub const NO_QUALITY: u8 = 0xff;
 /// Difference between a quality in SAM's text and one in BAM.
 pub const QUALITY_OFFSET: u8 = b'!';
 
-/// Where the fields of a record begin whose sizes vary.
+/// Offsets of a record's fields whose sizes vary.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordFields {
     /// Offset of the CIGAR.

@@ -1,4 +1,4 @@
-//! The indexed compact buffer: sequences one after another, and the pairs to align among them.
+//! The indexed compact buffer: sequences stored contiguously, and the pairs to align among them.
 
 use crate::terms::casts::to_u32;
 use crate::terms::error::{EngineError, Error};
@@ -11,71 +11,72 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-/// Codes on either side of a stretch that are proven with it: engines load whole words of them.
+/// Number of codes on either side of a stretch that are checked with it, because engines load whole words.
 const MARGIN: usize = 64;
-/// Memory for residues grows by at least one part in this many, so that they are seldom moved.
+/// Memory for residues grows by at least one in this many parts, so that they are seldom moved.
 const GROWTH: usize = 16;
 
-/// A file that codes lie in. It may be damaged, and it may be cut while it is read.
+/// A file that contains codes. It may be damaged, and may be truncated while it is read.
 pub trait CodeFile: Debug + Send + Sync {
-    /// Proves that the codes at these places are as they were written, and codes of the alphabet.
+    /// Checks that the codes at these positions are as they were written, and codes of the alphabet.
     fn prove(&self, places: Range<usize>) -> Result<(), EngineError>;
 
-    /// What is wrong with the file, as far as it is known by now.
+    /// Returns the fault of the file, as far as it is known.
     fn fault(&self) -> Option<Error>;
 }
 
-/// Sequences as codes (one byte a residue, see [`crate::terms::alphabet`]), one after another.
+/// Sequences as codes (one byte per residue, see [`crate::terms::alphabet`]), stored contiguously.
 #[derive(Clone, Debug, Default)]
 pub struct Sequences {
-    /// In memory, or in a file that is mapped.
+    /// In memory, or in a mapped file.
     codes: Cow<'static, [u8]>,
     ends: Vec<usize>,
-    /// The letters of each sequence that is a circle, by its place: it stands twice, one copy behind the other.
+    /// Length of each circular sequence, by index. Such a sequence is stored twice, one copy after the other.
     circles: BTreeMap<usize, u32>,
-    /// Codes that are second copies.
+    /// Number of codes in second copies.
     copied: usize,
-    /// Columns of each sequence that only warm up, where some do.
+    /// For each sequence, the number of columns that only warm up the recurrence; empty if no sequence has such
+    /// columns.
     leads: Vec<u32>,
-    /// Where the codes are mapped, their file.
+    /// The file from which the codes are mapped, if they are.
     file: Option<Arc<dyn CodeFile>>,
 }
 
 impl Sequences {
-    /// Sequences whose codes are mapped from `file`. The ends ascend, and the last one is that of the codes.
+    /// Sequences whose codes are mapped from `file`. The ends ascend, and the last one is the number of codes.
     pub fn mapped(codes: &'static [u8], ends: Vec<usize>, file: Arc<dyn CodeFile>) -> Sequences {
         Sequences { codes: Cow::Borrowed(codes), ends, file: Some(file), ..Sequences::default() }
     }
 
-    /// Codes of a file become a copy in memory, which can be changed.
+    /// Copies codes of a file to memory, where they can be changed.
     fn own(&mut self) -> &mut Vec<u8> {
-        // The file keeps the codes until they are copied.
+        // The file must stay mapped until the codes are copied.
         let file = self.file.take();
         self.codes.to_mut();
         drop(file);
         self.codes.to_mut()
     }
 
-    /// Makes room for so many more sequences of so many residues in all.
+    /// Reserves memory for `sequences` more sequences with `residues` residues in total.
     pub fn reserve(&mut self, sequences: usize, residues: usize) {
         self.ends.reserve_exact(sequences);
         self.own().reserve_exact(residues);
     }
 
-    /// Removes sequences without residues, before any of them has a lead or is a circle.
+    /// Removes sequences without residues. Must be called before any sequence has a lead or is circular.
     pub fn remove_empty(&mut self) {
         let mut before = 0;
         self.ends.retain(|&end| std::mem::replace(&mut before, end) < end);
     }
 
-    /// The same sequences with other codes, in memory. The codes are proven.
+    /// The same sequences with other codes, in memory. The codes must have been checked.
     pub fn mapped_by(&self, map: impl Fn(u8) -> u8) -> Sequences {
         let mut mapped = self.clone();
         mapped.own().iter_mut().for_each(|code| *code = map(*code));
         mapped
     }
 
-    /// Removes all sequences, and keeps their memory for the next ones.
+    /// Removes all sequences, but keeps their memory for later sequences.
     pub fn clear(&mut self) {
         self.own().clear();
         self.ends.clear();
@@ -90,24 +91,24 @@ impl Sequences {
         self.ends.push(self.codes.len());
     }
 
-    /// Appends a sequence of codes in whose first `lead` columns no alignment ends that counts.
+    /// Appends a sequence of codes. Alignments that end in its first `lead` columns don't count.
     pub fn push_with_lead(&mut self, codes: &[u8], lead: u32) {
         self.leads.resize(self.ends.len(), 0);
         self.leads.push(lead);
         self.push(codes.iter().copied());
     }
 
-    /// The first columns of sequence `index` in which no alignment ends that counts.
+    /// Number of first columns of sequence `index` in which no alignment may end.
     pub fn lead(&self, index: u32) -> u32 {
         self.leads.get(index as usize).copied().unwrap_or(0)
     }
 
-    /// Whether some have such columns.
+    /// Whether any sequence has such columns.
     pub fn have_leads(&self) -> bool {
         self.leads.iter().any(|&lead| lead > 0)
     }
 
-    /// Appends the sequence that `write` appends to the codes; nothing on an error.
+    /// Appends the sequence that `write` appends to the codes. On an error, appends nothing.
     pub fn try_push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let codes = self.own();
         let start = codes.len();
@@ -119,21 +120,21 @@ impl Sequences {
         written
     }
 
-    /// Appends those sequences of `other` that `which` counts.
+    /// Appends the sequences of `other` with indices in `which`.
     pub fn append(&mut self, other: &Sequences, which: Range<usize>) {
         let (from, here) = (other.start(which.start), self.codes.len());
         self.own().extend_from_slice(&other.codes[from..other.start(which.end)]);
         self.ends.extend(other.ends[which].iter().map(|end| end - from + here));
     }
 
-    /// Appends the sequences of all `parts`, on all threads: in fresh memory, which must be mapped page by
-    /// page, one thread would take longer for that than all of them for the rest of reading.
+    /// Appends the sequences of all `parts`, on all threads. New memory must be mapped page by page, for which a single
+    /// thread would need longer than all threads for the rest of reading.
     pub fn append_all(&mut self, parts: &[&Sequences]) {
         let parts: Vec<(&Sequences, bool)> = parts.iter().map(|&part| (part, false)).collect();
         self.join_all(&parts);
     }
 
-    /// Makes room for so many more residues; `false` if there is no memory for them.
+    /// Reserves memory for `residues` more residues; `false` if there is not enough.
     pub fn has_room(&mut self, residues: usize) -> bool {
         let codes = self.own();
         let spare = codes.len() / GROWTH;
@@ -142,7 +143,7 @@ impl Sequences {
             || codes.try_reserve_exact(residues).is_ok()
     }
 
-    /// The same of parts of which some, those marked, begin with the continuation of the last sequence before them.
+    /// Like `append_all`, but each marked part begins with the continuation of the last sequence before it.
     pub fn join_all(&mut self, parts: &[(&Sequences, bool)]) {
         let total: usize = parts.iter().map(|(part, _)| part.codes.len()).sum();
         let mut here = self.codes.len();
@@ -156,7 +157,7 @@ impl Sequences {
             spare = rest;
         }
         copies.into_par_iter().for_each(|(room, codes)| {
-            // SAFETY: both are as long, and a byte can't be invalid as a byte that may be none.
+            // SAFETY: both have the same length, and initialized bytes are valid as bytes that may be uninitialized.
             room.copy_from_slice(unsafe { slice::from_raw_parts(codes.as_ptr().cast(), codes.len()) });
         });
         // SAFETY: the rooms cover these `total` bytes, and each was written.
@@ -170,8 +171,8 @@ impl Sequences {
         }
     }
 
-    /// Makes circles of the sequences at `places`: each stands twice from now on, one copy behind the other, so that what
-    /// lies across its origin lies in one stretch. They have letters, and fewer than 2^30.
+    /// Makes the sequences at `places` circular: each is stored twice from now on, one copy after the other, so that
+    /// alignments across its origin are contiguous. They have residues, and fewer than 2^30.
     pub fn close(&mut self, places: &BTreeSet<usize>) {
         let lengths: Vec<usize> = self.iter().map(<[u8]>::len).collect();
         let more: usize = places.iter().filter_map(|&place| lengths.get(place)).sum();
@@ -179,10 +180,10 @@ impl Sequences {
         self.own().reserve_exact(more);
         self.own().resize(to, 0);
         self.copied += more;
-        // From the last on, so that none is written over before it is copied.
+        // From the last sequence to the first, so that none is overwritten before it is copied.
         for (place, len) in lengths.into_iter().enumerate().rev() {
             if from == to {
-                // Those before the first circle stay where they are.
+                // Sequences before the first circular one do not move.
                 break;
             }
             self.ends[place] = to;
@@ -198,7 +199,8 @@ impl Sequences {
         }
     }
 
-    /// Proves the codes at these places, to be called before an engine reads them. Codes in memory are sound.
+    /// Checks the codes at these positions. Must be called before an engine reads them. Codes in memory are always
+    /// valid.
     pub fn prove(&self, places: Range<usize>) -> Result<(), EngineError> {
         match &self.file {
             Some(file) => {
@@ -209,45 +211,45 @@ impl Sequences {
         }
     }
 
-    /// Proves all codes.
+    /// Checks all codes.
     pub fn prove_all(&self) -> Result<(), EngineError> {
         self.prove(0..self.codes.len())
     }
 
-    /// What is wrong with the file that the codes are mapped from, as far as it is known by now.
+    /// Returns the fault of the file from which the codes are mapped, as far as it is known.
     pub fn fault(&self) -> Option<Error> {
         self.file.as_ref()?.fault()
     }
 
-    /// The letters of sequence `index`, if it is a circle.
+    /// The length of sequence `index` if it is circular.
     pub fn circle(&self, index: u32) -> Option<u32> {
         self.circles.get(&(index as usize)).copied()
     }
 
-    /// Whether one of them is a circle.
+    /// Whether any sequence is circular.
     pub fn have_circles(&self) -> bool {
         !self.circles.is_empty()
     }
 
-    /// The codes of sequence `index`, of a circle those of its first copy.
+    /// The codes of sequence `index`; of a circular sequence, those of its first copy.
     pub fn once(&self, index: u32) -> &[u8] {
         let codes = self.get(index as usize);
         self.circle(index).map_or(codes, |len| &codes[..len as usize])
     }
 
-    /// Letters of all sequences, each circle counted once.
+    /// Total number of residues, with each circular sequence counted once.
     pub fn letters(&self) -> usize {
         self.codes.len() - self.copied
     }
 
-    /// Columns of sequence `index` in which an alignment can end that begins in the first copy and covers `span` columns
-    /// at most.
+    /// Number of columns of sequence `index` in which an alignment can end that begins in the first copy and covers at
+    /// most `span` columns.
     pub fn reach(&self, index: u32, span: u32) -> u32 {
         let len = to_u32(self.get(index as usize).len());
         self.circle(index).map_or(len, |circle| len.min((circle - 1).saturating_add(span)))
     }
 
-    /// Residues of the longest sequence that is short, as targets of a database are: it is not cut.
+    /// Maximum length of a short sequence. Short sequences, such as the targets of a database, are not cut.
     pub fn longest_short(&self) -> usize {
         (self.codes.len() / SIDE_BY_SIDE).clamp(SHORT[0], SHORT[1])
     }
@@ -261,12 +263,12 @@ impl Sequences {
         self.ends.is_empty()
     }
 
-    /// Where sequence `index` begins in [`Sequences::codes`].
+    /// Position in [`Sequences::codes`] at which sequence `index` begins.
     pub fn start(&self, index: usize) -> usize {
         if index == 0 { 0 } else { self.ends[index - 1] }
     }
 
-    /// The sequence that [`Sequences::codes`] at `place` belongs to.
+    /// Index of the sequence that contains position `place` of [`Sequences::codes`].
     pub fn holding(&self, place: usize) -> usize {
         self.ends.partition_point(|&end| end <= place)
     }
@@ -297,14 +299,14 @@ impl<'a> FromIterator<&'a [u8]> for Sequences {
     }
 }
 
-/// Letters of the blocks that [`Holding`] looks up.
+/// Number of residues in a block of [`Holding`].
 const BLOCK: usize = 1 << 9;
 
-/// The sequences that places among the letters of all lie in, by a table: a search would take longer than what the place
-/// is wanted for.
+/// A table that maps positions in [`Sequences::codes`] to sequences. A search would take longer than the work for which
+/// the sequence is needed.
 #[derive(Clone, Debug, Default)]
 pub struct Holding {
-    /// The sequence that holds the first letter of each block.
+    /// The sequence that contains the first residue of each block.
     firsts: Vec<u32>,
 }
 
@@ -318,7 +320,7 @@ impl Holding {
         Holding { firsts: (0..sequences.codes.len().div_ceil(BLOCK)).map(of_block).collect() }
     }
 
-    /// As [`Sequences::holding`], of the same sequences, for a place of theirs.
+    /// Like [`Sequences::holding`], for a position in the same sequences.
     pub fn of(&self, sequences: &Sequences, place: usize) -> usize {
         let block = place / BLOCK;
         let first = self.firsts[block] as usize;
@@ -327,7 +329,7 @@ impl Holding {
     }
 }
 
-/// What an engine works on: queries in the orientation in which they are aligned, targets, scoring.
+/// The input of an engine: queries in the orientation in which they are aligned, targets, and scoring.
 #[derive(Clone, Debug)]
 pub struct Batch {
     /// Shared as well: a device keeps them from call to call.
@@ -337,8 +339,8 @@ pub struct Batch {
     pub scoring: Arc<Scoring>,
 }
 
-/// One score to find: the best alignment of a whole query with target residues `start..end` whose
-/// end column lies in `own..end`. Columns `start..own` only warm the recurrence up.
+/// One score to find: the best alignment of a whole query with target residues `start..end` whose last column is in
+/// `own..end`. Columns `start..own` only warm up the recurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pair {
     pub query: u32,
@@ -348,27 +350,29 @@ pub struct Pair {
     pub end: u32,
 }
 
-/// Columns of a stretch: pairs that own one each, and begin where others do, are served by one sweep of the
-/// recurrence. Counted from the first column of the sweep.
+/// Number of columns of a stretch, counted from the first column of the sweep. One sweep of the recurrence serves
+/// several pairs if each owns one stretch and they begin at the same column.
 pub const STRETCH: u32 = 1 << 11;
 
 /// Targets of at most this many residues are never cut: each is one region of a search.
 pub const UNCUT: u32 = 1 << 12;
-/// A chunk of a target owns at least so many times the columns that it warms up over, unless an engine wants more chunks.
+/// Minimum ratio of the columns that a chunk of a target owns to its warm-up columns, unless an engine wants more
+/// chunks.
 pub const CHUNK_PER_WARM_UP: u32 = 8;
-/// The same where many targets are met at once: at least, and at most.
+/// Minimum and maximum length of targets that are not cut, if many targets are searched.
 const SHORT: [usize; 2] = [1 << 13, 1 << 15];
-/// A database has at least this many times the residues of a target that is not cut: a device does about so many at a time.
+/// Minimum ratio of the residues of a database to those of an uncut target: about the number of targets that a device
+/// processes concurrently.
 const SIDE_BY_SIDE: usize = 1 << 14;
 
 impl Pair {
-    /// Target residues the recurrence runs over.
+    /// Number of target residues over which the recurrence runs.
     pub fn cols(&self) -> u32 {
         self.end - self.start
     }
 
-    /// Whether a sweep for the pair `before` may go on for this one: then it owns what comes next, and each of the two
-    /// lies in a stretch of its own.
+    /// Whether a sweep for the pair `before` can continue for this one. If so, this pair owns the following columns,
+    /// and each of the two pairs is inside one stretch.
     fn goes_on_from(&self, before: &Pair) -> bool {
         let same_sweep = (self.query, self.target, self.start) == (before.query, before.target, before.start);
         let lie_in_stretches =
@@ -380,7 +384,7 @@ impl Pair {
     }
 }
 
-/// Cuts pairs into those that one sweep of the recurrence serves: one or more, one behind the other.
+/// Groups consecutive pairs that one sweep of the recurrence serves.
 pub fn sweeps(pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
     pairs.chunk_by(|before, pair| pair.goes_on_from(before))
 }
@@ -399,7 +403,7 @@ impl Batch {
         self.targets.get(index as usize)
     }
 
-    /// Proves stretches of targets before they are read ([`Sequences::prove`]).
+    /// Checks stretches of targets before they are read ([`Sequences::prove`]).
     pub fn prove(&self, stretches: impl Iterator<Item = (u32, Range<u32>)>) -> Result<(), EngineError> {
         if self.targets.file.is_none() {
             return Ok(());
@@ -411,14 +415,14 @@ impl Batch {
         stretches.try_for_each(|places| self.targets.prove(places))
     }
 
-    /// Cells of the recurrence that `pair` takes.
+    /// Number of cells of the recurrence for `pair`.
     pub fn cells(&self, pair: &Pair) -> u64 {
         self.query(pair.query).len() as u64 * u64::from(pair.cols())
     }
 }
 
-/// The indices `0..keys.len()` ordered by descending key, equal keys in their first order, by one
-/// counting sort over `classes` buckets; keys at or above `classes` share the first bucket.
+/// The indices `0..keys.len()` sorted by descending key, with equal keys in their original order, by one counting sort
+/// over `classes` buckets. Keys at or above `classes` share the first bucket.
 pub fn counting_sort_descending(keys: &[u32], classes: u32) -> Vec<u32> {
     let bucket = |key: u32| (classes - 1 - key.min(classes - 1)) as usize;
     let mut place = vec![0u32; classes as usize + 1];

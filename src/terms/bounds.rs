@@ -1,15 +1,14 @@
-//! How far an alignment of a known score can stray: the band of its path and the longest stretch of
-//! target that it can cover. Proofs stand in docs/algorithm.md.
+//! Limits of an alignment of a known score: the band of its path, and the longest stretch of target that it can cover.
+//! The proofs are in docs/algorithm.md.
 
 use crate::terms::alphabet::{Alphabet, BASES, is_base};
 use crate::terms::casts::{to_i32, to_i64, to_u8, to_u32};
 use crate::terms::scoring::{Scoring, Substitution};
 
-/// A band with at most this many deletions is narrow enough: a narrower one is not worth a look at the residues.
+/// With at most this many deletions, a band is narrow enough not to be narrowed by examining each residue.
 const NARROW: u32 = 64;
 
-/// The most net deletions and net insertions that a path can have between any of its cells and its
-/// end.
+/// Maximum net deletions and net insertions of a path between any of its cells and its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Band {
     pub deletions: u32,
@@ -17,8 +16,8 @@ pub struct Band {
 }
 
 impl Band {
-    /// The most gaps of a path for which [`band`] gave this: each costs what opens it, and what all of them can
-    /// cost is less than one more deleted residue would take.
+    /// Maximum number of gaps of a path for which [`band`] gave this band. Each gap costs at least its opening, and all
+    /// gaps together cost less than one more deleted residue.
     pub fn most_gaps(&self, scoring: &Scoring) -> u32 {
         let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
         let slack = (i64::from(self.deletions) + 1) * extend - 1 + open;
@@ -26,16 +25,16 @@ impl Band {
     }
 }
 
-/// The most that the query residues `codes` can add to a score.
+/// Maximum that the query residues `codes` can add to a score.
 pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
     potentials(codes, scoring).0
 }
 
-/// The sum of what each of `codes` can add to a score, and the least of it.
+/// The sum of the maxima that each of `codes` can add to a score, and the smallest of these.
 fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
-        // All that can match, A, C, G and T, are worth the same. Sums of bytes, 255 of which fit one, become
-        // vectors: ten times as fast as a count.
+        // All residues that can match, A, C, G and T, have the same score. The compiler vectorizes sums of bytes, 255
+        // of which cannot overflow: ten times as fast as a count.
         let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(is_base(code))).sum::<u8>());
         let matching: usize = codes.chunks(255).map(count).sum();
         let all = matching == codes.len() && match_ > 0;
@@ -54,7 +53,7 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
 /// difference between the highest score of these residues and `score`.
 pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
-        // As if every residue were one that can match, which nearly all are.
+        // As if every residue were one that can match, which is true for nearly all.
         let each = i64::from(match_.max(0));
         let lost = to_i64(codes.len()) * each - i64::from(score);
         let band = band_of(codes.len(), lost, each, scoring);
@@ -65,15 +64,15 @@ pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     narrowest_band(codes, score, scoring)
 }
 
-/// The same, with a look at each residue.
+/// Like [`band`], but examines each residue.
 fn narrowest_band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     let (most, cheapest) = potentials(codes, scoring);
     band_of(codes.len(), most - i64::from(score), cheapest, scoring)
 }
 
-/// The part of `band` that holds a path which aligns all of the query residues `codes` with all of `cols` target residues.
-/// If the path has more net deletions after a cell than in all, it has as many more insertions before the cell, and each of
-/// them costs as well. [`band`] gave `band` for the path's score.
+/// The part of `band` that holds a path which aligns all of the query residues `codes` with all of `cols` target
+/// residues. If the path has more net deletions after a cell than in total, it has that number of additional insertions
+/// before the cell, and each of them costs as well. [`band`] gave `band` for the path's score.
 pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> Band {
     let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
     let cheapest = potentials(codes, scoring).1;
@@ -90,14 +89,15 @@ pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> 
     }
 }
 
-/// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band for it.
+/// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band
+/// for it.
 pub fn least_score(codes: &[u8], band: Band, scoring: &Scoring) -> i64 {
     let lost = i64::from(scoring.gap_open) + i64::from(scoring.gap_extend) * (i64::from(band.deletions) + 1);
     potential(codes, scoring) - lost + 1
 }
 
-/// The band of a path in `rows` query rows that loses at most `lost` to gaps, and with each inserted residue
-/// `cheapest` at least beside what the gap costs.
+/// The band of a path in `rows` query rows that loses at most `lost` to gaps. Each inserted residue loses at least
+/// `cheapest` in addition to the cost of the gap.
 fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
     let (slack, extend) = (lost - i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
     if slack < extend {
@@ -107,9 +107,9 @@ fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
     Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(to_u32(rows)) }
 }
 
-/// The most target residues that an alignment of score at least `score` can cover with the query
-/// residues `codes`. Of alignments of whole queries only the best that end in a column count: none scores less than a
-/// gap of all residues there.
+/// Maximum number of target residues that an alignment of score at least `score` can cover with the query residues
+/// `codes`. In modes that align the whole query, only the best alignment that ends in a column counts, and that one
+/// scores no less than a gap of all residues.
 pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
     let least = match scoring.mode.is_local() {
         true => score,
@@ -118,22 +118,22 @@ pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
     narrowest_band(codes, least, scoring).deletions.saturating_add(to_u32(codes.len()))
 }
 
-/// The bases that seeds tell apart. Two bases of one class are the same to a seed: under a matrix that scores a read's T
-/// against a reference's C like a match, both are one class.
+/// The classes of bases that seeds distinguish. Two bases of one class are equal to a seed: if a matrix scores a read's
+/// T against a reference's C like a match, both are in one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedAlphabet {
-    /// The class of each base, one of its bases.
+    /// The class of each base, represented by one of its bases.
     classes: [u8; BASES as usize],
-    /// What an alignment loses at least by residues of two classes, or by one that is no base, beside the best score of two
-    /// residues.
+    /// Minimum loss of an alignment by residues of two classes, or by a residue that is not a base, compared with the
+    /// best score of two residues.
     loss: i64,
 }
 
 impl SeedAlphabet {
     /// The alphabet of a scoring. `None` for proteins, and if residues of different classes may lose nothing.
     ///
-    /// Every base has a class of its own unless a matrix lets two bases lose less than the best score of two residues. Such
-    /// bases are joined, the pair that loses least first, while two classes are left.
+    /// Every base has a class of its own unless a matrix lets two bases lose less than the best score of two residues.
+    /// Such bases are joined, the pair that loses least first, while two classes are left.
     pub fn of(scoring: &Scoring) -> Option<SeedAlphabet> {
         let mut classes = std::array::from_fn(to_u8);
         let best = i64::from(scoring.max_potential());
@@ -146,7 +146,8 @@ impl SeedAlphabet {
                 !is_base(q) || !is_base(t) || classes[usize::from(q)] != classes[usize::from(t)]
             };
             let pairs = (0..letters).flat_map(|q| (0..letters).map(move |t| (q, t)));
-            // Of pairs that lose the same, one with a residue that is no base comes first: it can't be joined.
+            // Of pairs that lose the same, one with a residue that is not a base comes first, because it can't be
+            // joined.
             let order = |&(q, t): &(u8, u8)| (scoring.score(q, t), !is_base(q) || !is_base(t));
             let (q, t) = pairs.filter(is_told_apart).max_by_key(order)?;
             let loss = best - i64::from(scoring.score(q, t));
@@ -178,15 +179,15 @@ impl SeedAlphabet {
     }
 }
 
-/// Twice what an alignment loses at least by a seed of `seed` bases that it covers and that has more than `edits` edits, as
-/// [`SeedAlphabet`] tells bases apart. `None` if the proof does not hold for the scoring.
+/// Twice the minimum loss of an alignment by a seed of `seed` bases that it covers with more than `edits` edits, where
+/// bases are distinguished as in [`SeedAlphabet`]. `None` if the proof does not hold for the scoring.
 pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
     let [a, loss] = match scoring.substitution {
         Substitution::Equal { match_, mismatch } => [match_, match_ + mismatch].map(i64::from),
         Substitution::Matrix(_) => [i64::from(scoring.max_potential()), SeedAlphabet::of(scoring)?.loss],
     };
     let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
-    // One edit more than is found.
+    // One more edit than the search finds.
     let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
     let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
     is_proven.then(|| (2 * more * loss).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))

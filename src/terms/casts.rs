@@ -1,16 +1,16 @@
-//! Conversions between numbers that `as` would narrow in silence. Lints deny that `as` (`lib.rs`), so a narrowing
-//! conversion says by its name what happens to a value that does not fit:
+//! Conversions between numbers that `as` would narrow silently. Lints deny such uses of `as` (`lib.rs`), so the name of
+//! a narrowing conversion says what happens to a value that does not fit:
 //!
 //! | function | a value that does not fit |
 //! |---|---|
-//! | `to_u32` and the like | is a fault of the program: debug builds and tests stop, release builds wrap as `as` does |
-//! | `low_u32` and the like | loses its high bits, which is meant |
+//! | `to_u32` and the like | is a bug: debug builds and tests panic, release builds wrap as `as` does |
+//! | `low_u32` and the like | loses its high bits, as intended |
 //! | `whole_u32` and the like, `nearest_f32` | becomes the nearest value of the type, and NaN becomes 0 or stays |
-//! | `const_u32`, `const_u8` | is an error of the compiler, in constants |
+//! | `const_u32`, `const_u8` | is a compiler error, in constants |
 //!
-//! `to_u32` and the like are for values whose bound is known: positions in sequences, of which none has more than
-//! `i32::MAX` residues, numbers of records of a batch, and scores. A value from a user or a file goes through
-//! `try_from`, which can fail. `u32` to `usize` stays `as`: it loses nothing.
+//! `to_u32` and the like are for values with a known bound: positions in sequences, of which none has more than
+//! `i32::MAX` residues, numbers of records in a batch, and scores. A value from a user or a file is converted by
+//! `try_from`, which can fail. `u32` to `usize` stays `as`, because it loses nothing.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -23,7 +23,7 @@
 // Numbers of sequences and positions in them are u32 everywhere.
 const _: () = assert!(usize::BITS >= u32::BITS);
 
-/// An integer that may be converted to a `T` that does not hold all values of its type.
+/// An integer that can be converted to a `T` that may not hold all values of its type.
 pub trait Narrow<T>: Copy {
     fn fits(self) -> bool;
     fn wrapped(self) -> T;
@@ -51,7 +51,7 @@ narrow!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, isize => (u8, u16, u3
 macro_rules! conversions {
     ($($name:ident $to:ty)*) => {$(
         #[doc = concat!("The same value as `", stringify!($to), "`, which holds it.")]
-        // Not left to the compiler: kernels are compiled anew for each instruction set, and tests are hardly optimized.
+        // Forces inlining: kernels are compiled for each instruction set, and tests are hardly optimized.
         #[inline(always)]
         #[track_caller]
         pub fn $name<N: Narrow<$to>>(value: N) -> $to {
@@ -92,7 +92,7 @@ whole! {
     whole_i64 i64
 }
 
-/// The nearest number of 32 bits, which is infinite beyond the largest one.
+/// The nearest 32-bit number, which is infinite beyond the largest one.
 #[inline]
 pub fn nearest_f32(number: f64) -> f32 {
     number as f32

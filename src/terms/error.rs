@@ -1,17 +1,18 @@
-//! Errors: where, what, and what to do about it.
+//! Errors: the place, the problem, and the remedy.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What can go wrong.
+/// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What was asked for can't be done as asked: a setting out of its range, a byte that is no letter.
+    /// The call or the command can't be carried out as requested: a setting out of its range, or a byte outside the
+    /// alphabet.
     #[error("{0}")]
     Usage(String),
-    /// An input file is not what it should be.
+    /// An input file is invalid.
     #[error("{place}: {problem}; {remedy}")]
     #[allow(missing_docs)]
     Input { place: Place, problem: String, remedy: String },
@@ -48,7 +49,7 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An argument or a setting is invalid: a number out of its range, a byte that is not a letter of the alphabet.
+    /// An argument or a setting is invalid: a number out of its range, a byte that is not in the alphabet.
     Usage,
     /// An input file is missing, may not be read, is invalid or damaged.
     Input,
@@ -66,7 +67,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// What can go wrong on a device.
+/// Errors of a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -85,22 +86,22 @@ pub enum EngineError {
     /// The device is gone, or it no longer answers.
     #[error("the device was lost: {0}")]
     Lost(String),
-    /// The device gave an answer that can't be true.
+    /// The device gave an impossible answer.
     #[error("the device returned an impossible result: {0}")]
     Wrong(String),
-    /// The file that sequences lie in is damaged, or was cut while it was read.
+    /// The file that contains the sequences is damaged, or was truncated while it was read.
     #[doc(hidden)]
     #[error("{0}")]
     Unreadable(String),
-    /// The caller asked for the end of the call ([`SearcherBuilder::stop_flag`](crate::SearcherBuilder::stop_flag)).
+    /// The caller stopped the call ([`SearcherBuilder::stop_flag`](crate::SearcherBuilder::stop_flag)).
     #[error("the call was stopped")]
     Stopped,
-    /// A fault of this program.
+    /// A bug of this program.
     #[error("internal error: {0}; please report it, with the command or the calls that led to it")]
     Internal(String),
 }
 
-/// What to do about an error of the system, behind a semicolon. Errors of our own have it in their texts.
+/// The remedy for a system error, after a semicolon. The crate's own errors contain it in their texts.
 fn remedy(error: &io::Error) -> &'static str {
     let Some(code) = error.raw_os_error() else { return "" };
     match error.kind() {
@@ -139,7 +140,7 @@ fn remedy_of_code(_: i32) -> &'static str {
     ""
 }
 
-/// Where in the input something stands.
+/// A position in the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The file's path as it was given; `-` is standard input.
@@ -166,7 +167,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What returns an [`Error`].
+/// A result with an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -196,10 +197,10 @@ impl EngineError {
     }
 }
 
-/// What the command makes of errors, and errors of what it meets.
+/// Constructors and conversions that the command uses.
 #[doc(hidden)]
 impl Error {
-    /// The same error without the line of its place.
+    /// Removes the line from the error's position.
     pub(crate) fn without_line(self) -> Error {
         match self {
             Error::Input { place, problem, remedy } => {
@@ -209,7 +210,7 @@ impl Error {
         }
     }
 
-    /// The process exit code that this error ends with.
+    /// The exit code of a process that ends with this error.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Usage(_) => 2,
@@ -223,7 +224,7 @@ impl Error {
         Error::Io { path: path.into(), source }
     }
 
-    /// An input error with its remedy.
+    /// An error in an input file, with its remedy.
     pub fn input(place: Place, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::Input { place, problem: problem.into(), remedy: remedy.into() }
     }

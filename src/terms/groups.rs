@@ -1,21 +1,21 @@
 //! Groups of records, which stay together in a part and in BAM's blocks.
 //!
-//! The records themselves tell where a group begins, so a reader that begins in the middle of a file finds the same
-//! groups as one that begins at its start. A record begins a group if it is the first of all, or if its
-//! name is not that of the record before (mates have one name) and
+//! The records themselves determine the beginning of a group, so a reader that begins in the middle of a file finds the
+//! same groups as one that begins at its start. A record begins a group if it is the first of all, or if its name
+//! differs from that of the previous record (mates have the same name) and
 //!
 //! ```text
 //! hash(name) / 2^32 < letters / STRIDE
 //! ```
 //!
-//! So names drawn at random begin a group every `STRIDE` letters: reads of 150 letters one read in 512, reads of
-//! 20,000 one in 4, and each read of 76,800 or more its own.
+//! So names drawn at random begin a group every `STRIDE` residues: one in 512 reads of 150 bases, one in 4 reads of
+//! 20,000 bases, and every read of 76,800 bases or more.
 
-/// Letters of a group, on average.
+/// Average number of residues of a group.
 const STRIDE: u64 = 76_800;
 
-/// Whether a record of so many letters begins a group, behind one called `before`. Fewer letters than it has may tell
-/// so already, but only all that it does not.
+/// Whether a record of `letters` residues that follows a record called `before` begins a group. If true for fewer
+/// residues than the record has, it is true for all of them; false is only certain for all of them.
 pub fn begins(before: &[u8], name: &[u8], letters: usize) -> bool {
     let letters = (letters as u64).min(STRIDE);
     !are_mates(before, name) && u64::from(hash(base(name))) * STRIDE < letters << 32
@@ -26,7 +26,7 @@ pub fn are_mates(one: &[u8], other: &[u8]) -> bool {
     base(one) == base(other)
 }
 
-/// The name without what tells one mate from the other.
+/// The name without the suffix that distinguishes mates.
 fn base(name: &[u8]) -> &[u8] {
     match name {
         [base @ .., b'.' | b'_' | b':', b'1' | b'2'] | [base @ .., b'/', b'0'..=b'9'] => base,
@@ -34,8 +34,8 @@ fn base(name: &[u8]) -> &[u8] {
     }
 }
 
-/// FNV-1a of 32 bits, whose bits are then mixed as at the end of MurmurHash3: names that differ in their last digit
-/// alone have nothing in common. It must never change, since parts of one run may be written by different builds.
+/// FNV-1a of 32 bits, followed by the finalizer of MurmurHash3, so that names that differ only in their last digit have
+/// unrelated hashes. It must never change, because different builds may write the parts of one run.
 fn hash(name: &[u8]) -> u32 {
     let fnv =
         name.iter().fold(0x811c_9dc5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -71,7 +71,7 @@ mod tests {
         }
     }
 
-    /// The values of another implementation: those of other builds must be the same.
+    /// Values of another implementation: all builds must compute the same.
     #[test]
     fn the_hash_is_the_same_for_ever() {
         let names = ["", "r0", "r1", "read/with.all"];
@@ -85,7 +85,7 @@ mod tests {
     fn letters_decide() {
         assert!(!begins(b"a", b"b", 0));
         assert!(begins(b"a", b"b", STRIDE as usize) && begins(b"a", b"b", usize::MAX));
-        // At the letters at which a name begins to be chosen.
+        // At the length from which a name begins a group.
         for name in ["r0", "r1", "x"] {
             let least = ((u64::from(hash(name.as_bytes())) * STRIDE) >> 32) as usize + 1;
             assert!(
@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// Names as sequencers and simulators count them, one behind the other.
+    /// Consecutive names, as numbered by sequencers and simulators.
     #[test]
     fn names_in_sequence_are_as_good_as_any() {
         let schemes: [fn(u32) -> String; 6] = [
@@ -123,7 +123,7 @@ mod tests {
                     .map(|(at, _)| at)
                     .collect();
                 let expected = names.len() as f64 * letters as f64 / STRIDE as f64;
-                // Five standard deviations; in the longest gap without one, 20 times the mean.
+                // Within five standard deviations; the longest run without a group is at most 20 times the mean.
                 assert!(
                     (begun.len() as f64 - expected).abs() < 5.0 * expected.sqrt(),
                     "{number}: {}",

@@ -1,7 +1,7 @@
-//! The insert size of mates: how far apart, and in which orientation, the two ends of a fragment lie.
+//! The insert size of mates: the distance and orientation of the two ends of a fragment.
 //!
-//! Everything here is in whole numbers, so that every machine decides alike. docs/algorithm.md, section 16, has the
-//! formulas.
+//! All computations use integers, so that every machine decides alike. The formulas are in docs/algorithm.md, section
+//! 16.
 
 use crate::terms::alignment::{Alignment, Strand};
 use crate::terms::casts::{to_i64, to_u32, to_usize};
@@ -9,13 +9,13 @@ use std::cmp::Reverse;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 
-/// How the mates of a pair lie to each other on their reference.
+/// Relative orientation of the mates of a pair on their reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Orientation {
-    /// Forward, then reverse: the 5' ends point outward. Illumina's paired ends.
+    /// Forward, then reverse: the 5' ends are at the outside. Illumina's paired ends.
     #[default]
     Fr,
-    /// Reverse, then forward: the 5' ends lie inside. Mate pairs.
+    /// Reverse, then forward: the 5' ends are at the inside. Mate pairs.
     Rf,
     /// Both on one strand.
     Ff,
@@ -24,7 +24,7 @@ pub enum Orientation {
 impl Orientation {
     const ALL: [Orientation; 3] = [Orientation::Fr, Orientation::Rf, Orientation::Ff];
 
-    /// Its name, as options and headers have it.
+    /// Its name in options and headers.
     pub fn name(self) -> &'static str {
         match self {
             Orientation::Fr => "fr",
@@ -43,32 +43,32 @@ impl Orientation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InsertSize {
     pub orientation: Orientation,
-    /// Mean distance of the 5' ends in letters, from 1 to [`MOST_INSERT`].
+    /// Mean distance of the 5' ends in bases, from 1 to [`MOST_INSERT`].
     pub mean: u32,
-    /// Standard deviation in letters, from 1 to [`MOST_INSERT`].
+    /// Standard deviation in bases, from 1 to [`MOST_INSERT`].
     pub deviation: u32,
 }
 
-/// The largest mean and deviation.
+/// The largest accepted mean and deviation.
 pub const MOST_INSERT: u32 = 1_000_000;
 
-/// Pairs further apart tell nothing of the insert size; bwa's `max_ins`.
+/// Maximum distance of pairs from which the insert size is estimated; bwa's `max_ins`.
 const FURTHEST: u32 = 10_000;
-/// Fewer pairs give no estimate; bwa's `MIN_DIR_CNT`.
+/// Minimum number of pairs for an estimate; bwa's `MIN_DIR_CNT`.
 const FEWEST: usize = 10;
-/// The least deviation that is estimated: ends of alignments stray by a few letters where reads have errors there.
+/// Minimum of the estimated deviation: read errors shift the ends of alignments by a few bases.
 const LEAST_DEVIATION: u32 = 10;
 /// Sizes further from the quartiles than this many interquartile ranges are outliers; bwa's `OUTLIER_BOUND`.
 const OUTLIER_RANGES: i64 = 2;
-/// Mates are properly paired within so many deviations of the mean; bwa's `MAX_STDDEV`.
+/// Maximum distance of a proper pair from the mean, in deviations; bwa's `MAX_STDDEV`.
 const DEVIATIONS: u32 = 4;
 
-/// Steps of [`COSTS`] for a deviation, and its denominator.
+/// Number of steps of [`COSTS`] per deviation, and the denominator of the costs.
 const STEPS: u64 = 16;
 const ONE: i64 = 1024;
-/// What a size that is `k / STEPS` deviations from the mean costs, in matches of 1 / [`ONE`]:
-/// `-0.721 ln(2 erfc(k / STEPS / sqrt 2))`, rounded (bwa's `mem_pair`; 0.721 is 1 / ln 4). It is the logarithm, to
-/// the base of 4, of how probable a size at least as far from the mean is, less half a match.
+/// Cost of a size that is `k / STEPS` deviations from the mean, in matches of 1 / [`ONE`]: `-0.721 ln(2 erfc(k / STEPS
+/// / sqrt 2))`, rounded (bwa's `mem_pair`; 0.721 is 1 / ln 4). It is the negative logarithm, to the base of 4, of the
+/// probability of a size at least this far from the mean, less half a match.
 const COSTS: [i64; 65] = [
     -512, -474, -434, -393, -349, -304, -256, -207, -155, -102, -46, 12, 72, 135, 200, 267, 336, 407, 481,
     557, 636, 717, 800, 886, 974, 1065, 1158, 1254, 1352, 1453, 1556, 1661, 1770, 1880, 1994, 2110, 2228,
@@ -77,7 +77,8 @@ const COSTS: [i64; 65] = [
 ];
 
 impl InsertSize {
-    /// What is taken where too few pairs tell the size: it allows sizes of 1 to 1000, as minimap2 does for short reads.
+    /// The distribution that is assumed if there are too few pairs: it allows sizes of 1 to 1000, as minimap2 does for
+    /// short reads.
     pub const ASSUMED: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 400, deviation: 150 };
 
     /// The sizes of proper pairs.
@@ -86,8 +87,8 @@ impl InsertSize {
         self.mean.saturating_sub(most).max(1)..=self.mean.saturating_add(most)
     }
 
-    /// The size of the insert, where the mates lie as a proper pair of this distribution; if they do so both ways round a
-    /// circle, the size nearer to the mean. `circle` is the letters of the target if it is one.
+    /// The insert size, if the mates are a proper pair of this distribution. If they are in both directions around a
+    /// circular target, the size nearer to the mean. `circle` is the length of the target if it is circular.
     pub fn of(&self, one: &Alignment, other: &Alignment, circle: Option<u32>) -> Option<u32> {
         let proper = |&(orientation, size): &(Orientation, u32)| {
             orientation == self.orientation && self.range().contains(&size)
@@ -96,19 +97,20 @@ impl InsertSize {
         sizes.min_by_key(|size| (size.abs_diff(self.mean), *size))
     }
 
-    /// The score of a proper pair whose mates' scores sum up to `sum`, under matches of `match_`.
+    /// The score of a proper pair of this size. `sum` is the sum of the mates' scores, and `match_` the score of a
+    /// match.
     pub fn pair_score(&self, sum: i64, size: u32, match_: i32) -> i64 {
         let off = u64::from(size.abs_diff(self.mean));
         let step = (off * STEPS / u64::from(self.deviation.max(1))).min(COSTS.len() as u64 - 1);
         (sum * ONE - COSTS[to_usize(step)] * i64::from(match_) + ONE / 2 - 1).div_euclid(ONE)
     }
 
-    /// The strand on which the mate of an alignment lies, and the columns of the target that hold all of it in a proper
-    /// pair. The mate has `len` letters, and spans at most `span` columns.
+    /// The strand of an alignment's mate, and the target columns that contain all of the mate in a proper pair. The
+    /// mate spans at most `span` columns.
     pub fn mate_of(&self, alignment: &Alignment, span: u32) -> (Strand, RangeInclusive<i64>) {
         let (least, most) = (i64::from(*self.range().start()), i64::from(*self.range().end()));
         let (end, span) = (five_prime(alignment), i64::from(span));
-        // Whether the mate's 5' end is behind this one's, in the order of the target, and its strand.
+        // Whether the mate's 5' end is after this one's, in target order, and the mate's strand.
         let forward = alignment.strand == Strand::Forward;
         match self.orientation {
             Orientation::Fr if forward => (Strand::Reverse, end..=end + most),
@@ -119,12 +121,12 @@ impl InsertSize {
         }
     }
 
-    /// The distribution that sizes of pairs show; `None` where there are too few.
+    /// Estimates the distribution from the sizes of pairs. `None` if there are too few.
     pub fn estimate(sizes: &[(Orientation, u32)]) -> Option<InsertSize> {
         let of = |orientation| -> Vec<u32> {
             sizes.iter().filter(|(own, _)| *own == orientation).map(|(_, size)| *size).collect()
         };
-        // Of equal numbers the first orientation.
+        // Of equal numbers, the first orientation wins.
         let mut most = (Orientation::Fr, Vec::new());
         for orientation in Orientation::ALL {
             let sizes = of(orientation);
@@ -150,7 +152,7 @@ impl InsertSize {
     }
 }
 
-/// What pairs of hits are scored by.
+/// The parameters of pair scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairScoring {
     pub insert: InsertSize,
@@ -159,23 +161,23 @@ pub struct PairScoring {
 }
 
 impl PairScoring {
-    /// The insert and the score of two hits that are a proper pair.
+    /// The insert size and the score of two hits, if they are a proper pair.
     pub fn of(&self, one: &Alignment, other: &Alignment, circle: Option<u32>) -> Option<(u32, i64)> {
         let insert = self.insert.of(one, other, circle)?;
         let sum = i64::from(one.score) + i64::from(other.score);
         Some((insert, self.insert.pair_score(sum, insert, self.match_)))
     }
 
-    /// For each reported hit of two mates, the index of the other mate's hit that it is a proper pair with. The first hits
-    /// are not asked. Each further hit has one partner at most: the pair with the highest score is taken first, and of
-    /// equal ones the pair whose hits come first.
+    /// For each reported hit of two mates, the index of the other mate's hit with which it forms a proper pair. The
+    /// first hits are not considered. Each further hit has at most one partner: the pair with the highest score is
+    /// chosen first, and of equal pairs the one whose hits come first.
     pub fn partners(
         &self,
         hits: [&[Alignment]; 2],
         circle_of: impl Fn(u32) -> Option<u32>,
     ) -> [Vec<Option<usize>>; 2] {
         let mut partners = hits.map(|hits| vec![None; hits.len()]);
-        // Indexes of the other mate's further hits by target and 5' end.
+        // Indices of the other mate's further hits by target and 5' end.
         let mut others: Vec<(u32, i64, usize)> = hits[1].iter().enumerate().skip(1).map(by_end).collect();
         others.sort_unstable();
         let most = i64::from(*self.insert.range().end());
@@ -223,8 +225,8 @@ impl Display for InsertSize {
     }
 }
 
-/// The place of an alignment's first letter in the direction of its read, as a border between letters: the start on the
-/// forward strand, the end on the reverse one.
+/// The 5' end of an alignment in the direction of its read, as a boundary between residues: the start on the forward
+/// strand, the end on the reverse strand.
 pub fn five_prime(alignment: &Alignment) -> i64 {
     i64::from(match alignment.strand {
         Strand::Forward => alignment.target_start,
@@ -232,8 +234,8 @@ pub fn five_prime(alignment: &Alignment) -> i64 {
     })
 }
 
-/// How two mates on one target lie to each other, and the distance of their 5' ends: on a line in one way, on a circle in
-/// one for each way round. None on different targets, nor on a line where both ends are in one place.
+/// The orientation of two mates on one target, and the distance of their 5' ends: one result on a linear target, and
+/// one for each direction on a circular target. Empty for different targets, and for equal 5' ends on a linear target.
 fn inserts(
     one: &Alignment,
     other: &Alignment,
@@ -259,7 +261,8 @@ fn inserts(
     ways.into_iter().flatten().map(lie)
 }
 
-/// How two mates lie, on a circle the shorter way round, where the distance tells something of the library's insert size.
+/// The orientation and distance of two mates, in the shorter direction on a circular target, if the distance is small
+/// enough to estimate the library's insert size.
 pub fn telling_insert(one: &Alignment, other: &Alignment, circle: Option<u32>) -> Option<(Orientation, u32)> {
     let nearest = inserts(one, other, circle).min_by_key(|&(orientation, size)| (size, orientation));
     nearest.filter(|(_, size)| *size <= FURTHEST)
@@ -297,7 +300,7 @@ mod tests {
         assert_eq!(insert(&right, &left), Some((Orientation::Rf, 100)));
         assert_eq!(insert(&at(Forward, 100, 200), &at(Forward, 300, 400)), Some((Orientation::Ff, 200)));
         assert_eq!(insert(&at(Reverse, 100, 200), &at(Reverse, 300, 400)), Some((Orientation::Ff, 200)));
-        // A fragment shorter than its reads: the mates reach over each other's 5' ends.
+        // A fragment shorter than its reads: the mates extend beyond each other's 5' ends.
         assert_eq!(insert(&at(Forward, 100, 180), &at(Reverse, 90, 180)), Some((Orientation::Fr, 80)));
         assert_eq!(insert(&at(Forward, 100, 180), &at(Reverse, 20, 100)), None);
         assert_eq!(insert(&at(Forward, 1, 2), &Alignment { target: 1, ..at(Reverse, 5, 6) }), None);
@@ -347,7 +350,8 @@ mod tests {
                             assert_eq!(expected, strand, "{insert} {start}");
                             let inside = *columns.start() <= i64::from(start)
                                 && i64::from(start) + 90 <= *columns.end();
-                            // Mates that reach over each other's 5' ends are no pair that a search near one finds.
+                            // Mates that extend beyond each other's 5' ends are not a pair that a search near one of
+                            // them finds.
                             let over = orientation == Orientation::Fr
                                 && (five_prime(&mate) - five_prime(&one)).unsigned_abs() < 90;
                             assert!(inside || over, "{insert} {start} {columns:?}");
@@ -374,7 +378,7 @@ mod tests {
         assert_eq!(InsertSize::ASSUMED.range(), 1..=1000);
     }
 
-    /// Against all pairs, taken greedily.
+    /// Compares with all pairs, chosen greedily.
     #[test]
     fn partners_are_the_best_pairs_that_are_left() {
         let (mut paired, mut alone) = (0, 0);
@@ -428,7 +432,7 @@ mod tests {
         sizes.push((Orientation::Fr, 9_999));
         sizes.extend([(Orientation::Rf, 40); 20]);
         let insert = InsertSize::estimate(&sizes);
-        // Deviation of 101 numbers in sequence: sqrt((101^2 - 1) / 12) = 29.15.
+        // Deviation of 101 consecutive numbers: sqrt((101^2 - 1) / 12) = 29.15.
         assert_eq!(insert, Some(InsertSize { orientation: Orientation::Fr, mean: 300, deviation: 29 }));
         assert_eq!(InsertSize::estimate(&sizes[..9]), None);
         let equal = InsertSize::estimate(&[(Orientation::Ff, 80); 10]);

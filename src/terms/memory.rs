@@ -1,7 +1,7 @@
-//! Without memory the command ends with a message and an exit code, and leaves nothing behind.
+//! Out of memory: the command ends with a message and an exit code, and leaves no partial files.
 //!
-//! Where the input decides how much memory is taken, the caller may fail ([`may_fail`]), and names the record. All other
-//! allocations end the process in the command's allocator. By itself Rust would abort.
+//! If the input determines the size of an allocation, the caller may fail ([`may_fail`]), and names the record. All
+//! other failed allocations end the process in the command's allocator. By default, Rust would abort.
 
 #[cfg(feature = "cli")]
 mod allocator;
@@ -15,7 +15,7 @@ thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `take`, which handles a lack of memory by itself, as `Vec::try_reserve` does.
+/// Runs `take`, which handles failed allocations on its own, like `Vec::try_reserve`.
 pub fn may_fail<T>(take: impl FnOnce() -> T) -> T {
     let before = MAY_FAIL.replace(true);
     let taken = take();
@@ -23,7 +23,7 @@ pub fn may_fail<T>(take: impl FnOnce() -> T) -> T {
     taken
 }
 
-/// Whether this thread runs work that handles a lack of memory by itself.
+/// Whether this thread handles failed allocations on its own.
 #[cfg(feature = "cli")]
 fn handles_it() -> bool {
     MAY_FAIL.try_with(Cell::get).unwrap_or(false)

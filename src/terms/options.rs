@@ -53,7 +53,7 @@ pub enum Mode {
 /// The source of the mates of the queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MatesChoice {
-    /// The queries are no mates.
+    /// The queries are not mates.
     #[default]
     None,
     /// After each query, in the same file.
@@ -69,15 +69,16 @@ pub struct Split {
     pub score: Option<i32>,
     /// Whether a query may be searched more than a few times over.
     pub is_complete: bool,
-    /// A path is cut where its running score falls by more than this; `None` is [`default_drop`], 0 cuts none.
+    /// Maximum fall of the running score inside a path, which is cut where the fall is larger. `None` is
+    /// [`default_drop`], 0 cuts no path.
     pub drop: Option<i32>,
 }
 
-/// Which references are circles.
+/// Which references are circular.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Circular {
     All,
-    /// These. A text may be several names, separated by commas.
+    /// The references with these names. A text may contain several names, separated by commas.
     Named(Vec<String>),
 }
 
@@ -87,16 +88,16 @@ impl Default for Circular {
     }
 }
 
-/// One part of a run that is done in parts.
+/// One part of a run that is split into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Which one, from 1.
+    /// Number of the part, from 1.
     pub number: u32,
-    /// How many there are.
+    /// Number of parts.
     pub of: u32,
 }
 
-/// What parts are stretches of.
+/// What is split into parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartsOf {
     /// The queries, or the texts of a search.
@@ -105,12 +106,12 @@ pub enum PartsOf {
     References,
 }
 
-/// Which device computes.
+/// The device that computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The best real GPU, or the CPU if there is no GPU or too little work for one.
     Auto,
-    /// The cores, with an instruction set by name or the best that they have.
+    /// The CPU cores, with an instruction set by name or their best.
     Cpu(Option<String>),
     /// The specification engine: slow, for checking the others.
     Plain,
@@ -122,27 +123,27 @@ pub enum DeviceChoice {
     Gpus(Vec<String>),
 }
 
-/// What `swalign merge` is asked to do.
+/// Options of `swalign merge`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeOptions {
     /// `None` is stdout.
     pub output: Option<PathBuf>,
     pub parts: Vec<PathBuf>,
-    /// 0 quiet, 1 normal.
+    /// 0: quiet, 1: normal.
     pub verbosity: u8,
 }
 
-/// What narrows down where queries are scored. The answer is the same.
+/// The filter that selects where queries are scored. The results are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilterChoice {
-    /// An index of the targets where the queries repay it, else scans, or none where neither pays.
+    /// An index of the targets if the queries repay it, otherwise scans, or no filter if neither pays.
     #[default]
     Auto,
     /// An index of the targets.
     Index,
-    /// Scans for pieces of the queries with edits.
+    /// Scans of the targets for pieces of the queries, with edits.
     Scan,
-    /// Every query meets all of every target.
+    /// Every query is scored against all of every target.
     None,
 }
 
@@ -160,18 +161,18 @@ pub enum Format {
 pub enum CsForm {
     /// By their number.
     Short,
-    /// As they are.
+    /// By their characters.
     Long,
 }
 
-/// The formats that list the hits of a query by their rank, with bit scores and E-values.
+/// The formats that list the hits of a query by rank, with bit scores and E-values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitFormat {
-    /// A line a hit, with the columns of BLAST's table.
+    /// One line per hit, with the columns of BLAST's table.
     Tab,
-    /// A line a query: a JSON object.
+    /// One line per query: a JSON object.
     Json,
-    /// Alignments to read.
+    /// Alignments as text.
     Text,
 }
 
@@ -189,11 +190,11 @@ pub fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// A run of `swalign` or `swalign pairs`.
+/// Options of `swalign` and `swalign pairs`.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub mode: Mode,
-    /// `-` is stdin, here, in `mates` or in `reference`, but only once.
+    /// `-` is stdin. It may occur only once in this field, `mates` and `reference`.
     pub query: PathBuf,
     pub reference: PathBuf,
     pub mates: MatesChoice,
@@ -205,60 +206,60 @@ pub struct Options {
     pub insert: Option<InsertSize>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
-    /// A page about the run.
+    /// The file for a report about the run.
     pub report: Option<PathBuf>,
     /// The statistics of the run as JSON.
     pub stats: Option<PathBuf>,
     pub format: OutputFormat,
-    /// Records are sorted by coordinate, with this many bytes of them in memory at most, and get an index. The format is
-    /// BAM then.
+    /// Sorts records by coordinate, with at most this many bytes of them in memory, and writes an index. The format is
+    /// then BAM.
     pub sort: Option<usize>,
-    /// Text is packed into blocks of bgzf, as BAM always is.
+    /// Text is compressed into bgzf blocks, as BAM always is.
     pub packed: bool,
-    /// What SAM and BAM forbid in a reference's name becomes `_`.
+    /// Characters that SAM and BAM forbid in a reference's name become `_`.
     pub rename_references: bool,
     /// FASTQ is accepted as references.
     pub reads_as_reference: bool,
     /// Lower-case residues become N, or X in proteins.
     pub masks_lower_case: bool,
-    /// Gap characters of FASTA are left out.
+    /// Gap characters of FASTA are removed.
     pub removes_gaps: bool,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
     pub strands: Strands,
-    /// `None` is [`default_min_score`], or what `evalue` makes it.
+    /// `None` is [`default_min_score`], or the score that follows from `evalue`.
     pub min_score: Option<i32>,
     /// Bases of the exact run that a hit of the second tier contains; 0 for no second tier.
     pub anchor: u32,
-    /// The most that a hit's E-value may be; `None` leaves it open.
+    /// Maximum E-value of a hit; `None` sets no limit.
     pub evalue: Option<f64>,
     /// Minimum ratio of the score of a further hit to the best score, 0 to 1.
     pub secondary_ratio: f64,
     pub limits: Limits,
     pub tie_rule: TieRule,
     pub rank: Rank,
-    /// Of the table.
+    /// Columns of the table.
     pub columns: Vec<Column>,
-    /// Whether the table has comments with its columns in front.
+    /// Whether the table begins with comments that name its columns.
     pub table_header: bool,
-    /// What is masked.
+    /// Stretches that are masked.
     pub mask: Mask,
-    /// How identities are counted.
+    /// How identities are computed.
     pub identity: IdentityDefinition,
-    /// Where alignments to read are shown.
+    /// Layout of alignments as text.
     pub page: PageOptions,
-    /// The unaligned rest of a query is searched, too.
+    /// Whether and how the unaligned rest of a query is searched.
     pub split: Option<Split>,
-    /// Supplementary records have only the aligned residues.
+    /// Supplementary records contain only the aligned residues.
     pub hard_clips: bool,
     pub circular: Circular,
-    /// Only this part of the queries.
+    /// Only this part of the queries is aligned.
     pub part: Option<Share>,
-    /// Only this part of the references.
+    /// Only this part of the references is used.
     pub ref_part: Option<Share>,
-    /// Nothing is done if the output is there, whole, and of this command.
+    /// Nothing is done if the output exists, is complete, and was written by this command.
     pub resume: bool,
     pub filter: FilterChoice,
     /// Results are reused for equal sequences.
@@ -266,9 +267,9 @@ pub struct Options {
     pub device: DeviceChoice,
     /// Host threads; at least 1.
     pub threads: usize,
-    /// Queries of one batch at most; `None` sizes batches by their work.
+    /// Maximum number of queries of a batch; `None` sizes batches by their work.
     pub batch: Option<usize>,
-    /// `=` and `X` instead of `M`.
+    /// Paths have `=` and `X` instead of `M`.
     pub eqx: bool,
     /// The tag cs of SAM, BAM and PAF.
     pub cs: Option<CsForm>,
@@ -277,23 +278,23 @@ pub struct Options {
     pub copies_comments: bool,
     /// The command line for @PG.
     pub command_line: String,
-    /// 0 quiet, 1 normal, 2 verbose.
+    /// 0: quiet, 1: normal, 2: verbose.
     pub verbosity: u8,
-    /// Run shaders with the driver's bounds checks on.
+    /// Whether to run shaders with the driver's bounds checks.
     pub checked_shaders: bool,
 }
 
 /// Extensions of output files, for errors.
 pub const EXTENSIONS: &str =
     ".sam, .bam, .paf, .tsv, .json or .txt (except for .bam, also with .gz appended)";
-/// What receipts call BAM that is sorted by coordinate.
+/// Name in receipts of BAM that is sorted by coordinate.
 pub const SORTED_BAM: &str = "sorted.bam";
 /// The extension of a receipt, appended to the name of the output.
 pub const RECEIPT_EXTENSION: &str = ".swalign";
 
 impl Options {
-    /// Whether the least score of a query depends on its length, and a second tier follows it: in records of queries against
-    /// references, if no least score is asked for.
+    /// Whether the minimum score of a query depends on its length, and a second tier follows: in records of queries
+    /// against references, if no minimum score is given.
     pub fn has_tiers(&self) -> bool {
         let is_open = self.min_score.is_none() && self.evalue.is_none();
         is_open && self.mode == Mode::All && matches!(self.format, OutputFormat::Records(_))
@@ -323,34 +324,35 @@ impl Options {
         [&*self.query].into_iter().chain(mates).chain(self.more_lanes.iter().flat_map(Lane::files))
     }
 
-    /// What receipts call the format; [`Format::named`] parses it.
+    /// Name of the format in receipts; [`Format::named`] parses it.
     pub fn format_name(&self) -> &'static str {
         if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
     }
 
-    /// The files about the run that are written beside its output.
+    /// The files about the run that are written in addition to its output.
     pub fn files_about(&self) -> impl Iterator<Item = &Path> {
         [&self.report, &self.stats].into_iter().flatten().map(PathBuf::as_path)
     }
 
-    /// Whether the output is in blocks of bgzf.
+    /// Whether the output consists of bgzf blocks.
     pub fn in_blocks(&self) -> bool {
         self.packed || self.format == OutputFormat::Records(Format::Bam)
     }
 
-    /// Whether names of sequences may hold what SAM forbids.
+    /// Whether names of sequences may contain characters that SAM forbids.
     pub fn takes_any_name(&self) -> bool {
         matches!(self.format, OutputFormat::Records(Format::Paf) | OutputFormat::Hits(_))
     }
 
-    /// Whether the paths of hits are needed: the output shows more than their scores, or more than scores decides on hits.
+    /// Whether the paths of hits are needed: the output shows more than scores, or hits are not selected by scores
+    /// alone.
     pub fn needs_paths(&self) -> bool {
         let shows_paths = match self.format {
             OutputFormat::Hits(HitFormat::Tab) => self.columns.iter().any(|column| column.needs_path()),
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
         };
         let Limits { identity, coverage, max_per_target, .. } = self.limits;
-        // A further hit of a target must not overlap the first one, and joining parts takes whole hits.
+        // A further hit of a target must not overlap the first one, and joining parts requires whole hits.
         let has_further_hits = max_per_target > 1 || self.split.is_some() || self.has_mates();
         let decides = self.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;
         let is_masked = self.mask == Mask::Low;
@@ -371,7 +373,7 @@ impl Options {
 }
 
 impl OutputFormat {
-    /// The format that a file's name stands for, in upper or lower case; text may be packed.
+    /// The format of a file's extension, in either case; text may be compressed.
     pub fn of_file(path: &Path) -> Option<OutputFormat> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, packed) = match name.strip_suffix(".gz") {
@@ -389,7 +391,7 @@ impl OutputFormat {
         }
     }
 
-    /// What receipts call it.
+    /// Name of the format in receipts.
     pub fn name(self, packed: bool) -> &'static str {
         match self {
             OutputFormat::Records(format) => format.name(packed),
@@ -399,7 +401,7 @@ impl OutputFormat {
 }
 
 impl HitFormat {
-    /// What receipts call it.
+    /// Name of the format in receipts.
     pub fn name(self, packed: bool) -> &'static str {
         match (self, packed) {
             (HitFormat::Tab, false) => "table",
@@ -411,7 +413,7 @@ impl HitFormat {
         }
     }
 
-    /// The format of a receipt's name for it, and whether its text is packed.
+    /// The format with this name in receipts, and whether its text is compressed.
     pub fn named(name: &str) -> Option<(HitFormat, bool)> {
         let all = [HitFormat::Tab, HitFormat::Json, HitFormat::Text]
             .map(|format| [(format, false), (format, true)]);
@@ -420,7 +422,7 @@ impl HitFormat {
 }
 
 impl Format {
-    /// What receipts call it; [`Format::named`] parses it.
+    /// Name of the format in receipts; [`Format::named`] parses it.
     pub fn name(self, packed: bool) -> &'static str {
         match (self, packed) {
             (Format::Sam, false) => "sam",
@@ -431,7 +433,7 @@ impl Format {
         }
     }
 
-    /// The format of a receipt's name for it, and whether its text is packed.
+    /// The format with this name in receipts, and whether its text is compressed.
     pub fn named(name: &str) -> Option<(Format, bool)> {
         if name == SORTED_BAM {
             return Some((Format::Bam, false));

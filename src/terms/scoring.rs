@@ -1,4 +1,4 @@
-//! What a match, a mismatch and a gap are worth.
+//! Scores of matches and mismatches, and penalties of gaps.
 //!
 //! A gap of length k costs `gap_open + k * gap_extend` (positive numbers): with gap_open 4 and
 //! gap_extend 2, length 1 costs 6 and length 2 costs 8.
@@ -12,8 +12,8 @@ use crate::terms::casts::{to_i8, to_i32, to_i64, to_u8};
 use crate::terms::error::{Error, Place};
 use std::fmt;
 
-/// The largest penalty or match score that is accepted: far above any in use, and small enough that
-/// no single step can overflow an i32.
+/// The largest accepted penalty or match score: far above any in use, and small enough that no single step can overflow
+/// an i32.
 pub const MAX_PARAMETER: i32 = 1 << 20;
 /// No score may exceed this, so that sums of a score and a few penalties stay inside an i32.
 pub const MAX_SCORE: i64 = 1 << 29;
@@ -22,7 +22,7 @@ pub const MAX_SCORE: i64 = 1 << 29;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scoring {
-    /// What is scored.
+    /// The alphabet of the sequences.
     pub alphabet: Alphabet,
     #[doc(hidden)]
     pub substitution: Substitution,
@@ -30,15 +30,14 @@ pub struct Scoring {
     pub gap_open: i32,
     /// Cost of each residue of a gap. At least 1.
     pub gap_extend: i32,
-    /// Which ends of the sequences cost nothing.
+    /// Which ends of the sequences are free.
     pub mode: AlignmentMode,
 }
 
 /// How two residues score against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Substitution {
-    /// `+match_` for two equal letters of A, C, G, T; `-mismatch` for everything else, N with N
-    /// included.
+    /// `+match_` for two equal bases (A, C, G, T); `-mismatch` for all other pairs, including N with N.
     Equal {
         match_: i32,
         mismatch: i32,
@@ -50,7 +49,7 @@ pub enum Substitution {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matrix {
-    /// What it is called.
+    /// Name of the matrix.
     pub name: String,
     /// `scores[query code][target code]`; unused codes hold the lowest score.
     #[doc(hidden)]
@@ -67,7 +66,7 @@ impl fmt::Debug for Matrix {
 struct BuiltIn {
     name: &'static str,
     text: &'static str,
-    /// Cost of opening a gap, and of each of its residues, that BLAST takes with this matrix by default.
+    /// Cost of opening a gap, and of each of its residues, that BLAST uses with this matrix by default.
     gap_costs: (i32, i32),
 }
 
@@ -77,8 +76,8 @@ impl BuiltIn {
     }
 }
 
-/// The built-in matrices: NCBI's classic 24-letter edition, and BLOSUM80 as in NCBI's toolkit, in half bits. The classic
-/// BLOSUM80, in thirds of bits, is BLOSUM80_3; its gap costs are 3/2 of those of BLOSUM80, rounded up.
+/// The built-in matrices: NCBI's classic 24-letter edition, and BLOSUM80 as in NCBI's toolkit, in half bits. The
+/// classic BLOSUM80, in thirds of bits, is BLOSUM80_3; its gap costs are 3/2 of those of BLOSUM80, rounded up.
 const MATRICES: [BuiltIn; 9] = [
     BuiltIn::new("BLOSUM45", include_str!("../../data/matrices/BLOSUM45"), (14, 2)),
     BuiltIn::new("BLOSUM50", include_str!("../../data/matrices/BLOSUM50"), (13, 2)),
@@ -92,8 +91,8 @@ const MATRICES: [BuiltIn; 9] = [
 ];
 
 impl Scoring {
-    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores. [`Scoring::builder`]
-    /// sets them by their names.
+    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores.
+    /// [`Scoring::builder`] sets them by their names.
     pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
         let substitution = Substitution::Equal { match_, mismatch };
         Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
@@ -105,7 +104,7 @@ impl Scoring {
         Scoring { alphabet, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
     }
 
-    /// The same in another mode: which ends of the sequences an alignment may leave out.
+    /// The same scoring in another mode, which defines the ends of the sequences that an alignment may leave out.
     ///
     /// ```
     /// use swalign::{AlignmentMode, Scoring, align_pair};
@@ -125,7 +124,7 @@ impl Scoring {
     }
 }
 
-/// What engines ask, in codes.
+/// Operations on codes, for engines.
 #[doc(hidden)]
 impl Scoring {
     /// `s(q, t)`.
@@ -152,7 +151,7 @@ impl Scoring {
         }
     }
 
-    /// The most that a query residue can add to a score: its best substitution, at least 0.
+    /// Maximum that a query residue can add to a score: its best substitution score, at least 0.
     pub fn potential(&self, q: u8) -> i32 {
         match &self.substitution {
             Substitution::Equal { match_, .. } => {
@@ -169,7 +168,7 @@ impl Scoring {
         }
     }
 
-    /// The most that any residue can add to a score.
+    /// Maximum that any residue can add to a score.
     pub fn max_potential(&self) -> i32 {
         if let Substitution::Equal { match_, .. } = self.substitution {
             return match_.max(0);
@@ -177,19 +176,19 @@ impl Scoring {
         (0..to_u8(self.alphabet.letters().len())).map(|code| self.potential(code)).max().unwrap_or(0)
     }
 
-    /// Whether no score of a query of `len` residues can overflow, nor a position in it, even if no residue scores.
+    /// Whether neither a score nor a position of a query of `len` residues can overflow, even if no residue scores.
     pub fn fits(&self, len: usize) -> bool {
         i64::try_from(len)
             .is_ok_and(|len| len.saturating_mul(i64::from(self.max_potential().max(1))) <= MAX_SCORE)
     }
 
-    /// Whether gaps as long as these sequences, where the mode may need them, cost no more than is counted with.
+    /// Whether gaps of the length of these sequences, if the mode may need them, stay within the range of scores.
     pub fn fits_below(&self, query: usize, target: usize) -> bool {
         let target = if self.mode == AlignmentMode::Global { target } else { 0 };
         self.mode.is_local() || self.gap_cost(query).saturating_add(self.gap_cost(target)) <= MAX_SCORE
     }
 
-    /// The lowest score of two letters.
+    /// The lowest score of two residues.
     pub fn lowest(&self) -> i32 {
         match &self.substitution {
             Substitution::Equal { mismatch, .. } => -mismatch,
@@ -200,7 +199,7 @@ impl Scoring {
     }
 }
 
-/// Every number by its name, as the header of the output has it.
+/// Writes every number with its name, as in the header of the output.
 impl fmt::Display for Scoring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "alphabet={} ", self.alphabet)?;
@@ -216,8 +215,8 @@ impl fmt::Display for Scoring {
 impl Matrix {
     /// The names of the built-in matrices.
     ///
-    /// BLOSUM80 is BLAST's edition, in half bits. BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of
-    /// bits.
+    /// BLOSUM80 is BLAST's edition, in half bits. BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in
+    /// thirds of bits.
     pub fn names() -> impl Iterator<Item = &'static str> {
         MATRICES.iter().map(|built_in| built_in.name)
     }
@@ -229,7 +228,7 @@ impl Matrix {
         Matrix::parse(name, text, Alphabet::Protein).ok()
     }
 
-    /// The gap costs that BLAST takes with a built-in matrix by default: that of opening a gap, and that of each of its
+    /// The gap costs that BLAST uses with a built-in matrix by default: that of opening a gap, and that of each of its
     /// residues. `None` for other matrices.
     ///
     /// ```
@@ -246,13 +245,13 @@ impl Matrix {
         (Matrix::named(built_in.name)?.scores == self.scores).then_some(built_in.gap_costs)
     }
 
-    /// A matrix in NCBI's format, as the files `BLOSUM62` and `NUC.4.4` have it: `#` comments, a line of column letters
-    /// (targets), then a line for each row letter (queries) with its scores, integers of -127 to 127. Letters of the
-    /// alphabet that it lacks (IUPAC codes, B, Z, X, *) score as its lowest entry. Proteins' U scores as C, O as K, and J
-    /// as the mean of I and L, rounded up, unless the matrix has J.
+    /// Parses a matrix in NCBI's format, like the files `BLOSUM62` and `NUC.4.4`: `#` comments, a line with the
+    /// residues of the columns (targets), then a line for each row (query residue) with its scores, integers from -127
+    /// to 127. Residues of the alphabet that the matrix lacks (IUPAC codes, B, Z, X, *) score as its lowest entry. In
+    /// proteins, U scores as C, O as K, and J as the mean of I and L, rounded up, unless the matrix has J.
     ///
     /// # Errors
-    /// [`Error::Input`], with `name` for the file and the line, if the text is no such matrix.
+    /// [`Error::Input`], with `name` for the file and the line, if the text is not a matrix in this format.
     pub fn from_text(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, Error> {
         Matrix::parse(name, text, alphabet).map_err(|(line, problem)| {
             let place = Place { file: name.into(), record: None, line };
@@ -260,9 +259,8 @@ impl Matrix {
         })
     }
 
-    /// Reads NCBI's format: `#` comments, a line of column letters (targets), then a line for each
-    /// row letter (queries) with its scores, integers of -127..127. The error is the 1-based line,
-    /// where one is at fault, and what is wrong. [`Matrix::from_text`] says how letters score that the matrix lacks.
+    /// Parses NCBI's format, as described in [`Matrix::from_text`]. The error is the 1-based line of the fault, if it
+    /// has one, and the problem.
     #[doc(hidden)]
     pub fn parse(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, (Option<u64>, String)> {
         let mut lines = text
@@ -322,7 +320,7 @@ impl Matrix {
         }
         let lowest = cells.iter().map(|cell| cell.2).min().unwrap_or(-1);
         let mut scores = [[lowest; CODES]; CODES];
-        // Rows of letters that the alphabet writes or scores otherwise (U for T, U as C) stay unused.
+        // Rows of residues that the alphabet writes or scores as others (U as T, U as C) stay unused.
         let is_own = |code: &u8, letter| alphabet.letters()[usize::from(*code)] == letter && *code < SCORED;
         let own = |letter: u8| alphabet.code(letter).filter(|code| is_own(code, letter)).map(usize::from);
         for (row, column, score) in cells {
@@ -338,8 +336,8 @@ impl Matrix {
     }
 }
 
-/// Fills in the scores of residues that matrices of proteins leave out: U scores as C, O as K, and J, unless the matrix
-/// `has_j`, as the mean of I and L, rounded up.
+/// Fills in the scores of residues that protein matrices lack: U scores as C, O as K, and J, unless the matrix `has_j`,
+/// as the mean of I and L, rounded up.
 fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
     const I: usize = 9;
     const L: usize = 10;
@@ -348,7 +346,7 @@ fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
         let mean = |scores: &[i8]| {
             let (sum, count) =
                 (scores.iter().map(|&score| i32::from(score)).sum::<i32>(), to_i32(scores.len()));
-            // Of numbers between -127 and 127.
+            // The result is between -127 and 127.
             to_i8(-((-sum).div_euclid(count)))
         };
         scores[J][J] = mean(&[scores[I][I], scores[I][L], scores[L][I], scores[L][L]]);
@@ -369,9 +367,9 @@ fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
     }
 }
 
-/// Nucleotides that are the same in both.
+/// Number of positions with the same base in both.
 fn matches(query: &[u8], target: &[u8]) -> i64 {
-    /// So many are compared at once: a length that the compiler knows.
+    /// Number of bases compared at once: a length that is known to the compiler.
     const LANES: usize = 16;
     let same = |(q, t): (&u8, &u8)| u8::from(q == t) & u8::from(*q < 4);
     let len = query.len().min(target.len());
@@ -379,7 +377,7 @@ fn matches(query: &[u8], target: &[u8]) -> i64 {
     let (targets, last_of_target) = target[..len].as_chunks::<LANES>();
     let count = |(q, t): (&[u8; LANES], &[u8; LANES])| i64::from(q.iter().zip(t).map(same).sum::<u8>());
     let first: i64 = queries.iter().zip(targets).map(count).sum();
-    // What is left is compared together with some of those before it, which don't count again.
+    // The remaining bases are compared together with some bases before them, which don't count again.
     let counted = to_u8(LANES - last_of_query.len());
     if let (Some(q), Some(t)) = (query[..len].last_chunk::<LANES>(), target[..len].last_chunk::<LANES>()) {
         let last = (0u8..).zip(q.iter().zip(t)).map(|(place, both)| same(both) & u8::from(place >= counted));
@@ -454,7 +452,8 @@ mod tests {
             pairs.map(|&[q, t]| scoring.score(code(Alphabet::Protein, q), code(Alphabet::Protein, t)))
         };
         assert_eq!(of("J", [b"JJ", b"JA", b"AJ", b"JI", b"UU", b"OK"]), [7, 5, -1, 5, 2, 2]);
-        // A row of U is not used. A mean of 0.5 is 1, and J against B, which the matrix lacks, scores as its lowest entry.
+        // A row of U is not used. A mean of 0.5 is 1, and J against B, which the matrix lacks, scores as its lowest
+        // entry.
         assert_eq!(of("U", [b"UU", b"UC", b"UA", b"JI", b"JJ", b"JB"]), [2, 2, -1, 1, 1, -1]);
     }
 

@@ -1,5 +1,5 @@
-//! Long pairs that are alike from end to end, or nearly so: of most of their cells it is proven that no alignment that scores as
-//! much as the best passes through them (docs/algorithm.md, section 23).
+//! Long pairs that are similar from end to end. For most of their cells a bound proves that no alignment with the best
+//! score passes through them (docs/algorithm.md, section 23).
 
 use super::Cpu;
 use super::score::Width;
@@ -17,23 +17,23 @@ use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 
-/// Rows and columns from which on this is tried.
+/// Minimum number of rows and columns for which this is tried.
 const SIDE: usize = 2048;
-/// The share of all cells that may be computed for it, where these would else be computed by the same thread.
+/// Inverse of the fraction of cells that may be computed, if the same thread would otherwise compute all cells.
 pub const SHARE: u64 = 3;
-/// What a column of a strip costs beside its cells, in vectors of them.
+/// Overhead of a strip's column, in vectors of cells.
 const COLUMN: u64 = 4;
-/// Where a query has more pairs, they are pieces of one long search, of which hardly one is alike.
+/// Maximum number of sweeps of a query. Queries with more are pieces of one long search, which are rarely similar.
 const MOST_PAIRS: usize = 4;
-/// Words of directions that are kept at a time, about.
+/// Approximate number of direction words that are kept at once.
 const KEPT: usize = 1 << 20;
-/// Cells of a first sweep between two fronts, and columns of these that are kept, 8 bytes each.
+/// Cells of a first sweep between two fronts; and the number of columns of fronts that are kept, 8 bytes each.
 const BETWEEN_FRONTS: u64 = 1 << 26;
 const FRONT_COLUMNS: usize = 1 << 22;
 
 impl Cpu {
-    /// The hits of those pairs that have a sweep by themselves and are alike, if at most one in `share` of their cells must be
-    /// computed. Only pairs with so many columns are tried, and none where `share` is the most that there is.
+    /// The hits of the pairs that are alone in their sweep and similar, if at most one in `share` of their cells must
+    /// be computed. Only pairs with at least `cols` columns are tried, and none if `share` is [`u64::MAX`].
     pub fn score_alike(&self, batch: &Batch, pairs: &[Pair], cols: usize, share: u64) -> Vec<Option<Hit>> {
         let is_long = |pair: &Pair| pair.cols() as usize >= cols.max(SIDE);
         if share == u64::MAX || !pairs.iter().any(is_long) {
@@ -53,8 +53,8 @@ impl Cpu {
         queries.par_iter().flat_map_iter(|sweeps| of_query(sweeps)).collect()
     }
 
-    /// The paths of those long windows of which at most one in `share` of all cells must be computed, and hardly more than their
-    /// band has. The others get none.
+    /// The paths of the long windows for which at most one in `share` of all cells must be computed, and hardly more
+    /// than their bands have. The other windows get none.
     pub fn trace_alike(&self, batch: &Batch, windows: &[Window], share: u64) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
         let is_long = |&place: &u32| {
@@ -73,12 +73,13 @@ impl Cpu {
     }
 }
 
-/// Threads for each of `count` pairs: so many would share one if all its cells were computed, and here one has it alone.
+/// Threads available to each of `count` pairs. They would share a pair if all its cells were computed; here one thread
+/// computes a pair alone.
 fn threads_each(count: usize) -> u64 {
     (rayon::current_num_threads() / count.max(1)).max(1) as u64
 }
 
-/// The hit of a pair that is alike, if at most one in `share` of its cells must be computed.
+/// The hit of a similar pair, if at most one in `share` of its cells must be computed.
 pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) -> Option<Hit> {
     let scoring = &batch.scoring;
     let query = batch.query(pair.query);

@@ -1,9 +1,9 @@
-//! Scores in the modes other than local, whose alignments begin and end at the borders of the matrix: in the lanes of
-//! vectors, two columns at a time, or in strips.
+//! Scores in modes other than local, whose alignments begin and end at the borders of the matrix: in the lanes of
+//! vectors, two columns per iteration, or in strips.
 //!
-//! H has no floor in these modes. In narrow lanes it gets one, the lowest value that a step can't bring below the type's:
-//! a path through a cell at the floor counts for more than it is worth, but for no more than the floor and what the whole
-//! query can add. So an end that is worth more is exact, and others are scored again in wider lanes.
+//! H has no floor in these modes. Narrow lanes need one: the lowest value from which a step cannot underflow the type.
+//! A path through a cell at the floor scores more than it should, but at most the floor plus the potential of the whole
+//! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
 use super::cell::{Penalties, cell};
 use super::lanes::{Costs, Equality, Nothing, side_by_side, tables};
@@ -18,11 +18,11 @@ use crate::terms::scoring::{AlignmentMode, Substitution};
 use bytemuck::cast_slice;
 use std::ops::Range;
 
-/// Columns whose ends are kept before they are looked at.
+/// Columns whose ends are stored before they are examined.
 const COLUMNS: usize = 512;
 
-/// The first best ends of a group of sweeps, at most as many as there are lanes, whose queries and targets have letters.
-/// Each of their pairs has an answer: `None` where the lanes are too narrow.
+/// Finds the first best ends of a group of sweeps, at most one for each lane, whose queries and targets are not empty.
+/// Each of their pairs gets an answer, which is `None` if the lanes are too narrow.
 pub struct Anchored<'a> {
     pub batch: &'a Batch,
     pub group: &'a [&'a [Pair]],
@@ -42,36 +42,36 @@ impl Kernel for Anchored<'_> {
     }
 }
 
-/// The values of lanes: the least that H can be, and a score of 0.
+/// Lane values: the minimum of H, and a score of 0.
 #[derive(Clone, Copy)]
 pub struct Values {
     pub floor: i64,
     pub zero: i64,
-    /// The most that the group's queries can add to a score.
+    /// Maximum that the group's queries can add to a score.
     most: i64,
 }
 
 impl Values {
-    /// `None` where lanes of this type don't hold the highest score.
+    /// Returns `None` if lanes of this type cannot hold the highest score.
     pub fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
         let most = to_i64(rows) * i64::from(costs.best);
         let floor = costs.zero::<T>();
-        // As high as it can be, so that there is much room below.
+        // As high as possible, to leave room for negative scores.
         let zero = i64::from(T::MAX) - i64::from(costs.best) - most;
         (floor < zero).then_some(Values { floor, zero, most })
     }
 
-    /// The lane value of a score that is no more than 0.
+    /// The lane value of a score that is at most 0.
     pub fn lane<T: Lane>(&self, score: i64) -> T {
         T::of(to_i32((self.zero + score).max(self.floor)))
     }
 
-    /// The least score whose lane value is exact.
+    /// The lowest score whose lane value is exact.
     pub fn least_exact(&self) -> i64 {
         self.floor + self.most + 1 - self.zero
     }
 
-    /// The score that a lane value stands for, if it is exact.
+    /// The score of a lane value, if it is exact.
     fn score(&self, value: i32) -> Option<i32> {
         (i64::from(value) > self.floor + self.most).then(|| to_i32(i64::from(value) - self.zero))
     }
@@ -129,7 +129,7 @@ impl Anchored<'_> {
     }
 }
 
-/// A lane: rows and columns of its sweep, and where its pairs' ends lie.
+/// A lane: the rows and columns of its sweep, and the positions of the ends of its pairs.
 struct AnchoredLane {
     rows: usize,
     cols: usize,
@@ -137,14 +137,14 @@ struct AnchoredLane {
     start: u32,
     /// Whether its last column is the target's last.
     is_at_end: bool,
-    /// Places of its pairs.
+    /// Indices of its pairs.
     pairs: Range<usize>,
 }
 
-/// The first best end of each pair so far, with its lane value for its score.
+/// The first best end of each pair so far. Its score is a lane value.
 struct Ends {
     lanes: Vec<AnchoredLane>,
-    /// Columns that each pair owns, counted from its lane's first.
+    /// Columns that each pair owns, counted from the first column of its lane.
     owned: Vec<Range<usize>>,
     best: Vec<Hit>,
 }
@@ -170,13 +170,13 @@ impl Ends {
         Ends { lanes, best: vec![Hit::NONE; owned.len()], owned }
     }
 
-    /// Takes the values of the lanes' last rows in the columns from `first` on, a vector each.
+    /// Processes the last rows of the lanes in the columns from `first` on, one vector for each column.
     fn take_rows<T: Lane>(&mut self, mode: AlignmentMode, first: usize, values: &[T], width: usize) {
         let cols = first..first + values.len() / width;
         for (number, lane) in self.lanes.iter().enumerate() {
             for place in lane.pairs.clone() {
                 let own = &self.owned[place];
-                // Of a global alignment the last column alone counts.
+                // A global alignment can end only in the last column.
                 let from = if mode == AlignmentMode::Global { own.end - 1 } else { own.start };
                 let best = &mut self.best[place];
                 for col in from.max(cols.start)..own.end.min(cols.end) {
@@ -190,8 +190,8 @@ impl Ends {
         }
     }
 
-    /// Takes the values of column `col`, a vector a row, for those lanes whose target ends there. What ends in the last
-    /// row was taken before.
+    /// Processes the values of column `col`, one vector for each row, for the lanes whose target ends there. Ends in
+    /// the last row were processed before.
     fn take_column<T: Lane>(&mut self, col: usize, values: impl Fn(usize, usize) -> T) {
         for (number, lane) in self.lanes.iter().enumerate() {
             if !lane.is_at_end || lane.cols != col + 1 {
@@ -211,7 +211,7 @@ impl Ends {
     }
 }
 
-/// What stays the same over a group's columns.
+/// Values that are constant over a group's columns.
 struct AnchoredSweep<'a, S> {
     simd: S,
     batch: &'a Batch,
@@ -221,14 +221,14 @@ struct AnchoredSweep<'a, S> {
     cols: usize,
 }
 
-/// A column on its way down: H(i-1,j-1) and F(i,j) of the next row i.
+/// State of a column on the way down: H(i-1,j-1) and F(i,j) of the next row i.
 struct AnchoredDown<V> {
     diagonal: V,
     f: V,
 }
 
 impl<V: Copy> AnchoredDown<V> {
-    /// From H(i,j-1) and E(i,j) to H(i,j) and E(i,j+1).
+    /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
     #[inline(always)]
     fn step<T: Lane, S: Vectors<T, V = V>>(
         &mut self,
@@ -252,7 +252,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
         let (simd, scoring) = (self.simd, &*self.batch.scoring);
         let mode = scoring.mode;
         let penalties = self.costs.penalties::<T, S>(simd);
-        // Rows in parts whose last one is the last of some lanes, and which lanes those are.
+        // Splits the rows at the last rows of lanes, and lists the lanes that end at each split.
         let mut lasts: Vec<usize> = ends.lanes.iter().map(|lane| lane.rows).collect();
         lasts.sort_unstable();
         lasts.dedup();
@@ -305,7 +305,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
             if mode == AlignmentMode::Overlap
                 && ends.lanes.iter().any(|lane| lane.cols.div_ceil(2) * 2 == col + 2)
             {
-                // Ends in the last row come first, where they score as much.
+                // At equal scores, ends in the last row come first.
                 ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);
                 let of = |values: &[S::V], row: usize, number: usize| -> T {
                     cast_slice::<S::V, T>(&values[row..=row])[number]
@@ -321,8 +321,8 @@ impl<S: Copy> AnchoredSweep<'_, S> {
     }
 }
 
-/// The first best ends of a sweep's pairs whose queries end in this row, and whose targets end in this column if
-/// they end in the sweep. Values are `[H, gap]`.
+/// The first best ends of a sweep's pairs whose queries end in this row, and whose targets end in this column if they
+/// end in the sweep. Values are `[H, gap]`.
 pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
     let mode = batch.scoring.mode;
     let end = |pair: &Pair| {

@@ -4,22 +4,22 @@ use super::simd::{Lane, Vectors};
 use crate::engine::Source;
 use crate::engine::directions::{CELL_BITS, EXTEND_DELETION, EXTEND_INSERTION};
 
-/// What cells are made of beside their neighbours.
+/// Operands of all cells in addition to their neighbors.
 #[derive(Clone, Copy)]
 pub struct Penalties<V> {
-    /// The least that H can be: in local mode a score of 0.
+    /// The minimum of H: in local mode a score of 0.
     pub floor: V,
-    /// What a gap's first residue costs, and each further one.
+    /// Penalties of the first residue of a gap and of each further residue.
     pub first: V,
     pub extend: V,
 }
 
-/// H(i,j), and the gaps that go on from it, E(i,j+1) and F(i+1,j).
+/// H(i,j), and the gaps that leave the cell: E(i,j+1) and F(i+1,j).
 pub struct Cell<V> {
     pub h: V,
     pub e: V,
     pub f: V,
-    /// E and F of a gap that opens here.
+    /// E and F of a gap that opens at this cell.
     opened: V,
 }
 
@@ -38,7 +38,7 @@ pub fn cell<T: Lane, S: Vectors<T>>(
     Cell { h, e: longer(e), f: longer(f), opened }
 }
 
-/// The codes of directions in the highest bits of a lane.
+/// The direction codes in the highest bits of a lane.
 #[derive(Clone, Copy)]
 pub struct Codes<V> {
     none: V,
@@ -63,8 +63,8 @@ impl<V: Copy> Codes<V> {
         }
     }
 
-    /// `bits`, moved down by those of a cell, and above them the directions of `cell`, which was made of `floor`
-    /// and these values. Equals are decided as in [`crate::engine::plain::decide`].
+    /// Shifts `bits` down by one cell and puts the directions of `cell` above them, given the operands of the cell.
+    /// Ties are broken as in [`crate::engine::plain::decide`].
     #[inline(always)]
     pub fn decide<T: Lane, S: Vectors<T, V = V>>(
         &self,
@@ -76,7 +76,7 @@ impl<V: Copy> Codes<V> {
         let source = simd.select(simd.eq(cell.h, e), self.deletion, self.insertion);
         let source = simd.select(simd.eq(cell.h, matched), self.diagonal, source);
         let source = simd.select(simd.eq(cell.h, floor), self.none, source);
-        // A gap that extends is worth more than one that opens.
+        // The extended gap scores more than a newly opened gap.
         let goes_on = simd.or(
             simd.select(simd.gt(cell.e, cell.opened), self.extend_deletion, self.none),
             simd.select(simd.gt(cell.f, cell.opened), self.extend_insertion, self.none),

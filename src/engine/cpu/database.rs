@@ -1,5 +1,5 @@
-//! Scores of queries against a database: targets of about one length side by side in the lanes of vectors (as in Rognes
-//! 2011), without the cells that the scores end in.
+//! Scores of queries against a database: targets of similar length in the lanes of vectors (as in Rognes 2011), without
+//! the cells in which the hits end.
 
 use super::cell::cell;
 use super::lanes::{Costs, NO_LETTER, Nothing, Tables, side_by_side, tables};
@@ -19,30 +19,30 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::slice::from_ref;
 
-/// Columns that are swept at a time.
+/// Columns swept per iteration.
 const COLUMNS: usize = 4;
-/// Rows of a query that are swept over all columns before the next ones: their cells stay in a cache.
+/// Rows of a query that are swept over all columns before the next rows, so that their cells stay in a cache.
 const ROWS: usize = 1 << 11;
-/// Groups of targets for each thread from which on a query of more than [`MOST_ROWS`] rows meets them side by side. With
-/// fewer groups threads would wait for the last one.
+/// Minimum number of target groups per thread for which a query of more than [`MOST_ROWS`] rows is scored in the lanes
+/// of vectors. With fewer groups, threads would wait for the last one.
 const GROUPS_PER_THREAD: usize = 4;
-/// Queries that meet a group of targets before another thread may take them, so that threads have enough to share.
+/// Queries scored against a group of targets as one piece of work, so that there is enough work to share among threads.
 const QUERIES: usize = 16;
-/// Pairs scored per round, which bounds the memory: 24 bytes each, and 16 more if lanes of 8 bits are too narrow.
+/// Pairs scored per round, which bounds the memory: 24 bytes each, and 16 more if 8-bit lanes are too narrow.
 const HELD: usize = 1 << 20;
-/// Queries that differ in the first target that they ask for by less than this part of all are taken as one.
+/// Queries are scored together if their first targets differ by less than one in this many of all targets.
 const PARTS: usize = 16;
 
-/// What all queries of a call share.
+/// Data shared by all queries of a call.
 struct Substitutes {
     tables: Tables,
-    /// Codes from here on have no table of their own.
+    /// Codes from this one on have no table of their own.
     letters: usize,
     costs: Costs,
 }
 
 impl Substitutes {
-    /// `None` where a score is too large for a table.
+    /// Returns `None` if a score is too large for a table.
     fn new(scoring: &Scoring) -> Option<Substitutes> {
         let tables = match &scoring.substitution {
             Substitution::Matrix(matrix) => tables(matrix),
@@ -65,8 +65,8 @@ fn of_equality(match_: i32, mismatch: i32) -> Option<Tables> {
     Some(tables)
 }
 
-/// The scores of some queries against a group of targets, at most as many as there are lanes: those of each query one
-/// behind the other, `None` where lanes are too narrow.
+/// Scores some queries against a group of targets, at most one for each lane. The result lists the scores of the first
+/// query, then those of the next. A score is `None` if the lanes are too narrow.
 struct GroupScores<'a> {
     batch: &'a Batch,
     substitutes: &'a Substitutes,
@@ -111,10 +111,11 @@ impl GroupScores<'_> {
     }
 }
 
-/// The best value of each lane; from the first one on that is too high for the next sum it may be wrong, but no lower.
+/// The best value of each lane. Once a value is too high for the next sum, later values may be wrong, but the best
+/// value is no lower than that one.
 ///
-/// The rows of the query are swept in strips. Between two strips, `room` keeps H(i,j) and F(i+1,j) of each column j, where
-/// i is the last row above.
+/// The rows of the query are swept in strips. Between two strips, `room` keeps H(i,j) and F(i+1,j) of each column j,
+/// where i is the last row above.
 #[inline(always)]
 fn best<T: Lane, S: Vectors<T>>(
     simd: S,
@@ -146,7 +147,7 @@ fn best<T: Lane, S: Vectors<T>>(
                     *score = simd.lookup(table as &Table, letters);
                 }
             }
-            // H(i-1,j-1) and F(i,j) of each column's next row i.
+            // H(i-1,j-1) and F(i,j) of the next row i of each column.
             let (mut diagonals, mut insertions) = ([zero; COLUMNS], [gap; COLUMNS]);
             for ((diagonal, f), &[h, entering]) in diagonals.iter_mut().zip(&mut insertions).zip(above.iter())
             {
@@ -166,7 +167,7 @@ fn best<T: Lane, S: Vectors<T>>(
                 *last = [h, e];
                 below = h;
             }
-            // Each diagonal is the last row's H of the column before.
+            // The next diagonal is H of this row in the column before.
             diagonals.rotate_left(1);
             diagonals[COLUMNS - 1] = below;
             for ((above, &h), &f) in above.iter_mut().zip(&diagonals).zip(&insertions) {
@@ -177,15 +178,15 @@ fn best<T: Lane, S: Vectors<T>>(
     top
 }
 
-/// Memory that is used again from query to query.
+/// Memory that is reused from query to query.
 struct Room<V> {
-    /// A row each.
+    /// One element for each row.
     cells: Vec<[V; 2]>,
-    /// A column each.
+    /// One element for each column.
     above: Vec<[V; 2]>,
 }
 
-/// A target that lanes were too narrow for, with the place of what was asked.
+/// A target for which lanes were too narrow, with the index of its query.
 type Missing = (usize, u32);
 
 impl Cpu {
@@ -198,7 +199,7 @@ impl Cpu {
         self.score_targets_holding(batch, asked, HELD)
     }
 
-    /// The same in rounds of about `held` pairs.
+    /// Scores `asked` in rounds of about `held` pairs.
     fn score_targets_holding(
         &mut self,
         batch: &Batch,
@@ -258,13 +259,14 @@ impl Cpu {
     }
 }
 
-/// The places of queries that meet the same targets, about, and those targets: the short ones, the longest first.
+/// Indices of queries that are scored against the same targets, and those targets: only short targets, the longest
+/// first.
 type Meeting = (Vec<usize>, Vec<u32>);
 
-/// Which of those asked at `places` meet which targets. Some meet more than they ask for where that is little.
+/// Assigns targets to the queries at `places`. A query may get a few more targets than it asks for.
 fn meetings(batch: &Batch, asked: &[Asked], mut places: Vec<usize>) -> Vec<Meeting> {
     let first = |place: &usize| asked[*place].first;
-    // The longest first, so that no thread has one left when the others are done.
+    // The longest queries come first, so that no thread starts one when the others are done.
     places.sort_by_key(|place| (first(place), Reverse(batch.query(asked[*place].query).len())));
     let (longest, len) = (batch.targets.longest_short(), |target: &u32| batch.target(*target).len());
     let few = to_u32(batch.targets.len() / PARTS);
@@ -281,7 +283,7 @@ fn meetings(batch: &Batch, asked: &[Asked], mut places: Vec<usize>) -> Vec<Meeti
     meetings
 }
 
-/// What is scored in lanes.
+/// Inputs of scoring in lanes.
 #[derive(Clone, Copy)]
 struct Call<'a> {
     set: InstructionSet,
@@ -290,11 +292,11 @@ struct Call<'a> {
     substitutes: &'a Substitutes,
 }
 
-/// Targets that fill the lanes of 8 bits, and the places of queries that meet them.
+/// Targets that fill 8-bit lanes, and the indices of their queries.
 type Group<'a> = (&'a [u32], &'a [usize]);
 
 impl Call<'_> {
-    /// What meets, in groups of pairs that a thread scores in lanes of 8 bits.
+    /// Splits the pairs into groups that one thread scores in 8-bit lanes.
     fn groups(self, meetings: &[Meeting]) -> Vec<Group<'_>> {
         let lanes = self.set.lanes(Width::W8.bytes());
         let groups = meetings
@@ -308,7 +310,7 @@ impl Call<'_> {
         pairs.div_ceil(QUERIES * self.set.lanes(Width::W8.bytes())).max(1)
     }
 
-    /// Scores groups in lanes of 8 bits, and returns what they are too narrow for.
+    /// Scores groups in 8-bit lanes. Returns the pairs for which these are too narrow.
     fn in_bytes(
         self,
         groups: &[Group],
@@ -317,7 +319,7 @@ impl Call<'_> {
     ) -> Vec<Missing> {
         let scored: Vec<_> = groups
             .par_iter()
-            // The first ones take the longest.
+            // The first groups take the longest.
             .with_max_len(1)
             .map(|&(targets, some)| {
                 let can_score = |place: &&usize| self.can_score(**place, targets[0]);
@@ -346,7 +348,7 @@ impl Call<'_> {
         missing
     }
 
-    /// The same in lanes of 16 bits.
+    /// Scores the missing pairs in 16-bit lanes.
     fn in_words(self, mut missing: Vec<Missing>, take: &mut impl FnMut(usize, u32, i32)) -> Vec<Missing> {
         if !self.substitutes.fit::<i16>() {
             return missing;
@@ -370,7 +372,7 @@ impl Call<'_> {
         wider
     }
 
-    /// Whether a target that is no longer than `longest` can score what is asked.
+    /// Whether the query at `place` can be scored against a target of up to `longest` residues.
     fn can_score(&self, place: usize, longest: u32) -> bool {
         let Asked { query, least, .. } = self.asked[place];
         let pairs = self.batch.query(query).len().min(self.batch.target(longest).len());
@@ -406,7 +408,7 @@ mod tests {
         };
         let targets: Vec<Vec<u8>> = (0..150).map(|k| codes(k % 37)).collect();
         let mut queries: Vec<Vec<u8>> = (0..20).map(|k| codes(5 + k)).collect();
-        // Equal ones score more than lanes of 8 bits hold.
+        // Identical sequences score more than 8-bit lanes hold.
         queries.push(vec![17; 40]);
         let mut targets = targets;
         targets.push(vec![17; 36]);

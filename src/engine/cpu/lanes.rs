@@ -1,4 +1,4 @@
-//! Sequences side by side in the lanes of vectors, and how their letters score against each other.
+//! Sequences in the lanes of vectors, and the substitution scores of their residues.
 
 use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
@@ -8,19 +8,19 @@ use crate::terms::scoring::{Matrix, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
 
-/// Codes that stand for no residue where letters are compared: no residue has them.
+/// Codes for the absence of a residue if residues are compared: no residue has them.
 pub const NO_QUERY: u8 = 62;
 pub const NO_TARGET: u8 = 63;
-/// The code of a matrix that no letter has.
+/// The code of a matrix that no residue has.
 pub const NO_LETTER: u8 = const_u8(CODES) - 1;
 
-/// Codes that stand for no residue: where letters are compared, equal to no code, each other included; in
-/// a matrix, a code of no letter, whose scores are the lowest.
+/// Codes for the absence of a residue. If residues are compared, they equal no code, not even each other. In a matrix,
+/// they are a code of no residue, whose scores are the lowest.
 #[derive(Clone, Copy)]
 pub struct Nothing {
     pub query: u8,
     pub target: u8,
-    /// Codes from here on match nothing.
+    /// Codes from this one on match nothing.
     pub letters: u8,
 }
 
@@ -43,7 +43,7 @@ impl Nothing {
     }
 }
 
-/// `len` vectors whose lanes hold sequences, each from its first place on, and `none` elsewhere.
+/// Returns `len` vectors whose lanes hold one sequence each, starting at its given position, and `none` elsewhere.
 #[inline(always)]
 pub fn side_by_side<'a, T: Lane, S: Vectors<T>>(
     len: usize,
@@ -62,12 +62,12 @@ pub fn side_by_side<'a, T: Lane, S: Vectors<T>>(
     lanes
 }
 
-/// What a step can add to a score or take from it.
+/// Maximum that a step can add to a score, and the penalties that it can subtract.
 #[derive(Clone, Copy)]
 pub struct Costs {
     pub best: i32,
     worst: i32,
-    /// Of a gap's first residue, and of each further one.
+    /// Penalties of the first residue of a gap and of each further residue.
     pub first: i32,
     pub extend: i32,
 }
@@ -78,12 +78,12 @@ impl Costs {
         Costs { best: scoring.max_potential(), worst: scoring.lowest(), first, extend: scoring.gap_extend }
     }
 
-    /// The lane value of a score of 0: nothing that a step computes lies below the type's lowest.
+    /// The lane value of a score of 0. No step computes a value below the type's minimum.
     pub fn zero<T: Lane>(&self) -> i64 {
         i64::from(T::MIN) + i64::from((self.first + self.extend).max(-self.worst).max(1))
     }
 
-    /// What cells in lanes of this type are made of.
+    /// Operands of cells in lanes of this type.
     #[inline(always)]
     pub fn penalties<T: Lane, S: Vectors<T>>(&self, simd: S) -> Penalties<S::V> {
         Penalties {
@@ -93,20 +93,20 @@ impl Costs {
         }
     }
 
-    /// The largest score that another step can't bring beyond the type's highest; `None` where lanes of
-    /// this type don't hold the penalties.
+    /// The largest score to which another step can be added without overflow. `None` if lanes of this type cannot hold
+    /// the penalties.
     pub fn most<T: Lane>(&self) -> Option<i64> {
         let most = i64::from(T::MAX) - i64::from(self.best) - self.zero::<T>();
         (most >= i64::from(self.best).max(1)).then_some(most)
     }
 }
 
-/// Scores of queries' letters against targets', lane by lane.
+/// Substitution scores of query residues against target residues, lane by lane.
 pub trait Substitutes<T: Lane, S: Vectors<T>>: Copy {
     fn score(self, simd: S, query: S::V, target: S::V) -> S::V;
 }
 
-/// Letters that are equal or not.
+/// Substitution by equality: residues match or mismatch.
 #[derive(Clone, Copy)]
 pub struct Equality<V> {
     match_: V,
@@ -130,7 +130,7 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Equality<S::V> {
 /// The rows of a matrix by query code.
 pub type Tables = [Table; CODES];
 
-/// The rows of `matrix`. The code of no letter adds nothing, even where all letters score above 0.
+/// The rows of `matrix`. The code of no residue adds nothing, even if all residues score above 0.
 pub fn tables(matrix: &Matrix) -> Tables {
     let none = usize::from(NO_LETTER);
     let mut tables = matrix.scores;

@@ -1,5 +1,5 @@
-//! Scores of pairs that lie side by side in the lanes of vectors (inter-sequence vectors, as in Rognes
-//! 2011), two columns at a time, in lanes as narrow as the scores allow.
+//! Scores of pairs in the lanes of vectors (inter-sequence vectors, as in Rognes 2011), two columns per iteration, in
+//! lanes as narrow as the scores allow.
 
 use super::cell::{Penalties, cell};
 use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side, tables};
@@ -12,7 +12,7 @@ use crate::terms::scoring::{Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
-/// Bits of a lane.
+/// Width of a lane in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     W8,
@@ -29,7 +29,7 @@ impl Width {
         }
     }
 
-    /// The largest score that is exact in lanes of this width; `None` where they don't hold the penalties.
+    /// The largest score that is exact in lanes of this width. `None` if they cannot hold the penalties.
     pub fn most(self, scoring: &Scoring) -> Option<i64> {
         let costs = Costs::new(scoring);
         match self {
@@ -40,8 +40,8 @@ impl Width {
     }
 }
 
-/// The scores of a group of sweeps ([`crate::terms::batch::sweeps`]), at most as many as there are lanes. Each of their pairs
-/// has an answer: `None` where the lanes are too narrow for its sweep's scores.
+/// Scores a group of sweeps ([`crate::terms::batch::sweeps`]), at most one for each lane. Each of their pairs gets an
+/// answer, which is `None` if the lanes are too narrow for the scores of its sweep.
 pub struct Score<'a> {
     pub batch: &'a Batch,
     pub group: &'a [&'a [Pair]],
@@ -90,7 +90,7 @@ impl Score<'_> {
         let nothing = Nothing::of(&self.batch.scoring);
         let targets = self.members().map(|pair| (0, self.target(pair)));
         let targets = side_by_side::<T, S>(shape.cols, nothing.target, |code| nothing.target(code), targets);
-        // The queries stand at the end of the rows, so that H of the rows before them stays 0.
+        // The queries are aligned to the last row, so that H of the rows before them stays 0.
         let queries = || {
             let queries = self.members().map(|pair| self.batch.query(pair.query));
             let queries = queries.map(|query| (rows - query.len(), query));
@@ -130,16 +130,16 @@ impl Score<'_> {
     }
 }
 
-/// Substitution scores, two columns at a time.
+/// Substitution scores, two columns per iteration.
 pub trait Columns<T: Lane, S: Vectors<T>> {
-    /// What the scores of a column come from.
+    /// The data from which the scores of a column are looked up.
     type Column: Copy;
 
     fn columns(&mut self, simd: S, col: usize) -> [Self::Column; 2];
     fn score(&self, simd: S, column: Self::Column, row: usize) -> S::V;
 }
 
-/// Each lane's letters, a vector a row and a vector a column.
+/// The residues of all lanes, one vector for each row and one for each column.
 pub struct Letters<V, U> {
     pub queries: Vec<V>,
     pub targets: Vec<V>,
@@ -160,13 +160,13 @@ impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::
     }
 }
 
-/// A matrix and one query for all lanes: the scores of each letter against a column are looked up once.
+/// A matrix and one query for all lanes: each query code's scores against a column are looked up once.
 pub struct Profile<'a, V> {
     pub query: &'a [u8],
     pub targets: Vec<V>,
     pub tables: &'a Tables,
     pub letters: usize,
-    /// By query letter, of two columns.
+    /// By query code, for two columns.
     pub columns: [[V; CODES]; 2],
 }
 
@@ -188,15 +188,15 @@ impl<T: Lane, S: Vectors<T>> Columns<T, S> for Profile<'_, S::V> {
     }
 }
 
-/// Rows and columns of a group; an even number of columns.
+/// Rows and columns of a group. The number of columns is even.
 #[derive(Clone, Copy)]
 struct GroupShape {
     rows: usize,
     cols: usize,
 }
 
-/// The columns that a lane's sweep owns, from the first to the one behind the last, and the places of its ends. There
-/// are several ends where each stretch has one.
+/// The columns that a lane's sweep owns, from the first to the one after the last, and the indices of its ends. If each
+/// stretch has an end, there are several.
 struct Owned {
     first: u32,
     behind: u32,
@@ -208,7 +208,7 @@ impl Owned {
         self.ends.len() > 1
     }
 
-    /// The place of the end in the columns from `col` on, up to those of the next stretch.
+    /// Index of the end that covers the columns from `col` to the end of the stretch.
     fn end(&self, col: usize) -> usize {
         let stretch = (col / STRETCH as usize).saturating_sub((self.first / STRETCH) as usize);
         self.ends.start + if self.in_stretches() { stretch.min(self.ends.len() - 1) } else { 0 }
@@ -224,7 +224,7 @@ struct End {
     overflowed: bool,
 }
 
-/// The best cell that a column has brought each lane so far.
+/// The best cell of each lane in the current column so far.
 #[derive(Clone, Copy)]
 struct Top<V> {
     score: V,
@@ -235,7 +235,7 @@ struct Top<V> {
 }
 
 impl<V: Copy> Top<V> {
-    /// Takes a row's H if it is higher.
+    /// Replaces the best cell by a row's H if that is higher.
     #[inline(always)]
     fn take<T: Lane, S: Vectors<T, V = V>>(&mut self, simd: S, h: V, row: V) {
         self.row = simd.select(simd.gt(h, self.score), row, self.row);
@@ -243,7 +243,7 @@ impl<V: Copy> Top<V> {
     }
 }
 
-/// A column, swept down the rows.
+/// State of a column on the way down the rows.
 struct Down<V> {
     /// H(i-1,j-1) and F(i,j) of the next row i.
     diagonal: V,
@@ -252,7 +252,7 @@ struct Down<V> {
 }
 
 impl<V: Copy> Down<V> {
-    /// From H(i,j-1) and E(i,j) to H(i,j) and E(i,j+1).
+    /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
     #[inline(always)]
     fn step<T: Lane, S: Vectors<T, V = V>>(
         &mut self,
@@ -269,7 +269,7 @@ impl<V: Copy> Down<V> {
     }
 }
 
-/// What stays the same over a group's columns.
+/// Values that are constant over a group's columns.
 struct Lanes<V> {
     penalties: Penalties<V>,
     /// A gap that opens where H is 0.
@@ -323,13 +323,12 @@ impl<V: Copy> Lanes<V> {
     }
 }
 
-/// Runs the recurrence, two columns at a time, and keeps the first best cell, in the order column, row, of
-/// the columns that each lane owns, or of each stretch of them.
+/// Runs the recurrence, two columns per iteration, and keeps the first best cell, in the order column, row, of the
+/// columns that each lane owns, or of each stretch of them.
 ///
-/// Values are the scores plus a constant near the type's lowest value, so that its whole range is used
-/// (`Costs::zero`). Row and column numbers are counted in lanes: rows are taken in parts, columns in
-/// blocks that the lane's type can count. A lane that overflows computes on with wrong values, which
-/// reach no other lane.
+/// Values are the scores plus a constant near the type's minimum, so that its whole range is used (`Costs::zero`). Row
+/// and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's type
+/// can count. A lane that overflows continues with wrong values, which affect no other lane.
 #[inline(always)]
 fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     simd: S,
@@ -341,13 +340,13 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     let lanes = Lanes::new(simd, costs);
     let (zero, none) = (lanes.penalties.floor, lanes.none);
     let limit = simd.splat(T::of(to_i32(costs.zero::<T>() + costs.most::<T>().unwrap_or(0))));
-    // [H(i,j), E(i,j+1)] of the last column, a row each.
+    // [H(i,j), E(i,j+1)] of the last column, for each row.
     let mut column = vec![[zero, lanes.gap]; shape.rows];
     let mut best = zero;
     let mut highest = zero;
     let mut ends = vec![End::default(); own.last().map_or(0, |own| own.ends.end)];
     let in_stretches = lanes_of::<T, S>(|place| own.get(place).is_some_and(Owned::in_stretches).into());
-    // A lane counts from 0 to its highest value; blocks begin at even columns, and where stretches do.
+    // A lane counts from 0 to its highest value. Blocks begin at even columns, and stretches begin with a block.
     let stretch = if own.iter().any(Owned::in_stretches) { STRETCH as usize } else { usize::MAX };
     let block = to_usize(T::MAX) / 2 * 2;
     let mut start = 0;
@@ -366,7 +365,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
             let columns = scores.columns(simd, col);
             for top in lanes.two_columns(simd, &scores, columns, &mut column, best) {
                 highest = simd.max(highest, top.score);
-                // Higher than the best so far, and in a column of the lane's own.
+                // Higher than the best so far, and in a column that the lane owns.
                 let score = simd.select(simd.gt(from, j), best, top.score);
                 let score = simd.select(simd.gt(j, last), best, score);
                 let better = simd.gt(score, best);
@@ -380,7 +379,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
         found.score = best;
         let found = Ends { before, found, col: found_col, highest, limit };
         if note::<T, S>(&found, start, costs, own, &mut ends) && end < shape.cols {
-            // Not worth going on for the others.
+            // Too few lanes are left to continue.
             ends.iter_mut().for_each(|end| end.overflowed = true);
             break;
         }
@@ -389,8 +388,8 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     ends
 }
 
-/// The first and the last column of a block that each lane owns, counted from the block's first; none
-/// where the last is -1.
+/// The first and the last column of a block that each lane owns, counted from the block's first column. The last is -1
+/// if the lane owns none.
 #[inline(always)]
 fn owned<T: Lane, S: Vectors<T>>(own: &[Owned], start: usize) -> (S::V, S::V) {
     let clip = |col: u32| to_i32((i64::from(col) - to_i64(start)).clamp(-1, i64::from(T::MAX)));
@@ -412,7 +411,7 @@ fn read<T: Pod, V: Pod>(values: &[T]) -> V {
     pod_read_unaligned(cast_slice(values))
 }
 
-/// What a block of columns has brought.
+/// The result of a block of columns.
 struct Ends<V> {
     before: V,
     found: Top<V>,
@@ -421,7 +420,7 @@ struct Ends<V> {
     limit: V,
 }
 
-/// Notes the ends of a block that begins at column `start`; says whether most lanes have overflowed.
+/// Records the ends of a block that begins at column `start`. Returns whether most lanes have overflowed.
 #[inline(always)]
 fn note<T: Lane, S: Vectors<T>>(
     found: &Ends<S::V>,

@@ -1,4 +1,4 @@
-//! The scores of pairs: side by side in lanes, or one by one.
+//! Chooses how pairs are scored: together in lanes, or one after another.
 
 use super::alike::{SHARE, score_alike};
 use super::anchored::{Anchored, ends_of};
@@ -16,21 +16,22 @@ use crate::terms::scoring::Substitution;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
+/// Queries of more rows are scored strip by strip, because the lanes' columns would not fit the cache.
 pub const MOST_ROWS: usize = 1 << 13;
-/// What a step of a strip costs, in steps of pairs side by side.
+/// Cost of a strip's step, in steps of pairs in lanes.
 const STRIP_STEP: u64 = 2;
-/// Pairs after which narrow lanes are given up where the scores of more than half of those tried were too large.
+/// Number of pairs after which narrow lanes are abandoned if more than half of the scores tried were too large.
 const TRIED: usize = 256;
 
-/// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
+/// Overhead of a striped column, and the cost of its cells relative to those of pairs in lanes; both in steps of the
+/// latter.
 const STRIPED_COLUMN: u64 = 16;
 const STRIPED_STEP: u64 = 2;
 /// A band that holds every cell.
 const WHOLE: Band = Band { deletions: u32::MAX, insertions: u32::MAX };
 
-/// The places of sweeps, in an order that brings together what goes well side by side: sweeps of one query where lanes
-/// can share its profile, of about one size elsewhere.
+/// The indices of sweeps in an order that puts suitable sweeps into the same vectors: sweeps of one query if lanes can
+/// share its profile, otherwise sweeps of similar size.
 pub fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
     let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
     let key = |(place, sweep): (usize, &&[Pair])| {
@@ -44,7 +45,7 @@ pub fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
     keys.into_iter().map(|(_, place)| place).collect()
 }
 
-/// How often narrow lanes were tried and were too narrow. Where that is common they are no longer tried.
+/// Counts how often narrow lanes were tried and were too narrow. If that is common, they are no longer tried.
 #[derive(Default)]
 pub struct Trials {
     tried: AtomicUsize,
@@ -70,7 +71,7 @@ pub struct Scorer<'a> {
     pub batch: &'a Batch,
     pub sweeps: &'a [&'a [Pair]],
     pub trials: &'a Trials,
-    /// Whether several threads share a pair, since there are fewer pairs than threads.
+    /// Whether several threads share a pair, because there are fewer pairs than threads.
     pub is_shared: bool,
 }
 
@@ -114,7 +115,7 @@ impl Scorer<'_> {
         pair.start >= pair.end || self.batch.query(pair.query).is_empty()
     }
 
-    /// The hits of one group's pairs, all of which have cells, if lanes of `width` are wide enough.
+    /// The hits of one group's pairs, all of which have cells. A hit is `None` if lanes of `width` are too narrow.
     fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<Hit>> {
         let pairs = || group.iter().map(|sweep| swept(sweep));
         let rows = |pair: &Pair| self.batch.query(pair.query).len();
@@ -146,7 +147,7 @@ impl Scorer<'_> {
         }
     }
 
-    /// What a pair by itself costs, in steps of pairs side by side.
+    /// Cost of scoring one pair alone, in steps of pairs in lanes.
     fn steps_of_one(&self, rows: usize, cols: u32) -> u64 {
         let scoring = &self.batch.scoring;
         if striped_window(self.set, scoring, rows).is_some() {
@@ -158,9 +159,9 @@ impl Scorer<'_> {
         STRIP_STEP * rows.div_ceil(lanes) as u64 * (u64::from(cols) + lanes as u64)
     }
 
-    /// The same in modes other than local.
+    /// Scores a group in modes other than local.
     fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<Hit>> {
-        // Where the best score fits barely, most others lie too far below.
+        // If the best score barely fits, most others are too low to be exact.
         let potential = 2 * to_i64(rows) * i64::from(self.batch.scoring.max_potential());
         let is_worth_it = width == Width::W32
             || width.most(&self.batch.scoring).is_some_and(|most| potential <= most)
@@ -197,7 +198,7 @@ impl Scorer<'_> {
         let window =
             Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
         let block = Block::whole(&window);
-        // Parts pay where several threads share them.
+        // Splitting into parts pays if several threads share them.
         let has_parts = self.is_shared && self.batch.cells(pair) >= SHARED_CELLS;
         let hit = match has_parts {
             true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
@@ -206,7 +207,7 @@ impl Scorer<'_> {
         if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
     }
 
-    /// The hits of a sweep's pairs, each stretch with what the one before it leaves on its right.
+    /// The hits of a sweep's pairs. Each stretch starts from the edge that the previous one leaves on its right.
     fn score_stretches(&self, sweep: &[Pair]) -> Vec<Hit> {
         let mut from = swept(sweep).start;
         let mut edges = Edges::default();

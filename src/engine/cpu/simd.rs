@@ -1,9 +1,8 @@
-//! Vectors of lanes: one vocabulary, and the instruction sets that speak it.
+//! Vectors of lanes: one vocabulary, implemented for several instruction sets.
 //!
-//! Kernels are written once, over [`Vectors`], and compiled for each instruction set; which of them runs
-//! is decided when the program runs ([`InstructionSet::best`]). A value of an instruction set's type proves
-//! that the processor has it, so that its operations are safe to call. They are inlined into functions
-//! that are compiled for the set's features.
+//! Kernels are written once, over [`Vectors`], and compiled for each instruction set. The program chooses the set at
+//! run time ([`InstructionSet::best`]). A value of an instruction set's type proves that the processor has the set, so
+//! that its operations are safe to call. They are inlined into functions that are compiled for the set's features.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,8 +11,7 @@
     reason = "lanes are bits that operations read with or without a sign"
 )]
 
-/// The features that a set's kernels are compiled for, and the question whether the processor has them all: one list
-/// for both.
+/// The features that a set's kernels are compiled for, and the test whether the processor has them: one list for both.
 #[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
     ($($feature:tt),+) => {
@@ -46,7 +44,7 @@ use bytemuck::Pod;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// What lanes look up in: a row of a substitution matrix.
+/// A lookup table: one row of a substitution matrix.
 pub type Table = [i8; CODES];
 
 /// A signed integer that fills a lane.
@@ -54,13 +52,13 @@ pub trait Lane: Pod + Ord + Send + Sync {
     const MIN: i32;
     const MAX: i32;
     const BITS: u32;
-    /// Values of the unsigned integer of this size, at most 2^31.
+    /// Number of values of the unsigned integer of this size, at most 2^31.
     const VALUES: usize;
 
     /// The lowest bits of `value`.
     fn of(value: i32) -> Self;
     fn value(self) -> i32;
-    /// The value as that of an unsigned integer.
+    /// The value as an unsigned integer.
     fn unsigned(self) -> u32;
 }
 
@@ -97,7 +95,7 @@ lane!(i32, u32);
 /// Operations on vectors of lanes of type `T`. Sums and differences wrap.
 pub trait Vectors<T: Lane>: Copy + Send + Sync {
     type V: Pod + Send + Sync;
-    /// Which lanes meet a condition.
+    /// The lanes that meet a condition.
     type Mask: Copy;
     const LANES: usize;
 
@@ -107,38 +105,38 @@ pub trait Vectors<T: Lane>: Copy + Send + Sync {
     fn max(self, a: Self::V, b: Self::V) -> Self::V;
     fn eq(self, a: Self::V, b: Self::V) -> Self::Mask;
     fn gt(self, a: Self::V, b: Self::V) -> Self::Mask;
-    /// The lanes of `yes` where the condition is met, of `no` elsewhere.
+    /// Selects the lanes of `yes` for which the condition holds, and the lanes of `no` elsewhere.
     fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V;
-    /// The entries of `table` that `codes` name.
+    /// Looks up the entries of `table` at `codes`.
     fn lookup(self, table: &Table, codes: Self::V) -> Self::V;
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `a >> 4 | b`, `a` without a sign.
+    /// `a >> 4 | b`, with `a` unsigned.
     fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V;
 }
 
-/// Further operations on lanes that are rows of one matrix.
+/// Further operations for lanes that are rows of one matrix.
 pub trait Rows: Vectors<i32> {
-    /// The first values of `values`, one for each lane.
+    /// Loads the first values of `values`, one for each lane.
     fn load(self, values: &[i32]) -> Self::V;
-    /// The entries of `table` at `places`, a place for each lane.
+    /// Loads the entries of `table` at `places`, one index for each lane.
     fn gather(self, table: &[i32], places: Self::V) -> Self::V;
-    /// Each lane moves to the next one, the last to the first.
+    /// Moves each lane to the next one, and the last lane to the first.
     fn rotate(self, a: Self::V) -> Self::V;
     fn first(self, a: Self::V) -> i32;
     fn with_first(self, a: Self::V, first: i32) -> Self::V;
 }
 
-/// Further operations on lanes that hold one sequence between them.
+/// Further operations for lanes that share one sequence.
 pub trait Stripes<T: Lane>: Vectors<T> {
-    /// Each lane moves on by `count` lanes, a power of two below [`Vectors::LANES`]; the last ones become the first.
+    /// Moves each lane by `count` lanes, a power of two below [`Vectors::LANES`]; the last lanes become the first.
     fn rotate(self, a: Self::V, count: usize) -> Self::V;
     fn with_first(self, a: Self::V, first: T) -> Self::V;
-    /// Whether a lane meets a condition.
+    /// Whether any lane meets the condition.
     fn any_lane(self, mask: Self::Mask) -> bool;
 }
 
-/// Operations on vectors of bits. One operation of AVX-512 takes three vectors, and the compiler uses it for pairs of
-/// `and`, `or` and `and_not` by itself.
+/// Operations on vectors of bits. One operation of AVX-512 combines three vectors, and the compiler uses it for pairs
+/// of `and`, `or` and `and_not`.
 pub trait Bits: Copy + Send + Sync {
     type B: Pod + Send + Sync;
 
@@ -147,39 +145,40 @@ pub trait Bits: Copy + Send + Sync {
     fn and_not(self, a: Self::B, b: Self::B) -> Self::B;
     fn or(self, a: Self::B, b: Self::B) -> Self::B;
     fn xor(self, a: Self::B, b: Self::B) -> Self::B;
-    /// The bits that at least two of the three have.
+    /// The bits that are set in at least two of the three.
     fn majority(self, a: Self::B, b: Self::B, c: Self::B) -> Self::B;
-    /// Each word of 64 bits moves its bits up.
+    /// Shifts the bits of each 64-bit word up.
     fn shift_up(self, a: Self::B, count: u32) -> Self::B;
-    /// Each word of 64 bits moves its bits down.
+    /// Shifts the bits of each 64-bit word down.
     fn shift_down(self, a: Self::B, count: u32) -> Self::B;
     fn any(self, a: Self::B) -> bool;
-    /// Asks the processor to bring what begins here into the cache, where that can be asked.
+    /// Prefetches the cache line at the start of `bytes`, if the processor supports that.
     fn prefetch(self, bytes: &[u8]);
     /// Bit `BIT` of each of 64 bytes.
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64;
 }
 
-/// Further operations on lanes that go along a stretch of a text each.
+/// Further operations for lanes that each scan a stretch of a text.
 pub trait Stretches: Vectors<i32> {
-    /// Four letters of the text from each place on, the first lowest. Zeros where the text has not four.
+    /// Loads four bytes of the text from each position on, the first in the lowest bits. Zero if fewer than four
+    /// remain.
     fn letters(self, text: &[u8], places: Self::V) -> Self::V;
-    /// Each lane loses its first letter.
+    /// Removes the first byte of each lane.
     fn next_letters(self, letters: Self::V) -> Self::V;
-    /// The entries of `table` for the lowest five bits of each lane.
+    /// Looks up the entries of `table` at the lowest five bits of each lane.
     fn entries(self, table: &[u32; CODES], codes: Self::V) -> Self::V;
-    /// A bit for each lane that has all bits of `mask`.
+    /// One bit for each lane that has all bits of `mask`.
     fn have_all(self, a: Self::V, mask: Self::V) -> u32;
 }
 
-/// Four letters from a place on, the first lowest; zeros where there are not four.
+/// Four bytes from a position on, the first in the lowest bits. Zero if fewer than four remain.
 #[inline(always)]
 fn four_letters(text: &[u8], place: usize) -> u32 {
     let letters = text.get(place..).and_then(|rest| rest.first_chunk());
     letters.map_or(0, |letters| u32::from_le_bytes(*letters))
 }
 
-/// All that a kernel may need of an instruction set.
+/// All operations that a kernel may need of an instruction set.
 pub trait Simd: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches {}
 
 impl<S: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches> Simd for S {}
@@ -203,12 +202,12 @@ enum Set {
     Avx2(avx2::Avx2),
     #[cfg(target_arch = "x86_64")]
     Sse41(sse41::Sse41),
-    /// What every processor of its kind has: SSE2, or NEON.
+    /// The baseline of the architecture: SSE2 or NEON.
     Baseline,
 }
 
 impl InstructionSet {
-    /// Those that this processor has, the fastest first.
+    /// The sets that this processor has, the fastest first.
     pub fn available() -> Vec<InstructionSet> {
         let mut sets = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -221,13 +220,13 @@ impl InstructionSet {
         sets.into_iter().map(InstructionSet).collect()
     }
 
-    /// The fastest that this processor has.
+    /// The fastest set that this processor has.
     pub fn best() -> InstructionSet {
         static BEST: LazyLock<InstructionSet> = LazyLock::new(|| InstructionSet::available()[0]);
         *BEST
     }
 
-    /// The one that is called `name`, if this processor has it.
+    /// The set called `name`, if this processor has it.
     pub fn named(name: &str) -> Option<InstructionSet> {
         InstructionSet::available().into_iter().find(|set| set.name() == name)
     }
@@ -257,7 +256,7 @@ impl InstructionSet {
         vector / bytes
     }
 
-    /// Runs `kernel` as it is compiled for this set.
+    /// Runs `kernel` compiled for this set.
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -279,7 +278,8 @@ impl fmt::Display for InstructionSet {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    /// Code for a feature that the processor lacks is undefined behaviour, so each set asks for what it is compiled for.
+    /// Code for a feature that the processor lacks is undefined behavior, so each set tests for the features it is
+    /// compiled for.
     #[test]
     fn features_are_listed_once() {
         let sets =

@@ -1,5 +1,5 @@
-//! One pair at a time, the rows of a strip in the lanes of a vector, each lane one column behind the one
-//! above (Wozniak 1997); strips one below the other hand H and F on through a row of the matrix.
+//! One pair per vector: the rows of a strip are the lanes, and each lane is one column after the lane above (Wozniak
+//! 1997). Each strip hands H and F to the strip below through a row of the matrix.
 
 mod pruned;
 
@@ -26,8 +26,8 @@ pub struct Rectangle<'a> {
     pub scoring: &'a Scoring,
 }
 
-/// Sweeps a rectangle from the edges that enter it. Answers the edges that leave it and the first best cell of the
-/// columns from `own` on, its rows and columns counted in the rectangle.
+/// Sweeps a rectangle from the edges that enter it. Returns the edges that leave it and the first best cell of the
+/// columns from `own` on, with its row and column counted in the rectangle.
 pub struct Sweep<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
@@ -51,8 +51,8 @@ impl Kernel for Sweep<'_> {
     }
 }
 
-/// Keeps the directions of the cells in `tiles` ([`tiles()`]) in `words`, and answers the edges that leave the
-/// rectangle. Cells outside of tiles count as the least that H can be, without a gap.
+/// Stores the directions of the cells in `tiles` ([`tiles()`]) in `words`, and returns the edges that leave the
+/// rectangle. Cells outside the tiles count as the minimum of H, without a gap.
 pub struct Fill<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
@@ -81,7 +81,7 @@ impl Kernel for Fill<'_> {
     }
 }
 
-/// The tiles of strips of `lanes` rows, over the columns that each strip's rows ask for.
+/// The tiles of strips of `lanes` rows. `cols` returns the columns that the rows of a strip need.
 pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -> impl Iterator<Item = Tile> {
     let lanes = to_u32(lanes);
     (0..rows.div_ceil(lanes)).map(move |strip| {
@@ -90,35 +90,35 @@ pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -
     })
 }
 
-/// How the letters of a target are scored against the rows of a strip.
+/// Substitution scores of target residues against the rows of a strip.
 #[derive(Clone, Copy)]
 enum RowSubstitutes<'a, V> {
     Letters {
         match_: V,
         mismatch: V,
     },
-    /// By `query code * CODES + target code`.
+    /// Indexed by `query code * CODES + target code`.
     Matrix(&'a [i32]),
 }
 
-/// What all strips of a rectangle share.
+/// Data shared by all strips of a rectangle.
 struct Given<'a, S: Rows> {
     simd: S,
     rectangle: Rectangle<'a>,
     edges: &'a Edges,
-    /// By `query code * CODES + target code`; empty where letters are compared.
+    /// Indexed by `query code * CODES + target code`; empty if residues are compared.
     matrix: Vec<i32>,
 }
 
 /// The state between strips.
 struct Strips<'a, S: Rows> {
     given: Given<'a, S>,
-    /// The target's codes from its end, with as many of no letter on both sides as lanes need.
+    /// The target's codes in reverse order, padded on both sides with codes of no residue for the lanes.
     reversed: Vec<i32>,
-    /// H and F of the row above the next strip, F that of the strip's first row.
+    /// H and F of the row above the next strip. F is that of the strip's first row.
     above_h: Vec<i32>,
     above_f: Vec<i32>,
-    /// `[H, E]` behind the last column.
+    /// `[H, E]` after the last column.
     behind: Vec<[i32; 2]>,
 }
 
@@ -150,8 +150,8 @@ impl<'a, S: Rows> Strips<'a, S> {
         }
     }
 
-    /// Takes back what enters from above from column `col` on, where no path comes in: in modes other than local that may
-    /// be more than cells there have.
+    /// Resets the edge above from column `col` on, where no path enters. In modes other than local, the edge may
+    /// otherwise exceed the values of cells there.
     #[inline(always)]
     fn close_behind(&mut self, col: usize) {
         if !self.given.rectangle.scoring.mode.is_local() {
@@ -160,14 +160,14 @@ impl<'a, S: Rows> Strips<'a, S> {
         }
     }
 
-    /// What leaves the rectangle.
+    /// The edges that leave the rectangle.
     #[inline(always)]
     fn leave(self) -> Edges {
         let horizontal = self.above_h.iter().zip(&self.above_f).map(|(&h, &f)| [h, f]).collect();
         Edges { corner: 0, horizontal, vertical: self.behind }
     }
 
-    /// Sweeps the strip whose first row is `first` over `cols`; the cells go to `sink`.
+    /// Sweeps the strip whose first row is `first` over `cols`, and passes the cells to `sink`.
     #[inline(always)]
     fn strip<K: Sink<S>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
         if cols.is_empty() {
@@ -175,7 +175,7 @@ impl<'a, S: Rows> Strips<'a, S> {
         }
         let (step, mut state) = self.given.begin(first, &cols);
         let (lanes, len) = (S::LANES, cols.len());
-        // At step s the first lane is at column s, the last one at s - lanes + 1.
+        // At step s the first lane is at column s, the last lane at column s - lanes + 1.
         let last = self.given.rectangle.target.len() + lanes - 2 - cols.start;
         let leaves = cols.end == self.given.rectangle.target.len();
         let mut band = StripColumns {
@@ -195,7 +195,7 @@ impl<'a, S: Rows> Strips<'a, S> {
 }
 
 impl<S: Rows> Given<'_, S> {
-    /// What the steps of a strip share, and the state before the first one.
+    /// Returns the constants of a strip's steps, and the state before the first step.
     #[inline(always)]
     fn begin(&self, first: usize, cols: &Range<usize>) -> (Step<'_, S>, State<S::V>) {
         let simd = self.simd;
@@ -206,7 +206,7 @@ impl<S: Rows> Given<'_, S> {
         };
         let query = &self.rectangle.query[first..];
         let edges = &self.edges.vertical;
-        // Only a strip from the first column on has a neighbour to its left that counts.
+        // Only a strip that starts at the first column has a relevant left neighbor.
         let left = |lane: usize| edges.get(first + lane).copied().filter(|_| cols.start == 0);
         let scoring = self.rectangle.scoring;
         let (substitutes, rows) = match scoring.substitution {
@@ -228,7 +228,7 @@ impl<S: Rows> Given<'_, S> {
             (0, first) => edges.get(first - 1).map_or(0, |value| value[0]),
             _ => floor(scoring),
         };
-        // In local mode an empty edge is a border, and it is what the rest of a band's border counts as, too.
+        // In local mode an empty edge is the matrix border. The other borders of a band have the same values.
         let left_h = lane_of(&|lane| left(lane).map_or(floor(scoring), |value| value[0]));
         let left_e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value[1]));
         let numbers = lane_of(&to_i32);
@@ -247,13 +247,13 @@ impl<S: Rows> Given<'_, S> {
     }
 }
 
-/// Takes the cells of a strip, step by step.
+/// Receives the cells of a strip, step by step.
 trait Sink<S: Rows> {
-    /// The first column, counted in the strip, at which all that counts is inside the columns.
+    /// The first column that counts, counted in the strip.
     fn first_col(&self) -> usize;
 
-    /// Takes the cells of step `s`, lane k at column `s - k`, which were made of `matched` and `e`. At an edge some
-    /// lanes are not inside the columns that count.
+    /// Receives the cells of step `s`, which were computed from `matched` and `e`; lane k is at column `s - k`. At an
+    /// edge, some lanes are outside the columns that count.
     fn take<const EDGE: bool>(
         &mut self,
         step: &Step<'_, S>,
@@ -263,14 +263,14 @@ trait Sink<S: Rows> {
         e: S::V,
     );
 
-    /// All steps are done.
+    /// Called after the last step.
     fn end(&mut self, simd: S, steps: usize);
 }
 
-/// Keeps directions.
+/// Stores directions.
 struct Words<'a, V> {
     codes: Codes<V>,
-    /// Directions of the last eight steps, the last one in the highest bits.
+    /// Directions of the last eight steps, the most recent in the highest bits.
     bits: V,
     words: &'a mut [u32],
 }
@@ -315,7 +315,7 @@ impl<S: Rows> Sink<S> for Words<'_, S::V> {
     }
 }
 
-/// Keeps nothing of the cells.
+/// Discards the cells.
 struct Unkept;
 
 impl<S: Rows> Sink<S> for Unkept {
@@ -333,7 +333,7 @@ impl<S: Rows> Sink<S> for Unkept {
 
 /// Keeps the first best cell of each row.
 struct BestCells<V> {
-    /// The first column that counts, as a number and in each lane, and the one behind the last.
+    /// The first column that counts, as a number and in each lane, and the number of columns.
     first_col: usize,
     own: V,
     cols: V,
@@ -353,7 +353,7 @@ impl<V: Pod> BestCells<V> {
         }
     }
 
-    /// Makes `best` the best cell of the strip from row `first` on, if that comes first.
+    /// Replaces `best` by the best cell of the strip that starts at row `first`, if that one ranks higher.
     #[inline(always)]
     fn add_to(&self, best: &mut Hit, first: usize, rows: usize) {
         let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
@@ -395,12 +395,12 @@ impl<S: Rows> Sink<S> for BestCells<S::V> {
     fn end(&mut self, _: S, _: usize) {}
 }
 
-/// What stays the same over the steps of a strip.
+/// Values that are constant over the steps of a strip.
 struct Step<'a, S: Rows> {
     simd: S,
     substitutes: RowSubstitutes<'a, S::V>,
     rows: S::V,
-    /// 0, 1, 2 and so on.
+    /// The numbers 0, 1, 2, ...
     numbers: S::V,
     penalties: Penalties<S::V>,
     /// H of the column before the first one, and E of the first one.
@@ -408,31 +408,31 @@ struct Step<'a, S: Rows> {
     left_e: S::V,
 }
 
-/// What goes on from step to step.
+/// State that is carried from step to step.
 struct State<V> {
-    /// H of each lane's last cell and F of the row below it, moved one lane on.
+    /// H of each lane's last cell and F of the row below it, rotated by one lane.
     h: V,
     f: V,
     /// E of each lane's next cell.
     e: V,
-    /// H above the last cell: diagonally above the next.
+    /// H above the last cell, which is the diagonal neighbor of the next cell.
     diagonal: V,
 }
 
-/// What a strip reads and writes, by its columns.
+/// The columns that a strip reads and writes.
 struct StripColumns<'a> {
-    /// From behind; the first lane's letter of step 0 is where the last vector begins.
+    /// In reverse order. The last vector begins with the first lane's residue of step 0.
     letters: &'a [i32],
     above_h: &'a mut [i32],
     above_f: &'a mut [i32],
-    /// Takes `[H, E]` of the last column, where that leaves the rectangle.
+    /// Receives `[H, E]` of the last column if that leaves the rectangle.
     behind: Option<&'a mut Vec<[i32; 2]>>,
     /// Rows of the strip that are rows of the rectangle.
     rows: usize,
 }
 
 impl<S: Rows> Step<'_, S> {
-    /// Steps with all lanes inside the columns that count.
+    /// Steps in which all lanes are inside the columns that count.
     #[inline(always)]
     fn inner<K: Sink<S>>(
         &self,
@@ -448,7 +448,7 @@ impl<S: Rows> Step<'_, S> {
         }
     }
 
-    /// Steps at which some lanes have not begun, or are done, or are in columns that don't count.
+    /// Steps in which some lanes have not begun, are done, or are in columns that don't count.
     #[inline(always)]
     fn edge<K: Sink<S>>(
         &self,
@@ -469,14 +469,15 @@ impl<S: Rows> Step<'_, S> {
             {
                 let lanes = [state.h, state.e];
                 let lanes: &[i32] = cast_slice(&lanes);
-                // H has moved one lane on.
+                // H has moved by one lane.
                 behind.push([lanes[(lane + 1) % S::LANES], lanes[S::LANES + lane]]);
             }
         }
     }
 
-    /// Step `s`, each lane at column `s - lane`; `letters` are theirs, `entering` H and F above the first
-    /// lane's cell. Leaves those below the last lane's. Where not `EDGE`, all lanes are inside the columns.
+    /// Computes step `s`, with each lane at column `s - lane`. `letters` are the target residues of the lanes, and
+    /// `entering` is H and F above the first lane's cell. Returns H and F below the last lane's cell. Unless `EDGE` is
+    /// set, all lanes are inside the columns.
     #[inline(always)]
     fn run<K: Sink<S>, const EDGE: bool>(
         &self,
@@ -501,7 +502,7 @@ impl<S: Rows> Step<'_, S> {
         sink.take::<EDGE>(self, s, &cell, matched, state.e);
         let (mut h, mut e) = (cell.h, cell.e);
         if EDGE {
-            // Lanes that have not begun hold what is to the left of the first column.
+            // Lanes that have not begun keep the values to the left of the first column.
             let waits = simd.gt(self.numbers, simd.splat(to_i32(s)));
             h = simd.select(waits, self.left_h, h);
             e = simd.select(waits, self.left_e, e);

@@ -1,8 +1,8 @@
-//! One long pair, its rows dealt to the lanes of a vector, some consecutive ones to each (Farrar 2007), in lanes as
-//! narrow as the scores allow.
+//! One long pair whose rows are dealt to the lanes of a vector, consecutive rows to each lane (Farrar 2007), in lanes
+//! as narrow as the scores allow.
 //!
-//! All lanes are in one column. A gap that comes down from one lane to the next is looked for after the column, and
-//! followed down the rows as far as it counts (docs/algorithm.md, section 9).
+//! All lanes are in one column. Gaps that pass from one lane to the next are added after the column, and followed down
+//! the rows as far as they count (docs/algorithm.md, section 9).
 
 mod pruned;
 mod window;
@@ -25,11 +25,11 @@ use std::ops::Range;
 use std::slice::from_ref;
 use window::{FOLLOWED, LaneValues};
 
-/// Codes of a target's letters.
+/// Number of target codes.
 const LETTERS: usize = 64;
 
-/// Sweeps a rectangle from the edges that enter it. Answers the edges that leave it and the first best cell of the
-/// columns from `own` on, its rows and columns counted in the rectangle.
+/// Sweeps a rectangle from the edges that enter it. Returns the edges that leave it and the first best cell of the
+/// columns from `own` on, with its row and column counted in the rectangle.
 pub struct StripedSweep<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
@@ -73,7 +73,7 @@ impl Kernel for StripedSweep<'_> {
     }
 }
 
-/// How letters of the query are scored against one of the target.
+/// Substitution scores of query residues against a target residue.
 enum StripedSubstitutes {
     Equality { match_: i32, mismatch: i32 },
     Tables(Box<Tables>),
@@ -110,27 +110,27 @@ impl StripedSubstitutes {
     }
 }
 
-/// The letters that there are, each once.
+/// The distinct codes in `letters`.
 fn letters_of(letters: &[u8]) -> Vec<u8> {
     let all = letters.iter().fold(0u64, |all, &letter| all | 1 << (usize::from(letter) % LETTERS));
     (0..to_u8(LETTERS)).filter(|&letter| all >> letter & 1 != 0).collect()
 }
 
-/// A strip's rows and columns, and the values between them and their neighbours.
+/// The rows and columns of a strip, and the values between them and their neighbors.
 struct Columns<'a> {
     query: &'a [u8],
     letters: &'a [u8],
-    /// `[H, F]` above the strip in columns to come, below it in those that are done.
+    /// `[H, F]` above the strip in columns to come, and below it in columns that are done.
     above: &'a mut [[i32; 2]],
-    /// `[H, E]` of the last column that is done, F and E those of the next cells.
+    /// `[H, E]` of the last finished column; F and E are those of the next cells.
     behind: &'a mut [[i32; 2]],
-    /// H above the last column that is done.
+    /// H above the last finished column.
     corner: i32,
 }
 
 struct Strip<'a> {
     substitutes: &'a StripedSubstitutes,
-    /// Letters of the columns.
+    /// Codes that occur in the columns.
     present: &'a [u8],
     scoring: &'a Scoring,
     columns: Columns<'a>,
@@ -141,8 +141,9 @@ struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    /// Sweeps columns from `col` on, some in lanes of 8 bits, some in windows of lanes of 16 bits. `goes_to` says to which
-    /// column it goes on without being asked again, if it goes on. Answers the first column that is left.
+    /// Sweeps columns from `col` on, some in 8-bit lanes, some in windows of 16-bit lanes. `goes_to` returns the column
+    /// up to which to continue before it is called again, or `None` to stop. Returns the first column that is not
+    /// swept.
     #[inline(always)]
     fn sweep<S: Simd>(
         &mut self,
@@ -152,7 +153,7 @@ impl Strip<'_> {
         goes_to: impl Fn(&Strip, usize) -> Option<usize>,
     ) -> usize {
         let is_local = self.scoring.mode.is_local();
-        // Lanes of 8 bits hold scores near 0 alone.
+        // 8-bit lanes hold only scores near 0.
         let costs = Costs::new(self.scoring);
         let narrow = LaneValues::of::<i8>(&costs).filter(|values| is_local && values.most >= 8 * costs.best);
         let mut in_8 = None;
@@ -179,9 +180,9 @@ impl Strip<'_> {
 struct StripedLanes<T: Lane, S: Stripes<T>> {
     /// `[H(i,j), E(i,j+1)]` of the last column. Lane l has the rows from `l * rows` on.
     column: Vec<[S::V; 2]>,
-    /// Scores of the rows' letters, letter of the target by letter.
+    /// Substitution scores of the rows, one run for each target code.
     scores: Vec<S::V>,
-    /// Where the scores of a letter begin.
+    /// Start of the scores of each target code.
     places: [usize; LETTERS],
     penalties: Penalties<S::V>,
     open: S::V,
@@ -220,7 +221,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         }
     }
 
-    /// Takes the column to the left.
+    /// Loads the column to the left.
     #[inline(always)]
     fn enter(&mut self, behind: &[[i32; 2]]) {
         let rows = self.column.len();
@@ -234,7 +235,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         }
     }
 
-    /// Leaves the last column to the right.
+    /// Stores the last column as the right edge.
     #[inline(always)]
     fn leave(&self, behind: &mut [[i32; 2]]) {
         let lanes: &[T] = cast_slice(&self.column);
@@ -245,8 +246,8 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         }
     }
 
-    /// Sweeps the strip over `cols`, as far as the lanes hold its values. The floor stands for a score of `origin`, below
-    /// which none of them lies. Answers the first column that is left.
+    /// Sweeps the strip over `cols`, as far as the lanes hold its values. The floor is the lane value of `origin`, a
+    /// lower bound of its scores. Returns the first column that is not swept.
     #[inline(always)]
     fn sweep(&mut self, simd: S, strip: &mut Strip, cols: Range<usize>, origin: i32) -> usize {
         self.values.origin = origin;
@@ -296,14 +297,14 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         left
     }
 
-    /// The gaps that enter each lane from the one above, where `ends` leave the lanes by themselves.
+    /// The gaps that enter each lane from the lane above, given the gaps `ends` that leave each lane's own rows.
     #[inline(always)]
     fn gaps_from_lane_to_lane(&self, simd: S, ends: S::V) -> S::V {
         let gap = T::of(self.values.zero - self.values.first);
         let mut entering = simd.with_first(simd.rotate(ends, 1), gap);
         let mut lanes = 1;
         let mut cost = self.values.extend.saturating_mul(to_i32(self.column.len()));
-        // What passes through this many lanes; nothing counts that is lower than a gap opened at the floor.
+        // Gaps that pass through `lanes` lanes. A value lower than a gap opened at the floor does not count.
         while lanes < S::LANES && cost <= T::MAX - gap.value() {
             let least = simd.splat(T::of(gap.value() + cost));
             let paid = simd.splat(T::of(cost));
@@ -327,7 +328,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     fn follow(&mut self, simd: S, mut f: S::V) {
         let Penalties { floor, first, extend } = self.penalties;
         for cells in self.column.chunks_mut(FOLLOWED) {
-            // From a gap that is lower no cell from here on gets anything that it has not got from H.
+            // A lower gap gives the cells from here on nothing that they do not already get from H.
             if !simd.any_lane(simd.gt(f, simd.max(simd.sub(cells[0][0], self.open), floor))) {
                 break;
             }
@@ -340,7 +341,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         }
     }
 
-    /// Looks for the best cell in a column whose best values are `top`; says whether they have outgrown the lanes.
+    /// Finds the best cell in a column whose best values are `top`. Returns whether the values have outgrown the lanes.
     #[cold]
     #[inline(never)]
     fn note(&self, strip: &mut Strip, col: usize, top: S::V) -> bool {
@@ -354,7 +355,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             for (lane, &top) in tops.iter().enumerate() {
                 let first = lane * rows;
                 let own = strip.columns.query.len().saturating_sub(first).min(rows);
-                // Rows behind the query's last one don't count.
+                // Rows after the query's last one don't count.
                 let in_own = || (0..own).map(|row| cell(lane, row)).max();
                 let Some(top) = (if own == rows { Some(top) } else { in_own() }) else { break };
                 if top > best.0 {
@@ -375,7 +376,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     }
 }
 
-/// A column, swept down the rows of each lane.
+/// State of a column on the way down the rows of each lane.
 struct Down<V> {
     /// H(i-1,j-1) and F(i,j) of the next row i.
     diagonal: V,

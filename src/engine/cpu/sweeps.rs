@@ -1,4 +1,4 @@
-//! Sweeps of rectangles of one pair, by one thread or by several.
+//! Sweeps of rectangles of one pair, by one or several threads.
 
 use super::score::Width;
 use super::simd::InstructionSet;
@@ -12,15 +12,15 @@ use crate::terms::batch::Batch;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 
-/// Rows of a strip of any instruction set, or of several.
+/// A multiple of the strip height of every instruction set.
 const STRIP_ROWS: u32 = 16;
-/// Rows for each lane of 8 bits from which on a rectangle is swept with its rows dealt to narrow lanes.
+/// Number of rows for each 8-bit lane from which a rectangle is swept with its rows dealt to narrow lanes.
 const STRIPED_ROWS: usize = 4;
-/// Cells from which on a pair is swept by several threads, in parts of this side.
+/// Number of cells from which several threads sweep a pair, and the side of the parts.
 pub const SHARED_CELLS: u64 = 1 << 24;
 pub const PART_SIDE: u32 = 4 * BLOCK_ROWS;
-/// The first best cell of a block's columns from `own` on, its rows and columns counted in the window. The block is swept
-/// in parts, those of one anti-diagonal side by side.
+/// The first best cell of a block's columns from `own` on, with its row and column counted in the window. The parts of
+/// an anti-diagonal of the block are swept in parallel.
 pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
     let mut frontier = Frontier::new(block, Edges::default(), side);
     let mut best = Hit::default();
@@ -42,7 +42,7 @@ pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32,
 /// The edges that a window leaves below and to the right.
 pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
     let Edges { corner, horizontal, vertical } = Edges::of_window(&batch.scoring, window);
-    // Below whole strips alone an edge is left; the rows behind them are few.
+    // Only whole strips leave an edge below. The few rows after them are computed by the plain recurrence.
     let rows = window.query_end / STRIP_ROWS * STRIP_ROWS;
     let (upper, lower) = vertical.split_at(rows as usize);
     let last = upper.last().map_or(corner, |value| value[0]);
@@ -51,7 +51,7 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
     let cells = u64::from(rows) * u64::from(window.cols());
     let left = match () {
         () if rows == 0 => entering,
-        // Parts pay where several threads share them.
+        // Splitting into parts pays if several threads share them.
         () if cells >= SHARED_CELLS && rayon::current_num_threads() > 1 => {
             let mut frontier = Frontier::new(&block, entering, PART_SIDE);
             for wave in 0..frontier.waves() {
@@ -71,7 +71,7 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
     Edges { vertical: [left.vertical, below.vertical].concat(), ..below }
 }
 
-/// The edges between the parts of a block, those of one anti-diagonal swept side by side.
+/// The edges between the parts of a block. The parts of an anti-diagonal are swept in parallel.
 pub fn sweep_parts(
     set: InstructionSet,
     batch: &Batch,
@@ -81,7 +81,7 @@ pub fn sweep_parts(
     let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
     for wave in 0..checkpoints.waves() {
         let mut parts = checkpoints.wave(wave);
-        // Nothing needs what the last part leaves.
+        // Nothing needs the edges that the last part leaves.
         parts.retain(|part| !checkpoints.is_last(part));
         let sweep = |part: &Block| sweep(set, batch, (part, &checkpoints.entering(part)), usize::MAX).0;
         let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();

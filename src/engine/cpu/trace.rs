@@ -1,5 +1,5 @@
-//! Paths of windows that lie side by side in the lanes of vectors: their bands are filled row by row, and
-//! each path is traced back from its end.
+//! Paths of windows in the lanes of vectors: their bands are filled row by row, and each path is traced back from its
+//! end.
 
 use super::anchored::Values;
 use super::cell::{Codes, cell};
@@ -17,20 +17,20 @@ use crate::terms::scoring::{AlignmentMode, Scoring, Substitution};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 
-/// The paths of windows, at most as many as there are lanes. Adds the runs of each path to `words`, and answers where
-/// they lie.
+/// Traces up to one window for each lane. Adds the runs of each path to `words`, and returns the ranges of words of the
+/// paths.
 pub struct Trace<'a> {
     pub batch: &'a Batch,
     pub windows: &'a [Window],
-    /// Places among `windows`.
+    /// Indices into `windows`.
     pub group: &'a [u32],
     pub width: Width,
     pub words: &'a mut Vec<u32>,
-    /// Memory of directions, which the groups of a thread share: fresh memory takes longer than the directions.
+    /// Memory for directions, shared by the groups of a thread: allocating it afresh takes longer than filling it.
     pub room: &'a mut Vec<CacheLine>,
 }
 
-/// Bytes in the alignment of all vectors.
+/// Bytes with the alignment of all vectors.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct CacheLine([u8; 64]);
@@ -47,8 +47,8 @@ impl Kernel for Trace<'_> {
     }
 }
 
-/// The band that holds those of all windows of a group, their last cells one above the other. Cell d of
-/// row i is in column i + d of the group's targets.
+/// The band that holds the bands of all windows of a group, with their last cells aligned. Cell d of row i is in column
+/// i + d of the group's targets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BandShape {
     pub rows: u32,
@@ -62,7 +62,7 @@ impl BandShape {
         BandShape { rows: window.query_end, deletions: band.deletions, insertions: band.insertions }
     }
 
-    /// The part of it that holds the path of the window.
+    /// The part of the window's band that holds its path.
     pub fn of_path(batch: &Batch, window: &Window) -> BandShape {
         let shape = BandShape::of(window);
         if batch.scoring.mode != AlignmentMode::Global {
@@ -99,7 +99,7 @@ impl Trace<'_> {
             .map(|window| BandShape::of_path(self.batch, window))
             .fold(BandShape::default(), BandShape::with);
         let mode = self.batch.scoring.mode;
-        // The row above the first one of a whole query and a whole target has a place of its own.
+        // In global mode, the row above the first query row is stored as well.
         let rows = shape.rows as usize + usize::from(mode == AlignmentMode::Global);
         let width = to_usize(shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)));
         let nothing = Nothing::of(&self.batch.scoring);
@@ -109,10 +109,10 @@ impl Trace<'_> {
             (rows - query.len(), query)
         });
         let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries);
-        // Behind its last residue a target has as many columns as the band has insertions.
+        // After its last residue a target has as many columns as the band has insertions.
         let end = rows + shape.deletions as usize;
         let targets = members().map(|window| {
-            // Whole queries may begin anywhere in the band: all of it holds the target's letters then.
+            // A whole query may begin anywhere in the band, so all of the band holds target residues.
             let start = match mode {
                 AlignmentMode::Glocal => window.target_end.saturating_sub(window.query_end + shape.deletions),
                 _ => window.start.max(window.target_end.saturating_sub(to_u32(end))),
@@ -124,7 +124,7 @@ impl Trace<'_> {
             side_by_side::<T, S>(rows + width, nothing.target, |code| nothing.target(code), targets);
         let costs = Costs::new(&self.batch.scoring);
         let band = BandLetters { queries, targets, width };
-        // The cell of each band in the row above its first one and in the column before the target.
+        // The cell of each band in the row above its first row and in the column before the target.
         let origin = |(window, &first): (&Window, &usize)| {
             (end - window.cols() as usize)
                 .checked_sub(first)
@@ -174,7 +174,7 @@ fn left_band() -> EngineError {
     EngineError::Wrong("a path leaves its band".to_string())
 }
 
-/// Whether lanes of 16 bits hold the values of the best path of a window that begins with its query and its target, in a
+/// Whether 16-bit lanes hold the values of the best path of a window that begins with its query and its target, in a
 /// group of at most `rows` rows.
 pub fn holds_global(scoring: &Scoring, rows: u32, (query, window): (&[u8], &Window)) -> bool {
     let ends_in_band = window.cols() <= window.query_end.saturating_add(window.band.deletions)
@@ -184,7 +184,7 @@ pub fn holds_global(scoring: &Scoring, rows: u32, (query, window): (&[u8], &Wind
     window.start == 0 && ends_in_band && values.is_some_and(|values| least >= values.least_exact())
 }
 
-/// Where a lane's band begins in mode global.
+/// The start of a lane's band in global mode.
 struct Corner {
     lane: usize,
     /// Its first row, and the cell above it from which all paths begin.
@@ -193,7 +193,7 @@ struct Corner {
 }
 
 impl Corner {
-    /// Writes H and F of the row above the lane's first one: a gap from the corner on, and nothing before it.
+    /// Writes H and F of the row above the lane's first row: a gap from the corner on, and the minimum before it.
     fn enter<T: Lane>(&self, above: &mut [T], lanes: usize, costs: &Costs, values: &Values) {
         for (at, cell) in above.chunks_exact_mut(2 * lanes).enumerate() {
             let gap = |len: i64| i64::from(costs.first) + (len - 1) * i64::from(costs.extend);
@@ -207,15 +207,15 @@ impl Corner {
     }
 }
 
-/// What enters a band, and the least that H can be in its rows.
+/// The values that enter a band, and the minimum of H in its rows.
 struct BandBorders<V> {
-    /// Where the lanes' bands begin, in the order of their rows, if they do so at one cell each; and the lanes' values.
+    /// The starts of the lanes' bands, sorted by row, and the lanes' values, if each band begins at a single cell.
     corners: Option<(Vec<Corner>, Values)>,
     /// H and the gaps above the first row.
     above: [V; 2],
-    /// A gap that comes in from the left or the right.
+    /// A gap that enters from the left or the right.
     gap: V,
-    /// The least H of each row; one for all where there are none.
+    /// The minimum of H in each row; if this is empty, `floor` for all rows.
     floors: Vec<V>,
     floor: V,
 }
@@ -228,7 +228,7 @@ impl<V: Copy> BandBorders<V> {
         BandBorders { corners: None, above: [floor, gap], gap, floors: Vec::new(), floor }
     }
 
-    /// Of whole queries and whole targets: `firsts` are the rows and `origins` the cells where lanes begin.
+    /// Borders for whole queries and whole targets: `firsts` are the rows and `origins` the cells where lanes begin.
     #[inline(always)]
     fn corners<T: Lane, S: Vectors<T, V = V>>(
         simd: S,
@@ -247,7 +247,8 @@ impl<V: Copy> BandBorders<V> {
         Some(BandBorders { corners, above: [floor, gap], gap, floors: Vec::new(), floor })
     }
 
-    /// Of whole queries, whose first rows are `firsts`: an alignment begins above them anywhere, and nowhere below.
+    /// Borders for whole queries with first rows `firsts`: an alignment may begin anywhere above them, and nowhere
+    /// below.
     #[inline(always)]
     fn whole<T: Lane, S: Vectors<T, V = V>>(
         simd: S,
@@ -275,18 +276,18 @@ impl<V: Copy> BandBorders<V> {
     }
 }
 
-/// Letters of a group's band.
+/// Residues of a group's band.
 struct BandLetters<V> {
-    /// A vector a row.
+    /// One vector for each row.
     queries: Vec<V>,
-    /// A vector a column.
+    /// One vector for each column.
     targets: Vec<V>,
     width: usize,
 }
 
 impl<V: bytemuck::Pod> BandLetters<V> {
-    /// The directions of the band, row by row, those of as many cells in a lane as it has bits for. Cells
-    /// outside count as the least that H can be, without a gap.
+    /// Fills the directions of the band row by row; each word of a lane holds consecutive cells. Cells outside the band
+    /// count as the minimum of H, without a gap.
     #[inline(always)]
     fn fill<'r, T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>>(
         &self,
@@ -353,8 +354,8 @@ impl<T: Lane> BandCells<'_, T> {
         low_u8(self.directions[word].unsigned() >> shift) & CELL_MASK
     }
 
-    /// Adds the runs of a lane's path from the last row and `cell` on, up to the first row at most, to `words`. A path that
-    /// has an origin goes on to it in the row above.
+    /// Appends the runs of a lane's path to `words`, from `cell` of the last row up to at most the first row. If the
+    /// path has an origin, it continues to that cell in the row above.
     fn trace_back(
         &self,
         lane: usize,
@@ -389,7 +390,7 @@ impl<T: Lane> BandCells<'_, T> {
             }
             (last, len) = (Source::Deletion, len + left);
         }
-        // A path without a step needs its zero.
+        // A path without steps is a zero word.
         words.push(if len > 0 { run_word(len, last) } else { 0 });
         match cell < self.width {
             true => Ok(()),

@@ -1,4 +1,4 @@
-//! Checkpoints of long alignments: the edges between their blocks, left by one sweep over many of them.
+//! Checkpoints of long alignments: the edges between their blocks, from one sweep over many of them.
 
 use crate::engine::checkpoints::{Checkpoints, block_by_block};
 use crate::engine::gpu::job::Job;
@@ -26,8 +26,8 @@ impl Gpu {
         Ok(grid.left_behind(answer.leaving()))
     }
 
-    /// Sweeps a block in bands, each of all its columns and as many rows of parts as a job can hold.
-    /// Where not even one row fits, each part is large enough for a grid of its own.
+    /// Sweeps a block in bands, each of all columns and as many rows of parts as a job can hold. If not even one row of
+    /// parts fits, each part is large enough for a grid of its own.
     pub(super) fn sweep_in_bands(
         &mut self,
         batch: &Batch,
@@ -53,7 +53,7 @@ impl Gpu {
         block_by_block(self, batch, block, edges, side)
     }
 
-    /// Sweeps windows, as many side by side as a job can hold.
+    /// Sweeps windows, as many in one job as it can hold.
     pub(super) fn sweep_side_by_side(
         &mut self,
         batch: &Batch,
@@ -69,7 +69,7 @@ impl Gpu {
             let limits = self.limits();
             let sweeps = checkpoint::side_by_side(&all[done..], &limits);
             match sweeps.len() {
-                // What is alone has all of the device for itself.
+                // A single window gets the whole device.
                 1 => {
                     let block = Block::whole(&windows[done]);
                     all[done] = self.sweep_in_bands(batch, &block, &none, side)?;
@@ -108,7 +108,8 @@ impl Gpu {
         self.run_sweeps(batch, inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
     }
 
-    /// Runs the job of sweeps, and keeps what each leaves on its lines; whether it held: `false` where strips have waited in vain.
+    /// Runs a job of sweeps and stores the edges on the lines of each sweep. Returns `false` if a strip gave up
+    /// waiting, which makes the results invalid.
     fn run_sweeps(
         &mut self,
         batch: &Batch,

@@ -1,4 +1,4 @@
-//! Queries against a database that lies on the device: the scores that count.
+//! Queries against a database that is resident on the device: the scores that count.
 
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::plan::database::{DatabasePlan, Meeting, TargetOrder};
@@ -20,10 +20,11 @@ pub struct Database {
     places: wgpu::Buffer,
 }
 
-/// What all engines of a card share for databases.
+/// Data about databases that all engines of a card share.
 pub struct Databases {
     last: Mutex<Option<Arc<Database>>>,
-    /// What strips leave for the next ones. One is enough: no dispatch begins before the one before has done with it.
+    /// Edges between strips. One buffer is enough, because a dispatch begins only after the previous one is done with
+    /// it.
     edges: Mutex<Grown>,
 }
 
@@ -39,7 +40,7 @@ fn failed<T>(_: T) -> EngineError {
 }
 
 impl Card {
-    /// The order of the targets, which is made once for all engines.
+    /// The order of the targets, computed once for all engines.
     fn database(
         &self,
         targets: &Arc<Sequences>,
@@ -61,7 +62,7 @@ impl Card {
         Ok(Arc::clone(last.insert(Arc::new(Database { held, order, places }))))
     }
 
-    /// Room for edges between strips, and its bytes: the most or, where memory is short, less.
+    /// Returns a buffer for edges between strips and its size in bytes: the maximum or, if memory is short, less.
     fn edges(&self, [least, most]: [u64; 2]) -> Result<(wgpu::Buffer, u64), EngineError> {
         let mut edges = self.databases.edges.lock().map_err(failed)?;
         let mut room = most;
@@ -75,7 +76,7 @@ impl Card {
 }
 
 impl Gpu {
-    /// Scores `asked` against all targets of up to `longest` residues, where there are kernels for that.
+    /// Scores `asked` against all targets of up to `longest` residues, if there are kernels for that.
     pub(super) fn score_targets(
         &mut self,
         batch: &Batch,

@@ -10,22 +10,22 @@ use std::ops::Range;
 /// Edge values: `[H, F]` or `[H, E]`.
 pub type EdgeValues = Vec<[i32; 2]>;
 
-/// Tasks of one variant that run side by side.
+/// Tasks of one variant that run concurrently.
 #[derive(Debug)]
 pub struct Dispatch {
     pub variant: Variant,
     /// Words of the tasks, and of the table that they share.
     pub tasks: Vec<u32>,
     pub table: Vec<u32>,
-    /// Workgroups.
+    /// Number of workgroups.
     pub groups: u32,
     pub cells: u64,
-    /// Whether what it leaves is for later dispatches alone.
+    /// Whether only later dispatches read its output.
     pub into_scratch: bool,
 }
 
 impl Dispatch {
-    /// A dispatch of `tasks`, padded with empty ones.
+    /// A dispatch of `tasks`, padded with empty tasks.
     pub fn new<T: SpanTask>(variant: impl Into<Variant>, tasks: Vec<T>) -> Dispatch {
         let cells = |task: &T| u64::from(task.span().rows) * u64::from(task.span().cols);
         let cells = tasks.iter().map(cells).sum();
@@ -42,19 +42,19 @@ impl Dispatch {
         Dispatch { variant, tasks, table: Vec::new(), groups, cells: 0, into_scratch: false }
     }
 
-    /// The same dispatch with a table beside its tasks.
+    /// Adds a table that its tasks share.
     pub fn with_table<T: Recorded>(self, mut table: Vec<T>) -> Dispatch {
         debug_assert_eq!(self.variant.table().map(|record| record.name), Some(T::RECORD.name));
         table.resize(table.len().max(1).next_multiple_of(TASK_ALIGNMENT), T::default());
         Dispatch { table: bytemuck::cast_vec(table), ..self }
     }
 
-    /// The same dispatch, whose output stays on the device.
+    /// Keeps the output on the device.
     pub fn into_scratch(self) -> Dispatch {
         Dispatch { into_scratch: true, ..self }
     }
 
-    /// The same dispatch in this many workgroups, whose kernel finds the tasks of each by itself.
+    /// Sets the number of workgroups, for a kernel that finds the tasks of each workgroup on its own.
     pub fn in_groups(self, groups: u32) -> Dispatch {
         Dispatch { groups, ..self }
     }
@@ -67,26 +67,26 @@ pub struct Job {
     pub cells: u64,
     /// Bytes of output.
     pub output: u64,
-    /// Words that kernels of this job leave for themselves.
+    /// Words that kernels of this job write for their own use.
     pub scratch: u64,
-    /// Where strips are chained; their dispatches share all tasks, which are taken in order.
+    /// The chain, if strips are chained. Its dispatches share all tasks, which are taken in order.
     pub chain: Option<Chain>,
-    /// Edge values in all; they start as zeros but for `entering`.
+    /// Number of edge values. They are zero at first, except for `entering`.
     pub edges: u64,
-    /// Edge values that tiles find: where they lie, and what they are.
+    /// Edge values that tiles read: their positions and values.
     pub entering: Vec<(u64, EdgeValues)>,
     /// Edge values to read back.
     pub leaving: Vec<Range<u64>>,
 }
 
 impl Job {
-    /// Adds a dispatch. A later one sees what an earlier one wrote.
+    /// Adds a dispatch. Later dispatches see the output of earlier ones.
     pub fn push(&mut self, dispatch: Dispatch) {
         self.cells += dispatch.cells;
         self.dispatches.push(dispatch);
     }
 
-    /// Adds chained strips, each behind the strips that it waits for, in dispatches of about `cells` cells.
+    /// Adds chained strips, each after the strips that it waits for, in dispatches of about `cells` cells.
     pub fn push_chain<T: SpanTask>(
         &mut self,
         variant: TileVariant,
@@ -107,7 +107,7 @@ impl Job {
         }
     }
 
-    /// Where the words of each dispatch begin in the job, and how many words the job has.
+    /// The first word of each dispatch in the job, and the number of words of the job.
     pub fn places(&self) -> (Vec<usize>, usize) {
         let mut words = 0;
         let first = |dispatch: &Dispatch| {
@@ -118,10 +118,10 @@ impl Job {
         (self.dispatches.iter().map(first).collect(), words)
     }
 
-    /// What goes to the host: the output, and behind it the edges that it is to leave.
+    /// The transfers to the host: the output, followed by the edges that the job leaves.
     pub fn transfers(&self, output: &wgpu::Buffer, edges: &wgpu::Buffer) -> Vec<Transfer> {
         let output = Transfer { from: output.clone(), start: 0, bytes: self.output };
-        // Edge values that lie one behind the other go together.
+        // Contiguous edge values are transferred together.
         let ranges = self.leaving.chunk_by(|a, b| a.end == b.start);
         let left = ranges.map(|ranges| {
             let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
@@ -130,7 +130,7 @@ impl Job {
         std::iter::once(output).chain(left).collect()
     }
 
-    /// Copies a range of the words of all dispatches; `firsts` is where each one's begin.
+    /// Copies a range of the words of all dispatches; `firsts` holds the first word of each dispatch.
     pub fn copy_words(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
         let begun = firsts.partition_point(|first| *first <= range.start).saturating_sub(1);
         let mut copied = &mut copied[..range.len()];
@@ -148,32 +148,32 @@ impl Job {
     }
 }
 
-/// What chained strips hand on.
+/// The buffer through which chained strips pass values on.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
-    /// Columns of all grids side by side.
+    /// Total number of columns of all grids.
     pub cols: u32,
-    /// Strips whose columns are kept at a time.
+    /// Number of strips whose columns are kept at once.
     slots: u32,
-    /// How often a strip asks in vain.
+    /// Number of polls before a strip gives up.
     patience: u32,
     /// Columns and edge values from one vertical line to the next.
     lines: [u32; 2],
 }
 
 impl Chain {
-    /// A chain of `cols` columns and at most `strips` strips one below the other.
+    /// A chain of `cols` columns and at most `strips` strips from top to bottom.
     pub fn new(cols: u32, strips: u32, patience: u32) -> Chain {
         Chain { cols, slots: Chain::slots(strips), patience, lines: [0; 2] }
     }
 
-    /// Slots for `strips` strips: what a slot holds when a dispatch begins has another mark than the strips that begin
-    /// then, and one mark belongs to no strip.
+    /// Number of slots for `strips` strips. When a dispatch begins, the values in a slot have another mark than the
+    /// strips that begin then, and one mark belongs to no strip.
     pub fn slots(strips: u32) -> u32 {
         strips.div_ceil(ROW_KEYS - 2).max(2)
     }
 
-    /// The same, whose strips leave edge values on vertical lines.
+    /// The same chain, whose strips store edge values on vertical lines.
     pub fn with_lines(self, side: u32, apart: u32) -> Chain {
         Chain { lines: [side, apart], ..self }
     }
@@ -182,7 +182,7 @@ impl Chain {
         (u64::from(CHAIN_HEAD) + u64::from(self.cols) * u64::from(self.slots) * 2) * 4
     }
 
-    /// The words in front.
+    /// The header words.
     pub fn head(&self) -> [u32; CHAIN_HEAD as usize] {
         [0, self.patience, self.slots, self.cols, self.lines[0], self.lines[1]]
     }
@@ -193,8 +193,7 @@ mod tests {
     use super::*;
     use crate::engine::gpu::tasks::{BandGroups, BandTask, ScoreTask};
 
-    /// Strips of one slot that can be there at a time, those left by the dispatch before among them, have marks
-    /// of their own.
+    /// Strips that use one slot at the same time, including those left by the previous dispatch, have distinct marks.
     #[test]
     fn strips_of_a_chain_can_be_told_apart() {
         for strips in (1..200).chain([781, 782, 1023, 2048]) {

@@ -1,4 +1,4 @@
-//! Numbers that host and kernels share, and how residues are packed.
+//! Constants that host and kernels share, and the packing of residues.
 
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::gpu::template::constants;
@@ -7,43 +7,44 @@ use crate::terms::casts::{low_u8, to_u8};
 use crate::terms::scoring::Matrix;
 use std::ops::Range;
 
-/// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.
+/// Threads of a workgroup: one subgroup on most cards, and several pairs if pairs use fewer lanes.
 pub const THREADS: u32 = 32;
-/// Rows of a lane, at most, where a row is kept in the low bits of a score; such scores are smaller
-/// than 2^31 by this factor.
+/// Maximum number of rows of a lane if a row is stored in the low bits of a score. Such scores are less than 2^31
+/// divided by this number.
 pub const ROW_KEYS: u32 = 64;
-/// Tasks of a dispatch are padded to a multiple of this with empty ones: so they fill its workgroups, and, whatever their
-/// words, the next dispatch's begin at a binding offset that every adapter accepts (256 bytes).
+/// Tasks of a dispatch are padded with empty tasks to a multiple of this number. So they fill its workgroups and,
+/// whatever the size of a task, the next dispatch's tasks begin at a binding offset that every adapter accepts (256
+/// bytes).
 pub const TASK_ALIGNMENT: usize = 64;
-/// Target columns of a tile where a matrix is cut into tiles: short, so that many tiles soon run side by
-/// side, and long against the steps in which a tile's lanes begin and end.
+/// Target columns of a tile in a grid: short, so that many tiles soon run concurrently, but long compared with the
+/// steps in which a tile's lanes begin and end.
 pub const TILE_COLS: u32 = 512;
-/// The same where few tiles run side by side: then shorter ones leave the next sooner.
+/// The same if few tiles run concurrently: shorter tiles release the next ones sooner.
 pub const FEW_TILE_COLS: u32 = 256;
-/// Words in front of what chained strips hand on.
+/// Words of the header of a chain.
 pub const CHAIN_HEAD: u32 = 6;
-/// Columns in front of and behind those of a grid's strips in a chain, which are written, too.
+/// Columns before and after those of a grid's strips in a chain, which are also written.
 pub const CHAIN_APART: u32 = 8;
-/// Where a chained strip has no edge values on its left, or on its right.
+/// Marks the absence of edge values on a side of a chained strip.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// What stands for nucleotide codes that match nothing.
+/// Packed values of nucleotide codes that match nothing.
 const AMBIGUOUS_QUERY: u8 = 4;
 const AMBIGUOUS_TARGET: u8 = 5;
 
-/// How residues lie in a word, and what the letters mean.
+/// How residues are packed in a word, and their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Letters {
-    /// 4 bits: 0 to 3 are A, C, G, T; all other query letters are 4, all other target letters 5, so
-    /// that equality alone decides a match.
+    /// 4 bits: 0 to 3 are A, C, G, T. All other query codes are 4 and all other target codes 5, so that equality alone
+    /// decides a match.
     Nucleotides,
-    /// 8 bits: the codes that the alphabet's are scored by.
+    /// 8 bits: the codes by which the alphabet is scored.
     Codes,
 }
 
-/// Codes of a substitution table in the kernels: those of the larger alphabet that scores tell apart, then one for "no
-/// target letter". (The alphabets' own tables have more slots; the profile of 512 rows and the lanes' best cells would not
-/// fit the 16 KiB of workgroup memory that every adapter has.)
+/// Codes of a substitution table in the kernels: the codes of the larger alphabet that scores distinguish, then one for
+/// "no target residue". (The alphabets' own tables have more slots. With those, the profile of 512 rows and the lanes'
+/// best cells would not fit the 16 KiB of workgroup memory that every adapter has.)
 pub const CODES: u32 = SCORED as u32 + 1;
 const NO_TARGET_CODE: u32 = CODES - 1;
 
@@ -81,25 +82,25 @@ impl Letters {
             ("NO_QUERY", self.no_query()),
             ("NO_TARGET", self.no_target()),
             ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
-            // A word without letters.
+            // A word without residues.
             ("NO_LETTERS", (0..32 / bits).map(|letter| self.no_target() << (letter * bits)).sum()),
-            // A one in each letter.
+            // A one for each residue of a word.
             ("EACH_LETTER", (0..32 / bits).map(|letter| 1 << (letter * bits)).sum()),
         ])
     }
 
-    /// Words that `residues` residues take, and one more: kernels read letters ahead.
+    /// Number of words for `residues` residues, and one more, because kernels read ahead.
     pub fn words(self, residues: usize) -> usize {
         residues.div_ceil((32 / self.bits()) as usize) + 1
     }
 
-    /// The word with a residue.
+    /// Index of the word that holds a residue.
     pub fn word_of(self, residue: usize) -> usize {
         residue / (32 / self.bits()) as usize
     }
 
-    /// Packs the residues of a range of words into `packed`; `ambiguous` is what stands for
-    /// nucleotide codes that match nothing.
+    /// Packs the residues of a range of words into `packed`; `ambiguous` is the packed value of nucleotide codes that
+    /// match nothing.
     fn pack(self, codes: &[u8], words: Range<usize>, packed: &mut [u32], ambiguous: u8) {
         let each = (32 / self.bits()) as usize;
         let codes = &codes[codes.len().min(words.start * each)..codes.len().min(words.end * each)];
@@ -107,7 +108,7 @@ impl Letters {
         let used = match self {
             Letters::Nucleotides => InstructionSet::best().run(Nucleotides { codes, packed, ambiguous }),
             Letters::Codes => {
-                // Kernels index their tables with codes, without a check. Codes of a file that another program changes
+                // Kernels index their tables with codes, without a check. If another program changes a file, its codes
                 // may be any bytes.
                 let known = |code: u8| scored_code(code).min(to_u8(NO_TARGET_CODE));
                 packed.iter_mut().zip(codes).for_each(|(byte, &code)| *byte = known(code));
@@ -117,7 +118,7 @@ impl Letters {
         packed[used..].fill(0);
     }
 
-    /// A substitution table in the kernels' form: `[query code][target code]`, a byte each.
+    /// A substitution table in the kernels' form: `[query code][target code]`, one byte each.
     pub fn pack_scores(matrix: &Matrix) -> Vec<u32> {
         let row = |q: usize| {
             let mut row = [i8::MIN; CODES as usize];
@@ -129,17 +130,17 @@ impl Letters {
         bytes.chunks(4).map(word).collect()
     }
 
-    /// Packs queries: the words `words` of those that all of `codes` take.
+    /// Packs queries: the words `words` of the packed form of all `codes`.
     pub fn pack_queries(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
         self.pack(codes, words, packed, AMBIGUOUS_QUERY);
     }
 
-    /// Packs targets, likewise.
+    /// Packs targets in the same way.
     pub fn pack_targets(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
         self.pack(codes, words, packed, AMBIGUOUS_TARGET);
     }
 
-    /// Packs a text whose residues are compared as they are written: as targets, but codes that score alike stay apart.
+    /// Packs a text whose residues are compared as written: like targets, but codes that score alike stay distinct.
     pub fn pack_text(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
         match self {
             Letters::Nucleotides => self.pack_targets(codes, words, packed),
@@ -153,7 +154,7 @@ impl Letters {
     }
 }
 
-/// Packs two nucleotide codes into each byte, those above 3 as `ambiguous`; the answer is the bytes that they take.
+/// Packs two nucleotide codes into each byte, those above 3 as `ambiguous`. Returns the number of bytes.
 struct Nucleotides<'a> {
     codes: &'a [u8],
     packed: &'a mut [u8],
@@ -166,7 +167,7 @@ impl Kernel for Nucleotides<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> usize {
         let ambiguous = u16::from(self.ambiguous) * 0x101;
-        // In two halves of a number, so that the loop becomes vectors.
+        // Works on two halves of a number, so that the compiler vectorizes the loop.
         let pack = |pair: [u8; 2]| {
             let pair = u16::from_le_bytes(pair);
             let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
@@ -201,7 +202,7 @@ mod tests {
         // U and O are packed as C and K, and codes beyond the tables as no residue.
         let codes = [24, 25, 26, 27, 0x80, 255];
         assert_eq!(pack(Letters::Codes, &codes, 0..2), [0x190b_0418, 0x1919]);
-        // In a text they stay apart.
+        // In a text they stay distinct.
         let mut text = [0; 2];
         Letters::Codes.pack_text(&[9, 9, 9, 9, 24, 25, 26], 1..3, &mut text);
         assert_eq!(text, [0x001a_1918, 0]);

@@ -1,4 +1,4 @@
-//! Directions and paths of windows, and of the blocks of long ones.
+//! Directions and paths of windows, and of the blocks of long alignments.
 
 use crate::engine::directions::Layout;
 use crate::engine::gpu::plan::band::BandPlan;
@@ -32,7 +32,7 @@ impl Gpu {
         Ok(all)
     }
 
-    /// The paths of the windows whose bands are narrow enough, and of those whose directions have room on the device.
+    /// Traces the windows whose bands are narrow enough, and those whose directions fit the device.
     pub(super) fn trace_windows(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
         if windows.is_empty() {
@@ -48,7 +48,7 @@ impl Gpu {
         Ok(paths)
     }
 
-    /// The paths of the windows whose bands are narrow.
+    /// Traces the windows whose bands are narrow.
     fn trace_narrow(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let plan = BandPlan::new(batch, windows);
         if plan.is_empty() {
@@ -67,7 +67,7 @@ impl Gpu {
         Ok(paths)
     }
 
-    /// The paths of windows whose directions can stay on the device, where there is work enough for it.
+    /// Traces the windows whose directions can stay on the device, if there is enough work for it.
     fn trace_wide(
         &mut self,
         batch: &Batch,
@@ -95,14 +95,14 @@ impl Gpu {
         self.run_all(batch, &inputs, next, take)
     }
 
-    /// Whether windows have too few cells to be worth a round trip to the device, which is longer while it is busy.
+    /// Whether windows have too few cells to be worth a round trip to the device, which takes longer while it is busy.
     pub(super) fn is_little(&self, windows: &[Window]) -> bool {
         let cells = |window: &Window| u64::from(window.query_end) * u64::from(window.cols());
         let cells = windows.iter().map(cells).sum::<u64>();
         cells <= self.tuning.few_cells || (cells <= self.tuning.few_while_busy && self.card.runtime.is_busy())
     }
 
-    /// What fills each of the windows, and its inputs.
+    /// The plan that fills each of the windows, and its inputs.
     fn plan(
         &mut self,
         batch: &Batch,
@@ -114,7 +114,7 @@ impl Gpu {
         Ok((inputs, windows.par_iter().map(plan).collect()))
     }
 
-    /// Traces paths on through blocks, whose grids run side by side.
+    /// Traces paths through further blocks, whose grids run concurrently.
     pub(super) fn trace_legs(
         &mut self,
         batch: &Batch,

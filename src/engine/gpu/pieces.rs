@@ -1,8 +1,8 @@
-//! Targets that the device has no room for: what work reads of them goes there piece by piece.
+//! Targets that do not fit the device: the parts that the work reads are uploaded piece by piece.
 //!
-//! Work on a batch is cut where the stretches of targets that it reads no longer fit. Each piece is a batch of its own, with
-//! these stretches as its targets. Scores and paths depend on nothing else, so the answers are those of the whole. What
-//! suffices the device is known by its limits, and by what it has refused so far.
+//! Work on a batch is split so that the target stretches of each piece fit. Each piece is a batch of its own, with
+//! these stretches as its targets. Scores and paths depend on nothing else, so the answers are those of the whole
+//! batch. The available room follows from the device's limits and from the allocations that it has refused so far.
 
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
@@ -15,9 +15,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bytes of a piece, at most: it takes some hundredths of a second to send, and each worker has one.
+/// Maximum number of bytes of a piece. It takes some hundredths of a second to send, and each worker has one.
 const PIECE_BYTES: u64 = 64 << 20;
-/// Residues of a piece, at most: kernels count them in 32 bits, with some to spare.
+/// Maximum number of residues of a piece: kernels count them in 32 bits, with some to spare.
 const PIECE_RESIDUES: u64 = 1 << 31;
 
 /// Bytes that targets may take on a device.
@@ -28,17 +28,17 @@ impl TargetRoom {
         TargetRoom(AtomicU64::new(bytes))
     }
 
-    /// Notes that so many bytes were refused.
+    /// Records that an allocation of `bytes` bytes was refused.
     pub fn refused(&self, bytes: u64) {
         self.0.fetch_min(bytes / 2, Relaxed);
     }
 
-    /// Whether targets of so many residues may lie there together.
+    /// Whether targets of `residues` residues may be on the device together.
     fn holds(&self, letters: Letters, residues: usize) -> bool {
         u32::try_from(residues).is_ok() && letters.words(residues) as u64 * 4 <= self.0.load(Relaxed)
     }
 
-    /// Residues of a piece, at most, if one item of work has no more.
+    /// Maximum number of residues of a piece, unless a single item of work has more.
     fn of_piece(&self, letters: Letters) -> u64 {
         let words = (self.0.load(Relaxed).min(PIECE_BYTES) / 4).saturating_sub(1);
         (words * u64::from(32 / letters.bits())).min(PIECE_RESIDUES)
@@ -48,7 +48,7 @@ impl TargetRoom {
 /// Stretches of targets, as targets of their own.
 struct Piece {
     targets: Arc<Sequences>,
-    /// Where they come from, in the order of the targets and columns; they do not overlap.
+    /// The origins of the targets, sorted by target and column; they do not overlap.
     origins: Vec<(u32, Cols)>,
 }
 
@@ -79,7 +79,7 @@ impl Piece {
         Batch { targets: Arc::clone(&self.targets), ..batch.clone() }
     }
 
-    /// Which of its targets has a column of a target, and the columns before it there.
+    /// The piece's target that contains a column of an original target, and the number of columns before it there.
     fn place(&self, target: u32, col: u32) -> (u32, u32) {
         let behind = self.origins.partition_point(|(other, cols)| (*other, cols.start) <= (target, col));
         let place = behind.saturating_sub(1);
@@ -99,15 +99,16 @@ impl Piece {
 }
 
 impl Card {
-    /// Whether all targets of a batch may lie on the device.
+    /// Whether all targets of a batch may be on the device.
     pub fn holds(&self, targets: &Sequences, letters: Letters) -> bool {
         self.room.holds(letters, targets.codes().len())
     }
 }
 
-/// Does work on `count` items in runs of them, whose stretches have at most as many residues as there is `room` for. `residues`
-/// tells how many more an item takes behind those before it, of which the first takes all of its own. A run is one item at
-/// least. Where memory is refused and there is less room from then on, the run is done again with fewer items.
+/// Processes `count` items in runs whose target stretches have at most `room` residues. `residues` returns the residues
+/// that an item adds to the items before it in the run; its second argument marks the first item, which adds all of its
+/// own. A run has at least one item. If memory is refused and the room has shrunk, the run is repeated with fewer
+/// items.
 fn in_pieces(
     room: impl Fn() -> u64,
     count: usize,
@@ -137,7 +138,7 @@ fn in_pieces(
 }
 
 impl Gpu {
-    /// What work on a batch gives with all its targets on the device; `None` where they have no room there.
+    /// The result of work on a batch with all its targets on the device, or `None` if they do not fit.
     pub(super) fn whole<T>(
         &mut self,
         batch: &Batch,
@@ -178,7 +179,7 @@ impl Gpu {
             residues,
             |run| {
                 let mut own = ranges[run].to_vec();
-                // In the order in which they came, pairs of one query lie side by side.
+                // In the original order, pairs of one query are adjacent.
                 own.sort_unstable_by_key(|range| range.start);
                 let stretch = |range: &Range<usize>| (all(range).target, all(range).start..all(range).end);
                 let piece = Piece::new(&batch.targets, own.iter().map(stretch).collect());
@@ -279,7 +280,7 @@ mod tests {
         all
     }
 
-    /// Each column of each stretch is found where it lies in the piece, with its letter.
+    /// The piece contains each column of each stretch, with the same residue.
     #[test]
     fn stretches_lie_in_their_piece() {
         let targets = sequences(&[10, 0, 7, 30]);
@@ -297,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Whatever fits at first, all items are done once, in order; one that is refused by itself is an error.
+    /// Whatever fits at first, all items are processed once, in order. An item that is refused alone is an error.
     #[test]
     fn what_is_refused_is_done_again_with_fewer() {
         for (begins_with, fits) in [(1000, 1000), (1000, 90), (1000, 31), (40, 500), (1, 1000)] {
@@ -327,7 +328,7 @@ mod tests {
     #[test]
     fn what_is_refused_makes_pieces_smaller() {
         let room = TargetRoom::new(1000);
-        // 249 words of 8 letters, and one more that kernels read.
+        // 249 words of 8 bases, and one more that kernels read.
         assert!(room.holds(Letters::Nucleotides, 1992) && !room.holds(Letters::Nucleotides, 1993));
         assert_eq!((room.of_piece(Letters::Nucleotides), room.of_piece(Letters::Codes)), (1992, 996));
         room.refused(1000);

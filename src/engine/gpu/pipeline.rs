@@ -7,7 +7,7 @@ use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use crate::terms::scoring::{Scoring, Substitution};
 
-/// The numbers that a kernel is specialised for.
+/// The constants for which a kernel is specialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Numbers {
     match_: i32,
@@ -41,7 +41,7 @@ impl Pipelines {
         self.0.get((variant, numbers), || compile(device, variant, numbers))
     }
 
-    /// Compiles a kernel that will be asked for soon.
+    /// Compiles a kernel that will soon be needed.
     pub fn prepare(&self, device: &Device, variant: Variant, scoring: &Scoring) {
         let numbers = Numbers::new(scoring);
         self.0.prepare((variant, numbers), || compile(device, variant, numbers));
@@ -63,7 +63,7 @@ fn compile(
         ("FIRST", scale * f64::from(numbers.gap_open + numbers.gap_extend)),
         ("EXTEND", scale * f64::from(numbers.gap_extend)),
     ];
-    // A matrix leaves no use for the first two, and a constant without a use may not be set.
+    // With a matrix, the first two constants are unused, and an unused constant must not be set.
     let constants = match variant {
         Variant::Tile(tile) if tile.scores.is_profile() => &constants[2..],
         Variant::Tile(_) | Variant::Trace => &constants[..],
@@ -73,7 +73,7 @@ fn compile(
     kernels::compile(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
 }
 
-/// Refuses adapters on which a kernel could not run.
+/// Rejects adapters on which a kernel could not run.
 pub fn check_limits(device: &Device) -> Result<(), EngineError> {
     let variants = Variant::all();
     let most = |of: &dyn Fn(&Variant) -> u32| variants.iter().map(of).max().unwrap_or(0);

@@ -1,13 +1,13 @@
-//! What the kernels are asked: from pairs, windows and blocks to jobs. Nothing here needs a device.
+//! Plans of GPU work: turns pairs, windows and blocks into jobs. Nothing here needs a device.
 //!
 //! - [`tile`]: pairs whose queries fit one tile;
-//! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
-//! - [`strips`]: pairs whose queries take several strips;
-//! - [`blocks`]: those of them that no job holds;
-//! - [`database`]: queries that meet all short targets;
-//! - [`checkpoint`]: sweeps that leave the edges between blocks;
+//! - [`grid`]: how longer queries are cut into tiles, and where tiles find the edges of others;
+//! - [`strips`]: pairs whose queries need several strips;
+//! - [`blocks`]: pairs that are too large for a job;
+//! - [`database`]: queries against all short targets;
+//! - [`checkpoint`]: sweeps that store the edges between blocks;
 //! - [`fill`]: directions of windows and of blocks;
-//! - [`traceback`]: paths back over directions that stay on the device;
+//! - [`traceback`]: tracebacks over directions that stay on the device;
 //! - [`band`]: windows with narrow bands, which one kernel fills and traces back.
 
 pub mod band;
@@ -34,21 +34,21 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Edge values of a job, at most: 512 MiB.
+/// Maximum number of edge values of a job: 512 MiB.
 pub const JOB_EDGES: u64 = 1 << 26;
-/// Where tasks are padded so that workgroups share a query, at most this many times as many.
+/// Maximum factor by which tasks are padded so that workgroups share a query.
 const MOST_PADDING: usize = 2;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 12;
 const COLS_PER_CLASS: u32 = 8;
 
-/// What plans have to know of the device.
+/// Device properties that plans depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceLimits {
     pub tuning: Tuning,
-    /// Size of a subgroup, where it is always the same.
+    /// Size of a subgroup, if it is fixed.
     pub subgroup: Option<u32>,
-    /// Bytes of the largest buffer that a kernel can have.
+    /// Maximum number of bytes of a buffer that a kernel can bind.
     pub binding: u64,
     /// Whether strips may be chained.
     pub chains: bool,
@@ -62,7 +62,7 @@ impl DeviceLimits {
     }
 }
 
-/// How many of `items` fit together, but one at least: each takes its `size` in several respects, of which there are
+/// Number of `items` that fit together, at least one. Each takes its `size` in several respects, whose limits are
 /// `most`.
 pub fn fitting<T, const N: usize>(
     items: impl IntoIterator<Item = T>,
@@ -77,7 +77,7 @@ pub fn fitting<T, const N: usize>(
     items.into_iter().map(fits).take_while(|&fits| fits).count().max(1)
 }
 
-/// Residues as if they were one tile, and the first of its columns whose cells count for the score.
+/// Residues as if they were one tile, and the first column whose cells count for the score.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Whole {
     pub span: Span,
@@ -91,7 +91,7 @@ impl Whole {
         Whole { span, counts_from: pair.own - pair.start }
     }
 
-    /// A block, in which no cell counts.
+    /// A block in which no cell counts.
     pub fn block(batch: &Batch, block: &Block) -> Whole {
         let Block { window: Window { query, target, .. }, rows, .. } = block;
         let span = span_of(batch, (*query, rows.clone()), (*target, block.target_cols()));
@@ -115,7 +115,7 @@ fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols
     }
 }
 
-/// The hit that a result stands for, of a tile with its first cell here.
+/// The hit of a result of a tile whose first cell is given.
 pub fn hit_at((row, col): (u32, u32), result: &[u32]) -> Hit {
     match result[0] {
         0 => Hit::default(),
@@ -127,12 +127,12 @@ pub fn hit_at((row, col): (u32, u32), result: &[u32]) -> Hit {
     }
 }
 
-/// Whether a result is that of a chained strip which waited in vain.
+/// Whether a result is that of a chained strip that gave up waiting.
 pub fn gave_up(result: &[u32]) -> bool {
     result[3] != 0
 }
 
-/// The tasks with the most columns first: the last to run are short.
+/// Sorts the tasks with the most columns first, so that the last tasks to run are short.
 fn longest_first<T: SpanTask>(tasks: Vec<T>) -> Vec<T> {
     if tasks.windows(2).all(|two| two[0].span().cols == two[1].span().cols) {
         return tasks;
@@ -142,7 +142,7 @@ fn longest_first<T: SpanTask>(tasks: Vec<T>) -> Vec<T> {
     order.into_iter().map(|place| tasks[place as usize]).collect()
 }
 
-/// A dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
+/// A dispatch of `tasks`. If enough of them have the same query, its workgroups share a profile.
 fn scoring<T: SpanTask>(variant: TileVariant, tasks: Vec<T>, subgroup: Option<u32>) -> Dispatch {
     if let Some(sharing) = variant.sharing(subgroup) {
         let pad = sharing.capacity() - variant.capacity();
@@ -154,8 +154,8 @@ fn scoring<T: SpanTask>(variant: TileVariant, tasks: Vec<T>, subgroup: Option<u3
     Dispatch::new(variant.on(subgroup), tasks)
 }
 
-/// The tasks so that each `size` of them have one query, with empty ones between; `pad` more rows
-/// stand above each query.
+/// Pads the tasks with empty tasks so that each group of `size` tasks has the same query. Each query has `pad` more
+/// rows above it.
 fn grouped<T: SpanTask>(tasks: &[T], size: usize, pad: u32) -> Vec<T> {
     let span = |place: &u32| tasks[*place as usize].span();
     let query = |place: &u32| (span(place).query, span(place).rows, span(place).pad);
@@ -173,8 +173,8 @@ fn grouped<T: SpanTask>(tasks: &[T], size: usize, pad: u32) -> Vec<T> {
     grouped
 }
 
-/// The dispatches of grids that run side by side, wave by wave; the waves are made on all threads. `grid` tells a grid, and
-/// how many waves come before its first; `tasks` adds its tasks in one of its waves.
+/// The dispatches of concurrent grids, wave by wave, built on all threads. `grid` returns a grid and the number of
+/// waves before its first wave. `tasks` adds the grid's tasks in one of its waves.
 fn in_waves<G: Sync, T: SpanTask>(
     grids: &[G],
     grid: impl Fn(&G) -> (u32, &Grid) + Sync,
@@ -202,7 +202,7 @@ fn in_waves<G: Sync, T: SpanTask>(
     (0..waves).into_par_iter().filter_map(made).collect()
 }
 
-/// Tasks that come in any order, by the wave in which they run and the kernel that they want.
+/// Collects tasks in any order, by their wave and kernel.
 struct WaveTasks<T>(BTreeMap<(u32, u32, bool), (TileVariant, Vec<T>)>);
 
 impl<T: SpanTask> WaveTasks<T> {

@@ -1,4 +1,4 @@
-//! Sequences that stay on the device, and what is there already.
+//! Sequences that stay on the device, and the state of their upload.
 
 use crate::engine::gpu::layout::Letters;
 use crate::gpu::buffers;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use wgpu::BufferUsages;
 
-/// Words of the targets that are sent in one go: 4 MiB.
+/// Words of targets in one upload: 4 MiB.
 const PIECE_WORDS: usize = 1 << 20;
 
 /// Which sequences a buffer holds, and how they are packed.
@@ -19,7 +19,7 @@ const PIECE_WORDS: usize = 1 << 20;
 pub struct HeldSequences(Weak<Sequences>, Letters);
 
 impl HeldSequences {
-    /// Sequences of at most `most` residues, which is what kernels can count.
+    /// Sequences of at most `most` residues, the limit of what kernels can count.
     pub fn new(
         sequences: &Arc<Sequences>,
         letters: Letters,
@@ -38,7 +38,7 @@ impl HeldSequences {
     }
 }
 
-/// The packed targets on the device, which engines share. Each piece is sent by the first engine that needs it, so
+/// The packed targets on the device, which engines share. Each piece is uploaded by the first engine that needs it, so
 /// that no engine waits for pieces that others need.
 pub struct Resident {
     pub held: HeldSequences,
@@ -46,19 +46,19 @@ pub struct Resident {
     pieces: Vec<SentOnce>,
 }
 
-/// What is sent once. No lock is held while it is sent: sending waits for threads of rayon's pool, and a thread of
-/// the pool that waits takes up other work meanwhile, which may need the same piece.
+/// State of a piece that is uploaded once. No lock is held during the upload, because it waits for threads of rayon's
+/// pool, and a waiting pool thread may run other work that needs the same piece.
 #[derive(Default)]
 struct SentOnce {
     taken: AtomicBool,
     sent: OnceLock<Result<(), EngineError>>,
 }
 
-/// Ends the waiting of others where the sending panics.
+/// Releases waiting threads if the upload panics.
 struct SendGuard<'a>(&'a SentOnce);
 
 impl SentOnce {
-    /// Sends the piece, unless another thread is at it or has done it.
+    /// Uploads the piece, unless another thread is doing so or has done so.
     fn begin(&self, send: impl FnOnce() -> Result<(), EngineError>) {
         if !self.taken.swap(true, Ordering::Relaxed) {
             let taken = SendGuard(self);
@@ -66,8 +66,8 @@ impl SentOnce {
         }
     }
 
-    /// Waits until the piece is sent. A thread of the pool may have taken up its work on top of the sending itself,
-    /// so it never waits: it sends the same words again.
+    /// Waits until the piece is uploaded. A pool thread may have started this work on top of the upload itself, so it
+    /// never waits: it uploads the same words again.
     fn finish(&self, send: impl FnOnce() -> Result<(), EngineError>) -> Result<(), EngineError> {
         match self.sent.get() {
             Some(sent) => sent.clone(),
@@ -85,8 +85,8 @@ impl Drop for SendGuard<'_> {
 }
 
 impl Resident {
-    /// The targets of `sequences`, of which none is sent yet. They take the buffer of old targets that are no longer
-    /// needed, if it is large enough: a device takes milliseconds to find as much memory.
+    /// The targets of `sequences`, none of which is uploaded yet. They reuse the buffer of old targets that are no
+    /// longer needed, if it is large enough: a device takes milliseconds to allocate as much memory.
     pub fn new(
         device: &Device,
         sequences: &Arc<Sequences>,
@@ -105,8 +105,8 @@ impl Resident {
         Ok(Resident { held, buffer, pieces })
     }
 
-    /// Sends what is not on its way yet of the pieces that hold `residues`; work that is submitted later finds
-    /// them there.
+    /// Uploads those pieces of `residues` that are not on their way yet. Work that is submitted later finds them on the
+    /// device.
     pub fn send(
         &self,
         runtime: &Runtime,
@@ -125,7 +125,7 @@ impl Resident {
         let end = self.pieces.len().min(letters.word_of(residues.end) / PIECE_WORDS + 1);
         let own = || (first..end).zip(&self.pieces[first..end]);
         own().for_each(|(number, piece)| piece.begin(|| send(number)));
-        // What another thread is at comes last.
+        // Pieces that another thread uploads come last.
         own().try_for_each(|(number, piece)| piece.finish(|| send(number)))
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         Ok(())
     }
 
-    /// A loop on few threads, each of which takes up further rounds of the loop while it waits for the packing.
+    /// A loop on few threads, each of which starts further iterations of the loop while it waits for the packing.
     #[test]
     fn engines_in_a_parallel_loop_never_wait_for_themselves() {
         let (done, rounds) = channel();

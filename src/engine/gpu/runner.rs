@@ -1,7 +1,6 @@
-//! Runs jobs: their buffers on the device, and what each gave.
+//! Runs jobs: manages their buffers on the device, and reads their results.
 //!
-//! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
-//! before.
+//! Two jobs can be in flight: while the device runs one, the host prepares the next or reads the previous one.
 
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
@@ -19,57 +18,57 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
-/// Dispatches of one job in a submission, at most: the device is at work on these while the next are recorded.
+/// Maximum number of dispatches of one job in a submission: the device works on these while the next are recorded.
 const MOST_DISPATCHES: usize = 64;
 
-/// Edge values that are written at once where some enter: 8 MiB.
+/// Maximum number of edge values that are written at once if some enter: 8 MiB.
 const MOST_WRITTEN: u64 = 1 << 20;
 
-/// What a job gave.
+/// The result of a job.
 pub struct Answer {
     pub output: Readback,
-    /// Where the edge values lie that it was to leave, in bytes.
+    /// Byte ranges of the edge values that it left.
     leaving: Vec<Range<usize>>,
 }
 
 impl Answer {
-    /// The edge values that it was to leave, in their order: they may be many, so they are read in place.
+    /// The edge values that it left, in order. They may be many, so they are read in place.
     pub fn leaving(&self) -> impl Iterator<Item = &[[i32; 2]]> {
         self.leaving.iter().map(|range| bytemuck::cast_slice(self.output.behind(range.clone())))
     }
 }
 
-/// A job under way.
+/// A job in flight.
 pub struct JobUnderWay {
     output: u64,
     leaving: Vec<Range<u64>>,
     begun: Instant,
-    /// `None` where there was nothing to do.
+    /// `None` if there was nothing to do.
     arrival: Option<Arrival>,
-    /// What was submitted together, where this job is the first of it.
+    /// The load of the submission, if this job is the first of it.
     led: Option<Arc<SubmissionLoad>>,
 }
 
 /// The sequences and scores that tasks refer to, on the device.
 pub struct JobInputs {
     pub queries: wgpu::Buffer,
-    /// Held as long as work on them may be submitted: then their buffer may take others.
+    /// Held as long as work on them may be submitted. After that, their buffer may be reused.
     pub targets: Arc<Resident>,
-    /// Only with a matrix.
+    /// Present only with a matrix.
     pub scores: Option<wgpu::Buffer>,
-    /// Only where queries meet a database.
+    /// Present only for searches of a database.
     pub database: Option<DatabaseInputs>,
 }
 
-/// What the kernels for databases find beside sequences and scores.
+/// Additional inputs of the kernels for databases.
 pub struct DatabaseInputs {
     /// The records of the targets.
     pub places: wgpu::Buffer,
-    /// Room for what strips leave for the next ones.
+    /// Buffer for the edges between strips.
     pub edges: wgpu::Buffer,
 }
 
-/// What runs a batch's jobs.
+/// References that running a batch's jobs needs.
 #[derive(Clone, Copy)]
 pub struct Kit<'a> {
     pub runtime: &'a Runtime,
@@ -78,7 +77,7 @@ pub struct Kit<'a> {
     pub scoring: &'a Scoring,
 }
 
-/// The device's memory for a job, used again by later ones.
+/// The device's memory for a job, reused by later jobs.
 struct Slot {
     tasks: Grown,
     edges: Grown,
@@ -101,7 +100,7 @@ pub struct Runner {
     scratch: Grown,
     chain: Grown,
     next: usize,
-    /// Time of the submissions that this one's jobs led.
+    /// Time of the submissions that this runner's jobs led.
     stopwatch: Stopwatch,
     last_finish: Instant,
 }
@@ -122,7 +121,7 @@ impl Runner {
     pub fn new(device: &Device) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
-            // One is enough: of jobs that write to the same memory none begins before the other is done.
+            // One is enough: of jobs that write to the same memory, none begins before the previous one is done.
             scratch: Grown::new("scratch", BufferUsages::STORAGE),
             chain: Grown::new("chain", BufferUsages::STORAGE | BufferUsages::COPY_DST),
             next: 0,
@@ -131,12 +130,12 @@ impl Runner {
         }
     }
 
-    /// Time of kernels so far by the device's clock.
+    /// Kernel time so far by the device's clock.
     pub fn kernel_time(&self) -> Duration {
         self.stopwatch.total()
     }
 
-    /// Starts a job. At most one other may be under way, the one begun before.
+    /// Starts a job. At most one other job may be in flight, the previous one.
     pub fn begin(&mut self, kit: Kit, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Kit { runtime, .. } = kit;
         let begun = Instant::now();
@@ -186,7 +185,7 @@ impl Runner {
         })
     }
 
-    /// Waits for a job and reads what it gave.
+    /// Waits for a job and reads its result.
     pub fn finish(&mut self, runtime: &Runtime, pending: JobUnderWay) -> Result<Answer, EngineError> {
         let JobUnderWay { output: bytes, leaving, begun, arrival, led } = pending;
         let Some(arrival) = arrival else {
@@ -194,7 +193,7 @@ impl Runner {
         };
         let (output, times) = runtime.wait_for(arrival)?;
         if let Some(load) = led {
-            // On the device, where its clock tells, since others may have been at work before it.
+            // Uses the device's clock if there is one, because other work may have run before the job.
             let kernel_time = self.stopwatch.add(runtime.device.tick, times);
             let now = Instant::now();
             let wall = now.duration_since(begun.max(self.last_finish));
@@ -213,17 +212,17 @@ impl Runner {
 }
 
 impl JobBuffers {
-    /// What chained strips find at first.
+    /// Writes the initial state of chained strips.
     fn write_chain(&self, runtime: &Runtime, chain: &Chain) {
         runtime.clear(&self.chain, chain.bytes());
         runtime.device.queue.write_buffer(&self.chain, 0, bytemuck::cast_slice(&chain.head()));
     }
 
-    /// The edge values that tiles find at first.
+    /// Writes the edge values that tiles read first.
     fn write_edges(&self, runtime: &Runtime, job: &Job) {
         let queue = &runtime.device.queue;
         if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
-            // In one go: each part that is written by itself takes its time.
+            // A single write, because each separate write has a fixed cost.
             let mut all = vec![[0; 2]; to_usize(job.edges)];
             for (place, values) in &job.entering {
                 all[to_usize(*place)..][..values.len()].copy_from_slice(values);
@@ -237,7 +236,7 @@ impl JobBuffers {
         }
     }
 
-    /// A dispatch, whose tasks are these words of its job; its table lies behind them.
+    /// Creates a dispatch. `tasks` is the range of its tasks among the words of its job; its table follows them.
     fn launch(&self, kit: Kit, dispatch: &Dispatch, tasks: Range<usize>) -> Result<Launch, EngineError> {
         let Kit { runtime: Runtime { device, .. }, pipelines, inputs, scoring } = kit;
         let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
@@ -275,13 +274,13 @@ impl JobBuffers {
     }
 }
 
-/// Whether a job can wait for others and go with them: not if it takes several submissions, nor if it is chained, since
-/// what the strips hand on was cleared for this job alone.
+/// Whether a job can share a submission with others. It cannot if it needs several submissions or is chained, because
+/// the chain buffer was cleared for this job alone.
 fn fits_one_submission(job: &Job, most: u64) -> bool {
     job.chain.is_none() && job.dispatches.len() <= MOST_DISPATCHES && job.cells <= most
 }
 
-/// Submits a job as its launches are made, each time there are about `most` cells.
+/// Submits a job while its launches are created, whenever there are about `most` cells.
 fn submit_in_parts(
     runtime: &Runtime,
     (job, mut launches): (&Job, impl Iterator<Item = Result<Launch, EngineError>>),

@@ -1,4 +1,4 @@
-//! Scores: one task a sweep where the query fits a tile, several strips where it does not.
+//! Scores: one task per sweep if the query fits a tile, otherwise several strips.
 
 use crate::engine::gpu::plan::blocks::Frontier;
 use crate::engine::gpu::plan::gave_up;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Gpu {
-    /// Scores pairs whose targets may all lie on the device.
+    /// Scores pairs whose targets may all be on the device.
     pub(super) fn score_pairs(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
@@ -44,7 +44,7 @@ impl Gpu {
         self.run_all(batch, inputs, next, take)
     }
 
-    /// Scores pairs whose queries take several strips.
+    /// Scores pairs whose queries need several strips.
     pub(super) fn score_grids(
         &mut self,
         batch: &Batch,
@@ -55,14 +55,14 @@ impl Gpu {
         let long: Vec<usize> = (0..pairs.len()).filter(|&index| is_long(batch, &pairs[index])).collect();
         let left = self.score_grids_of(batch, inputs, (pairs, &long), hits)?;
         if !left.is_empty() {
-            // Without chains nothing waits, so nothing is left this time.
+            // Without chains no strip waits, so no pair remains this time.
             self.card.chains.store(false, Relaxed);
             self.score_grids_of(batch, inputs, (pairs, &left), hits)?;
         }
         Ok(())
     }
 
-    /// Scores the pairs at `long`; the answer is the pairs for which strips have waited in vain.
+    /// Scores the pairs at `long`. Returns the pairs in which a strip gave up waiting.
     fn score_grids_of(
         &mut self,
         batch: &Batch,
@@ -92,7 +92,7 @@ impl Gpu {
         Ok(left)
     }
 
-    /// Scores a pair that no job holds, block by block.
+    /// Scores a pair that is too large for a job, block by block.
     fn score_blocks(
         &mut self,
         batch: &Batch,

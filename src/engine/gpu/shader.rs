@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `rows`, `rows_descending` | the rows of a lane | `$k` the row, `$next` the next one, `$w` its direction word, `$4` and `$16` the first row of its four and sixteen |
 //! | `words` | the direction words of a lane's rows | `$w` the word, `$after` the next one |
-//! | `columns` | the columns that the loop over steps does in one go | `$c` |
-//! | `traces` | the kinds of lanes that trace; a row is a cell | `$kind` the kind's place, `$lanes` |
+//! | `columns` | the columns of one iteration of the loop over steps | `$c` |
+//! | `traces` | the lane kinds that trace; a row is a cell | `$kind` the index of the kind, `$lanes` |
 //!
 //! A row also has flags: `FIRST_OF_4`, `FIRST_OF_8` and `FIRST_OF_16`, set in every 4th, 8th and 16th row.
 //! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of words.
@@ -20,7 +20,7 @@ use crate::engine::gpu::variant::{
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::terms::batch::STRETCH;
 
-/// The files of `shaders/`, each as a constant.
+/// Defines each file of `shaders/` as a constant.
 macro_rules! files {
     ($($name:ident: $file:literal,)*) => {
         $(const $name: &str = include_str!(concat!("../../../shaders/", $file, ".wgsl"));)*
@@ -79,7 +79,7 @@ impl Variant {
         Ok(self.records() + &text)
     }
 
-    /// The records of tasks and of their table, where a task is a `Task`.
+    /// The records of tasks and of their table, with `Task` as an alias of the task's record.
     fn records(&self) -> String {
         let (task, table) = (self.task(), self.table().map(|table| (table.wgsl)()));
         (task.wgsl)() + &format!("alias Task = {};\n", task.name) + &table.unwrap_or_default()
@@ -114,7 +114,7 @@ impl TileVariant {
     fn parts(&self) -> Vec<&'static str> {
         let recurrence = if self.is_few() { FEW } else { RECURRENCE };
         let substitution = match self.scores {
-            // Chained strips have few rows, for which making one-hot words takes longer than it saves.
+            // Chained strips have few rows, for which creating one-hot words takes longer than it saves.
             Scores::Packed if !self.is_chained() => [NUCLEOTIDES, PACKED],
             Scores::Packed | Scores::Compared => [NUCLEOTIDES, COMPARED],
             Scores::Profile | Scores::WideProfile => [CODES, PROFILE],
@@ -149,7 +149,7 @@ impl TileVariant {
         parts
     }
 
-    /// Whether lanes do the columns of a word's letters in one go.
+    /// Whether lanes process as many columns per iteration as a word has residues.
     fn goes_in_blocks(&self) -> bool {
         self.is_chained() && self.exchange == Exchange::Subgroup
     }
@@ -165,12 +165,12 @@ impl TileVariant {
             .flag("STRETCHED", self.is_stretched())
             .flag("STRIPS", self.joint == Joint::Database { strips: true })
             .flag("FINALS", self.keeps_finals())
-            // Set where some lane may have no column.
+            // Set if some lane may have no column.
             .flag("GUARDED", false)
     }
 }
 
-/// What the rows of a lane mean.
+/// The names and flags of a lane's rows.
 fn cells(rows: u32) -> Meaning {
     let row = |k: u32| {
         let names =
@@ -191,7 +191,7 @@ fn cells(rows: u32) -> Meaning {
         .rounds("words", (0..words).map(word))
 }
 
-/// What the kinds of lanes that trace mean. The kinds of the widest bands, which take longest, begin first.
+/// The names of the lane kinds that trace. Kinds for the widest bands, which take longest, begin first.
 fn traces() -> Meaning {
     let trace = |(kind, trace): (usize, &TraceLanes)| {
         cells(trace.cells).name("kind", kind).name("lanes", trace.lanes).flag("APART", trace.lanes > 1)
@@ -199,7 +199,7 @@ fn traces() -> Meaning {
     Meaning::default().rounds("traces", TRACES.iter().enumerate().rev().map(trace))
 }
 
-/// The bits of a cell's directions, in WGSL.
+/// The constants of a cell's direction bits, in WGSL.
 fn direction_codes() -> String {
     constants([
         ("STOP", Source::Stop as u32),

@@ -1,4 +1,4 @@
-//! The records of tasks, one a kernel, declared once for host and kernels.
+//! The records of tasks, one for each kernel, declared once for host and kernels.
 
 pub use crate::gpu::record::{Recorded, TaskRecord};
 
@@ -28,7 +28,7 @@ macro_rules! span_tasks {
 span_tasks!(ScoreTask DatabaseTask JoinedTask ChainTask LinedTask FillTask BandTask);
 
 record! {
-/// The residues that meet. A span without rows or columns is that of an empty task.
+/// The residues of a task. A span without rows or columns is that of an empty task.
 Span {
     /// First residue in the packed queries.
     query: u32,
@@ -48,25 +48,25 @@ record! {
 ScoreTask over Span {
     /// First column whose cells count.
     counts_from: u32,
-    /// Where the result goes, or the first of them.
+    /// Index of the result, or of the first result.
     result: u32,
-    /// 1 where each stretch has a result, one behind the other.
+    /// 1 if each stretch has a result; these are consecutive.
     in_stretches: u32,
 }
 }
 
 record! {
-/// A stretch of a database's targets that a query meets: see `shaders/database.wgsl`. The kernel finds the target residues of
-/// its span itself.
+/// A range of a database's targets against which a query is scored: see `shaders/database.wgsl`. The kernel finds the
+/// target residues of its span on its own.
 DatabaseTask over Span {
-    /// The first target's place, and how many there are.
+    /// Index of the first target, and the number of targets.
     first: u32,
     count: u32,
     /// Columns of the targets before the first.
     before: u32,
-    /// Where the result of the first goes.
+    /// Index of the result of the first target.
     result: u32,
-    /// Tiles of the query, one below the other.
+    /// Number of tiles of the query, from top to bottom.
     strips: u32,
 }
 }
@@ -78,62 +78,63 @@ PlacedTarget {
     target_: u32,
     /// Target residues.
     cols: u32,
-    /// Those of the targets at the places before, modulo 2^32.
+    /// Total residues of the targets before it, modulo 2^32.
     before: u32,
 }
 }
 
 record! {
-/// A tile of a grid that is scored in waves. Edge values are `[H, F]` of a row, `[H, E]` of a column, whose first value
-/// is the corner.
+/// A tile of a grid that is scored in waves. Edge values are `[H, F]` of a row and `[H, E]` of a column, whose first
+/// value is the corner.
 JoinedTask over Span {
     counts_from: u32,
     result: u32,
-    /// First of the edge values above the tile, one a column, and of the values that it leaves below.
+    /// First of the edge values above the tile, one per column, and of the values that it stores below.
     above: u32,
     below: u32,
-    /// First of 1 + tile rows edge values on its left, and of the values that it leaves on its right.
+    /// First of the edge values on its left, one corner and one per tile row, and of the values that it stores on its
+    /// right.
     left: u32,
     right: u32,
 }
 }
 
 record! {
-/// A strip of a chain, whose values from above and below go through the chain: see `shaders/chained.wgsl`.
+/// A strip of a chain, whose values from above and below pass through the chain: see `shaders/chained.wgsl`.
 ChainTask over Span {
     counts_from: u32,
-    /// Where the result goes: strips have consecutive places.
+    /// Index of the result; strips have consecutive indices.
     result: u32,
     /// First of its columns in the chain.
     chain: u32,
-    /// Its first columns, for which the strip above leaves values.
+    /// Number of its first columns for which the strip above stores values.
     entering: u32,
-    /// As in [`JoinedTask`]; [`NOWHERE`](super::layout::NOWHERE) where there are none.
+    /// As in [`JoinedTask`]; [`NOWHERE`](super::layout::NOWHERE) if there are none.
     left: u32,
     right: u32,
 }
 }
 
 record! {
-/// A strip of a chain that leaves edge values on the lines between blocks. Its score is not read.
+/// A strip of a chain that stores edge values on the lines between blocks. Its score is not read.
 LinedTask over Span {
     /// The strip's number.
     result: u32,
     /// As in [`ChainTask`].
     chain: u32,
     entering: u32,
-    /// The column on whose right the first vertical line lies; [`NOWHERE`](super::layout::NOWHERE) where there is none.
+    /// The column whose right side is the first vertical line; [`NOWHERE`](super::layout::NOWHERE) if there is none.
     line_col: u32,
-    /// Where the values of that line go.
+    /// Index of the values of that line.
     line_place: u32,
-    /// Where the values below go; [`NOWHERE`](super::layout::NOWHERE) where only the strip below wants them.
+    /// Index of the values below; [`NOWHERE`](super::layout::NOWHERE) if only the strip below needs them.
     below: u32,
 }
 }
 
 record! {
-/// A tile whose directions are filled: see `shaders/fill.wgsl`. Those of a grid find edge values as a [`JoinedTask`], and
-/// leave theirs in the same places.
+/// A tile whose directions are filled: see `shaders/fill.wgsl`. Tiles of a grid read edge values like a [`JoinedTask`],
+/// and overwrite them with their own.
 FillTask over Span {
     above: u32,
     left: u32,
@@ -142,28 +143,28 @@ FillTask over Span {
     /// As in [`crate::engine::Tile`].
     band_first: i32,
     stored: u32,
-    /// 1 where the words of a lane lie together in any case.
+    /// 1 if the words of a lane are always contiguous.
     by_lane: u32,
 }
 }
 
 record! {
-/// A window with a narrow band that is filled and traced back at once: see `shaders/trace.wgsl`.
+/// A window with a narrow band that is filled and traced back in one kernel: see `shaders/trace.wgsl`.
 BandTask over Span {
-    /// First word of the path, and how many words it may take.
+    /// First word of the path, and the maximum number of words.
     path: u32,
     path_words: u32,
     /// First direction word of its workgroup.
     directions: u32,
     /// First column of the band in the first row.
     first_col: i32,
-    /// Place of the window's last cell in the band.
+    /// Index of the window's last cell in the band.
     last: u32,
 }
 }
 
 record! {
-/// Workgroups of one kind of lanes that trace bands.
+/// Workgroups of one lane kind that traces bands.
 BandGroups {
     groups: u32,
 }
@@ -172,17 +173,17 @@ BandGroups {
 record! {
 /// A path that is traced back over directions on the device: see `shaders/traceback.wgsl`.
 TracebackTask {
-    /// Where the path stands: rows and columns of its window up to there, and the layer. Without rows there is none.
+    /// Position of the path: rows and columns of its window up to there, and the layer. Without rows there is no path.
     rows: u32,
     cols: u32,
     layer: u32,
     /// Its tiles.
     first_tile: u32,
     tiles: u32,
-    /// First word of the path, and how many words it may take.
+    /// First word of the path, and the maximum number of words.
     path: u32,
     path_words: u32,
-    /// Where it says how it stands at last; [`NOWHERE`](super::layout::NOWHERE) where it does not.
+    /// Index of the path's final position; [`NOWHERE`](super::layout::NOWHERE) if it is not stored.
     stand: u32,
 }
 }

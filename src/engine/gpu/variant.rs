@@ -1,5 +1,5 @@
-//! Kernel variants: what there is, what holds how many rows, and what each takes of a device. Their WGSL is made in
-//! [`shader`](super::shader).
+//! Kernel variants: which ones exist, how many rows each holds, and which device resources each needs. Their WGSL is
+//! built in [`shader`](super::shader).
 
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
@@ -20,13 +20,13 @@ pub use database::DatabaseTiles;
 pub enum Variant {
     /// The recurrence over tiles.
     Tile(TileVariant),
-    /// Fills narrow bands and traces back over them: all of [`TRACES`] in one.
+    /// Fills narrow bands and traces back over them; one kernel contains all of [`TRACES`].
     Trace,
-    /// Back over filled directions, whatever the scores.
+    /// Traces back over filled directions, whatever the scores.
     Traceback,
 }
 
-/// What a kernel keeps of its tiles.
+/// The results that a kernel keeps of its tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// The best cell.
@@ -48,23 +48,23 @@ pub struct TileVariant {
     pub exchange: Exchange,
 }
 
-/// How a tile meets the tiles around it.
+/// How a tile exchanges edges with its neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Joint {
-    /// It meets none. `stretched`: there may be a result for each stretch of a task.
+    /// It has no neighbors. `stretched`: each stretch of a task may have a result.
     Alone { stretched: bool },
-    /// It meets none but tiles of its query, the strips, which the same workgroup does in turn. It takes a target from a
-    /// database, and keeps the best score alone.
+    /// Its only neighbors are tiles of its query, the strips, which the same workgroup processes in turn. Its targets
+    /// are those of a database, and it keeps only the best score.
     Database { strips: bool },
-    /// It takes edges in and leaves them behind, for a later dispatch. `few`: few tiles run side by side; then the
-    /// operations that wait for each other count, not all of them.
+    /// It reads edges and stores edges for a later dispatch. `few`: few tiles run concurrently, so that the length of
+    /// the dependency chain counts instead of the number of operations.
     Joined { few: bool },
-    /// It waits for the one above while both run, few side by side: see [`TileVariant::chained`]. `lined`: it leaves
-    /// edges on the lines of checkpoints.
+    /// It waits for the tile above while both run, with few concurrent tiles: see [`TileVariant::chained`]. `lined`: it
+    /// stores edges on the lines of checkpoints.
     Chained { lined: bool },
 }
 
-/// Where lanes hand values on.
+/// How lanes exchange values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exchange {
     /// Inside their subgroup.
@@ -73,27 +73,27 @@ pub enum Exchange {
     Workgroup,
 }
 
-/// Where a kernel finds `s(q, t)`.
+/// How a kernel looks up `s(q, t)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scores {
-    /// Match or mismatch, as bytes of a word for each row: its scores against A, C, G and T. A dot
-    /// product with the target's one-hot word adds one to the diagonal in a single instruction.
+    /// Match or mismatch, as a word for each row with its scores against A, C, G and T as bytes. A dot product with the
+    /// target's one-hot word adds one of them to the diagonal in a single instruction.
     Packed,
     /// Match or mismatch of any size, by comparison; scores of any size.
     Compared,
     /// A matrix, as a profile in workgroup memory.
     Profile,
-    /// The same where all tasks of a workgroup have one query, and share its profile.
+    /// The same if all tasks of a workgroup have one query, whose profile they share.
     SharedProfile,
     /// A matrix and scores of any size.
     WideProfile,
 }
 
 impl Scores {
-    /// What scorings ask for.
+    /// The lookups that scorings can require.
     const ASKED: [Scores; 4] = [Scores::Packed, Scores::Compared, Scores::Profile, Scores::WideProfile];
 
-    /// The way that suits a scoring and queries of `longest` residues at most.
+    /// The lookup that suits a scoring and queries of up to `longest` residues.
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
         let most = to_i64(longest) * i64::from(scoring.max_potential());
         let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
@@ -120,12 +120,12 @@ impl Scores {
         self.letters() == Letters::Codes
     }
 
-    /// The same scores where no row has to fit below them.
+    /// The same lookup if scores need no room for a row.
     fn unkeyed(self) -> Scores {
         if self == Scores::WideProfile { Scores::Profile } else { self }
     }
 
-    /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
+    /// Lanes, and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
     fn shapes(self, kernel: Kernel) -> &'static [(u32, u32)] {
         match (self, kernel) {
             (Scores::SharedProfile, _) => &[(4, 16), (8, 16), (8, 32), (8, 64)],
@@ -138,20 +138,21 @@ impl Scores {
     }
 }
 
-/// Query rows of the largest tile, the strips of longer queries.
+/// Query rows of the largest tile, which is a strip of a longer query.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
 
-/// Lanes that trace a band, and how many of its cells in a row each has: a multiple of those of a direction word.
+/// A lane kind that traces bands: the lanes of a band, and the number of cells per row of each lane, a multiple of the
+/// cells of a direction word.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceLanes {
     pub lanes: u32,
     pub cells: u32,
 }
 
-/// The kinds of lanes that trace, those of the narrowest bands first.
+/// The lane kinds that trace, those of the narrowest bands first.
 pub const TRACES: [TraceLanes; 4] = [
     TraceLanes { lanes: 1, cells: 16 },
     TraceLanes { lanes: 1, cells: 32 },
@@ -160,12 +161,12 @@ pub const TRACES: [TraceLanes; 4] = [
 ];
 
 impl TraceLanes {
-    /// Cells in a row of the widest band that they trace.
+    /// Cells per row of the widest band that they trace.
     pub fn width(&self) -> u32 {
         self.lanes * self.cells
     }
 
-    /// Windows of a workgroup.
+    /// Number of windows of a workgroup.
     pub fn windows(&self) -> usize {
         (THREADS / self.lanes) as usize
     }
@@ -176,7 +177,7 @@ impl TraceLanes {
     }
 }
 
-/// Threads of a workgroup that shares a profile: enough to hide the memory that it takes.
+/// Threads of a workgroup that shares a profile: enough to hide the workgroup memory that the profile takes.
 const SHARING_THREADS: u32 = 256;
 
 impl TileVariant {
@@ -207,13 +208,13 @@ impl TileVariant {
         strip.map_or(TileVariant::thin(kernel, scores), joined)
     }
 
-    /// Joined tiles of as many lanes as there can be, where there are too few tiles to fill the device.
+    /// Joined tiles with the maximum number of lanes, for grids with too few tiles to fill the device.
     pub fn thin(kernel: Kernel, scores: Scores) -> TileVariant {
         TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), Joint::Joined { few: true })
     }
 
-    /// Tiles of [`CHAINED_ROWS`] that run side by side in one dispatch, each as many columns behind the one
-    /// above as it has lanes and a few more. They are asked for where scores fit beside a mark.
+    /// Tiles of [`CHAINED_ROWS`] that run concurrently in one dispatch, each slightly more columns after the tile above
+    /// than it has lanes. They are used if scores leave room for a mark.
     pub fn chained(scores: Scores, rows: u32) -> Option<TileVariant> {
         let joint = Joint::Chained { lined: false };
         let variant = TileVariant::new(Kernel::Score, scores, (THREADS, rows), joint);
@@ -221,13 +222,13 @@ impl TileVariant {
         possible.then_some(variant)
     }
 
-    /// The same chained tiles where they leave edges on lines; `None` where lines don't fall on the borders of strips.
+    /// The same chained tiles with edges on lines; `None` if lines don't coincide with strip borders.
     pub fn with_lines(self) -> Option<TileVariant> {
         let possible = self.is_chained() && STRIP_ROWS.is_multiple_of(self.capacity());
         possible.then_some(TileVariant { joint: Joint::Chained { lined: true }, ..self })
     }
 
-    /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
+    /// The variant for a device. `subgroup` is the fixed size of its subgroups, or `None` if the size varies.
     pub fn on(self, subgroup: Option<u32>) -> TileVariant {
         let fits = |size: u32| size >= self.lanes && size.is_multiple_of(self.lanes);
         let fits = subgroup.is_some_and(fits);
@@ -244,8 +245,8 @@ impl TileVariant {
         }
     }
 
-    /// The variant of the same capacity at least whose workgroups have one query each; `None` where
-    /// there is none: it takes a profile and subgroups.
+    /// The variant of at least the same capacity whose workgroups have one query each. `None` if there is none: it
+    /// requires a profile and subgroups.
     pub fn sharing(self, subgroup: Option<u32>) -> Option<TileVariant> {
         let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score && !self.is_chained();
         let mut shapes = Scores::SharedProfile.shapes(self.kernel).iter();
@@ -259,27 +260,27 @@ impl TileVariant {
         self.lanes * self.rows
     }
 
-    /// Whether the tile takes edges in and leaves them behind.
+    /// Whether the tile reads and stores edges.
     pub fn has_edges(&self) -> bool {
         !matches!(self.joint, Joint::Alone { .. } | Joint::Database { strips: false })
     }
 
-    /// Whether its tasks are stretches of a database.
+    /// Whether its tasks are ranges of a database.
     pub fn is_of_database(&self) -> bool {
         matches!(self.joint, Joint::Database { .. })
     }
 
-    /// Whether the tile waits for the one above while both run.
+    /// Whether the tile waits for the tile above while both run.
     pub fn is_chained(&self) -> bool {
         matches!(self.joint, Joint::Chained { .. })
     }
 
-    /// Whether few tiles run side by side.
+    /// Whether few tiles run concurrently.
     pub(super) fn is_few(&self) -> bool {
         matches!(self.joint, Joint::Joined { few: true } | Joint::Chained { .. })
     }
 
-    /// Whether there may be a result for each stretch of a task.
+    /// Whether each stretch of a task may have a result.
     pub(super) fn is_stretched(&self) -> bool {
         self.joint == Joint::Alone { stretched: true }
     }
@@ -294,19 +295,19 @@ impl TileVariant {
         self.threads() / self.lanes
     }
 
-    /// Whether the row of a best score is kept below it.
+    /// Whether the row of a best score is stored in its low bits.
     pub(super) fn keyed(&self) -> bool {
         let has_room = matches!(self.scores, Scores::Packed | Scores::Profile | Scores::SharedProfile);
         self.kernel == Kernel::Score && has_room && !self.is_of_database()
     }
 
-    /// What the kernel multiplies scores by.
+    /// The factor by which the kernel multiplies scores.
     pub(super) fn scale(&self) -> u32 {
         if self.keyed() { ROW_KEYS } else { 1 }
     }
 
-    /// Columns that the loop over steps does in one go: the scores' loop is short. Chained strips read and leave
-    /// as many at a time as a word has letters.
+    /// Columns per iteration of the loop over steps: the scores' loop is short. Chained strips read and store as many
+    /// columns at once as a word has residues.
     pub(super) fn columns(&self) -> u32 {
         match self.kernel {
             Kernel::Score if self.is_chained() => 32 / self.scores.letters().bits(),
@@ -333,7 +334,7 @@ impl TileVariant {
     pub(super) fn profile_words(&self) -> u32 {
         let rows = match self.scores {
             Scores::Packed | Scores::Compared => 0,
-            // Sixteen to an element.
+            // Sixteen rows per element.
             Scores::SharedProfile => self.lanes * self.rows.next_multiple_of(16),
             Scores::Profile | Scores::WideProfile => self.rows * self.threads(),
         };
@@ -365,7 +366,7 @@ impl From<TileVariant> for Variant {
 }
 
 impl Variant {
-    /// Every variant there is.
+    /// All existing variants.
     pub fn all() -> Vec<Variant> {
         let mut all: Vec<Variant> = Vec::new();
         for kernel in [Kernel::Score, Kernel::Fill] {
@@ -399,7 +400,7 @@ impl Variant {
         }
     }
 
-    /// Tasks of a workgroup, at most.
+    /// Maximum number of tasks of a workgroup.
     pub fn pairs(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.pairs(),
@@ -407,12 +408,12 @@ impl Variant {
         }
     }
 
-    /// Whether the tile waits for the one above while both run.
+    /// Whether the tile waits for the tile above while both run.
     pub fn is_chained(&self) -> bool {
         matches!(self, Variant::Tile(tile) if tile.is_chained())
     }
 
-    /// Whether its tasks are stretches of a database.
+    /// Whether its tasks are ranges of a database.
     pub fn is_of_database(&self) -> bool {
         matches!(self, Variant::Tile(tile) if tile.is_of_database())
     }

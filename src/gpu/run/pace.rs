@@ -1,26 +1,25 @@
-//! How many cells make a good submission, learned from what the last ones took.
+//! The number of cells of a good submission, learned from the times of recent ones.
 
 use crate::terms::casts::whole_u64;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// How long a submission should take: long enough to be worth its overhead, short enough for every
-/// watchdog.
+/// Target time of a submission: long enough to be worth its overhead, short enough for every watchdog.
 const SUBMISSION: Duration = Duration::from_millis(100);
 
-/// The cells of submissions of one kind of work.
+/// Limits of the cells of submissions, for one kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct CellRange {
-    /// Before any submission has been timed.
+    /// Cells before any submission has been timed.
     pub first: u64,
     pub least: u64,
     pub most: u64,
-    /// A submission has at most this many times the cells of a job that was timed: one quick job proves little.
+    /// A submission has at most this many times the cells of a timed job, because one fast job proves little.
     pub growth: u64,
 }
 
-/// The cells that a submission should have. Threads that submit the same kind of work learn it together, or each
-/// would begin with small submissions.
+/// The number of cells that a submission should have. Threads that submit the same kind of work share it; otherwise
+/// each would begin with small submissions.
 #[derive(Debug)]
 pub struct Pace {
     cells: AtomicU64,
@@ -36,10 +35,11 @@ impl Pace {
         self.cells.load(Relaxed)
     }
 
-    /// Learns from a submission of these cells, in this many jobs, and the time that it took.
+    /// Learns from the time of a submission with this number of cells and jobs.
     ///
-    /// A small one that was slow does not prove that larger ones are: it did not fill the device. But the next of its
-    /// kind should take no more than four times what is wanted.
+    /// A slow submission that took less than a quarter of the target time proves little about larger submissions,
+    /// because it did not fill the device. It only limits the pace to four times the cells that would fit the target
+    /// time.
     pub fn learn(&self, (cells, jobs): (u64, u64), took: Duration) {
         let CellRange { least, most, growth, .. } = self.range;
         if cells < least / 2 {
@@ -68,7 +68,7 @@ mod tests {
         let ms = Duration::from_millis;
         pace.learn((FIRST, 1), ms(1));
         assert_eq!(pace.cells(), 4 * FIRST, "at most fourfold");
-        // Others that began with as many know no better.
+        // Others that began with the same number learn nothing new.
         pace.learn((FIRST, 1), ms(1));
         assert_eq!(pace.cells(), 4 * FIRST);
         pace.learn((4 * FIRST, 1), ms(50));

@@ -1,4 +1,4 @@
-//! What comes back from the device: outputs read in place, and the buffers that hold them.
+//! Transfers from the device: outputs that are read in place, and the buffers that hold them.
 
 use super::TIMES;
 use crate::gpu::buffers;
@@ -9,14 +9,14 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 
-/// Bytes of a device buffer that go to the host.
+/// A range of bytes of a device buffer to copy to the host.
 pub struct Transfer {
     pub from: wgpu::Buffer,
     pub start: u64,
     pub bytes: u64,
 }
 
-/// What a job leaves for the host: its transfers one behind the other, and room for time stamps behind them.
+/// The device side of a job's result: its consecutive transfers, followed by room for time stamps.
 pub struct Departure {
     transfers: Vec<Transfer>,
     readback: wgpu::Buffer,
@@ -24,7 +24,7 @@ pub struct Departure {
     sender: Sender<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// The same on the host's side.
+/// The host side of a job's result.
 pub struct Arrival {
     readback: wgpu::Buffer,
     bytes: u64,
@@ -47,7 +47,7 @@ impl Departure {
         Ok((departure, Arrival { readback, bytes, times_at, mapped, pool: Arc::clone(pool) }))
     }
 
-    /// Records the copies of what is to leave.
+    /// Records the copies of the transfers.
     pub fn record(&self, encoder: &mut wgpu::CommandEncoder) {
         let mut place = 0;
         for Transfer { from, start, bytes } in self.transfers.iter().filter(|transfer| transfer.bytes > 0) {
@@ -61,19 +61,19 @@ impl Departure {
         encoder.copy_buffer_to_buffer(stamps, 0, &self.readback, self.times_at, TIMES);
     }
 
-    /// Asks for it, as all that was submitted until now leaves it; `then` is done when it arrives.
+    /// Requests the mapping after all work that was submitted until now, and calls `then` when it is done.
     pub fn ask(self, then: impl FnOnce() + Send + 'static) {
         self.readback.slice(0..self.times_at + TIMES).map_async(wgpu::MapMode::Read, move |result| {
             then();
-            // The receiver is gone only when the work was given up.
+            // The receiver is gone only if the work was abandoned.
             let _ = self.sender.send(result);
         });
     }
 }
 
 impl Arrival {
-    /// Waits for it, and does something again and again meanwhile; what arrived, and the stamps of its submission if
-    /// the job led one and the device has a clock.
+    /// Waits for the result and calls a function repeatedly meanwhile. Returns the result, and the time stamps of the
+    /// submission if the job led it and the device has a clock.
     pub fn arrive(
         self,
         device: &Device,
@@ -93,28 +93,28 @@ impl Arrival {
     }
 }
 
-/// What a job left for the host, read where the device has mapped it: most of it is never looked at, so that
-/// a copy would cost more than the reading. Dropped, it gives its buffer back.
+/// The result of a job, read where the device has mapped it. Most of it is never read, so copying it would cost more
+/// than reading in place. Returns its buffer to the pool on drop.
 pub struct Readback {
     bytes: usize,
-    /// What holds them, and where it goes back to; `None` where there is nothing.
+    /// The mapped view, its buffer, and the pool to which the buffer returns; `None` if the result is empty.
     held: Option<(wgpu::BufferView, wgpu::Buffer, Arc<Pool>)>,
 }
 
 impl Readback {
-    /// The output of no work.
+    /// The result of no work.
     pub fn nothing() -> Readback {
         Readback { bytes: 0, held: None }
     }
 
-    /// Makes its first `bytes` all that [`Readback::as_ref`] shows.
+    /// Limits [`Readback::as_ref`] to the first `bytes`.
     pub fn cut(self, bytes: usize) -> Readback {
         let mut cut = self;
         cut.bytes = cut.bytes.min(bytes);
         cut
     }
 
-    /// Bytes from its beginning, whatever was cut.
+    /// Bytes at a range of the whole result, regardless of [`Readback::cut`].
     pub fn behind(&self, bytes: Range<usize>) -> &[u8] {
         self.held.as_ref().map_or(&[], |(view, ..)| &view[bytes])
     }
@@ -136,21 +136,22 @@ impl Drop for Readback {
     }
 }
 
-/// Time stamps lie at a multiple of this.
+/// Alignment of time stamps in bytes.
 const TIMES_AT: u64 = 256;
 
 /// Readback buffers that are not in use.
 #[derive(Default)]
 pub struct Pool(Mutex<Vec<wgpu::Buffer>>);
 
-/// Bytes of readback buffers that are kept for later, at most.
+/// Maximum number of bytes of readback buffers that are kept for later.
 const POOLED: u64 = 128 << 20;
-/// A buffer is not taken for less than this part of it, nor for less than this many bytes: others may need it more.
+/// Limits for reusing a larger buffer: it may have at most this many times the requested bytes, or this many bytes.
+/// Other jobs may need larger buffers more.
 const LEAST_PART: u64 = 4;
 const SMALL: u64 = 1 << 20;
 
 impl Pool {
-    /// A buffer of at least `bytes`, the smallest there is or a new one.
+    /// A buffer of at least `bytes`: the smallest suitable one, or a new one.
     pub fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
         if let Ok(mut free) = self.0.lock() {
             let sizes = bytes..=(LEAST_PART * bytes).max(SMALL);
@@ -160,14 +161,14 @@ impl Pool {
             }
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        // A little room, so that the next job of about this size fits too.
+        // With some spare room, so that the next job of similar size fits too.
         buffers::create(device, "readback", usage, (bytes + bytes / 8).next_multiple_of(1 << 16))
     }
 
     fn put(&self, buffer: wgpu::Buffer) {
         if let Ok(mut free) = self.0.lock() {
             free.push(buffer);
-            // Those that have waited longest go first.
+            // The buffers that have waited longest are freed first.
             let mut bytes: u64 = free.iter().map(wgpu::Buffer::size).sum();
             while bytes > POOLED {
                 bytes -= free.remove(0).size();

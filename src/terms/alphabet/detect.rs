@@ -1,43 +1,45 @@
-//! Telling DNA from proteins by their letters.
+//! Distinguishes DNA from proteins by their residues.
 //!
-//! 14 of the 20 amino acids have letters that are IUPAC codes of nucleotides as well. The other six (E, F, I, L, P and Q)
-//! make up a third of the residues of proteins, so that of random proteins with 20 residues one in 5,000 has none of them.
-//! Of those that have none, a third of the residues are A, C, G or T on average. Degenerate primers and consensus
+//! 14 of the 20 amino acids share their characters with IUPAC codes of nucleotides. The other six (E, F, I, L, P and Q)
+//! make up a third of the residues of proteins, so that only one in 5,000 random proteins with 20 residues has none of
+//! them. In those that have none, a third of the residues are A, C, G or T on average. Degenerate primers and consensus
 //! sequences have more than half.
 
 use super::Alphabet;
 
-/// Fewer letters leave the alphabet open, unless one of them is a letter of proteins only: GATTACA is a peptide as well.
+/// With fewer residues the alphabet is uncertain, unless one of them occurs only in proteins: GATTACA is a peptide as
+/// well.
 const TELLING_LETTERS: usize = 20;
-/// As many letters tell DNA if all of them are bases, and of [`TELLING_BASES`] kinds: GAGAGAGAGA is a peptide as well.
+/// This many residues suffice for DNA if all of them are bases, and of at least [`TELLING_BASES`] kinds: GAGAGAGAGA is
+/// a peptide as well.
 const FEW_TELLING_LETTERS: usize = 10;
 const TELLING_BASES: u32 = 3;
 
-/// What the letters of some sequences suggest.
+/// The alphabet that the residues of some sequences suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suggested {
     pub alphabet: Alphabet,
-    /// Whether the letters leave no doubt.
+    /// Whether the residues leave no doubt.
     pub is_certain: bool,
 }
 
-/// Numbers of letters of each kind.
+/// Number of residues of each kind.
 #[derive(Default)]
 struct Kinds {
     /// A, C, G, T and U.
     bases: usize,
-    /// A bit for each of A, C, G and T that there is.
+    /// One bit for each of A, C, G and T that occurs.
     seen: u8,
     /// N.
     any: usize,
     /// Other IUPAC codes of nucleotides.
     codes: usize,
-    /// Letters of proteins only.
+    /// Residues that occur only in proteins.
     residues: usize,
 }
 
 impl Kinds {
-    /// Counts letters. Other bytes, such as gap characters, say nothing.
+    /// Counts residues. Other bytes, such as gap characters, are ignored.
     fn of(letters: &[u8]) -> Kinds {
         let mut kinds = Kinds::default();
         for letter in letters.iter().map(u8::to_ascii_uppercase) {
@@ -64,7 +66,7 @@ impl Kinds {
             self.bases == all && all >= FEW_TELLING_LETTERS && self.seen.count_ones() >= TELLING_BASES;
         let is_dna = match self.residues {
             0 => has_at_least(5),
-            // A stray letter in DNA, which its reader then names.
+            // A stray character in DNA, which the reader then reports.
             _ => is_long && has_at_least(9),
         };
         let is_certain = self.residues > 0 || is_dna && (is_long || are_bases);
@@ -74,15 +76,15 @@ impl Kinds {
 }
 
 impl Alphabet {
-    /// The alphabet that `letters` suggest. They are DNA if all of them are IUPAC codes of nucleotides and at least half
-    /// of those other than N are A, C, G, T or U, or if there are 20 or more and at least nine in ten are. `None` if there
-    /// are no letters.
+    /// The alphabet that `letters` suggest. They are DNA if all of them are IUPAC codes of nucleotides and at least
+    /// half of those other than N are A, C, G, T or U, or if there are at least 20 and at least nine in ten are. `None`
+    /// if there are no residues.
     pub fn detect(letters: &[u8]) -> Option<Alphabet> {
         Alphabet::suggested(letters).map(|suggested| suggested.alphabet)
     }
 
-    /// The same if the letters leave no doubt: one of them is a letter of proteins only, or they suggest DNA and are 20 or
-    /// more, or 10 or more of A, C, G, T and U alone, at least three of these.
+    /// Like [`Alphabet::detect`], but only if there is no doubt: one of the residues occurs only in proteins, or they
+    /// suggest DNA and number at least 20, or at least 10 if all are A, C, G, T or U, of at least three kinds.
     ///
     /// ```
     /// use swalign::Alphabet;
@@ -96,7 +98,7 @@ impl Alphabet {
         suggested.map(|suggested| suggested.alphabet)
     }
 
-    /// What `letters` suggest; `None` if there are none.
+    /// The alphabet that `letters` suggest, or `None` if there are no residues.
     #[doc(hidden)]
     pub fn suggested(letters: &[u8]) -> Option<Suggested> {
         Kinds::of(letters).suggested()
@@ -126,14 +128,15 @@ mod tests {
             ("GAGAGAGAGAGAGAGAGAGA", dna(true)),
             ("ACGTACGTACGTACGTACN", dna(false)),
             ("ACGTACGTACGTACGTACNN", dna(true)),
-            // Half of the letters other than N are bases, and one less than half.
+            // Half of the residues other than N are bases, and one less than half.
             ("ACGTRYSWACGTRYSWNNNN", dna(true)),
             ("ACGTRYSWACGRRYSWNNNN", protein(false)),
             ("RYKMRYKM", protein(false)),
             ("RYKMRYKMRYKMRYKMRYKM", protein(false)),
             ("MKVLAAGIT", protein(true)),
             ("GATTACAL", protein(true)),
-            // A stray letter of proteins among 19 and 18 bases of 20 letters, and among fewer than 20 letters.
+            // Residues that occur only in proteins, among 19 and 18 bases of 20 residues, and among fewer than 20
+            // residues.
             ("ACGTACGTACGTACGTACGX", dna(true)),
             ("ACGTACGTACGTACGTACXX", dna(true)),
             ("ACGTACGTACGTACGTAXXX", protein(true)),
@@ -143,7 +146,8 @@ mod tests {
         }
     }
 
-    /// Proteins of random residues, by their shares in UniProt in thousandths: fewer than 1 in 1,000 pass for DNA.
+    /// Random proteins, by the frequencies of residues in UniProt in thousandths: fewer than 1 in 1,000 are taken for
+    /// DNA.
     #[test]
     fn random_proteins_are_rarely_taken_for_dna() {
         let shares = b"A83R55N41D55C14Q39E67G71H23I59L97K58M24F39P47S66T53W11Y29V69";

@@ -1,4 +1,4 @@
-//! The allocator of the command. Without memory it ends the process with a message.
+//! The allocator of the command. It ends the process with a message if memory is exhausted.
 
 use super::handles_it;
 use crate::terms::casts::to_usize;
@@ -15,7 +15,7 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The exit code of a process without memory.
+/// Exit code if memory is exhausted.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(1);
 /// Whether some thread is ending the process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
@@ -23,45 +23,48 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 /// Called before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
 
-/// The system's allocator, for programs. Without memory it ends the process.
+/// The system's allocator, for programs. It ends the process if memory is exhausted.
 pub struct Allocator;
 
-/// From now on a process without memory ends with `code` instead of 1.
+/// Sets the exit code for exhausted memory, which is 1 by default.
 pub fn exit_with(code: u8) {
     EXIT_CODE.store(code.into(), Ordering::Relaxed);
 }
 
-/// From now on `last` is called before a process without memory ends. It must wait for no other thread.
+/// Sets a function that is called before the process ends because memory is exhausted. It must not wait for other
+/// threads.
 pub fn before_the_end(last: fn()) {
     let _ = LAST.set(last);
 }
 
-// SAFETY: all calls go to the system's allocator unchanged, and its answers come back unchanged. A process that ends
-// instead of an answer breaks no promise of the trait.
+// SAFETY: all calls are passed to the system's allocator unchanged, and its results are returned unchanged. Ending the
+// process instead of returning breaks no requirement of the trait.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises a layout of some bytes, which is all that the system's `alloc` wants.
+        // SAFETY: the caller guarantees a layout of nonzero size, which is all that the system's `alloc` requires.
         had(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises a layout of some bytes, which is all that the system's `alloc_zeroed` wants.
+        // SAFETY: the caller guarantees a layout of nonzero size, which is all that the system's `alloc_zeroed`
+        // requires.
         had(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: `memory` came from the system's allocator with this layout, since this one passes all calls on; that
-        // `size` is not 0 and fits is the caller's promise.
+        // SAFETY: `memory` came from the system's allocator with this layout, because this allocator passes on all
+        // calls; the caller guarantees that `size` is not 0 and fits.
         had(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: `memory` came from the system's allocator with this layout, since this one passes all calls on.
+        // SAFETY: `memory` came from the system's allocator with this layout, because this allocator passes on all
+        // calls.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-/// The memory of `size` bytes that the system gave.
+/// Returns the memory of `size` bytes that the system allocated.
 #[inline]
 fn had(memory: *mut u8, size: usize) -> *mut u8 {
     if memory.is_null() && !handles_it() {
@@ -70,11 +73,11 @@ fn had(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-/// Says that `size` bytes could not be had, and ends the process.
+/// Reports that `size` bytes could not be allocated, and ends the process.
 #[cold]
 fn end(size: usize) {
     let code = EXIT_CODE.load(Ordering::Relaxed);
-    // `LAST` may want memory, too.
+    // `LAST` may allocate memory, too.
     if ENDS.try_with(Cell::get).unwrap_or(true) {
         exit(code);
     }
@@ -110,7 +113,7 @@ fn say(message: &[u8]) {
     let _ = io::stderr().write_all(message);
 }
 
-/// Ends the process at once: other threads are in the middle of their work.
+/// Ends the process immediately, because other threads are still running.
 #[cfg(unix)]
 fn exit(code: i32) -> ! {
     signal_hook::low_level::exit(code)

@@ -47,7 +47,7 @@ pub enum Column {
     Masked,
 }
 
-/// All columns, their names, BLAST's longer names (`-outfmt 7`) or again theirs, and what they hold.
+/// All columns, with their names, BLAST's longer names (`-outfmt 7`) or the same names again, and descriptions.
 const ALL: [(Column, &str, &str, &str); 42] = [
     (Column::Qseqid, "qseqid", "query id", "the query's name"),
     (Column::Qaccver, "qaccver", "query acc.ver", "the same, as BLAST's standard columns have it"),
@@ -109,7 +109,7 @@ const ALL: [(Column, &str, &str, &str); 42] = [
 ];
 
 impl Column {
-    /// BLAST's twelve.
+    /// The twelve columns of BLAST.
     pub const STANDARD: [Column; 12] = [
         Column::Qaccver,
         Column::Saccver,
@@ -125,12 +125,12 @@ impl Column {
         Column::Bitscore,
     ];
 
-    /// The names of all columns, and what they hold.
+    /// The names of all columns, with descriptions.
     pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
         ALL.iter().map(|(_, name, _, about)| (*name, *about))
     }
 
-    /// Its name.
+    /// Its name in options.
     pub fn name(self) -> &'static str {
         ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, name, ..)| name)
     }
@@ -188,8 +188,8 @@ impl Column {
         ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, _, name, _)| name)
     }
 
-    /// The columns of names that are separated by commas; `std` are the twelve standard ones. The error is the name that
-    /// is none.
+    /// Parses comma-separated column names; `std` stands for the twelve standard columns. The error is the first
+    /// unknown name.
     pub fn parse(names: &str) -> Result<Vec<Column>, String> {
         let mut columns = Vec::new();
         for name in names.split([',', ' ']).filter(|name| !name.is_empty()) {

@@ -1,38 +1,38 @@
-//! What `swalign dedup` is asked to do.
+//! Options of `swalign dedup`.
 
 use crate::terms::alphabet::Alphabet;
 use std::path::PathBuf;
 
-/// What `swalign dedup` is asked to do, all choices made.
+/// Options of `swalign dedup`, all resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DedupOptions {
     /// `-` is stdin, but only once.
     pub reads: Vec<PathBuf>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
-    /// The output is packed into blocks of bgzf.
+    /// The output is compressed into bgzf blocks.
     pub is_packed: bool,
-    /// Which record is in which set.
+    /// The file for a table that assigns records to sets.
     pub table: Option<PathBuf>,
     pub is_table_packed: bool,
-    /// `None` is that of the first file.
+    /// `None` is the format of the first file.
     pub format: Option<ReadFormat>,
     /// `None` detects it from the first file.
     pub alphabet: Option<Alphabet>,
-    /// Gap characters of FASTA are left out.
+    /// Gap characters of FASTA are removed.
     pub removes_gaps: bool,
-    /// A sequence and its reverse complement are one.
+    /// A sequence and its reverse complement count as equal.
     pub both_strands: bool,
     pub by: DedupBy,
-    /// Names say how many reads a record stands for.
+    /// Names of records contain the number of reads that they represent.
     pub size_in: bool,
-    /// Names get the number of reads of their set.
+    /// Writes the number of reads of each set into its name.
     pub size_out: bool,
-    /// Reads of a set that is written, at least.
+    /// Minimum number of reads of a set that is written.
     pub min_size: u64,
     /// Host threads; at least 1.
     pub threads: usize,
-    /// 0 quiet, 1 normal, 2 verbose.
+    /// 0: quiet, 1: normal, 2: verbose.
     pub verbosity: u8,
 }
 
@@ -43,11 +43,11 @@ pub enum ReadFormat {
     Fastq,
 }
 
-/// Which sequences are in one set.
+/// Which sequences belong to one set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DedupBy {
-    /// Equal ones.
+    /// Equal sequences.
     Whole,
-    /// A sequence and what begins it.
+    /// A sequence and its prefixes.
     Prefix,
 }

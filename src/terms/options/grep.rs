@@ -1,14 +1,14 @@
-//! What `swalign grep` is asked to do.
+//! Options of `swalign grep`.
 
 use std::path::PathBuf;
 
-/// What `swalign grep` is asked to do, all choices made.
+/// Options of `swalign grep`, all resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepOptions {
     pub patterns: Vec<GrepPatterns>,
     /// Any bytes; `-` is stdin.
     pub texts: Vec<PathBuf>,
-    /// Whether gzip files are unpacked.
+    /// Whether gzip files are decompressed.
     pub unzips: bool,
     /// Maximum number of edits of a match.
     pub max_edits: u32,
@@ -16,16 +16,16 @@ pub struct GrepOptions {
     pub indels: bool,
     /// Every character of a pattern stands for itself.
     pub literal: bool,
-    /// Upper case is lower case.
+    /// Case is ignored.
     pub any_case: bool,
-    /// The lines that do not match.
+    /// Reports the lines that do not match.
     pub invert: bool,
     /// Only occurrences with no letter, digit or `_` beside them.
     pub whole_words: bool,
     pub place: GrepPlace,
-    /// Names of files before lines.
+    /// Writes the file name before each line.
     pub names: bool,
-    /// Numbers before lines.
+    /// Writes the line number before each line.
     pub numbers: bool,
     pub output: GrepOutput,
     /// Maximum number of lines per file.
@@ -37,7 +37,7 @@ pub struct GrepOptions {
     pub threads: usize,
 }
 
-/// Where patterns come from, one a line.
+/// The source of the patterns, one per line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrepPatterns {
     Text(Vec<u8>),
@@ -45,20 +45,20 @@ pub enum GrepPatterns {
     File(PathBuf),
 }
 
-/// Where in a line a pattern may stand.
+/// Where in a line a pattern must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrepPlace {
     Anywhere,
     /// The line begins with it.
     Start,
-    /// It is the line.
+    /// It is the whole line.
     Line,
 }
 
-/// What scans lines.
+/// The device that scans lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrepDevice {
-    /// The cores, with an instruction set by name or the best that they have.
+    /// The CPU cores, with an instruction set by name or their best.
     Cpu(Option<String>),
     /// One GPU, by name or the best.
     Gpu(Option<String>),
@@ -66,18 +66,18 @@ pub enum GrepDevice {
     Plain,
 }
 
-/// What `swalign grep` writes.
+/// The output of `swalign grep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrepOutput {
     Lines,
-    /// What matches in them, without what stands around it.
+    /// Only the matching parts of lines.
     Stretches,
-    /// How many, of each file.
+    /// The number of matching lines of each file.
     Count,
-    /// How often each pattern occurs, in all files.
+    /// The number of occurrences of each pattern in all files.
     Table,
-    /// Files that have some.
+    /// Files with matching lines.
     Names,
-    /// Only whether there are some.
+    /// Nothing; only whether there are matching lines.
     Nothing,
 }

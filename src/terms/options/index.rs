@@ -1,4 +1,4 @@
-//! What `swalign index` is asked to do.
+//! Options of `swalign index`.
 
 use crate::terms::alphabet::Alphabet;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Extension of a database, appended to the name of its FASTA file.
 pub const DATABASE_EXTENSION: &str = ".swdb";
 
-/// A run of `swalign index`.
+/// Options of `swalign index`, all resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexOptions {
     /// The references; `-` is stdin.
@@ -17,12 +17,12 @@ pub struct IndexOptions {
     pub alphabet: Option<Alphabet>,
     /// Lower-case residues become N, or X in proteins.
     pub masks_lower_case: bool,
-    /// Gap characters of FASTA are left out.
+    /// Gap characters of FASTA are removed.
     pub removes_gaps: bool,
     /// The references may be FASTQ.
     pub reads_as_reference: bool,
     /// Host threads; at least 1.
     pub threads: usize,
-    /// 0 quiet, 1 normal.
+    /// 0: quiet, 1: normal.
     pub verbosity: u8,
 }

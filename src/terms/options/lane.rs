@@ -27,14 +27,14 @@ impl Lane {
         [&*self.reads].into_iter().chain(self.mate_file())
     }
 
-    /// What messages call the lane: the ID of its read group, or its file.
+    /// Name of the lane in messages: the ID of its read group, or its file.
     pub fn name(&self) -> String {
         let file = || self.reads.display().to_string();
         self.read_group.as_ref().map_or_else(file, |group| group.id().to_string())
     }
 }
 
-/// Whether a file of reads can be opened. A pipe, which can be opened only once, stays closed.
+/// Checks whether a file of reads can be opened. A pipe, which can be opened only once, is not opened.
 pub fn try_open(path: &Path) -> io::Result<()> {
     match fs::metadata(path)?.is_file() {
         true => File::open(path).map(drop),

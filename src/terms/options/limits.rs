@@ -1,14 +1,14 @@
 //! Which hits of a query are reported, and in which order.
 
-/// How many hits of a query are reported. A hit must be within all three.
+/// Limits on the reported hits of a query. A hit must meet all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     pub max_hits: usize,
-    /// Targets with a hit.
+    /// Maximum number of targets with a hit.
     pub max_targets: usize,
-    /// Hits on one target.
+    /// Maximum number of hits on one target.
     pub max_per_target: usize,
-    /// Beyond the limits, hits that score as much as the last one are reported as well.
+    /// Whether to report hits beyond the limits that score the same as the last hit.
     pub keeps_ties: bool,
     /// Minimum identity of a hit, in percent.
     pub identity: f64,
@@ -17,50 +17,51 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Default of the minimum coverage, in percent, for hits that are ranked by identity. Of alignments that may be any
-    /// part of the query, the shortest have the highest identities.
+    /// Default of the minimum coverage, in percent, for hits that are ranked by identity. If alignments may cover any
+    /// part of the query, the shortest alignments have the highest identities.
     pub const FLOOR_OF_IDENTITY: f64 = 80.0;
 
-    /// A limit on the number of hits only.
+    /// Limits only the number of hits.
     pub fn records(max_hits: usize) -> Limits {
         let (max_targets, max_per_target) = (usize::MAX, usize::MAX);
         Limits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
     }
 
-    /// Those by which a part of the references has all hits that these let in of all references. Where targets are counted,
-    /// hits on those that are none of the whole's may not take the room of others (docs/algorithm.md, section 6).
+    /// The limits for a part of the references, which keep all hits that these limits keep for all references. If
+    /// targets are counted, the part has no limit on hits: targets that are not among the reported ones of the whole
+    /// run must not displace others (docs/algorithm.md, section 6).
     pub fn of_ref_part(self) -> Limits {
         let counts_targets = self.max_targets < usize::MAX || self.max_per_target < usize::MAX;
         Limits { max_hits: if counts_targets { usize::MAX } else { self.max_hits }, ..self }
     }
 }
 
-/// Which of a read's equal best hits is reported first.
+/// Which of a read's best hits of equal score is reported first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TieRule {
-    /// The one on the forward strand, then on the first reference, then at the first position.
+    /// The hit on the forward strand, then on the first reference, then at the first position.
     #[default]
     First,
-    /// The one that a hash of the read's name chooses.
+    /// The hit that a hash of the read's name selects.
     Hash,
 }
 
-/// Where alignments to read are shown.
+/// Layout of alignments as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageOptions {
-    /// In columns.
+    /// Width in columns.
     pub width: usize,
     pub colour: bool,
 }
 
-/// No terminal.
+/// The layout for an output that is not a terminal.
 impl Default for PageOptions {
     fn default() -> PageOptions {
         PageOptions { width: 80, colour: false }
     }
 }
 
-/// What decides the order of a query's hits. Equal ones keep the order of their scores.
+/// The sort key of a query's hits. Hits with equal keys keep the order of their scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rank {
     /// The E-value of the score, as in BLAST, the lowest first.
@@ -73,35 +74,37 @@ pub enum Rank {
     Identity,
 }
 
-/// What is masked.
+/// Stretches that are masked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mask {
     #[default]
     None,
-    /// Low-complexity stretches of queries and targets, softly: a hit must score enough without them, and is reported whole.
+    /// Low-complexity stretches of queries and targets, softly: a hit must score enough without them, but is reported
+    /// whole.
     Low,
-    /// Low-complexity stretches of queries, which score as N, or X of proteins.
+    /// Low-complexity stretches of queries, which score as N, or X in proteins.
     Hard,
 }
 
-/// The five usual definitions of identity, numbered as vsearch has them (`--iddef`).
+/// The five usual definitions of identity, numbered as in vsearch (`--iddef`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdentityDefinition {
     /// 0, CD-HIT's: relative to the length of the shorter sequence.
     Shorter,
-    /// 1: of all columns of the alignment, gaps at its ends as well.
+    /// 1: relative to all columns of the alignment, including gaps at its ends.
     Columns,
-    /// 2: of all columns but, of a global alignment, gaps at its ends; BLAST's of a local alignment.
+    /// 2: relative to all columns except, in a global alignment, gaps at its ends; BLAST's for a local alignment.
     #[default]
     Inner,
-    /// 3, the Marine Biological Laboratory's: without mismatches and gaps, each gap counting once, of the longer sequence.
+    /// 3, the Marine Biological Laboratory's: 1 - (mismatches + gaps) / (length of the longer sequence). Each gap
+    /// counts once.
     Longer,
-    /// 4: as 1.
+    /// 4: the same as 1.
     Blast,
 }
 
 impl IdentityDefinition {
-    /// The definition of a number.
+    /// The definition with this number.
     pub fn numbered(number: u8) -> Option<IdentityDefinition> {
         use IdentityDefinition::{Blast, Columns, Inner, Longer, Shorter};
         [Shorter, Columns, Inner, Longer, Blast].get(usize::from(number)).copied()

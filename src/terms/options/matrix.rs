@@ -1,4 +1,4 @@
-//! What `swalign all --format matrix` is asked to do.
+//! Options of `swalign all --format matrix`.
 
 use super::Options;
 
@@ -11,7 +11,7 @@ pub enum MatrixValues {
     Identity,
 }
 
-/// A run of `swalign all` that writes a matrix.
+/// Options of a run of `swalign all` that writes a matrix.
 #[derive(Clone, Debug)]
 pub struct MatrixOptions {
     /// The alignment options, with inputs and output.

@@ -5,15 +5,15 @@ use std::path::Path;
 /// Example of a read group, for errors.
 const EXAMPLE: &str = r"'@RG\tID:run1\tSM:sample1'";
 
-/// An `@RG` line that SAM can hold.
+/// An `@RG` line that is valid in SAM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadGroup {
-    /// `@RG`, a tab, `ID:` and the rest, without a line's end.
+    /// `@RG`, a tab, `ID:` and the rest, without a line ending.
     line: String,
 }
 
 impl ReadGroup {
-    /// Reads bwa's form of a read group, with tabs real or written `\t`. The error is the remedy.
+    /// Parses a read group in bwa's form, with actual tabs or `\t`. The error is the remedy.
     pub fn parse(text: &str) -> Result<ReadGroup, String> {
         let line = text.replace("\\t", "\t");
         let mut fields = line.split('\t');
@@ -42,7 +42,7 @@ impl ReadGroup {
         ReadGroup { line: fields.fold("@RG".to_string(), |line, field| line + &field) }
     }
 
-    /// A read group called like files of reads: by what the names of two files of mates have in common, or by the name of
+    /// A read group named after files of reads: by the common prefix of the names of two mate files, or by the name of
     /// one file, without extensions.
     pub fn of_files<'a>(files: impl IntoIterator<Item = &'a Path>) -> ReadGroup {
         let names: Vec<String> = files.into_iter().map(stem).collect();
@@ -58,17 +58,17 @@ impl ReadGroup {
         ReadGroup::of_fields([("ID", if id.is_empty() { "reads" } else { &*id })])
     }
 
-    /// The line of the header, ID first, without its end.
+    /// The header line, ID first, without a line ending.
     pub fn line(&self) -> &str {
         &self.line
     }
 
-    /// What records call it.
+    /// The ID, to which records refer.
     pub fn id(&self) -> &str {
         self.field("ID:").unwrap_or_default()
     }
 
-    /// The sample, if it is named.
+    /// The sample, if it has one.
     pub fn sample(&self) -> Option<&str> {
         self.field("SM:")
     }
@@ -90,7 +90,7 @@ fn stem(path: &Path) -> String {
     stem.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// What two names begin with, without the R of R1 and R2 and without separators at its end.
+/// The common prefix of two names, without the R of R1 and R2 and without trailing separators.
 fn common_prefix<'a>(one: &'a str, other: &str) -> &'a str {
     let equal = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
     let common = &one[..equal.map(|(letter, _)| letter.len_utf8()).sum()];

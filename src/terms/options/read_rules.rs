@@ -3,13 +3,13 @@
 /// How records are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadRules {
-    /// Names may hold what SAM forbids, and those of references may repeat.
+    /// Names may contain characters that SAM forbids, and those of references may repeat.
     pub any_names: bool,
     /// Lower-case residues become N, or X in proteins.
     pub masks_lower_case: bool,
-    /// Whole header lines of references are kept beside their names.
+    /// Whole header lines of references are kept in addition to their names.
     pub keeps_titles: bool,
-    /// Gap characters of FASTA are left out.
+    /// Gap characters of FASTA are removed.
     pub removes_gaps: bool,
     /// SAM tags in the comments of header lines are kept, except for the read group if the output has one.
     pub keeps_tags: bool,

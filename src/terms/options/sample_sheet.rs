@@ -16,10 +16,10 @@ const GROUP: [&str; 5] = ["ID", "SM", "LB", "PL", "PU"];
 const READS: &str = "reads1";
 const MATES: &str = "reads2";
 
-/// Why a sample sheet is refused.
+/// Why a sample sheet is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetFault {
-    /// From 1.
+    /// Line number, from 1.
     pub line: usize,
     pub column: Option<String>,
     pub problem: String,

@@ -1,4 +1,4 @@
-//! The scoring of a run: presets, and what overrides their numbers.
+//! The scoring of a run: presets, and options that override their numbers.
 
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Place, Result};
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// A matrix file has no more bytes.
+/// Maximum size of a matrix file in bytes.
 const MATRIX_BYTES: usize = 1 << 20;
 
-/// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
+/// Scoring options; [`ScoringChoice::resolve`] fills in the missing ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoringChoice {
     pub preset: Option<Preset>,
@@ -26,9 +26,9 @@ pub struct ScoringChoice {
 /// Named sets of scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// 1/4/6/1, bwa mem's without its clipping penalty; the default for DNA.
+    /// 1/4/6/1, as bwa mem without its clipping penalty; the default for DNA.
     Short,
-    /// 2/4/4/2, minimap2's without its second gap piece (24/1).
+    /// 2/4/4/2, as minimap2 without its second gap piece (24/1).
     Long,
     /// 2/3/5/2.
     Blastn,
@@ -39,7 +39,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// match, mismatch, gap open, gap extend; the first two are unused with a matrix.
+    /// Match, mismatch, gap open, gap extend. The first two are unused with a matrix.
     fn numbers(self) -> (i32, i32, i32, i32) {
         match self {
             Preset::Short => (1, 4, 6, 1),
@@ -52,7 +52,7 @@ impl Preset {
 }
 
 impl ScoringChoice {
-    /// The alphabet that the options are for: match, mismatch and the presets of DNA, or a matrix of proteins by its name.
+    /// The alphabet that the options imply: DNA by match, mismatch or its presets, or proteins by the name of a matrix.
     pub fn alphabet(&self) -> Option<Alphabet> {
         let is_protein = self.preset == Some(Preset::Protein)
             || self.matrix.as_deref().is_some_and(|name| Matrix::named(name).is_some());
@@ -65,8 +65,8 @@ impl ScoringChoice {
         }
     }
 
-    /// Fills in the scoring for `alphabet`. An explicit number overrides that of the preset, and an explicit preset that of
-    /// the alphabet. A built-in matrix brings gap costs of its own.
+    /// Resolves the scoring for `alphabet`. An explicit number overrides that of the preset, and an explicit preset
+    /// overrides that of the alphabet. A built-in matrix brings its own gap costs.
     pub fn resolve(&self, alphabet: Alphabet) -> Result<Scoring> {
         let preset = match (self.preset, alphabet) {
             (Some(Preset::Protein), Alphabet::Dna) => {
@@ -117,11 +117,10 @@ impl ScoringChoice {
     }
 }
 
-/// The least score where any counts, as it does in modes other than local when none is asked for.
+/// The minimum score that admits any alignment, the default in modes other than local.
 pub const ANY_SCORE: i32 = i32::MIN + 1;
 
-/// The least score that is a hit when none is asked for: 20 matches, or 60 with a matrix
-/// (docs/algorithm.md says why).
+/// The default minimum score of a hit: 20 matches, or 60 with a matrix (docs/algorithm.md explains why).
 pub fn default_min_score(scoring: &Scoring) -> i32 {
     match scoring.substitution {
         _ if !scoring.mode.is_local() => ANY_SCORE,
@@ -130,11 +129,11 @@ pub fn default_min_score(scoring: &Scoring) -> i32 {
     }
 }
 
-/// Bases of the exact run that a hit of the second tier contains by default, as of bwa's seeds.
+/// Default length of the exact run that a hit of the second tier contains, in bases, as for bwa's seeds.
 pub const ANCHOR: u32 = 19;
 
-/// Matches that pay for one more residue of a gap, at most, in a run with two tiers: with more, the window of a read could be a whole
-/// chromosome.
+/// Maximum number of matches that pay for one more residue of a gap, in a run with two tiers: with more, the window of
+/// a read could be a whole chromosome.
 const CHEAPEST_GAP: i64 = 8;
 
 /// The minimum score of the second tier: 30 matches, as in bwa. `None` if a run with this scoring has one tier.
@@ -151,8 +150,8 @@ pub fn anchored_score(scoring: &Scoring) -> Option<i32> {
     }
 }
 
-/// The fall of the running score that cuts a path when none is asked for: 200 matches, which is minimap2's 400 under its scores, and
-/// 100 matches for the preset short. None without matches to count in.
+/// The default of the fall of the running score that cuts a path: 200 matches, which is minimap2's 400 with its scores,
+/// and 100 matches for the preset short. `None` for scorings without a match score.
 pub fn default_drop(scoring: &Scoring, preset: Option<Preset>) -> i32 {
     match scoring.substitution {
         Substitution::Equal { match_, .. } if scoring.mode.is_local() => {
@@ -162,8 +161,8 @@ pub fn default_drop(scoring: &Scoring, preset: Option<Preset>) -> i32 {
     }
 }
 
-/// The best possible score below which a query counts as short in lists of hits, so that E-values alone decide: that of
-/// 30 bases, BLAST's limit for its task `blastn-short`.
+/// The maximum possible score below which a query counts as short in lists of hits, so that only E-values decide: that
+/// of 30 bases, BLAST's limit for its task `blastn-short`.
 pub fn short_score(scoring: &Scoring) -> Option<i32> {
     match scoring.substitution {
         Substitution::Equal { match_, .. } => Some(30 * match_),
@@ -171,8 +170,8 @@ pub fn short_score(scoring: &Scoring) -> Option<i32> {
     }
 }
 
-/// The least score of a supplementary hit when none is asked for, where hits score `min_score`: twice what hits score by
-/// default, which is minimap2's 80 under its scores.
+/// The default minimum score of a supplementary hit if hits have the minimum score `min_score`: twice the default
+/// minimum score, which is minimap2's 80 with its scores.
 pub fn default_split_score(scoring: &Scoring, min_score: i32) -> i32 {
     (2 * default_min_score(scoring)).max(min_score)
 }
@@ -212,7 +211,7 @@ fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {
     })
 }
 
-/// The bytes of a file. A file may have no end, so of a longer one than [`MATRIX_BYTES`] only one byte more is read.
+/// Reads the bytes of a file. A file may have no end, so at most one byte more than [`MATRIX_BYTES`] is read.
 fn read_matrix(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MATRIX_BYTES as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,71 +1,71 @@
-//! What `swalign search` is asked to do.
+//! Options of `swalign search`.
 
 use super::{Circular, PageOptions, ReadRules, SearchColumn, Share};
 use crate::terms::alignment::Strands;
 use std::path::{Path, PathBuf};
 
-/// What `swalign search` is asked to do, all choices made.
+/// Options of `swalign search`, all resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
     pub patterns: PatternSource,
     /// FASTA or FASTQ; `-` is stdin.
     pub texts: Vec<PathBuf>,
-    /// Which texts are circles.
+    /// Which texts are circular.
     pub circular: Circular,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
     /// Maximum number of edits of a hit.
     pub max_edits: u32,
-    /// Edits for each letter of a pattern, in millionths, instead of `max_edits`.
+    /// Edits per base of a pattern, in millionths, instead of `max_edits`.
     pub edits_by_rate: Option<u32>,
     /// Whether insertions and deletions are edits.
     pub indels: bool,
-    /// Most insertions, deletions, substitutions, and insertions and deletions together, where one of them is below
-    /// `max_edits`.
+    /// Maximum numbers of insertions, of deletions, of substitutions, and of insertions and deletions together, if one
+    /// of them is below `max_edits`.
     pub limits: Option<[u32; 4]>,
     /// The PAM next to a hit.
     pub pam: Option<PamChoice>,
-    /// Gap characters of FASTA are left out.
+    /// Gap characters of FASTA are removed.
     pub removes_gaps: bool,
-    /// Pairs of hits instead of hits.
+    /// Joins hits to amplicons, which are reported instead.
     pub amplicons: Option<AmpliconChoice>,
     pub strands: Strands,
-    /// Every end, and not only local minima of the edits.
+    /// Reports every end, not only local minima of the edits.
     pub every_end: bool,
-    /// Only the fewest edits of a text.
+    /// Reports only the hits with the fewest edits of a text.
     pub best: bool,
-    /// Only the first hit of a text.
+    /// Reports only the first hit of a text.
     pub first: bool,
-    /// The texts without a hit, instead of hits.
+    /// Reports the texts without a hit, instead of hits.
     pub invert: bool,
     pub format: SearchFormat,
     /// Columns of the table.
     pub columns: Vec<SearchColumn>,
-    /// Whether alignments are shown in the pattern's orientation, and not in the text's.
+    /// Whether alignments are shown in the pattern's orientation instead of the text's.
     pub as_pattern: bool,
-    /// A table with a row for each pattern.
+    /// The file for a table with one row per pattern.
     pub summary: Option<PathBuf>,
-    /// Where alignments to read are shown.
+    /// Layout of alignments as text.
     pub page: PageOptions,
-    /// Only this part of the texts.
+    /// Only this part of the texts is searched.
     pub part: Option<Share>,
-    /// Nothing is done if the output is there, whole, and of this command.
+    /// Nothing is done if the output exists, is complete, and was written by this command.
     pub resume: bool,
-    /// Names of texts and patterns are whole header lines, and not their first words.
+    /// Names of texts and patterns are whole header lines instead of their first words.
     pub full_names: bool,
     pub device: SearchDevice,
     /// Host threads; at least 1.
     pub threads: usize,
     /// The command line for @PG.
     pub command_line: String,
-    /// 0 quiet, 1 normal, 2 verbose.
+    /// 0: quiet, 1: normal, 2: verbose.
     pub verbosity: u8,
 }
 
 /// Maximum length of a PAM.
 pub const MOST_PAM_LETTERS: usize = 32;
 
-/// A PAM, as it was given.
+/// A PAM, as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PamChoice {
     /// IUPAC codes.
@@ -78,9 +78,9 @@ pub struct PamChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AmpliconChoice {
     pub pairs: PairSource,
-    /// Least and greatest length.
+    /// Minimum and maximum length.
     pub lengths: (usize, usize),
-    /// Records of FASTA and FASTQ have no primers.
+    /// Primers are removed from records of FASTA and FASTQ.
     pub trims_primers: bool,
     /// The file for texts without an amplicon.
     pub untrimmed: Option<PathBuf>,
@@ -88,7 +88,7 @@ pub struct AmpliconChoice {
     pub mates: Option<MateFiles>,
 }
 
-/// Second mates of a search, and the files for them.
+/// Second mates of a search, and their output files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MateFiles {
     pub file: PathBuf,
@@ -108,18 +108,18 @@ impl AmpliconChoice {
     }
 }
 
-/// What says which patterns are a pair.
+/// The definition of the pairs of patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PairSource {
-    /// Their names.
+    /// The names of the patterns.
     Names,
-    /// Each pattern pairs with each.
+    /// Each pattern pairs with each pattern.
     Any,
-    /// Two names a line.
+    /// A file with two names per line.
     File(PathBuf),
 }
 
-/// Where patterns come from.
+/// The source of the patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternSource {
     /// One pattern, given as a sequence.
@@ -128,7 +128,7 @@ pub enum PatternSource {
     File(PathBuf),
 }
 
-/// What `swalign search` writes.
+/// The output of `swalign search`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchFormat {
     Tab,
@@ -136,20 +136,20 @@ pub enum SearchFormat {
     Sam,
     Fasta,
     Fastq,
-    /// Hits of each text.
+    /// The number of hits of each text.
     Count,
-    /// Alignments to read.
+    /// Alignments as text.
     Text,
 }
 
-/// What scans.
+/// The device that scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchDevice {
-    /// The best GPU if the work repays its start-up, or else the CPU.
+    /// The best GPU if the work repays its start-up, otherwise the CPU.
     Auto,
     /// The best GPU, or one by index, PCI id or part of the name.
     Gpu(Option<String>),
-    /// The cores, with an instruction set by name or the best that they have.
+    /// The CPU cores, with an instruction set by name or their best.
     Cpu(Option<String>),
     /// The specification: slow, for checking the others.
     Plain,
@@ -166,7 +166,7 @@ impl SearchOptions {
         self.amplicons.as_ref()?.mates.as_ref()
     }
 
-    /// Files that are written beside the output.
+    /// Files that are written in addition to the output.
     pub fn side_files(&self) -> impl Iterator<Item = &Path> {
         let untrimmed = self.amplicons.as_ref().and_then(|choice| choice.untrimmed.as_deref());
         let mates = self.mates().map(|mates| &*mates.output);
@@ -189,7 +189,7 @@ impl SearchFormat {
         }
     }
 
-    /// The format of a receipt's name for it.
+    /// The format with this name in receipts.
     pub fn named(name: &str) -> Option<SearchFormat> {
         use SearchFormat::{Bed, Count, Fasta, Fastq, Sam, Tab, Text};
         [Tab, Bed, Sam, Fasta, Fastq, Count, Text].into_iter().find(|format| format.name() == name)

@@ -59,7 +59,7 @@ const ALL: [(C, &str); 24] = [
 ];
 
 impl SearchColumn {
-    /// Those of a table that no columns were named for.
+    /// The default columns of a table.
     pub const STANDARD: [C; 8] =
         [C::Text, C::Start, C::End, C::Pattern, C::Strand, C::Edits, C::Cigar, C::Match];
 
@@ -72,7 +72,7 @@ impl SearchColumn {
         ALL.iter().find(|(column, _)| *column == self).map_or("", |(_, name)| name)
     }
 
-    /// The columns of names that are separated by commas; `std` are the standard ones. The error is the name that is none.
+    /// Parses comma-separated column names; `std` stands for the standard columns. The error is the first unknown name.
     pub fn parse(names: &str) -> Result<Vec<C>, String> {
         let mut columns = Vec::new();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {

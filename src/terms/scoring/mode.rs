@@ -9,12 +9,12 @@ pub enum AlignmentMode {
     /// score is above 0.
     #[default]
     Local,
-    /// Those of the target: the whole query somewhere in it (semi-global, or fitting alignment).
+    /// Those of the target: the whole query with any part of the target (semi-global or fitting alignment).
     Glocal,
     /// None: the whole query with the whole target (Needleman and Wunsch 1970).
     Global,
-    /// One end of either sequence on each side: the end of one overlaps the beginning of the other, or one lies in the
-    /// other. At least one letter meets a letter.
+    /// One end of either sequence on each side: the end of one sequence overlaps the beginning of the other, or one
+    /// sequence contains the other. At least one residue is aligned with a residue.
     Overlap,
 }
 
@@ -33,21 +33,21 @@ impl AlignmentMode {
     }
 }
 
-/// What engines and searches ask.
+/// Properties that engines and searches use.
 #[doc(hidden)]
 impl AlignmentMode {
-    /// Whether a part of a target would have other alignments than the whole, so that targets are never cut, and have one
-    /// alignment with a query at most.
+    /// Whether a part of a target may have other alignments than the whole. If so, targets are never cut, and have at
+    /// most one alignment with a query.
     pub fn needs_whole_targets(self) -> bool {
         matches!(self, AlignmentMode::Global | AlignmentMode::Overlap)
     }
 
-    /// Whether alignments take the whole query.
+    /// Whether alignments cover the whole query.
     pub fn takes_whole_queries(self) -> bool {
         matches!(self, AlignmentMode::Glocal | AlignmentMode::Global)
     }
 
-    /// Whether an alignment may begin so many query letters and target letters behind the first ones.
+    /// Whether an alignment may begin after `query` query residues and `target` target residues.
     pub fn may_begin(self, query: usize, target: usize) -> bool {
         match self {
             AlignmentMode::Local => true,
@@ -57,7 +57,7 @@ impl AlignmentMode {
         }
     }
 
-    /// Whether an alignment may end so many query letters and target letters before the last ones.
+    /// Whether an alignment may end before the last `query` query residues and `target` target residues.
     pub fn may_end(self, query: usize, target: usize) -> bool {
         self.may_begin(query, target)
     }

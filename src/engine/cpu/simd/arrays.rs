@@ -1,4 +1,4 @@
-//! Vectors as arrays of 16 bytes: the compiler makes SSE or NEON of the loops over their lanes.
+//! Vectors as arrays of 16 bytes: the compiler turns the loops over their lanes into SSE or NEON.
 
 use super::{Bits, Lane, Rows, Stretches, Stripes, Table, Vectors};
 use crate::terms::alphabet::CODES;
@@ -11,7 +11,7 @@ macro_rules! vectors {
     ($lane:ty, $unsigned:ty, $lanes:literal) => {
         impl Vectors<$lane> for Arrays {
             type V = [$lane; $lanes];
-            /// All bits of a lane or none.
+            /// All bits of a lane, or none.
             type Mask = [$lane; $lanes];
             const LANES: usize = $lanes;
 
@@ -171,7 +171,7 @@ impl Bits for Arrays {
     #[inline(always)]
     fn prefetch(self, _: &[u8]) {}
 
-    /// The product brings the lowest bits of eight bytes together in the highest byte.
+    /// The product collects the lowest bits of eight bytes in the highest byte.
     #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let (eights, _) = bytes.as_chunks::<8>();

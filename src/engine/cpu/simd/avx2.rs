@@ -1,4 +1,4 @@
-//! AVX2: 32 bytes, a condition is all bits of a lane.
+//! AVX2: vectors of 32 bytes. A mask sets all bits of a lane.
 
 use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
 use crate::terms::alphabet::CODES;
@@ -16,17 +16,17 @@ impl Avx2 {
     }
 
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        // SAFETY: `self` is only made where the processor has all features of the list.
+        // SAFETY: `self` is only created if the processor has all features of the list.
         unsafe { run_compiled(self, kernel) }
     }
 }
 
-/// Result of operations of the set on registers. They are safe on a processor that has them, which `$token` proves. The
-/// expression may hold nothing else that is unsafe, such as an operation that reads through a pointer.
+/// Result of register operations of the set. They are safe on a processor that has the set, which `$token` proves. The
+/// expression must not contain other unsafe operations, such as a read through a pointer.
 macro_rules! operation {
     ($token:expr, $result:expr) => {{
         let _: Avx2 = $token;
-        // SAFETY: there is a token of the set, which is only made where the processor has all features of the list.
+        // SAFETY: there is a token of the set, which is only created if the processor has all features of the list.
         unsafe { $result }
     }};
 }
@@ -160,7 +160,7 @@ unsafe fn low_byte_of_32(a: __m256i) -> __m256i {
     unsafe { _mm256_srai_epi32::<24>(_mm256_slli_epi32::<24>(a)) }
 }
 
-/// There is no shift of bytes: what comes from a neighbour is masked out.
+/// AVX2 has no byte shifts, so bits of the neighboring byte are masked out.
 #[inline(always)]
 unsafe fn shift_bytes(a: __m256i) -> __m256i {
     // SAFETY: the caller proves the features.
@@ -177,7 +177,7 @@ impl Rows for Avx2 {
 
     #[inline(always)]
     fn gather(self, table: &[i32], places: __m256i) -> __m256i {
-        // SAFETY: `self` proves AVX2; places before or behind the table are not read.
+        // SAFETY: `self` proves AVX2, and indices outside the table are not read.
         unsafe {
             let len = _mm256_set1_epi32(table.len() as i32);
             let inside = _mm256_andnot_si256(
@@ -204,11 +204,11 @@ impl Rows for Avx2 {
     }
 }
 
-/// Each byte moves on by `count` bytes, a power of two; the last ones become the first.
+/// Moves each byte by `count` bytes, a power of two; the last bytes become the first.
 #[inline(always)]
 fn rotate_bytes(token: Avx2, a: __m256i, count: usize) -> __m256i {
     operation!(token, {
-        // What lies 16 bytes before.
+        // The vector rotated by 16 bytes.
         let before = _mm256_permute2x128_si256::<1>(a, a);
         match count {
             1 => _mm256_alignr_epi8::<15>(a, before),
@@ -296,7 +296,7 @@ impl Bits for Avx2 {
     #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let halves: [__m256i; 2] = cast(*bytes);
-        // The sign of a byte is its highest bit; what comes from a neighbour stays below it.
+        // Moves bit `BIT` to the sign of each byte. Bits of the neighboring byte stay below the sign.
         // SAFETY: `self` proves the features.
         let [low, high] = halves.map(|half| unsafe {
             let signs = _mm256_sll_epi16(half, _mm_cvtsi32_si128(7 - BIT as i32));
@@ -309,7 +309,7 @@ impl Bits for Avx2 {
 impl Stretches for Avx2 {
     #[inline(always)]
     fn letters(self, text: &[u8], places: __m256i) -> __m256i {
-        // SAFETY: `self` proves AVX2; letters before or behind the text are not read.
+        // SAFETY: `self` proves AVX2, and positions outside the text are not read.
         unsafe {
             let end = _mm256_set1_epi32(text.len().saturating_sub(3).min(i32::MAX as usize) as i32);
             let inside = _mm256_andnot_si256(

@@ -1,4 +1,4 @@
-//! AVX-512 with BW: 64 bytes, conditions in mask registers.
+//! AVX-512 with BW: vectors of 64 bytes, conditions in mask registers.
 
 use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
 use crate::terms::alphabet::CODES;
@@ -16,17 +16,17 @@ impl Avx512 {
     }
 
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        // SAFETY: `self` is only made where the processor has all features of the list.
+        // SAFETY: `self` is only created if the processor has all features of the list.
         unsafe { run_compiled(self, kernel) }
     }
 }
 
-/// Result of operations of the set on registers. They are safe on a processor that has them, which `$token` proves. The
-/// expression may hold nothing else that is unsafe, such as an operation that reads through a pointer.
+/// Result of register operations of the set. They are safe on a processor that has the set, which `$token` proves. The
+/// expression must not contain other unsafe operations, such as a read through a pointer.
 macro_rules! operation {
     ($token:expr, $result:expr) => {{
         let _: Avx512 = $token;
-        // SAFETY: there is a token of the set, which is only made where the processor has all features of the list.
+        // SAFETY: there is a token of the set, which is only created if the processor has all features of the list.
         unsafe { $result }
     }};
 }
@@ -166,7 +166,7 @@ unsafe fn low_byte_of_32(a: __m512i) -> __m512i {
     unsafe { _mm512_srai_epi32::<24>(_mm512_slli_epi32::<24>(a)) }
 }
 
-/// There is no shift of bytes: what comes from a neighbour is masked out.
+/// AVX-512 has no byte shifts, so bits of the neighboring byte are masked out.
 #[inline(always)]
 unsafe fn shift_bytes(a: __m512i) -> __m512i {
     // SAFETY: the caller proves the features.
@@ -183,7 +183,7 @@ impl Rows for Avx512 {
 
     #[inline(always)]
     fn gather(self, table: &[i32], places: __m512i) -> __m512i {
-        // SAFETY: `self` proves the features; places behind the table are not read.
+        // SAFETY: `self` proves the features, and indices after the table are not read.
         unsafe {
             let inside = _mm512_cmplt_epu32_mask(places, _mm512_set1_epi32(table.len() as i32));
             _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), inside, places, table.as_ptr().cast())
@@ -206,11 +206,11 @@ impl Rows for Avx512 {
     }
 }
 
-/// Each byte moves on by `count` bytes, a power of two; the last ones become the first.
+/// Moves each byte by `count` bytes, a power of two; the last bytes become the first.
 #[inline(always)]
 fn rotate_bytes(token: Avx512, a: __m512i, count: usize) -> __m512i {
     operation!(token, {
-        // What lies 16 bytes before.
+        // The vector rotated by 16 bytes.
         let before = _mm512_alignr_epi32::<12>(a, a);
         match count {
             1 => _mm512_alignr_epi8::<15>(a, before),
@@ -306,7 +306,7 @@ impl Bits for Avx512 {
 impl Stretches for Avx512 {
     #[inline(always)]
     fn letters(self, text: &[u8], places: __m512i) -> __m512i {
-        // SAFETY: `self` proves the features; letters behind the text are not read.
+        // SAFETY: `self` proves the features, and positions after the text are not read.
         unsafe {
             let end = text.len().saturating_sub(3).min(i32::MAX as usize) as i32;
             let inside = _mm512_cmplt_epu32_mask(places, _mm512_set1_epi32(end));

@@ -1,4 +1,4 @@
-//! SSE4.1: arrays as large as a vector, of which the compiler makes its operations.
+//! SSE4.1: arrays of vector size, whose loops the compiler turns into its operations.
 
 use super::Kernel;
 use super::arrays::Arrays;
@@ -14,7 +14,7 @@ impl Sse41 {
     }
 
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        // SAFETY: `self` is only made where the processor has all features of the list.
+        // SAFETY: `self` is only created if the processor has all features of the list.
         unsafe { run_compiled(Arrays, kernel) }
     }
 }

@@ -1,5 +1,5 @@
-//! The path of a long alignment whose score is known, by the directions of those cells alone through which an alignment
-//! that scores as much can pass (docs/algorithm.md, section 23).
+//! The path of a long alignment whose score is known. Directions are filled only for cells through which an alignment
+//! with that score can pass (docs/algorithm.md, section 23).
 
 use super::{Codes, Rectangle, Strips, Unkept, Words};
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
@@ -13,23 +13,25 @@ use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
-/// Finds the path that ends in the last cell of a window, in local mode. `None` if it takes too many cells.
+/// Finds the path that ends in the last cell of a window, in local mode. Returns `None` if too many cells must be
+/// computed.
 ///
-/// A first sweep keeps what comes from above to some strips alone. Then directions are filled from the last of these on up: there it
-/// is known where the path leaves, with what score, so hardly any cells count but those beside it.
+/// A first sweep keeps only the values that enter some of the strips from above. Directions are then filled from the
+/// lowest of these fronts upward. At each front it is known where the path enters and with what score, so hardly any
+/// cells away from the path count.
 #[derive(Clone, Copy)]
 pub struct PrunedTrace<'a> {
     pub rectangle: Rectangle<'a>,
     pub window: &'a Window,
     pub score: i32,
     pub potential: &'a PotentialBehind,
-    /// The most cells that the first sweep may compute.
+    /// Maximum number of cells that the first sweep may compute.
     pub most: u64,
-    /// Words of directions that are kept at a time, about. Of longer alignments strips are filled once more.
+    /// Approximate number of direction words that are kept at once. For longer alignments, strips are filled once more.
     pub kept: usize,
-    /// Cells that are swept between two fronts, at least.
+    /// Minimum number of cells that are swept between two fronts.
     pub between: u64,
-    /// Columns of fronts that are kept, about; those of a first and a last front always are.
+    /// Approximate number of columns of fronts that are kept. The first and the last front are always kept.
     pub front_columns: usize,
 }
 
@@ -83,8 +85,8 @@ impl Kernel for PrunedTrace<'_> {
     }
 }
 
-/// The least that must be had from cells above a front, so that an alignment leaves there where the path does, with as much
-/// (docs/algorithm.md, section 23).
+/// The minimum score bound for cells above a front, such that an alignment must leave at the same cell as the path and
+/// with the same value (docs/algorithm.md, section 23).
 fn front_score(front: &Front, path: &Traceback, potential: &PotentialBehind, scoring: &Scoring) -> i32 {
     let Stand { cols, layer, .. } = path.stand;
     let col = (cols as usize).wrapping_sub(1);
@@ -99,7 +101,7 @@ fn front_score(front: &Front, path: &Traceback, potential: &PotentialBehind, sco
     value + potential.behind(front.first..front.first + 1)[0] - potential.word()
 }
 
-/// Directions of some strips, from the row `first` on.
+/// Directions of some strips, from row `first` on.
 #[derive(Default)]
 struct Filled {
     first: usize,
@@ -119,7 +121,7 @@ impl Filled {
     }
 }
 
-/// What comes to a strip from above, in the columns in which that counts.
+/// The values that enter a strip from above, in the columns in which they count.
 struct Front {
     first: usize,
     live: Range<usize>,
@@ -127,7 +129,7 @@ struct Front {
     f: Vec<i32>,
 }
 
-/// Fronts, each below the one before.
+/// Fronts from top to bottom.
 struct Fronts {
     all: Vec<Front>,
     /// [`PrunedTrace::front_columns`].
@@ -139,8 +141,8 @@ impl Fronts {
         Fronts { all: Vec::new(), columns }
     }
 
-    /// Adds a front. Where all have too many columns, every second one is left out, since wide fronts of a long query would fill the
-    /// memory.
+    /// Adds a front. If the fronts have too many columns together, every second one is dropped, because wide fronts of
+    /// a long query would fill the memory.
     fn push(&mut self, front: Front) {
         self.all.push(front);
         while self.all.len() > 2 && self.all.iter().map(|front| front.h.len()).sum::<usize>() > self.columns {
@@ -160,14 +162,14 @@ impl Fronts {
     }
 }
 
-/// Strips of those cells that count. What comes to others from above is as at the matrix' border.
+/// Strips of the cells that count. Other cells get the values of the matrix border from above.
 struct PrunedFill<'a, S: Rows> {
     simd: S,
     strips: Strips<'a, S>,
     window: &'a Window,
     score: i32,
     potential: &'a PotentialBehind,
-    /// Columns that something comes to from above that counts.
+    /// Columns with values from above that count.
     live: Range<usize>,
     filled: Filled,
 }
@@ -178,7 +180,7 @@ impl<S: Rows> PrunedFill<'_, S> {
         Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f: of(&self.strips.above_f) }
     }
 
-    /// Begins anew where this comes from above.
+    /// Restarts from a front.
     fn enter(&mut self, front: &Front) {
         self.close(self.live.clone());
         self.live = front.live.clone();
@@ -188,10 +190,10 @@ impl<S: Rows> PrunedFill<'_, S> {
         self.keep(front.live.clone(), front.first);
     }
 
-    /// Closes those of some columns from which the score can't be had behind the first `rows` rows.
+    /// Closes those columns from which the score is out of reach after the first `rows` rows.
     fn keep(&mut self, cols: Range<usize>, rows: usize) {
         let Scoring { gap_open, gap_extend, .. } = *self.strips.given.rectangle.scoring;
-        // A gap that goes on has paid what opens it.
+        // An extended gap has already paid `gap_open`.
         let least = self.score - self.potential.behind(rows..rows + 1)[0] - gap_open - gap_extend;
         let below = &self.strips.above_f[cols.clone()];
         let start = below.iter().position(|&f| f >= least).unwrap_or(below.len());
@@ -201,14 +203,14 @@ impl<S: Rows> PrunedFill<'_, S> {
         self.close(self.live.end..cols.end);
     }
 
-    /// Nothing counts that comes from above in these columns.
+    /// Resets the values from above in these columns, so that they no longer count.
     fn close(&mut self, cols: Range<usize>) {
         let cols = cols.start..cols.end.max(cols.start);
         self.strips.above_h[cols.clone()].fill(0);
         self.strips.above_f[cols].fill(IMPOSSIBLE);
     }
 
-    /// Fills the strip from row `first` on; `keeps` says whether its directions are kept. Answers its cells.
+    /// Fills the strip from row `first` on; `keeps` says whether its directions are kept. Returns its number of cells.
     #[inline(always)]
     fn strip(&mut self, first: usize, keeps: bool) -> usize {
         let Rectangle { query, scoring, .. } = self.strips.given.rectangle;
@@ -221,7 +223,8 @@ impl<S: Rows> PrunedFill<'_, S> {
             true => band,
             false if self.live.is_empty() => 0..0,
             false => {
-                // A gap that goes on has paid what opens it. Deletions reach so far that the score can still be had.
+                // An extended gap has already paid `gap_open`. Deletions reach as far as the score can still be
+                // attained.
                 let above = &self.strips.above_f[self.live.clone()];
                 let above = above.iter().copied().max().unwrap_or(IMPOSSIBLE) + opens;
                 let most = above + to_i32(rows) * scoring.max_potential() + most[rows];

@@ -1,8 +1,8 @@
-//! Sweeps of the cells alone through which an alignment can pass that scores enough.
+//! Sweeps of only those cells through which an alignment with a high enough score can pass.
 //!
-//! What an alignment can still score behind each row is bounded, by words of the query that stand nowhere in the target.
-//! Strip after strip, only columns are gone into that something comes to from which that much can be had. How much is
-//! enough is found out first, near the cells that promise most (docs/algorithm.md, section 23).
+//! Query words that are absent from the target bound how much an alignment can still score after each row. Each strip
+//! is swept only in columns that receive a value from which the threshold can be reached. Passes near the most
+//! promising cells find the threshold first (docs/algorithm.md, section 23).
 
 use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
 use crate::engine::cpu::lanes::Nothing;
@@ -13,37 +13,38 @@ use crate::engine::potential::PotentialBehind;
 use crate::terms::alignment::Hit;
 use std::ops::Range;
 
-/// Rows of a strip for each lane of 16 bits, at most.
+/// Maximum number of strip rows for each 16-bit lane.
 const ROWS: usize = 8;
-/// Columns after which it is asked whether anything still comes to the next ones.
+/// Number of columns between checks whether any value still reaches the next columns.
 const COLUMNS: usize = 64;
-/// Residues of a gap that the most promising cells may lack, where it is found out how much is enough.
+/// Length in residues of a gap whose cost is the first pass's tolerance below the most promising cells.
 const NEAR: i32 = 64;
-/// Factor by which the next pass goes further from the most promising cells if the last one did not suffice.
+/// Factor by which the next pass moves further from the most promising cells if the last pass did not suffice.
 const WIDER: i32 = 8;
 
-/// Finds the first best cell of a rectangle's columns from `own` on, in local mode. `None` if it takes too many steps.
+/// Finds the first best cell of a rectangle's columns from `own` on, in local mode. `None` if that takes too many
+/// steps.
 pub struct PrunedSweep<'a> {
     pub rectangle: Rectangle<'a>,
     pub own: usize,
     pub size: WindowSize,
     pub potential: &'a PotentialBehind,
-    /// The most vectors of cells that may be computed, each column counted as so many more.
+    /// Maximum number of vectors of cells that may be computed, and the overhead of each column in such vectors.
     pub most: u64,
     pub column: u64,
 }
 
-/// Which cells are gone on from.
+/// The cells from which a pass continues.
 #[derive(Clone, Copy)]
 enum Aim {
-    /// Those from which so much less can be had than from the most promising one, at most.
+    /// Cells whose attainable score is below that of the most promising cell by at most this much.
     Near(i32),
-    /// Those from which this score can be had.
+    /// Cells from which this score is attainable.
     AtLeast(i32),
 }
 
 impl Aim {
-    /// The least that must be had from a cell, where `most` can be had from one.
+    /// The minimum attainable score of a cell, if the maximum of all cells is `most`.
     fn least(self, most: i32) -> i32 {
         match self {
             Aim::Near(less) => most - less,
@@ -52,10 +53,10 @@ impl Aim {
     }
 }
 
-/// What a pass found.
+/// The result of a pass.
 struct Found {
     best: Hit,
-    /// No alignment scores as much that was not gone through.
+    /// Alignments that the pass did not cover score less than this.
     least: i32,
 }
 
@@ -72,7 +73,7 @@ impl Kernel for PrunedSweep<'_> {
             if best.score >= least {
                 return Some(best);
             }
-            // How far below the bound the cells are that can lie on an alignment of this score.
+            // How far the cells of an alignment with this score can be below the bound.
             let slack = self.potential.whole() - best.score;
             aim = match aim {
                 // The pass may have lost the best alignment at an inversion or a long gap.
@@ -102,7 +103,8 @@ impl PrunedSweep<'_> {
         while end < query.len() {
             let first = end;
             end = query.len().min(first + height);
-            // Alignments may begin anywhere in rows behind which enough can be had: all columns of them are swept.
+            // An alignment may begin in any row after which the threshold is attainable, so all columns of these rows
+            // are swept.
             let begins = |&most: &i32| most >= threshold;
             let cols = match self.potential.behind(first..end).iter().rposition(begins) {
                 Some(last) => {
@@ -118,7 +120,7 @@ impl PrunedSweep<'_> {
             let behind = &mut behind[..query.len()];
             behind.fill([0, IMPOSSIBLE]);
             let columns = Columns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
-            // Only what scores enough is looked for.
+            // Only scores at or above the threshold are of interest.
             let known = Hit { score: threshold.max(1) - 1, ..Hit::default() };
             let known = if best.score > known.score { best } else { known };
             let mut strip = Strip {
@@ -144,7 +146,7 @@ impl PrunedSweep<'_> {
             }
             let steps = query.len().div_ceil(lanes) as u64 + self.column;
             self.most = self.most.checked_sub(steps * (swept - cols.start) as u64)?;
-            // A gap that goes on has paid what opens it.
+            // An extended gap has already paid `gap_open`.
             let rest = most[query.len() - 1] + scoring.gap_open + scoring.gap_extend;
             let swept = cols.start..swept;
             let promising = front.most(swept.clone()) + rest;
@@ -156,13 +158,13 @@ impl PrunedSweep<'_> {
     }
 }
 
-/// Whether enough can be had from one of the cells of a column, or from a deletion that goes on behind it.
+/// Whether the threshold is attainable from a cell of a column, or from a deletion that continues after it.
 #[inline(always)]
 fn goes_on(column: &[[i32; 2]], behind: &[i32], threshold: i32) -> bool {
     column.iter().zip(behind).any(|(&[h, e], &most)| h.max(e) + most >= threshold)
 }
 
-/// What comes from above to the next strip. Where nothing does that counts, it is as at the matrix' border.
+/// The values that enter the next strip from above. Values that don't count are replaced by those of the matrix border.
 struct Front {
     /// `[H, F]` of each column.
     above: Vec<[i32; 2]>,
@@ -174,7 +176,7 @@ impl Front {
         Front { above: vec![[0, IMPOSSIBLE]; cols], live: 0..0 }
     }
 
-    /// The columns that something comes to from above, straight or diagonally.
+    /// The columns that receive a value from above, vertically or diagonally.
     fn enters(&self) -> Range<usize> {
         let Range { start, end } = self.live;
         if start == end { 0..0 } else { start..(end + 1).min(self.above.len()) }
@@ -185,7 +187,7 @@ impl Front {
         self.above[cols].iter().map(|value| value[1]).max().unwrap_or(IMPOSSIBLE)
     }
 
-    /// Keeps the columns from the first to the last whose F is `least` or more, of those that were swept.
+    /// Of the swept columns, keeps those from the first to the last whose F is at least `least`.
     fn keep(&mut self, swept: Range<usize>, least: i32) {
         let cells = &mut self.above[swept.clone()];
         let first = cells.iter().position(|value| value[1] >= least).unwrap_or(cells.len());

@@ -1,4 +1,4 @@
-//! Striped sweeps against the specification: what they leave, and the best cell.
+//! Striped sweeps against the specification: the edges that they leave, and the best cell.
 
 use super::{StripedSweep, WindowSize};
 use crate::engine::Edges;
@@ -9,7 +9,7 @@ use crate::terms::alignment::Hit;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
-/// Numbers from a seed.
+/// A seeded random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -24,7 +24,8 @@ impl Random {
         (0..len).map(|_| self.below(letters) as u8).collect()
     }
 
-    /// `len` codes that follow `codes`, of which one in `edits` is replaced, followed by others, or lost with others.
+    /// Returns `len` codes derived from `codes`, with about one edit in `edits`: a substitution, an insertion, or a
+    /// deletion.
     pub fn like(&mut self, codes: &[u8], len: usize, letters: usize, edits: usize) -> Vec<u8> {
         let mut like = Vec::with_capacity(len);
         let mut at = 0;
@@ -64,7 +65,7 @@ fn scorings() -> Vec<Scoring> {
     ]
 }
 
-/// A rectangle from `from` on, with what the rows above and the columns before it leave.
+/// The edges that enter a rectangle at `from`, from the rows above and the columns before it.
 fn entering(query: &[u8], target: &[u8], scoring: &Scoring, [row, col]: [usize; 2]) -> Edges {
     let border = Edges::at_borders(scoring, query.len(), target.len(), 0);
     let cut = |line: &Vec<[i32; 2]>, from: usize| line.get(from..).unwrap_or_default().to_vec();
@@ -88,7 +89,7 @@ fn entering(query: &[u8], target: &[u8], scoring: &Scoring, [row, col]: [usize; 
     Edges { corner: h(&above, col), horizontal: cut(&above, col), vertical: left.vertical }
 }
 
-/// Holds sweeps of the rectangle from `from` on against the specification, in windows as large as can be and of `size`.
+/// Compares sweeps of the rectangle at `from` with the specification, in windows of maximum size and of `size`.
 fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, from: [usize; 2], own: usize, size: [usize; 2]) {
     let edges = entering(query, target, scoring, from);
     let (query, target) = (&query[from[0]..], &target[from[1]..]);
@@ -164,8 +165,8 @@ fn sweeps_of_other_modes_agree() {
     }
 }
 
-/// Scores that leave the range of 8 bits and cross that of 16 bits several times, with gaps of all lengths from the path to
-/// the corners.
+/// Scores that leave the range of 8 bits and cross that of 16 bits several times, with gaps of all lengths from the
+/// path to the corners.
 #[test]
 fn sweeps_agree_where_scores_outgrow_lanes() {
     let mut random = Random(5);
@@ -177,7 +178,7 @@ fn sweeps_agree_where_scores_outgrow_lanes() {
     }
 }
 
-/// Neighbouring cells that may differ by more than lanes of 16 bits hold leave no room for a window.
+/// If neighboring cells may differ by more than 16-bit lanes hold, there is no room for a window.
 #[test]
 fn windows_have_room_for_what_scores_allow() {
     for lanes in [8, 16, 32] {

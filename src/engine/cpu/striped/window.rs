@@ -1,35 +1,35 @@
-//! How much of a matrix lanes of 16 bits hold at a time, and what scores are in them (docs/algorithm.md, section 9).
+//! How much of a matrix 16-bit lanes hold at once, and their values of scores (docs/algorithm.md, section 9).
 
 use crate::engine::cpu::lanes::Costs;
 use crate::engine::cpu::simd::Lane;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::scoring::Scoring;
 
-/// Rows of a strip for each lane of 16 bits, at most: what a column reads and writes should stay in the nearest cache.
+/// Maximum number of strip rows for each 16-bit lane: the values of a column should stay in the nearest cache.
 const MOST_ROWS: usize = 64;
 const LEAST_ROWS: usize = 4;
-/// Rows that a gap from above is followed through before it is asked again whether it counts.
+/// Number of rows that a gap from above is followed through before the next check whether it counts.
 pub const FOLLOWED: usize = 4;
-/// Columns of a window, at most.
+/// Maximum number of columns of a window.
 const MOST_COLS: i64 = 1 << 12;
 
-/// What a window of lanes of 16 bits holds, so that no value leaves their range.
+/// Size of a window of 16-bit lanes in which no value overflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSize {
     pub rows: usize,
     pub cols: usize,
-    /// How far below the highest value that enters a window its values lie, at most.
+    /// Maximum distance of its values below the highest value that enters the window.
     pub spread: i32,
     pub values: LaneValues,
 }
 
 impl WindowSize {
-    /// For `lanes` lanes of 16 bits; `None` where neighbouring cells may differ by too much.
+    /// Window size for `lanes` 16-bit lanes. `None` if neighboring cells may differ too much.
     pub fn of(scoring: &Scoring, lanes: usize) -> Option<WindowSize> {
         let costs = Costs::new(scoring);
         let values = LaneValues::of::<i16>(&costs)?;
         let (best, most) = (i64::from(costs.best), i64::from(values.most));
-        // Cells side by side, or one above the other, differ by no more than this.
+        // Horizontal and vertical neighbors differ by at most this.
         let step = best + i64::from(costs.first);
         let with = |rows: usize| {
             let cols = (most - best - step * (to_i64(rows) + 2)) / (step + best);
@@ -43,21 +43,21 @@ impl WindowSize {
     }
 }
 
-/// What scores are as values of lanes.
+/// Conversion of scores to lane values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneValues {
-    /// The floor's.
+    /// Lane value of the floor.
     pub zero: i32,
     pub most: i32,
     pub first: i32,
     pub extend: i32,
-    /// The score that the floor stands for.
+    /// The score at the floor.
     pub origin: i32,
 }
 
 impl LaneValues {
-    /// Gaps that are followed may sink lower than what other steps compute; `None` where lanes of this type don't hold the
-    /// penalties.
+    /// Gaps that are followed may become lower than the results of other steps. `None` if lanes of this type cannot
+    /// hold the penalties.
     #[inline(always)]
     pub fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
         let sink = to_i64(FOLLOWED) * i64::from(costs.extend);

@@ -14,34 +14,34 @@ use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Direction words of a job, at most: 256 MiB, which never leave the device.
+/// Maximum number of direction words of a job: 256 MiB, which never leave the device.
 const JOB_WORDS: u64 = 1 << 26;
-/// Rows of a window, at most: more take one thread too long.
+/// Maximum number of rows of a window: with more, one thread takes too long.
 const MOST_ROWS: u32 = 1 << 12;
-/// Keys of the windows of a kind, which are sorted by their rows.
+/// Number of sort keys for the windows of one lane kind, which are sorted by rows.
 const KEYS_PER_KIND: u32 = MOST_ROWS + 1;
-/// Windows that one thread takes in one go, at least.
+/// Minimum number of windows per piece of parallel work.
 const WINDOWS: usize = 1 << 10;
-/// Windows of a job, at most.
+/// Maximum number of windows of a job.
 const JOB_WINDOWS: u64 = 1 << 18;
 
-/// The highest that values may stand, which rise by the cost of a gap's residue in every row and column.
+/// Maximum offset that is added to values, which grows by the cost of a gap's residue in every row and column.
 const MOST_HEIGHT: u64 = 1 << 29;
 
 /// The windows that can be traced, by the width of their bands.
 pub struct BandPlan<'a> {
     batch: &'a Batch,
     windows: &'a [Window],
-    /// Of each window.
+    /// Size of each window.
     sizes: Vec<BandSize>,
 }
 
-/// What a window takes.
+/// Resources that a window needs.
 #[derive(Clone, Copy)]
 struct BandSize {
-    /// What windows are sorted by: their kind, then their rows; 0 where they can't be traced.
+    /// Sort key of a window: its lane kind, then its rows; 0 if it can't be traced.
     key: u32,
-    /// Words of the path, at most.
+    /// Maximum number of words of the path.
     path: u32,
 }
 
@@ -61,7 +61,7 @@ impl BandSize {
         (self.key / KEYS_PER_KIND).checked_sub(1).map(|kind| kind as usize)
     }
 
-    /// Direction words.
+    /// Number of direction words.
     fn words(&self) -> u64 {
         let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
         self.kind().map_or(0, |kind| u64::from(self.key % KEYS_PER_KIND) * words(kind))
@@ -109,7 +109,7 @@ impl BandPlan<'_> {
         }
     }
 
-    /// A job for a range of windows, and where the path of each will lie: words, or none.
+    /// A job for a range of windows, and the word range of each path; empty if there is none.
     pub fn job(&self, range: Range<usize>) -> (Job, Vec<Range<u32>>) {
         let (windows, sizes) = (&self.windows[range.clone()], &self.sizes[range]);
         let mut end = 0;
@@ -142,8 +142,8 @@ impl BandPlan<'_> {
         (job, places)
     }
 
-    /// The tasks of the windows at `order`, which one kind of lanes traces, the longest first; each workgroup with
-    /// room for its directions.
+    /// The tasks of the windows at `order`, which one lane kind traces, the longest first. Each workgroup gets room for
+    /// its directions.
     fn tasks<'t>(
         &'t self,
         windows: &'t [Window],

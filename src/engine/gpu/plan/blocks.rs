@@ -1,5 +1,5 @@
-//! Pairs that no job holds: their cells are cut into blocks, each of which has the edges that the ones above it and to its left
-//! leave.
+//! Pairs that are too large for a job: their cells are cut into blocks. The edges from the blocks above and to the left
+//! enter each block.
 
 use crate::engine::Edges;
 use crate::engine::gpu::Cols;
@@ -17,7 +17,7 @@ pub struct PairBlock {
 }
 
 impl PairBlock {
-    /// Its residues, and the first of its columns whose cells count.
+    /// Its residues, and the first column whose cells count.
     pub fn whole(&self, batch: &Batch, pair: &Pair) -> Whole {
         let cols = pair.start + self.cols.start..pair.start + self.cols.end;
         let span = span_of(batch, (pair.query, self.rows.clone()), (pair.target, cols));
@@ -25,12 +25,13 @@ impl PairBlock {
     }
 }
 
-/// The blocks of a padded grid whose strips have `height` rows, band by band, where a job has room for so many edge values and
-/// tiles. They are as square as the room allows, so that many tiles stand side by side. The first band has the empty rows.
+/// The blocks of a padded grid whose strips have `height` rows, band by band, for jobs with room for `edges` edge
+/// values and `tiles` tiles. They are as square as the room allows, so that many tiles run concurrently. The first band
+/// contains the empty rows.
 pub fn blocks(grid: &Grid, height: u32, [edges, tiles]: [u64; 2]) -> Vec<Vec<PairBlock>> {
     let (strips, runs) = (u64::from(grid.strips()), u64::from(grid.runs()));
     let side = tiles.isqrt();
-    // Each takes half of the edge values, at most.
+    // Each direction may use half of the edge values.
     let fit = |most: u64, len: u32| most.min(edges / 2 / u64::from(len)).max(1);
     let down = fit(side.max(tiles / runs.max(1)).min(strips), height + 1);
     let across = fit((tiles / down).min(runs), TILE_COLS);
@@ -44,17 +45,17 @@ pub fn blocks(grid: &Grid, height: u32, [edges, tiles]: [u64; 2]) -> Vec<Vec<Pai
     (0..strips).step_by(to_usize(down)).map(band).collect()
 }
 
-/// What blocks leave for those behind them, while a pair's blocks are done band by band.
+/// The edges that later blocks need, while a pair's blocks are processed band by band.
 #[derive(Default)]
 pub struct Frontier {
-    /// `[H, F]` of the last row of the bands before, a column each; of this band's, where its blocks are done.
+    /// `[H, F]` of the last row of the previous bands for each column, or of this band for columns that are done.
     above: Vec<[i32; 2]>,
-    /// What the block on the left has left: `[H, E]` of its last column, and H above its next one.
+    /// The edge of the block on the left: `[H, E]` of its last column, and H above its next column.
     left: (Vec<[i32; 2]>, i32),
 }
 
 impl Frontier {
-    /// What enters a block.
+    /// The edges that enter a block.
     pub fn entering(&self, block: &PairBlock) -> Edges {
         let cols = block.cols.start as usize..block.cols.end as usize;
         let (vertical, corner) = match block.cols.start {
@@ -64,7 +65,7 @@ impl Frontier {
         Edges { corner, horizontal: self.above.get(cols).map(<[_]>::to_vec).unwrap_or_default(), vertical }
     }
 
-    /// Keeps what a block has left.
+    /// Stores the edges that a block leaves.
     pub fn keep(&mut self, block: &PairBlock, left: Edges) {
         let (start, end) = (block.cols.start as usize, block.cols.end as usize);
         let corner = self.above.get(end - 1).map_or(0, |value| value[0]);
@@ -82,7 +83,7 @@ impl Frontier {
 mod tests {
     use super::*;
 
-    /// Blocks hold each cell once, and each fits the room that there is.
+    /// The blocks contain each cell once, and each block fits the room.
     #[test]
     fn blocks_hold_every_cell_once() {
         for (rows, cols) in

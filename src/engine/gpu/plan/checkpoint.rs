@@ -1,4 +1,4 @@
-//! Sweeps that leave checkpoints: the edges between the blocks that a long alignment is cut into.
+//! Sweeps that store checkpoints: the edges between the blocks of a long alignment.
 
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::Cols;
@@ -14,19 +14,19 @@ use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use std::ops::Range;
 
-/// A sweep over some rows of the parts that a block is cut into, which leaves the edges between them.
+/// A sweep over some rows of the parts of a block, which stores the edges between the parts.
 #[derive(Clone)]
 pub struct CheckpointSweep {
     pub band: Block,
-    /// The block's last part: nothing lies behind it.
+    /// The block's last part.
     last: Block,
     pub grid: Grid,
-    /// Its first edge value in its job.
+    /// Index of its first edge value in its job.
     edges: u64,
 }
 
 impl CheckpointSweep {
-    /// The sweep of these rows of parts in tiles for where many are side by side.
+    /// The sweep of these rows of parts, in tiles for many concurrent tiles.
     pub fn new(checkpoints: &Checkpoints, parts: Cols) -> CheckpointSweep {
         let (down, across) = (checkpoints.down(), checkpoints.across());
         let band = checkpoints.parts(parts, 0..across);
@@ -36,7 +36,7 @@ impl CheckpointSweep {
         CheckpointSweep { band, last, grid, edges: 0 }
     }
 
-    /// The same where at most `widest` tiles are side by side.
+    /// The same sweep, in tiles for at most `widest` concurrent tiles.
     pub fn in_tiles_for(self, widest: usize, few: usize) -> CheckpointSweep {
         CheckpointSweep { grid: self.grid.in_tiles_for(widest, few), ..self }
     }
@@ -52,7 +52,8 @@ impl CheckpointSweep {
         place(cols.start)..place(cols.end)
     }
 
-    /// What it leaves on lines: of each the first column or strip, and where the values lie in its job.
+    /// The edges that it stores on lines: for each line, the first column or strip, and the range of the values in its
+    /// job.
     pub fn left(&self) -> [Vec<(u32, Range<u64>)>; 2] {
         let needed = |strip: u32| self.needed(strip);
         let placed =
@@ -61,7 +62,7 @@ impl CheckpointSweep {
             .map(|lines| lines.into_iter().map(placed).collect())
     }
 
-    /// Keeps what it left, as read back.
+    /// Stores the edges that were read back.
     pub fn keep<'a>(&self, checkpoints: &mut Checkpoints, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
         let (band, side) = (&self.band, checkpoints.side());
         let [below, right] = self.left();
@@ -77,13 +78,13 @@ impl CheckpointSweep {
     }
 }
 
-/// The grid of one block, and the job of its tiles in waves, which leaves the block's edges.
+/// The grid of one block, and the job of its tiles in waves, which stores the block's edges.
 pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVariant) -> (Grid, Job) {
     let grid = Grid::unpadded(to_u32(block.rows.len()), to_u32(block.cols.len()), variant.capacity());
     let whole = Whole::block(batch, block);
     let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
         for tile in grid.wave(wave, |_| 0..grid.cols) {
-            // Nothing reads the best cell of a tile, but it has its place in the wave.
+            // Nothing reads the best cell of a tile, but it still needs a position in the wave.
             tasks.push(grid.joined_task(&tile, &whole, 0, to_u32(tasks.len())));
         }
     };
@@ -105,14 +106,14 @@ pub fn fits(sweep: &CheckpointSweep, limits: &DeviceLimits) -> bool {
     size.iter().zip(limits.job_room()).all(|(size, most)| *size <= most)
 }
 
-/// The sweep of these rows of parts alone.
+/// The sweep of only these rows of parts.
 pub fn alone(checkpoints: &Checkpoints, parts: Cols, limits: &DeviceLimits) -> CheckpointSweep {
     let sweep = CheckpointSweep::new(checkpoints, parts);
     let widest = sweep.grid.widest() as usize;
     sweep.in_tiles_for(widest, limits.tuning.few_tiles)
 }
 
-/// The sweeps of the first of some windows, as many as a job can hold side by side, one at least.
+/// The sweeps of the first windows, as many as a job can hold together, at least one.
 pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<CheckpointSweep> {
     let sweep = |checkpoints: &Checkpoints| CheckpointSweep::new(checkpoints, 0..checkpoints.down());
     let count = fitting(all, limits.job_room(), |checkpoints| {
@@ -130,8 +131,8 @@ pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<Checkpoin
     sweeps
 }
 
-/// The strips that sweep a grid as a chain: where it begins with the window, few tiles stand side by side, and
-/// a dispatch takes all columns.
+/// The variant for sweeping a grid as a chain of strips. This requires that the grid begins with the window, that few
+/// tiles run concurrently, and that a dispatch holds all columns.
 pub fn chained_over(
     grid: &Grid,
     entering: &Edges,
@@ -175,14 +176,14 @@ pub fn chain(
     (sweep, job)
 }
 
-/// The job of sweeps side by side in waves.
+/// The job of concurrent sweeps in waves.
 pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: &DeviceLimits) -> Job {
     let (many, few) = (TileVariant::joined(Kernel::Score, scores), TileVariant::thin(Kernel::Score, scores));
     let based: Vec<(&CheckpointSweep, Whole)> =
         sweeps.iter().map(|sweep| (sweep, Whole::block(batch, &sweep.band))).collect();
     let tasks = |(sweep, whole): &(&CheckpointSweep, Whole), wave: u32, tasks: &mut Vec<JoinedTask>| {
         for tile in sweep.grid.wave(wave, |strip| sweep.needed(strip)) {
-            // Nothing reads the best cell of a tile, but it has its place in the wave.
+            // Nothing reads the best cell of a tile, but it still needs a position in the wave.
             let result = to_u32(tasks.len());
             tasks.push(sweep.grid.joined_task(&tile, whole, sweep.edges, result));
         }
@@ -199,13 +200,13 @@ pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: 
     job
 }
 
-/// Where the edge values lie that sweeps leave.
+/// The ranges of the edge values that sweeps store.
 fn leaving(sweeps: &[CheckpointSweep]) -> Vec<Range<u64>> {
     let lines = sweeps.iter().flat_map(|sweep| sweep.left().into_iter().flatten());
     lines.map(|(_, values)| values).collect()
 }
 
-/// Whether a strip of the only sweep in a chain has waited in vain.
+/// Whether a strip of the only sweep in a chain gave up waiting.
 pub fn has_given_up(sweep: &CheckpointSweep, results: &[u32]) -> bool {
     // Strips without columns have no result.
     let has_result = |strip: usize| !sweep.needed(to_u32(strip)).is_empty();

@@ -1,4 +1,4 @@
-//! Queries that meet all short targets: stretches of the targets, from the longest to the shortest.
+//! Queries against all short targets: ranges of the targets, sorted from the longest to the shortest.
 
 use crate::engine::Asked;
 use crate::engine::gpu::job::{Dispatch, Job};
@@ -8,25 +8,26 @@ use crate::terms::batch::{Batch, Sequences, counting_sort_descending};
 use crate::terms::casts::to_u32;
 use std::ops::Range;
 
-/// Results of a job, at most: 16 MiB.
+/// Maximum number of results of a job: 16 MiB.
 const JOB_RESULTS: usize = 1 << 22;
-/// Columns of a stretch that strips meet, at most: their edges take 512 MiB.
+/// Maximum number of columns of a range for a query of several strips: their edges take 512 MiB.
 const MOST_EDGES: u64 = 1 << 26;
-/// Targets that keep a device busy, about: where fewer of the longest fit a job, its time is that of a single one.
+/// Approximate number of targets that keep a device busy. If a job holds fewer of the longest, its time is that of a
+/// single target.
 const BUSY: usize = 1 << 13;
 /// Bytes of an edge value.
 const EDGE: u64 = 8;
 
-/// The short targets in the order in which the device has them: the longest first, so that those side by side are about as
-/// long, and the last ones to run are short. None is empty.
+/// The short targets in device order: the longest first, so that concurrent targets have similar lengths and the last
+/// ones to run are short. None is empty.
 pub struct TargetOrder {
     pub targets: Vec<u32>,
-    /// Columns of the targets before each place, and of all.
+    /// Total columns of the targets before each index; the last element covers all targets.
     before: Vec<u64>,
 }
 
 impl TargetOrder {
-    /// Of those of up to `longest` residues.
+    /// The order of the targets of up to `longest` residues.
     pub fn new(targets: &Sequences, longest: usize) -> TargetOrder {
         let key = |len: usize| if len <= longest { to_u32(len) } else { 0 };
         let keys: Vec<u32> = targets.iter().map(|codes| key(codes.len())).collect();
@@ -50,54 +51,54 @@ impl TargetOrder {
         self.targets.iter().zip(&self.before).map(placed).collect()
     }
 
-    /// Columns of all.
+    /// Total columns of all targets.
     fn all_cols(&self) -> u64 {
         self.cols(&(0..self.targets.len()))
     }
 
-    /// Columns of the targets at some places.
+    /// Total columns of the targets at `places`.
     fn cols(&self, places: &Range<usize>) -> u64 {
         self.before[places.end] - self.before[places.start]
     }
 
-    /// The places from `first` on that have `cols` columns together, at most.
+    /// The indices from `first` on whose targets have at most `cols` columns together.
     fn holding(&self, first: usize, cols: u64) -> Range<usize> {
         let most = self.before[first].saturating_add(cols);
         let fits = self.before[first..].partition_point(|&before| before <= most);
         first..first + fits.saturating_sub(1)
     }
 
-    /// The places before `end` that have `cols` columns together, at most.
+    /// The indices before `end` whose targets have at most `cols` columns together.
     fn holding_last(&self, end: usize, cols: u64) -> Range<usize> {
         let least = self.before[end].saturating_sub(cols);
         self.before[..end].partition_point(|&before| before < least)..end
     }
 }
 
-/// A stretch of the targets that a query meets in a job.
+/// A range of the targets against which a query is scored in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meeting {
-    /// The query's place among those that ask.
+    /// Index of the query among those that ask.
     pub asked: usize,
     pub places: Range<usize>,
-    /// Where the result of the first target lies.
+    /// Index of the result of the first target.
     pub result: usize,
 }
 
-/// Queries, and how far they have met the targets.
+/// Queries, and their progress through the targets.
 pub struct DatabasePlan<'a> {
     batch: &'a Batch,
     asked: &'a [Asked],
     order: &'a TargetOrder,
     tiles: &'a DatabaseTiles,
-    /// Columns of a stretch that strips meet, at most, unless a workgroup's targets have more.
+    /// Maximum number of columns of a range for a query of several strips, unless a workgroup's targets have more.
     edges: u64,
-    /// The query that is next, and the targets that it has not met.
+    /// The next query, and its remaining targets.
     next: (usize, Range<usize>),
 }
 
 impl<'a> DatabasePlan<'a> {
-    /// A plan with edges of at most `binding` bytes, if the targets of a workgroup need no more.
+    /// A plan with edges of at most `binding` bytes, unless the targets of a workgroup need more.
     pub fn new(
         batch: &'a Batch,
         asked: &'a [Asked],
@@ -109,7 +110,7 @@ impl<'a> DatabasePlan<'a> {
         DatabasePlan { batch, asked, order, tiles, edges, next: (0, 0..order.targets.len()) }
     }
 
-    /// Bytes of the edges between strips, at least and at most: none where each query is one tile.
+    /// Minimum and maximum number of bytes of the edges between strips: zero if each query is one tile.
     pub fn edge_bytes(&self) -> [u64; 2] {
         let holding = |asked: &Asked| self.tiles.holding(self.rows(asked)).filter(|&(_, strips)| strips > 1);
         let Some(pairs) = self.asked.iter().filter_map(holding).map(|(tile, _)| tile.pairs()).max() else {
@@ -147,7 +148,7 @@ impl<'a> DatabasePlan<'a> {
         (!meetings.is_empty()).then_some((job, meetings))
     }
 
-    /// The query that is next, and the targets that it has not met.
+    /// The next query, and its remaining targets.
     fn next_targets(&self) -> Option<(usize, Range<usize>)> {
         let (asked, left) = &self.next;
         let has_rows = |asked: &usize| self.rows(&self.asked[*asked]) > 0;
@@ -159,9 +160,9 @@ impl<'a> DatabasePlan<'a> {
         next.map(|asked| (asked, all))
     }
 
-    /// The first of the targets `left` that have `cols` columns together, at most, and are at most so many: in whole workgroups
-    /// of `pairs`, one at least. While jobs are small they take the last ones: few of the longest would say nothing of what a
-    /// device can do.
+    /// The first targets of `left` that have at most `cols` columns together and number at most `most`, in whole
+    /// workgroups of `pairs` targets, at least one workgroup. Small jobs take the last targets instead: the time of a
+    /// few of the longest would say nothing about the device's throughput.
     fn stretch(&self, left: &Range<usize>, (cols, most): (u64, usize), pairs: usize) -> Range<usize> {
         let held = self.order.holding(left.start, cols).len().min(most);
         if held >= left.len() {
@@ -232,7 +233,7 @@ mod tests {
         );
     }
 
-    /// Whatever a job holds, every query meets every target once, in stretches within the bounds.
+    /// Whatever a job holds, every query is scored once against every target, in ranges within the limits.
     #[test]
     fn every_query_meets_every_target_once() {
         let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);

@@ -1,4 +1,4 @@
-//! Directions: of windows inside their bands, and of whole blocks.
+//! Directions of windows inside their bands, and of whole blocks.
 
 use crate::engine::directions::Layout;
 use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
@@ -10,10 +10,11 @@ use crate::engine::{Block, Edges, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
 
-/// Direction words of a job, unless one window takes more: 128 MiB, or 256 where they stay on the device.
+/// Maximum number of direction words of a job, unless one window needs more: 128 MiB, or 256 MiB if they stay on the
+/// device.
 pub const FILL_WORDS: u64 = 1 << 25;
 pub const TRACEBACK_WORDS: u64 = 1 << 26;
-/// Windows of a job, at most.
+/// Maximum number of windows of a job.
 const JOB_PLANS: u64 = 1 << 17;
 
 /// The tiles of one window and the tasks that fill them.
@@ -22,7 +23,7 @@ pub struct WindowPlan {
     pub cols: u32,
     variant: TileVariant,
     pub tiles: Vec<Tile>,
-    /// Wave of each task; with a place among the window's tiles.
+    /// Wave and task of each of the tiles, in the same order.
     tasks: Vec<(u32, FillTask)>,
     edges: u64,
 }
@@ -54,8 +55,8 @@ impl WindowPlan {
     }
 }
 
-/// The first of the plans that are left, as many as a job with room for `words` direction words can hold; a window that is
-/// larger takes a job of its own.
+/// The first of the remaining plans, as many as fit a job with room for `words` direction words. A larger window gets a
+/// job of its own.
 pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [WindowPlan]> {
     let size = |plan: &WindowPlan| [plan.words(), plan.edges, 1];
     let (next, behind) = rest.split_at_checked(fitting(*rest, [words, JOB_EDGES, JOB_PLANS], size))?;
@@ -63,7 +64,7 @@ pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [Wi
     Some(next)
 }
 
-/// A job that fills `plans` for the host, and where their directions will lie.
+/// A job that fills `plans` for the host, and the layout of their directions.
 pub fn fill_job(plans: &[WindowPlan]) -> (Job, Layout) {
     let (waves, layout, edges) = filling(plans, 0);
     let mut job = Job { edges, output: layout.words * 4, ..Job::default() };
@@ -85,7 +86,7 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
     (job, layout.tiles)
 }
 
-/// The tasks that fill `plans`; where the directions will lie; and edge values.
+/// The tasks that fill `plans`, the layout of the directions, and the number of edge values.
 fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, Layout, u64) {
     let (mut waves, mut layout, mut edges) = (WaveTasks::new(), Layout::default(), 0);
     for plan in plans {
@@ -99,9 +100,10 @@ fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, Layout, 
     (waves, layout, edges)
 }
 
-/// A job that fills blocks, whose grids run side by side, and keeps the directions on the device; their tiles, which count
-/// rows and columns in the window; and of each block, by its place and one, its first tile, with the number of all in
-/// front. The last blocks come first, as do the tiles of a window: paths go on in the tile before.
+/// A job that fills blocks, whose grids run concurrently, and keeps the directions on the device. Also returns its
+/// tiles, whose rows and columns are counted in the window, and a table of tile indices: element k + 1 is the first
+/// tile of block k, and element 0 is the number of tiles. The last blocks come first, like the last tiles of a window,
+/// because a path continues in the previous tile.
 pub fn blocks_job(
     batch: &Batch,
     blocks: &[(Block, Edges)],
@@ -136,7 +138,7 @@ pub fn blocks_job(
     (job, layout.tiles, firsts)
 }
 
-/// A task that keeps the directions of `tile`.
+/// Sets the task to keep the directions of `tile`.
 fn keeping(tile: &Tile, task: FillTask) -> FillTask {
     FillTask { directions: to_u32(tile.offset), band_first: tile.band_first, stored: tile.stored, ..task }
 }

@@ -1,4 +1,4 @@
-//! Grids of tiles: strips of query rows by runs of target columns, for what one tile can't hold.
+//! Grids of tiles: strips of query rows by runs of target columns, for matrices that one tile can't hold.
 
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
@@ -10,30 +10,30 @@ use crate::engine::{BLOCK_ROWS, Edges};
 use crate::terms::casts::{to_i32, to_u32};
 use std::ops::Range;
 
-// The lines between blocks fall on the borders of tiles.
+// The lines between blocks coincide with tile borders.
 const _: () = assert!(BLOCK_ROWS.is_multiple_of(TILE_COLS) && BLOCK_ROWS.is_multiple_of(STRIP_ROWS));
 const _: () = assert!(TILE_COLS.is_multiple_of(FEW_TILE_COLS));
 
-/// The grid over `rows` x `cols` cells.
+/// A grid over `rows` x `cols` cells.
 ///
-/// Its edge values: one for each column; for each strip a corner and one for each row; then the values of its
-/// lines, first the horizontal ones, a value for each column each, then the vertical ones, likewise strip
-/// by strip. Tiles hand values on in place. Values that cross a line are left there instead, once.
+/// Its edge values are, in order: one for each column; for each strip a corner and one for each row; then the values of
+/// its lines, first the horizontal lines with a value for each column, then the vertical lines, strip by strip in the
+/// same way. Tiles overwrite edge values with their own. Values that cross a line are stored in the line instead, once.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     pub rows: u32,
     pub cols: u32,
     /// Rows of a strip.
     height: u32,
-    /// Empty rows above the first.
+    /// Empty rows above the first row.
     pad: u32,
     /// Columns of a tile.
     run: u32,
-    /// Lines lie at its multiples inside the grid; [`u32::MAX`] where there are none.
+    /// Distance between lines inside the grid; [`u32::MAX`] if there are none.
     side: u32,
 }
 
-/// One tile of a grid. Tiles of one wave run side by side; each waits for the waves before.
+/// One tile of a grid. Tiles of one wave run concurrently; each depends on earlier waves.
 #[derive(Clone, Debug)]
 pub struct GridTile {
     pub strip: u32,
@@ -41,7 +41,7 @@ pub struct GridTile {
     pub cols: Cols,
 }
 
-/// The first of the edge values on each side of a tile.
+/// Index of the first edge value on each side of a tile.
 struct TileEdges {
     above: u32,
     left: u32,
@@ -50,7 +50,7 @@ struct TileEdges {
 }
 
 impl Grid {
-    /// A grid whose last strip is full, for scores: the empty rows stand above the query.
+    /// A grid whose last strip is full, for scores: the empty rows are above the query.
     pub fn padded(rows: u32, cols: u32, height: u32) -> Grid {
         Grid { pad: rows.next_multiple_of(height) - rows, ..Grid::unpadded(rows, cols, height) }
     }
@@ -60,19 +60,19 @@ impl Grid {
         Grid { rows, cols, height, pad: 0, run: TILE_COLS, side: u32::MAX }
     }
 
-    /// The same grid with lines at the multiples of `side`, itself one of [`BLOCK_ROWS`].
+    /// The same grid with lines at the multiples of `side`, which is a multiple of [`BLOCK_ROWS`].
     pub fn with_lines(self, side: u32) -> Grid {
         Grid { side, ..self }
     }
 
-    /// The same grid, whose tiles are short where at most `side_by_side` of them run at once, fewer than `few`.
+    /// The same grid, with short tiles if at most `side_by_side` tiles run concurrently and that is fewer than `few`.
     pub fn in_tiles_for(self, side_by_side: usize, few: usize) -> Grid {
         let run = if side_by_side < few { FEW_TILE_COLS } else { TILE_COLS };
         Grid { run, ..self }
     }
 
-    /// The same rows and columns for chained strips of `height` rows, the empty ones above the query, and of `run`
-    /// columns in one dispatch.
+    /// The same rows and columns for chained strips of `height` rows, with the empty rows above the query, and runs of
+    /// `run` columns in one dispatch.
     pub fn chained(self, height: u32, run: u32) -> Grid {
         Grid { run, ..Grid::padded(self.rows, self.cols, height) }
     }
@@ -86,49 +86,49 @@ impl Grid {
         (self.rows + self.pad).div_ceil(self.height)
     }
 
-    /// The grid's row that is the first of a strip's tile; negative where empty rows come first.
+    /// The grid row of the first row of a strip's tile; negative if empty rows come first.
     pub fn first_row(&self, strip: u32) -> i32 {
         to_i32(strip * self.height) - to_i32(self.pad)
     }
 
-    /// The grid's rows of a strip's tile, with the empty ones.
+    /// The grid rows of a strip's tile, including the empty rows.
     pub fn rows_of(&self, strip: u32) -> Range<i64> {
         let first = i64::from(self.first_row(strip));
         first..first + i64::from(self.height)
     }
 
-    /// Empty rows above the first.
+    /// Empty rows above the first row.
     pub fn empty(&self) -> u32 {
         self.pad
     }
 
-    /// Runs of columns.
+    /// Number of runs of columns.
     pub fn runs(&self) -> u32 {
         self.cols.div_ceil(self.run)
     }
 
-    /// Tiles.
+    /// Number of tiles.
     pub fn size(&self) -> u64 {
         u64::from(self.strips()) * u64::from(self.runs())
     }
 
-    /// Lines inside `len` rows or columns.
+    /// Number of lines inside `len` rows or columns.
     fn lines(&self, len: u32) -> u32 {
         len.saturating_sub(1) / self.side
     }
 
-    /// The line before `place` of `len` rows or columns.
+    /// Index of the line directly before row or column `place` of `len`, if there is one.
     fn line(&self, place: u32, len: u32) -> Option<u32> {
         let on_line = place >= self.side && place < len && place.is_multiple_of(self.side);
         on_line.then(|| place / self.side - 1)
     }
 
-    /// Edge values in all.
+    /// Number of edge values.
     pub fn edges(&self) -> u64 {
         self.vertical_line(self.lines(self.cols))
     }
 
-    /// Edge values of all strips' rows and corners.
+    /// Number of edge values of all strips' rows and corners.
     fn strip_edges(&self) -> u64 {
         u64::from(self.strips()) * u64::from(self.height + 1)
     }
@@ -157,8 +157,8 @@ impl Grid {
         Grid { height, run: u32::MAX, ..self }
     }
 
-    /// The tiles, given the columns that each strip needs; cut at multiples of their columns, so that
-    /// whatever a tile needs from above was done one wave before it.
+    /// The tiles, given the columns that each strip needs. They are cut at multiples of the run length, so that the
+    /// values that a tile needs from above are complete one wave earlier.
     pub fn tiles(&self, cols: impl Fn(u32) -> Cols) -> impl Iterator<Item = GridTile> {
         (0..self.strips()).flat_map(move |strip| {
             let cols = cols(strip);
@@ -170,28 +170,28 @@ impl Grid {
         })
     }
 
-    /// Waves of its tiles.
+    /// Number of waves of its tiles.
     pub fn waves(&self) -> u32 {
         (self.strips() + self.runs()).saturating_sub(1)
     }
 
-    /// Tiles of the widest wave, at most.
+    /// Maximum number of tiles in a wave.
     pub fn widest(&self) -> u32 {
         self.strips().min(self.runs())
     }
 
-    /// Tiles of one wave where all columns are needed.
+    /// Number of tiles of one wave if all columns are needed.
     pub fn wave_size(&self, wave: u32) -> u32 {
         let least = self.widest().min(wave + 1);
         least.min(self.waves() - wave)
     }
 
-    /// The place of a tile among all of the grid, run by run.
+    /// Index of a tile among all tiles of the grid, run by run.
     pub fn place(&self, tile: &GridTile) -> u64 {
         u64::from(tile.cols.start / self.run) * u64::from(self.strips()) + u64::from(tile.strip)
     }
 
-    /// The first row, empty ones apart, and the first column of the tile at a place.
+    /// The first row, not counting empty rows, and the first column of the tile at an index.
     pub fn first_cell(&self, place: u64) -> (u32, u32) {
         let (run, strip) = (place / u64::from(self.strips()), place % u64::from(self.strips()));
         (to_u32(self.first_row(to_u32(strip)).max(0)), to_u32(run) * self.run)
@@ -207,27 +207,27 @@ impl Grid {
         })
     }
 
-    /// A tile, if it is there.
+    /// A tile, if the grid has it.
     pub fn tile(&self, strip: u32, run: u32) -> Option<GridTile> {
         let cols = run * self.run..self.cols.min((run + 1) * self.run);
         let there = strip < self.strips() && run < self.runs();
         there.then_some(GridTile { strip, wave: strip + run, cols })
     }
 
-    /// The task of a tile that is scored in waves; `edges` is where the edge values of the grid begin.
+    /// The task of a tile that is scored in waves; `edges` is the index of the grid's first edge value.
     pub fn joined_task(&self, tile: &GridTile, whole: &Whole, edges: u64, result: u32) -> JoinedTask {
         let TileEdges { above, left, below, right } = self.edges_of(tile, edges);
         let counts_from = whole.counts_from.saturating_sub(tile.cols.start);
         JoinedTask { span: self.span(tile, &whole.span), counts_from, result, above, below, left, right }
     }
 
-    /// The task of a tile whose directions are filled, without what is kept of it; likewise.
+    /// The task of a tile whose directions are filled, without the fields for the kept directions; `edges` as above.
     pub fn fill_task(&self, tile: &GridTile, whole: &Span, edges: u64) -> FillTask {
         let TileEdges { above, left, .. } = self.edges_of(tile, edges);
         FillTask { span: self.span(tile, whole), above, left, ..FillTask::default() }
     }
 
-    /// The task of a tile of chained strips, whose columns begin at `chain` there; likewise.
+    /// The task of a tile of chained strips, whose columns begin at `chain` there; `edges` as above.
     pub fn chained_task(
         &self,
         tile: &GridTile,
@@ -249,7 +249,7 @@ impl Grid {
         }
     }
 
-    /// The task of a strip in a chain with lines, given its columns and those of the strip above; nothing enters the
+    /// The task of a strip in a chain with lines, given its columns and those of the strip above. Nothing enters the
     /// grid.
     pub fn lined_task(&self, strip: u32, cols: Cols, above: Cols, whole: &Span, chain: u32) -> LinedTask {
         let line = cols.start / self.side;
@@ -267,13 +267,13 @@ impl Grid {
         }
     }
 
-    /// Edge values from those of one vertical line to those of the next. Strips in a chain leave values for one line
-    /// more, behind the last column; nothing reads them.
+    /// Number of edge values from one vertical line to the next. Strips in a chain store one more line after the last
+    /// column, which nothing reads.
     pub fn lines_apart(&self) -> u64 {
         self.strip_edges()
     }
 
-    /// The residues of a tile; `whole` is those of the grid.
+    /// The residues of a tile; `whole` holds those of the grid.
     fn span(&self, tile: &GridTile, whole: &Span) -> Span {
         let first = self.first_row(tile.strip);
         let row = to_u32(first.max(0));
@@ -286,7 +286,7 @@ impl Grid {
         }
     }
 
-    /// Where the edge values around a tile lie.
+    /// Indices of the edge values around a tile.
     fn edges_of(&self, tile: &GridTile, edges: u64) -> TileEdges {
         let GridTile { strip, cols, .. } = tile;
         TileEdges {
@@ -297,7 +297,7 @@ impl Grid {
         }
     }
 
-    /// Where entering edges go. Nothing enters from above where empty rows stand.
+    /// Positions of the entering edges. Nothing enters from above if the grid begins with empty rows.
     pub fn entering(&self, edges: &Edges) -> Vec<(u64, EdgeValues)> {
         let mut entering = Vec::new();
         if !edges.horizontal.is_empty() {
@@ -316,7 +316,7 @@ impl Grid {
         entering
     }
 
-    /// Where leaving edges lie: below, then right, strip by strip.
+    /// Positions of the leaving edges: below, then right, strip by strip.
     pub fn leaving(&self) -> Vec<Range<u64>> {
         let right = |strip: u32| {
             let first = self.vertical(strip, 0) + 1 + u64::from(self.empty_rows(strip));
@@ -330,14 +330,14 @@ impl Grid {
         if strip == 0 { self.pad } else { 0 }
     }
 
-    /// The grid's rows that a strip has, without empty ones.
+    /// The grid rows of a strip, without empty rows.
     fn strip_rows(&self, strip: u32) -> Cols {
         let Range { start, end } = self.rows_of(strip);
         to_u32(start.max(0))..to_u32(end.min(i64::from(self.rows)))
     }
 
-    /// The edge values that strips of the columns `cols` leave on the horizontal lines, and behind them the
-    /// values below all strips: of each line the first column, and where the values lie.
+    /// The edge values that strips of the columns `cols` store on the horizontal lines, followed by those below all
+    /// strips: for each line, the first column and the range of the values.
     pub fn horizontal_lines(&self, cols: impl Fn(u32) -> Cols) -> Vec<(u32, Range<u64>)> {
         let lines = (0..self.lines(self.rows)).map(|line| self.horizontal_line(line)).chain([0]);
         let line = |(number, first): (u32, u64)| {
@@ -348,8 +348,8 @@ impl Grid {
         (1..).zip(lines).map(line).collect()
     }
 
-    /// The edge values that strips of the columns `cols` leave on the vertical lines, corners too: of each
-    /// line the first strip, and where the values lie.
+    /// The edge values that strips of the columns `cols` store on the vertical lines, including corners: for each line,
+    /// the first strip and the range of the values.
     pub fn vertical_lines(&self, cols: impl Fn(u32) -> Cols) -> Vec<(u32, Range<u64>)> {
         let line = |line: u32| {
             let col = (line + 1) * self.side;
@@ -363,7 +363,7 @@ impl Grid {
         (0..self.lines(self.cols)).map(line).collect()
     }
 
-    /// The strips of a vertical line from `first` on as read back, without their corners.
+    /// The strips of a vertical line from `first` on, as read back, without their corners.
     pub fn line_rows(&self, first: u32, read: &[[i32; 2]]) -> EdgeValues {
         let strips = read.chunks(self.height as usize + 1).zip(first..);
         strips.flat_map(|(values, strip)| &values[1..][..self.strip_rows(strip).len()]).copied().collect()
@@ -372,7 +372,7 @@ impl Grid {
     /// The leaving edges, as read back.
     pub fn left_behind<'a>(&self, mut read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
         let below = read.next().unwrap_or_default().to_vec();
-        // Below a strip that is not full lie the rows behind the query.
+        // Below a strip that is not full there are only rows after the query.
         let full = (self.rows + self.pad).is_multiple_of(self.height);
         Edges {
             corner: 0,

@@ -1,4 +1,4 @@
-//! Pairs whose queries take several strips: grids of tiles in waves, or strips in a chain.
+//! Pairs whose queries need several strips: grids of tiles in waves, or strips in a chain.
 
 use crate::engine::Edges;
 use crate::engine::gpu::Chains;
@@ -15,20 +15,20 @@ use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// Submissions that a job of grids may take: the more grids run side by side, the fewer of a wave's
-/// tiles wait for its last ones.
+/// Maximum number of submissions of a job of grids: the more grids run concurrently, the fewer tiles of a wave wait for
+/// its last tiles.
 const GRID_SUBMISSIONS: u64 = 16;
-/// Columns of a chained strip in one dispatch, unless there are fewer.
+/// Minimum number of columns of a chained strip in one dispatch, unless it has fewer.
 const LEAST_RUN: u64 = 1 << 9;
-/// Columns that all slots of a chain have together, at most, unless the least runs have more: 128 MiB.
+/// Maximum number of columns of all slots of a chain, unless runs of minimum length have more: 128 MiB.
 const HANDED_COLS: u64 = 1 << 24;
 
 /// The tiles that grids are made of.
 pub struct StripTiles {
-    /// Where many stand side by side, and where few do.
+    /// Variants for many and for few concurrent tiles.
     many: TileVariant,
     few: TileVariant,
-    /// The tiles of strips in a chain, the least rows first; none where strips can't be chained.
+    /// Variants for strips in a chain, by increasing rows; empty if strips can't be chained.
     chained: Vec<TileVariant>,
     limits: DeviceLimits,
 }
@@ -43,7 +43,7 @@ impl StripTiles {
         }
     }
 
-    /// Whether a job can hold a pair. Chained strips leave edges alone, of which a device has room for more.
+    /// Whether a job can hold a pair. Chained strips store only edges, for which a device has more room.
     pub fn hold(&self, batch: &Batch, pair: &Pair) -> bool {
         let rows = to_u32(batch.query(pair.query).len());
         let grid = Grid::padded(rows, pair.cols(), self.many.capacity());
@@ -52,12 +52,12 @@ impl StripTiles {
         in_waves || (self.is_chained(grid.widest() as usize) && grid.edges() <= self.limits.binding / 8)
     }
 
-    /// Whether grids with so many tiles in the widest wave are chained.
+    /// Whether grids whose widest wave has `widest` tiles are chained.
     fn is_chained(&self, widest: usize) -> bool {
         widest < self.limits.tuning.few_tiles && !self.chained.is_empty()
     }
 
-    /// The blocks of a pair that no job holds, band by band.
+    /// The blocks of a pair that is too large for a job, band by band.
     pub fn blocks(&self, batch: &Batch, pair: &Pair) -> Vec<Vec<PairBlock>> {
         let (rows, height) = (to_u32(batch.query(pair.query).len()), self.many.capacity());
         let [edges, size] = self.limits.job_room();
@@ -65,7 +65,7 @@ impl StripTiles {
     }
 }
 
-/// The tiles that strips in a chain can be, the least rows first; none where strips can't be chained.
+/// Variants for strips in a chain, by increasing rows; empty if strips can't be chained.
 pub fn chained(scores: Scores, limits: &DeviceLimits) -> Vec<TileVariant> {
     let rows = CHAINED_ROWS.into_iter().filter(|_| limits.chains);
     let variant = |rows| Some(TileVariant::chained(scores, rows)?.on(limits.subgroup));
@@ -74,7 +74,7 @@ pub fn chained(scores: Scores, limits: &DeviceLimits) -> Vec<TileVariant> {
     rows.filter_map(variant).filter(suits).collect()
 }
 
-/// The first of the tiles with which there are few enough strips, or the last.
+/// The first variant with which there are few enough strips, or the last.
 pub fn suited(
     chained: &[TileVariant],
     chains: &Chains,
@@ -84,7 +84,7 @@ pub fn suited(
     chained.iter().find(fits).or(chained.last()).copied()
 }
 
-/// Whether a pair takes several strips.
+/// Whether a pair needs several strips.
 pub fn is_long(batch: &Batch, pair: &Pair) -> bool {
     to_u32(batch.query(pair.query).len()) > STRIP_ROWS && pair.cols() > 0
 }
@@ -94,10 +94,9 @@ pub struct PairGrids {
     placed: Vec<PlacedGrid>,
 }
 
-/// The grid of a pair or of one of its blocks, and where its edge values, the results of its tiles and its columns in the chain
-/// begin.
+/// The grid of a pair or of one of its blocks, and the indices of its first edge value, tile result and chain column.
 struct PlacedGrid {
-    /// The pair's place among all that are scored, and the grid's first row and column there.
+    /// Index of the pair among all pairs to score, and the grid's first row and column in the pair.
     index: usize,
     row: u32,
     start: u32,
@@ -106,12 +105,12 @@ struct PlacedGrid {
     edges: u64,
     results: u64,
     chain: u32,
-    /// Waves of the job before its own.
+    /// Waves of the job before this grid's first wave.
     waves_before: u32,
 }
 
 impl PairGrids {
-    /// The grids of the next job: as many of the first of the pairs at `rest` as suit submissions of `cells` cells.
+    /// The grids of the next job: as many of the first pairs at `rest` as suit submissions of `cells` cells.
     pub fn next(
         batch: &Batch,
         pairs: &[Pair],
@@ -125,7 +124,7 @@ impl PairGrids {
             let grid = Grid::padded(whole.span.rows, pair.cols(), tiles.many.capacity());
             PlacedGrid::first(index, (0, pair.start), grid, whole)
         };
-        // The last one may go over.
+        // The last pair may exceed the limit.
         let mut before = 0;
         let [edges, size] = tiles.limits.job_room();
         let most = [(cells * GRID_SUBMISSIONS).saturating_sub(1), edges, size];
@@ -139,7 +138,7 @@ impl PairGrids {
         Some(PairGrids { placed: now.iter().map(placed).collect() })
     }
 
-    /// The grid of a block of a pair that no job holds, and its job, which leaves the block's edges.
+    /// The grid of a block of a pair that is too large for a job, and its job, which stores the block's edges.
     pub fn block(
         batch: &Batch,
         pair: &Pair,
@@ -151,28 +150,28 @@ impl PairGrids {
         let grid = Grid::padded(whole.span.rows, whole.span.cols, tiles.many.capacity());
         let place = (block.rows.start, pair.start + block.cols.start);
         let mut grids = PairGrids { placed: vec![PlacedGrid::first(0, place, grid, whole)] };
-        // Blocks are cut for tiles of full length; shorter ones would be more than a job holds.
+        // Blocks are cut for tiles of full length; with shorter tiles, a job could not hold them.
         let mut job = grids.waves(tiles, usize::MAX);
         (job.entering, job.leaving) = (grid.entering(entering), grid.leaving());
         (grids, job)
     }
 
-    /// What a block leaves, as read back.
+    /// The edges that a block leaves, as read back.
     pub fn left_behind<'a>(&self, read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
         self.placed.first().map(|placed| placed.grid.left_behind(read)).unwrap_or_default()
     }
 
-    /// The places of the pairs.
+    /// The indices of the pairs.
     pub fn indices(&self) -> impl Iterator<Item = usize> {
         self.placed.iter().map(|grid| grid.index)
     }
 
-    /// The best hit of each pair, by its place.
+    /// The best hit of each pair, by index.
     pub fn best(&self, results: &[u32]) -> Vec<(usize, Hit)> {
         self.placed.par_iter().map(|grid| (grid.index, grid.best(results))).collect()
     }
 
-    /// Cuts all grids anew, and places what they take; the job without its dispatches.
+    /// Cuts all grids anew and assigns their edges and results. Returns the job without its dispatches.
     fn cut(&mut self, cut: impl Fn(Grid) -> Grid) -> Job {
         let (mut edges, mut results) = (0, 0);
         for placed in &mut self.placed {
@@ -197,9 +196,9 @@ impl PairGrids {
         }
     }
 
-    /// The job of all tiles as chained strips. Each strip comes behind the strips that it waits for.
+    /// The job of all tiles as chained strips. Each strip comes after the strips that it waits for.
     fn chain(&mut self, variant: TileVariant, chains: Chains) -> Job {
-        // All strips in one dispatch, with as many columns as it and their slots can take.
+        // All strips are in one dispatch, with as many columns as the dispatch and the slots allow.
         let rows = || self.placed.iter().map(|placed| placed.whole.span.rows);
         let slots = Chain::slots(rows().max().unwrap_or(0).div_ceil(variant.capacity()));
         let fitting = chains.cells / rows().map(u64::from).sum::<u64>().max(1);
@@ -214,7 +213,7 @@ impl PairGrids {
         let most = |count: fn(&Grid) -> u32| self.placed.iter().map(|grid| count(&grid.grid)).max();
         let (runs, strips) = (most(Grid::runs).unwrap_or(0), most(Grid::strips).unwrap_or(0));
         job.chain = Some(Chain::new(cols, strips, chains.patience));
-        // What a run finds on its left lies there when it begins.
+        // The edge values on the left of a run are complete when it begins.
         for run in 0..runs {
             let tasks = |strip: u32| self.placed.iter().filter_map(move |grid| grid.chained_task(strip, run));
             job.push_chain(variant, (0..strips).flat_map(tasks), chains.cells);
@@ -243,8 +242,9 @@ impl PairGrids {
         job
     }
 
-    /// Has grids of few waves follow others, within the waves of the longest: if all began at once, the last waves would have
-    /// few tiles. One half of the rows of grids that so come about ends with the last wave, since a row may be short.
+    /// Delays grids with few waves so that they follow others within the waves of the longest grid. If all grids began
+    /// at once, the last waves would have few tiles. Every second row of consecutive grids is aligned to the last wave
+    /// instead of the first, because a row may be shorter than the longest grid.
     fn follow(&mut self) {
         let placed = &mut self.placed;
         placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
@@ -270,31 +270,31 @@ impl PairGrids {
 }
 
 impl PlacedGrid {
-    /// The grid whose first cell lies at `place` of the pair at `index`, the first of its job.
+    /// The grid whose first cell is at (`row`, `start`) of the pair at `index`, as the first grid of its job.
     fn first(index: usize, (row, start): (u32, u32), grid: Grid, whole: Whole) -> PlacedGrid {
         PlacedGrid { index, row, start, grid, whole, edges: 0, results: 0, chain: 0, waves_before: 0 }
     }
 
-    /// The place of a tile's result.
+    /// Index of a tile's result.
     fn result(&self, tile: &GridTile) -> u32 {
         to_u32(self.results + self.grid.place(tile))
     }
 
-    /// The task of a strip in a chain, where the grid has it.
+    /// The task of a strip in a chain, if the grid has it.
     fn chained_task(&self, strip: u32, run: u32) -> Option<ChainTask> {
         let tile = self.grid.tile(strip, run)?;
         let places = (self.edges, self.chain);
         Some(self.grid.chained_task(&tile, &self.whole, places, self.result(&tile)))
     }
 
-    /// The first in order of its tiles' hits, among the results of its job.
+    /// The best of its tiles' hits, among the results of its job.
     fn best(&self, results: &[u32]) -> Hit {
         let first = to_usize(self.results) * 4;
         let results = results[first..first + to_usize(self.grid.size()) * 4].chunks_exact(4);
         let most = results.clone().map(|result| result[0]).max();
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
-            // The kernel counts from the query's first row in the tile.
+            // The kernel counts rows from the query's first row in the tile.
             hit_at((self.row + row, self.start + col), result)
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);

@@ -1,4 +1,4 @@
-//! Plans of small examples, worked out by hand, and the bounds of plans of random ones.
+//! Plans of small examples, worked out by hand, and limits of plans of random examples.
 
 use super::band::BandPlan;
 use super::checkpoint;
@@ -52,7 +52,7 @@ fn window(query_end: u32, target_end: u32, band: (u32, u32)) -> Window {
     Window { query: 0, target: 0, start: 0, query_end, target_end, band }
 }
 
-/// The tasks of a dispatch, without the empty ones between and behind them.
+/// The tasks of a dispatch, without the empty tasks between and after them.
 fn tasks<T: SpanTask>(dispatch: &Dispatch) -> Vec<T> {
     let all: Vec<T> = bytemuck::cast_slice(&dispatch.tasks).to_vec();
     all.into_iter().filter(|task| task.span().rows > 0).collect()
@@ -118,7 +118,7 @@ fn pairs_of_tiles_by_hand() {
         result,
         in_stretches: 0,
     };
-    // The longest first; the targets lie one behind the other.
+    // The longest target comes first; the targets are stored contiguously.
     assert_eq!(tasks::<ScoreTask>(small), [task(0, 3, 29, (10, 20), 7, 2), task(0, 3, 29, (0, 10), 0, 0)]);
     assert_eq!(tasks::<ScoreTask>(large), [task(3, 40, 24, (10, 20), 0, 1)]);
 }
@@ -174,7 +174,7 @@ fn a_grid_by_hand() {
     let whole =
         Whole { span: Span { query: 1000, rows: 600, pad: 0, target_: 5000, cols: 700 }, counts_from: 520 };
     let task = |strip, run| grid.joined_task(&grid.tile(strip, run).unwrap(), &whole, 10, 9);
-    // Edge values: 10 in front; one a column; then 1 + 512 for each strip.
+    // Edge values: 10 at the front, one for each column, then 1 + 512 for each strip.
     let [first, left] = [10, 10 + 700];
     let span = Span { query: 1000, rows: 88, pad: 424, target_: 5000, cols: 512 };
     let expected =
@@ -227,7 +227,7 @@ fn strips_by_hand() {
     assert!(is_long(&batch, &pairs[0]) && !is_long(&batch, &Pair { query: 1, ..pairs[0] }));
     let tiles = StripTiles::new(Scores::Packed, limits(false));
     let job = pair_grids(&batch, &pairs, &tiles).job(&tiles);
-    // Few tiles are short: three runs of 256 columns, two strips, so four waves.
+    // Few concurrent tiles are short: three runs of 256 columns and two strips, so four waves.
     let cells: Vec<u64> = job.dispatches.iter().map(|dispatch| dispatch.cells).collect();
     assert_eq!(cells, [88 * 256, 88 * 256 + 512 * 256, 88 * 188 + 512 * 256, 512 * 188]);
     assert_eq!((job.output, job.chain.is_some()), (6 * 16, false));
@@ -237,7 +237,7 @@ fn strips_by_hand() {
     let [dispatch] = &job.dispatches[..] else { panic!("one run of all strips") };
     assert_eq!((tile_of(dispatch), job.output), ((32, 4, Exchange::Subgroup), 5 * 16));
     let strips = tasks::<ChainTask>(dispatch);
-    // The empty rows stand above the query; only the first strip has nothing above.
+    // The empty rows are above the query; only the first strip has no strip above it.
     let facts: Vec<_> =
         strips.iter().map(|task| (task.span.query, task.span.rows, task.span.pad, task.entering)).collect();
     assert_eq!(
@@ -249,8 +249,8 @@ fn strips_by_hand() {
     }
 }
 
-/// Grids of 19, 7, 6, 5, 3 and 3 waves in three rows, of which the second one ends with the last wave. What is counted is tiles of
-/// first strips, which the last wave of a grid has none of.
+/// Grids of 19, 7, 6, 5, 3 and 3 waves in three rows, of which the second ends with the last wave. The test counts the
+/// tiles of first strips, which are absent from a grid's last wave.
 #[test]
 fn short_grids_follow_others() {
     let batch = batch(&[513], &[9 * 512, 3 * 512, 2 * 512, 1100, 512, 0]);
@@ -308,11 +308,12 @@ fn checkpoints_by_hand() {
     let block = Block::whole(&window(1024, 1024, (1024, 1024)));
     let checkpoints = Checkpoints::new(&block, &Edges::default(), 512, 0);
     let sweep = checkpoint::alone(&checkpoints, 0..2, &limits(false));
-    // The last of four parts is not swept: nothing lies behind it.
+    // The last of four parts is not swept, because no part needs its edges.
     let job = checkpoint::waves(&batch, std::slice::from_ref(&sweep), Scores::Packed, &limits(false));
     assert_eq!((job.cells, job.output), (512 * 1024 + 512 * 512, 2 * 16));
     let [below, right] = sweep.left();
-    // The line between the rows of parts, and what lies below them; the line between the columns, with corners.
+    // The line between the rows of parts, and the values below the last row; the line between the columns, with
+    // corners.
     assert_eq!(
         below.iter().map(|(first, values)| (*first, values.end - values.start)).collect::<Vec<_>>(),
         [(0, 1024), (0, 512)]
@@ -333,7 +334,7 @@ fn checkpoints_by_hand() {
         (0..4).map(|strip| (strip * 128, 1024, if strip > 0 { 1024 } else { 0 }, 511)).collect();
     let under: Vec<_> = (4..8).map(|strip| (strip * 128, 512, 512, 511)).collect();
     assert_eq!(facts, [above, under].concat());
-    // The last strip of each row of parts leaves values below.
+    // The last strip of each row of parts stores the values below it.
     let leaves = |task: &LinedTask| task.below != NOWHERE;
     assert_eq!(
         strips.iter().map(leaves).collect::<Vec<_>>(),
@@ -382,7 +383,7 @@ fn a_filled_window_by_hand() {
     let (job, layout) = fill_job(std::slice::from_ref(&plan));
     let [dispatch] = &job.dispatches[..] else { panic!("one tile") };
     assert_eq!(tile_of(dispatch), (8, 16, Exchange::Subgroup));
-    // 28 rows above; a lane keeps its 16 rows and the band's width of steps, two words each.
+    // 28 rows above the query. A lane keeps its 16 rows and as many steps as the band is wide, two words each.
     let span = Span { query: 0, rows: 100, pad: 28, target_: 0, cols: 120 };
     let stored = 16 + 5 + 3;
     let expected = FillTask { span, band_first: -28 + (120 - 100) - 5, stored, ..FillTask::default() };
@@ -415,7 +416,7 @@ fn directions_of_random_windows_do_not_overlap() {
             firsts.sort_unstable();
             let kept: Vec<u32> = places.iter().map(|place| place.start as u32).collect();
             assert_eq!(firsts, kept, "seed {seed}: a task for each tile");
-            // Tiles that meet no others have no edge values.
+            // Tiles without neighbors have no edge values.
             let meets =
                 |dispatch: &&Dispatch| matches!(dispatch.variant, Variant::Tile(tile) if tile.has_edges());
             for task in job.dispatches.iter().filter(meets).flat_map(tasks::<FillTask>) {
@@ -432,7 +433,7 @@ fn paths_of_windows_by_hand() {
     let batch = batch(&[100], &[120]);
     let long = window(100, 120, (5, 3));
     assert!(suits(&long) && !suits(&window(0, 120, (5, 3))) && !suits(&window(20_000, 20_000, (5, 3))));
-    // A gap costs 7 at least, and six deleted residues would cost 17: two gaps at most, between three runs.
+    // A gap costs at least 7, and six deleted residues would cost 17: at most two gaps, between three runs.
     let most = long.band.most_gaps(&batch.scoring);
     assert_eq!((most, path_words(&long, &batch.scoring)), (2, 5));
     assert_eq!(path_words(&window(2, 3, (5, 3)), &batch.scoring), 5, "not more than there are steps");
@@ -491,7 +492,7 @@ fn random_bands_have_room_of_their_own() {
                     .map(|kind| kind.groups)
                     .sum();
                 assert_eq!(groups, dispatch.groups, "seed {seed}");
-                // Those of a workgroup share their room, which is the first one's, the longest.
+                // Windows of a workgroup share the room of its first window, which is the longest.
                 let rooms: Vec<&[BandTask]> = tasks.chunk_by(|a, b| a.directions == b.directions).collect();
                 assert_eq!(rooms.len() as u32, groups, "seed {seed}");
                 for (room, next) in rooms

@@ -1,4 +1,4 @@
-//! Pairs whose queries fit one tile: one task a sweep.
+//! Pairs whose queries fit one tile: one task per sweep.
 
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
@@ -11,17 +11,17 @@ use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Pairs of a job, at most: their results and records stay small beside the sequences.
+/// Maximum number of pairs of a job: their results and records stay small compared with the sequences.
 const JOB_PAIRS: usize = 1 << 19;
-/// Jobs begin at multiples of this many pairs.
+/// Jobs begin at multiples of this number of pairs.
 const GRAIN: usize = 256;
-/// Pairs that one thread puts in order in one go.
+/// Number of pairs in each piece of parallel sorting.
 const SORT_PAIRS: usize = 1 << 12;
 
 /// The pairs of a batch whose queries fit one tile, and the tiles that hold them.
 pub struct Tiles<'a> {
     batch: &'a Batch,
-    /// By capacity.
+    /// Sorted by capacity.
     variants: Vec<TileVariant>,
     subgroup: Option<u32>,
 }
@@ -31,14 +31,14 @@ impl Tiles<'_> {
         Tiles { batch, variants: TileVariant::tiles(Kernel::Score, scores), subgroup }
     }
 
-    /// The place of the variant that holds a pair.
+    /// Index of the variant that holds a pair.
     fn class(&self, pair: &Pair) -> Option<usize> {
         let rows = to_u32(self.batch.query(pair.query).len());
         let held = || self.variants.iter().position(|variant| variant.capacity() >= rows);
         if rows == 0 || pair.cols() == 0 { None } else { held() }
     }
 
-    /// Cells of each grain of `pairs`.
+    /// Number of cells of each grain of `pairs`.
     pub fn grains(&self, pairs: &[Pair]) -> Vec<u64> {
         let cells = |sweep: &[Pair]| {
             let pair = swept(sweep);
@@ -57,7 +57,7 @@ impl Tiles<'_> {
                 let Whole { mut span, counts_from } = Whole::pair(self.batch, &pair);
                 span.pad = self.variants[class].capacity() - span.rows;
                 let tasks: &mut Vec<ScoreTask> = &mut classes[class];
-                // Most often all are of one class.
+                // All pairs are usually of one class.
                 tasks.reserve(if tasks.is_empty() { (pairs.len() - place) / sweep.len() } else { 1 });
                 let (result, in_stretches) = (to_u32(first + place), u32::from(sweep.len() > 1));
                 tasks.push(ScoreTask { span, counts_from, result, in_stretches });
@@ -67,7 +67,7 @@ impl Tiles<'_> {
         classes.into_iter().map(longest_first).collect()
     }
 
-    /// A job that scores `pairs`; the result of each lies at its own place.
+    /// A job that scores `pairs`; the index of each result is that of its pair.
     pub fn job(&self, pairs: &[Pair]) -> Job {
         let parts: Vec<Vec<Vec<ScoreTask>>> = pairs
             .par_chunks(SORT_PAIRS)
@@ -89,7 +89,7 @@ impl Tiles<'_> {
         job
     }
 
-    /// Takes the hits of `pairs` from their results.
+    /// Reads the hits of `pairs` from their results.
     pub fn take(&self, pairs: &[Pair], results: &[u32], hits: &mut [Hit]) {
         let known = hits.par_iter_mut().zip(pairs).zip(results.par_chunks_exact(4));
         known.with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {

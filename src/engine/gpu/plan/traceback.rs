@@ -1,4 +1,4 @@
-//! Paths back over directions that stay on the device.
+//! Tracebacks over directions that stay on the device.
 
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
@@ -12,27 +12,27 @@ use crate::terms::casts::{low_u8, to_u32};
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
-/// Words in which a path says where it stands.
+/// Words that hold the position of a path.
 const STAND_WORDS: u32 = 3;
-/// Bytes of the directions of a window that are traced back over on the device, at most, and steps of its path.
+/// Maximum number of bytes of a window's directions, and of steps of its path, for tracing on the device.
 const MOST_TRACED: u64 = 2 << 20;
 const MOST_STEPS: u64 = 1 << 15;
 
-/// Whether a window's directions have room on the device, and its path is short enough for one workgroup.
+/// Whether a window's directions fit the device, and its path is short enough for one workgroup.
 pub fn suits(window: &Window) -> bool {
     let steps = u64::from(window.query_end) + u64::from(window.cols());
     let is_long = steps > MOST_STEPS || window.direction_bytes() > MOST_TRACED;
     !is_long && window.query_end > 0 && window.cols() > 0
 }
 
-/// Words of a window's path, at most: runs between and in gaps, and not more than there are steps.
+/// Maximum number of words of a window's path: runs between and in gaps, but not more than there are steps.
 pub fn path_words(window: &Window, scoring: &Scoring) -> u32 {
     let runs = (2 * window.band.most_gaps(scoring)).saturating_add(1);
     runs.min(window.query_end.saturating_add(window.band.deletions.min(window.cols())))
 }
 
-/// A job that fills `plans` and traces back over them, of which each path may take its `words`; and where each will
-/// lie.
+/// A job that fills `plans` and traces back over them, and the word range of each path. Each path may use its number of
+/// `words`.
 pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -> (Job, Vec<Range<u32>>) {
     let (mut job, tiles) = kept_job(plans, limits.tuning.few_tiles, limits.subgroup);
     let (mut tasks, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
@@ -49,8 +49,8 @@ pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -
     (job, places)
 }
 
-/// A job that fills blocks, whose grids run side by side, and takes paths on through them; and where the runs of each will
-/// lie, behind its stand.
+/// A job that fills blocks, whose grids run concurrently, and traces paths through them; and the word range of the runs
+/// of each path, which follow its position.
 pub fn legs_job(
     batch: &Batch,
     blocks: &[(Block, Edges)],
@@ -72,7 +72,7 @@ pub fn legs_job(
     (job, places)
 }
 
-/// How the paths of [`legs_job`] stand.
+/// The positions of the paths of [`legs_job`].
 pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<Stand> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
         [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(low_u8(layer)) },
@@ -81,8 +81,8 @@ pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<Stand> {
     places.iter().map(stand).collect()
 }
 
-/// The path from a stand back over some tiles, whose runs go to a place; where it says how it stands then, or [`NOWHERE`].
-/// Without tiles there is none.
+/// The task that traces a path from a position back over some tiles and stores its runs at a range of words. `says` is
+/// the index of its final position, or [`NOWHERE`]. Without tiles the task is empty.
 fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> TracebackTask {
     TracebackTask {
         rows: if tiles.is_empty() { 0 } else { stand.rows },
@@ -96,7 +96,7 @@ fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Tra
     }
 }
 
-/// The dispatch that traces paths back over their tiles, a workgroup each.
+/// The dispatch that traces paths back over their tiles, one workgroup for each path.
 fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
     let groups = to_u32(tasks.len());
     let tiles = tiles.iter().map(kept).collect();
@@ -105,7 +105,7 @@ fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
         .in_groups(groups)
 }
 
-/// A tile as the kernel finds it.
+/// A tile in the kernel's format.
 fn kept(tile: &Tile) -> KeptTile {
     KeptTile {
         row: tile.row,

@@ -1,9 +1,9 @@
-//! The tiles for databases, whose queries take the lowest ones that hold them: all tasks share a query, so the rows that it
-//! leaves empty are lost in each.
+//! The tiles for databases. Queries use the lowest tile that holds them: all tasks share a query, so its empty rows are
+//! lost in each task.
 
 use super::{Exchange, Joint, Kernel, Scores, TileVariant};
 
-/// Shapes of the tiles of a shared profile for a database, those of eight lanes for strips as well.
+/// Shapes of the tiles of a shared profile for a database; those of eight lanes also serve as strips.
 const DATABASE_SHAPES: &[(u32, u32)] = &[
     (4, 24),
     (4, 32),
@@ -21,7 +21,7 @@ const DATABASE_SHAPES: &[(u32, u32)] = &[
     (8, 64),
 ];
 
-/// Lanes and rows of a lane by capacity, of the tiles that do a query alone and of those of strips.
+/// Lanes, and rows of a lane, by capacity: of the tiles that hold a whole query, and of those for strips.
 fn shapes(scores: Scores) -> [&'static [(u32, u32)]; 2] {
     match scores {
         Scores::SharedProfile => [DATABASE_SHAPES, &DATABASE_SHAPES[6..]],
@@ -30,8 +30,8 @@ fn shapes(scores: Scores) -> [&'static [(u32, u32)]; 2] {
     }
 }
 
-/// The tiles for a database, by capacity: those that do a query alone, and those of strips. They exchange values inside
-/// subgroups.
+/// The tiles for a database, by capacity: those that hold a whole query, and those for strips. They exchange values
+/// inside subgroups.
 pub(super) fn tiles(scores: Scores) -> [Vec<TileVariant>; 2] {
     let scores = if scores.is_profile() { Scores::SharedProfile } else { scores };
     let variants = |shapes: &[(u32, u32)], strips: bool| {
@@ -46,14 +46,14 @@ pub(super) fn tiles(scores: Scores) -> [Vec<TileVariant>; 2] {
     [variants(alone, false), variants(strips, true)]
 }
 
-/// The tiles that queries of any length take.
+/// The tiles for queries of any length.
 pub struct DatabaseTiles {
     alone: Vec<TileVariant>,
     strips: Vec<TileVariant>,
 }
 
 impl DatabaseTiles {
-    /// `None` where the device or the scoring has none.
+    /// `None` if the device or the scoring has no such tiles.
     pub fn new(scores: Scores, subgroup: Option<u32>) -> Option<DatabaseTiles> {
         let [alone, strips] = tiles(scores);
         let runs = |tile: &TileVariant| tile.on(subgroup) == *tile;
@@ -61,7 +61,7 @@ impl DatabaseTiles {
         (complete && alone.iter().chain(&strips).all(runs)).then_some(DatabaseTiles { alone, strips })
     }
 
-    /// The tile for a query of `rows` residues, and how many of them it takes: as few as can be, as low as can be.
+    /// The tile for a query of `rows` residues, and the number of tiles: as few and as low as possible.
     pub fn holding(&self, rows: u32) -> Option<(TileVariant, u32)> {
         if let Some(tile) = self.alone.iter().find(|tile| tile.capacity() >= rows) {
             return Some((*tile, 1));

@@ -1,4 +1,4 @@
-//! Paths over the cells that can be on them, against those of the specification.
+//! Paths over pruned cells, compared with those of the specification.
 
 use super::PrunedTrace;
 use crate::engine::cpu::simd::InstructionSet;
@@ -30,7 +30,7 @@ fn paths_are_those_of_the_specification() {
                 0 => query.drain(place..len.min(place + gap)).for_each(drop),
                 1 => target.drain(place..len.min(place + gap)).for_each(drop),
                 2 => query.splice(..place / 2, random.codes(gap, 4)).for_each(drop),
-                // Several paths of the same score.
+                // Several paths of equal score.
                 3 => (query, target) = (target[..1 + place / 8].repeat(6), target[..1 + place / 8].repeat(7)),
                 4 => (0..place).step_by(9).for_each(|at| query[at] = 14),
                 _ => target = [random.codes(gap, 4), target, random.codes(gap, 4)].concat(),

@@ -1,4 +1,4 @@
-//! Pruned sweeps against whole ones, which are tested against the specification.
+//! Pruned sweeps against complete ones, which are tested against the specification.
 
 use super::PrunedSweep;
 use crate::engine::Edges;
@@ -10,7 +10,7 @@ use crate::engine::potential::PotentialBehind;
 use crate::terms::alignment::Hit;
 use crate::terms::scoring::Scoring;
 
-/// Holds the pruned sweeps of all instruction sets against a whole one. Answers how many found the cell.
+/// Compares the pruned sweeps of all instruction sets with a complete one. Returns how many found the cell.
 fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, most: u64) -> usize {
     let rectangle = Rectangle { query, target, scoring };
     let size = |set: InstructionSet| WindowSize::of(scoring, set.lanes(2)).expect("a window");
@@ -35,19 +35,19 @@ fn scorings() -> [Scoring; 5] {
 fn pairs_that_are_alike_take_few_cells() {
     let mut random = Random(21);
     let sets = InstructionSet::available().len();
-    // Where gaps cost next to nothing beside matches, alignments of nearly the same score go far.
+    // If gaps cost almost nothing compared with matches, alignments of nearly the same score spread far.
     for scoring in &scorings()[..4] {
         for (len, edits) in [(1500, 1000), (2000, 40), (2600, 60)] {
             let target = random.codes(len, 4);
             let query = random.like(&target, len, 4, edits);
-            // A vector of the narrowest lanes for half of the cells.
+            // One vector of the narrowest lanes for half of the cells.
             let most = (len * len / 16) as u64;
             assert_eq!(agrees(&query, &target, scoring, 0, most), sets, "{len}, {edits}, {scoring}");
         }
     }
 }
 
-/// The best alignment crosses an inversion: the cells behind it are far from the most promising ones.
+/// The best alignment crosses an inversion: the cells after it are far from the most promising cells.
 #[test]
 fn an_inversion_takes_few_cells() {
     let mut random = Random(24);
@@ -56,13 +56,13 @@ fn an_inversion_takes_few_cells() {
     let mut query = random.like(&target, 8_000, 4, 40);
     let inverted: Vec<u8> = query[4_000..4_400].iter().rev().map(|code| code ^ 3).collect();
     query.splice(4_000..4_400, inverted);
-    // A vector of the narrowest lanes for half of the cells.
+    // One vector of the narrowest lanes for half of the cells.
     let most = 8_000 * 8_000 / 16;
     assert_eq!(agrees(&query, &target, scoring, 0, most), InstructionSet::available().len());
 }
 
-/// What makes a pass miss the best alignment, or go into everything: long gaps, ends and middles that are foreign, repeats in
-/// which several alignments score the same, letters that match nothing, and ends that don't count.
+/// Cases in which a pass misses the best alignment or covers everything: long gaps, unrelated ends and middles, repeats
+/// in which several alignments score the same, codes that match nothing, and ends that don't count.
 #[test]
 fn pruned_sweeps_agree_with_whole_ones() {
     let mut random = Random(22);
