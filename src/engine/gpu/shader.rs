@@ -1,4 +1,4 @@
-//! The WGSL of the kernels, from the templates in `shaders/` (the language: [`template`](super::template)).
+//! The WGSL of the kernels, from the templates in `shaders/` (the language: [`template`](crate::gpu::template)).
 //!
 //! | loop | rounds | names of a round |
 //! |---|---|---|
