@@ -4,7 +4,7 @@
 //! numbers do not depend on the hash, which differs from process to process.
 //!
 //! ```
-//! use swalign::dedup::Distinct;
+//! use swalign::align::dedup::Distinct;
 //!
 //! let mut distinct = <Distinct>::default();
 //! let numbers: Vec<usize> = [&b"ACGT"[..], b"AC", b"ACGT"].map(|letters| distinct.insert(letters).number).to_vec();
