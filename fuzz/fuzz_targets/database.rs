@@ -68,7 +68,7 @@ fn sound() -> &'static [u8] {
             bytes.extend(more);
             Ok(())
         };
-        write(&mut put, &references, Some(&index), Some(source)).expect("a vector takes all");
+        write(&mut put, &references, None, Some(&index), Some(source)).expect("a vector takes all");
         bytes
     })
 }
