@@ -81,6 +81,8 @@ pub struct Capabilities {
     /// Sweeps in one call that keep the engine busy. More sweeps would be shorter, and spend more columns on
     /// warming up.
     pub enough_sweeps: u64,
+    /// Sweeps of one query that keep the engine busy under a matrix, whose scores it looks up query by query.
+    pub enough_of_query: u64,
     /// Factor by which a call's last sweeps are split, so that the engine is not idle while a few long ones end.
     pub last_sweeps: u64,
     /// Columns that a chunk of a long target owns for each column that it warms up over, at least.
@@ -98,6 +100,7 @@ impl Capabilities {
         Capabilities {
             name: name.into(),
             enough_sweeps: u64::MAX,
+            enough_of_query: 0,
             last_sweeps: 1,
             chunk_per_warm_up: CHUNK_PER_WARM_UP,
             has_quick_paths: false,

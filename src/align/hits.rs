@@ -29,6 +29,7 @@ use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use crate::terms::scoring::Substitution;
 pub use anchored::{SupportingTargets, Tiers};
 use database::score_short_targets;
 pub use effort::{Effort, Remarks, TooShort};
@@ -519,7 +520,15 @@ fn score_portion(
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, .. } = scope;
     let expected = expected_pairs(scope, targets, unscored.iter().map(|search| search.record));
-    let Capabilities { enough_sweeps: enough, last_sweeps, chunk_per_warm_up, .. } = engine.capabilities();
+    let Capabilities { enough_sweeps, enough_of_query, last_sweeps, chunk_per_warm_up, .. } =
+        engine.capabilities();
+    let enough = match batch.scoring.substitution {
+        Substitution::Equal { .. } => enough_sweeps,
+        Substitution::Matrix(_) => {
+            let queries = unscored.len() as u64 * u64::from(layout.strands.count());
+            enough_sweeps.max(queries.saturating_mul(enough_of_query))
+        }
+    };
     let length = |enough| ChunkLength::suited(expected, enough, chunk_per_warm_up);
     let (long, short) = (length(enough), length(enough.saturating_mul(last_sweeps)));
     let last = unscored.len() - unscored.len() / LAST_OF;

@@ -37,6 +37,8 @@ use trace::{BandShape, Trace, holds_global};
 
 /// Four times the widest vectors of 16 threads. It does not depend on the machine, so all machines do the same work.
 const ENOUGH_SWEEPS: u64 = 1 << 12;
+/// Four times the widest vectors. A vector whose lanes hold several queries looks scores up lane by lane.
+const ENOUGH_OF_QUERY: u64 = 1 << 8;
 /// Number of short targets from which it is faster to find scores without their end cells: several groups of the widest
 /// vectors.
 const DATABASE: usize = 256;
@@ -100,7 +102,12 @@ impl Engine for Cpu {
             1 => format!("CPU (1 thread, {})", self.set),
             threads => format!("CPU ({threads} threads, {})", self.set),
         };
-        Capabilities { enough_sweeps: ENOUGH_SWEEPS, database: DATABASE, ..Capabilities::named(name) }
+        Capabilities {
+            enough_sweeps: ENOUGH_SWEEPS,
+            enough_of_query: ENOUGH_OF_QUERY,
+            database: DATABASE,
+            ..Capabilities::named(name)
+        }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {

@@ -429,6 +429,7 @@ impl Engine for Gpu {
         Capabilities {
             name: format!("GPU {}", self.card.name()),
             enough_sweeps: ENOUGH_SWEEPS,
+            enough_of_query: 0,
             last_sweeps: LAST_SWEEPS,
             chunk_per_warm_up: CHUNK_PER_WARM_UP,
             has_quick_paths: true,
