@@ -4,16 +4,22 @@
             query = query_letters(task.query + row);
             entering = band_letters(task, first_col + i32($rowsu + row));
         }
-        // One bit for each differing residue.
+        // All bits are set if the query base is ambiguous.
+        let unclear_row = select(0u, ~0u, (query & LETTER_MASK) == AMBIGUOUS_QUERY);
+        // One bit for each differing residue, and for each ambiguous one: of the codes, only those of ambiguous bases
+        // have the bit 4 and not the bit 2.
         let same = (query & LETTER_MASK) * EACH_LETTER;
 //!for words
         let apart$w = letters$w ^ same;
+        let unclear$w = (letters$w >> 2u) & ~(letters$w >> 1u) | unclear_row;
         let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
         var bits$w = 0u;
 //!end
 //!for rows
         let differs_here$k = (differs$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
-        let d$k = h$k + select(MATCH + 2 * EXTEND, MISMATCH + 2 * EXTEND, differs_here$k);
+        let unclear_here$k = (unclear$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
+        let unequal$k = select(MISMATCH + 2 * EXTEND, AMBIGUOUS + 2 * EXTEND, unclear_here$k);
+        let d$k = h$k + select(MATCH + 2 * EXTEND, unequal$k, differs_here$k);
         let zero$k = height + $k * EXTEND;
         let t$k = max(max(d$k, zero$k), max(e, f$next));
         let opened$k = t$k - OPEN;

@@ -2,8 +2,12 @@
 // the target's one-hot word selects one of them.
 
 //!slot row_items
-// Returns the scores of a query base against A, C, G and T, one byte each. A row without a base gets only mismatches.
+// Returns the scores of a query base against A, C, G and T, one byte each. A row outside the query gets only
+// mismatches.
 fn packed_scores(letter: u32, there: bool) -> u32 {
+    if (there && letter == AMBIGUOUS_QUERY) {
+        return (u32(AMBIGUOUS) & 0xffu) * 0x01010101u;
+    }
     let mismatches = (u32(MISMATCH) & 0xffu) * 0x01010101u;
     let matched = ((u32(MISMATCH) ^ u32(MATCH)) & 0xffu) << (8u * (letter & 3u));
     return mismatches ^ select(0u, matched, there && letter < BASES);
@@ -13,13 +17,13 @@ fn packed_scores(letter: u32, there: bool) -> u32 {
     let q$k = packed_scores(letter$k, there$k);
 
 //!slot letter_scores
-        // Other codes have no byte. A score of 0 does no harm outside the target; for an ambiguous base, the mismatch
-        // is added to the values that become the diagonals of this column.
+        // Other codes have no byte. A score of 0 does no harm outside the target; for an ambiguous base, its score is
+        // added to the values that become the diagonals of this column.
         let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < BASES);
         if (letter == AMBIGUOUS_TARGET) {
-            diagonal += MISMATCH * SCALE;
+            diagonal += AMBIGUOUS * SCALE;
 //!for rows
-            h$k += MISMATCH * SCALE;
+            h$k += AMBIGUOUS * SCALE;
 //!end
         }
 

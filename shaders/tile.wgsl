@@ -24,6 +24,8 @@
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;
+// Score of a pair with an ambiguous base.
+override AMBIGUOUS: i32 = -1;
 // Penalties of the first residue of a gap and of each further residue; multiples of SCALE.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;

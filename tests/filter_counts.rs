@@ -203,6 +203,8 @@ fn case(seed: u64) -> (Batch, Layout) {
         targets[to].iter_mut().skip(at).zip(copy).for_each(|(old, new)| *old = new);
     }
     targets[0][500] = 14;
+    targets[0][9_000..9_040].fill(14);
+    (0..12).for_each(|number| targets[0][15_000 + number * 90] = 14);
     let mut queries = Sequences::default();
     for number in 0..7 {
         let len = random.pick(&[380, 600, 1_000, 1_500]);
@@ -227,7 +229,8 @@ fn case(seed: u64) -> (Batch, Layout) {
     }
     let (a, b, o, e) = SCHEMES[[1, 0, 1, 2, 4, 3][seed as usize % 6]];
     let targets = Arc::new(targets.iter().map(Vec::as_slice).collect());
-    let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::new(Scoring::dna(a, b, o, e)) };
+    let scoring = Scoring::dna(a, b, o, e).with_ambiguous(if seed % 2 == 0 { b } else { 1 });
+    let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::new(scoring) };
     (batch, Layout { strands: Strands::Both, meets: Meets::All })
 }
 
@@ -250,7 +253,7 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
             assert_eq!(found, expected, "seed {seed}, {rules:?}, {}", batch.scoring);
             for (hit, query) in found.iter().zip(0..) {
                 let score = hit.alignments.first().map_or(0, |hit| rules.threshold(hit.score));
-                let level = filter.at_most(SeedKind::Index, batch.query(2 * query).len(), score);
+                let level = filter.at_most(SeedKind::Index, batch.query(2 * query).len().into(), score);
                 counted += usize::from(level.is_some_and(|level| matches!(level.known, Known::Counted(_))));
             }
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();

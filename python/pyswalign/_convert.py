@@ -33,7 +33,8 @@ def _matrix(name: str, letters: str, rows: Any) -> tuple[str, str]:
 def _match_and_mismatch(match: float, mismatch: float) -> dict[str, Any]:
     if match < 1 or mismatch > 0:
         raise ValueError(f"match {match} and mismatch {mismatch}: give a positive match, and a mismatch of 0 or less")
-    return {"match": _whole("match", match), "mismatch": _whole("mismatch", -mismatch)}
+    penalty = _whole("mismatch", -mismatch)
+    return {"match": _whole("match", match), "mismatch": penalty, "ambiguous": penalty}
 
 
 def from_biopython(aligner: Any) -> Scoring:

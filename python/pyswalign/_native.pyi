@@ -62,7 +62,7 @@ class Scoring:
 
     >>> from pyswalign import Scoring
     >>> Scoring("long")
-    Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+    Scoring(match=2, mismatch=4, ambiguous=1, gap_open=4, gap_extend=2)
     >>> Scoring(match=2, mode="global").gap_open
     6
     >>> Scoring(matrix="BLOSUM50")
@@ -75,6 +75,8 @@ class Scoring:
         *,
         match: int | None = None,
         mismatch: int | None = None,
+        ambiguous: int | None = None,
+        iupac: bool = False,
         gap_open: int | None = None,
         gap_extend: int | None = None,
         matrix: str | PathLike[str] | tuple[str, str] | None = None,
@@ -88,6 +90,16 @@ class Scoring:
     @property
     def mismatch(self) -> int | None:
         """Cost of a mismatch, a positive number; None if a matrix has the scores."""
+
+    @property
+    def ambiguous(self) -> int | None:
+        """Cost of a pair with N or another ambiguous code, a positive number; None if these codes match or a matrix has the
+        scores.
+        """
+
+    @property
+    def iupac(self) -> bool:
+        """Whether ambiguous codes match the codes that they have a base in common with."""
 
     @property
     def gap_open(self) -> int:
@@ -476,6 +488,8 @@ class Aligner:
         preset: Preset | None = None,
         match: int | None = None,
         mismatch: int | None = None,
+        ambiguous: int | None = None,
+        iupac: bool = False,
         gap_open: int | None = None,
         gap_extend: int | None = None,
         matrix: str | PathLike[str] | tuple[str, str] | None = None,

@@ -26,7 +26,7 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 ///
 /// >>> from pyswalign import Scoring
 /// >>> Scoring("long")
-/// Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+/// Scoring(match=2, mismatch=4, ambiguous=1, gap_open=4, gap_extend=2)
 /// >>> Scoring(match=2, mode="global").gap_open
 /// 6
 /// >>> Scoring(matrix="BLOSUM50")
@@ -81,6 +81,8 @@ pub struct Choice {
     preset: Option<String>,
     match_: Option<i32>,
     mismatch: Option<i32>,
+    ambiguous: Option<i32>,
+    iupac: bool,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
     matrix: Option<MatrixChoice>,
@@ -108,6 +110,8 @@ impl Choice {
                 "preset" => choice.preset = Some(value.extract()?),
                 "match" => choice.match_ = Some(number(&key, &value)?),
                 "mismatch" => choice.mismatch = Some(number(&key, &value)?),
+                "ambiguous" => choice.ambiguous = Some(number(&key, &value)?),
+                "iupac" => choice.iupac = value.extract()?,
                 "gap_open" => choice.gap_open = Some(number(&key, &value)?),
                 "gap_extend" => choice.gap_extend = Some(number(&key, &value)?),
                 "matrix" => choice.matrix = Some(matrix(&value)?),
@@ -130,8 +134,13 @@ impl Choice {
             Some("protein") => Some(Alphabet::Protein),
             _ if is_built_in => Some(Alphabet::Protein),
             Some(_) => Some(Alphabet::Dna),
-            None => self.match_.or(self.mismatch).map(|_| Alphabet::Dna),
+            None => self.is_by_match().then_some(Alphabet::Dna),
         }
+    }
+
+    /// Whether a keyword is given that only scorings without a matrix have.
+    fn is_by_match(&self) -> bool {
+        self.match_.or(self.mismatch).or(self.ambiguous).is_some() || self.iupac
     }
 
     /// The alphabet, where it was said.
@@ -145,12 +154,14 @@ impl Choice {
         of_sequences: impl FnOnce(Option<Alphabet>) -> PyResult<Alphabet>,
     ) -> PyResult<Chosen> {
         let implied = self.implied_alphabet();
-        let Choice { scoring, preset, match_, mismatch, gap_open, gap_extend, matrix, mode, alphabet } = self;
+        let is_by_match = self.is_by_match();
+        let Choice { scoring, preset, gap_open, gap_extend, matrix, mode, alphabet, .. } = self;
+        let Choice { match_, mismatch, ambiguous, iupac, .. } = self;
         if let Some(chosen) = scoring {
-            let others = [match_, mismatch, gap_open, gap_extend].iter().any(Option::is_some);
+            let others = is_by_match || gap_open.or(gap_extend).is_some();
             if others || preset.is_some() || matrix.is_some() || mode.is_some() {
                 return refused(
-                    "scoring excludes preset, match, mismatch, gap_open, gap_extend, matrix and mode",
+                    "scoring excludes preset, match, mismatch, ambiguous, iupac, gap_open, gap_extend, matrix and mode",
                 );
             }
             return Ok(chosen);
@@ -159,8 +170,8 @@ impl Choice {
             Some(alphabet) => alphabet,
             None => of_sequences(implied)?,
         };
-        let numbers = [match_, mismatch, gap_open, gap_extend];
-        if preset.is_none() && matrix.is_none() && mode.is_none() && numbers == [None; 4] {
+        let has_numbers = is_by_match || gap_open.or(gap_extend).is_some();
+        if preset.is_none() && matrix.is_none() && mode.is_none() && !has_numbers {
             return Chosen::default(alphabet);
         }
         let default = if alphabet == Alphabet::Dna { "short" } else { "protein" };
@@ -171,10 +182,9 @@ impl Choice {
         };
         let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
         let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
-        let is_by_match = match_.or(mismatch).is_some();
         let (scoring, text) = match matrix {
             Some(_) if is_by_match => {
-                return refused("matrix excludes match and mismatch; give one or the other");
+                return refused("matrix excludes match, mismatch, ambiguous and iupac; give one or the others");
             }
             Some(MatrixChoice::BuiltIn(_)) if alphabet == Alphabet::Dna => {
                 return refused(
@@ -190,9 +200,24 @@ impl Choice {
                 (swalign::Scoring::matrix(alphabet, matrix, open, extend), Some(text))
             }
             None => match (base.match_and_mismatch(), base.substitution_matrix()) {
-                (Some((own_match, own_mismatch)), _) if alphabet == Alphabet::Dna => {
-                    let (match_, mismatch) = (match_.unwrap_or(own_match), mismatch.unwrap_or(own_mismatch));
-                    (swalign::Scoring::dna(match_, mismatch, open, extend), None)
+                (Some(_), _) if alphabet == Alphabet::Dna => {
+                    if iupac && ambiguous.is_some() {
+                        return refused("iupac excludes ambiguous; give one or the other");
+                    }
+                    let mut builder = base.to_builder().gap_open(open).gap_extend(extend);
+                    if let Some(score) = match_ {
+                        builder = builder.match_score(score);
+                    }
+                    if let Some(penalty) = mismatch {
+                        builder = builder.mismatch(penalty);
+                    }
+                    if let Some(penalty) = ambiguous {
+                        builder = builder.ambiguous(penalty);
+                    }
+                    if iupac {
+                        builder = builder.iupac();
+                    }
+                    (builder.build().map_err(exception)?, None)
                 }
                 (None, Some(matrix)) if alphabet == Alphabet::Protein && !is_by_match => {
                     (swalign::Scoring::matrix(alphabet, matrix.clone(), open, extend), None)
@@ -303,6 +328,19 @@ impl PyScoring {
         self.chosen.scoring.match_and_mismatch().map(|(_, mismatch)| mismatch)
     }
 
+    /// Cost of a pair with N or another ambiguous code, a positive number; None if these codes match or a matrix has the
+    /// scores.
+    #[getter]
+    fn ambiguous(&self) -> Option<i32> {
+        self.chosen.scoring.ambiguous_penalty()
+    }
+
+    /// Whether ambiguous codes match the codes that they have a base in common with.
+    #[getter]
+    fn iupac(&self) -> bool {
+        self.chosen.scoring.matches_iupac()
+    }
+
     /// Cost of opening a gap, in addition to the cost of its first residue.
     #[getter]
     fn gap_open(&self) -> i32 {
@@ -351,7 +389,11 @@ impl PyScoring {
     fn __repr__(&self) -> String {
         let scoring = &self.chosen.scoring;
         let letters = match (scoring.match_and_mismatch(), scoring.substitution_matrix()) {
-            (Some((match_, mismatch)), _) => format!("match={match_}, mismatch={mismatch}"),
+            (Some((match_, mismatch)), _) => match scoring.ambiguous_penalty() {
+                None => format!("match={match_}, mismatch={mismatch}, iupac=True"),
+                Some(penalty) if penalty == mismatch => format!("match={match_}, mismatch={mismatch}"),
+                Some(penalty) => format!("match={match_}, mismatch={mismatch}, ambiguous={penalty}"),
+            },
             (None, Some(matrix)) => format!("matrix='{}'", matrix.name),
             (None, None) => String::new(),
         };
@@ -381,6 +423,8 @@ impl PyScoring {
         keywords.set_item("gap_extend", scoring.gap_extend)?;
         keywords.set_item("match", self.r#match())?;
         keywords.set_item("mismatch", self.mismatch())?;
+        keywords.set_item("ambiguous", self.ambiguous())?;
+        keywords.set_item("iupac", self.iupac())?;
         match (self.matrix(), matrix_text) {
             (Some(name), Some(text)) => keywords.set_item("matrix", (name, &**text))?,
             (name, _) => keywords.set_item("matrix", name)?,

@@ -17,7 +17,7 @@ from pyswalign import Scoring, from_biopython, from_parasail
 
 
 def test_presets() -> None:
-    assert repr(Scoring()) == "Scoring(match=1, mismatch=4, gap_open=6, gap_extend=1)"
+    assert repr(Scoring()) == "Scoring(match=1, mismatch=4, ambiguous=1, gap_open=6, gap_extend=1)"
     assert repr(Scoring("protein")) == "Scoring(matrix='BLOSUM62', gap_open=11, gap_extend=1)"
     assert Scoring("linear").gap_cost(3) == 6 and Scoring("long").gap_cost(0) == 0
     assert Scoring("long", mode="global") != Scoring("long") == Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -43,7 +43,7 @@ def test_matrices_bring_gap_costs() -> None:
         ({"mode": "semi"}, "no mode is called 'semi'; give one of local, glocal"),
         ({"alphabet": "rna"}, "alphabet 'rna': give 'dna' or 'protein'"),
         ({"alphabet": "protein", "match": 2}, "proteins are scored by a matrix"),
-        ({"matrix": "BLOSUM62", "match": 2}, "matrix excludes match and mismatch"),
+        ({"matrix": "BLOSUM62", "match": 2}, "matrix excludes match, mismatch"),
         ({"matrix": "BLOSUM62", "alphabet": "dna"}, "the built-in matrices score proteins"),
         ({"preset": "protein", "alphabet": "dna"}, "scores proteins"),
     ],

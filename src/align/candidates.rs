@@ -8,6 +8,7 @@
 //!
 //! [`filter`] finds the windows that can contain alignments of a higher score without scoring all columns.
 
+mod ambiguous;
 pub mod boxes;
 mod by_counts;
 pub mod by_index;
@@ -25,6 +26,7 @@ pub mod seeds;
 mod tally;
 pub mod windows;
 
+pub use ambiguous::QueryShape;
 pub use index::Index;
 pub use kmers::StoredIndex;
 

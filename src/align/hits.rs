@@ -37,7 +37,7 @@ use rayon::prelude::*;
 use region::{Most, Region};
 use rules::Kept;
 pub use rules::{HitAt, LeastScores, Ranks, Rules};
-use search::{Ended, Need, RecordSearch, Source, query_len};
+use search::{Ended, Need, RecordSearch, Source, query_len, query_shape};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -325,14 +325,14 @@ fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
     let seen = filter.glance(kind, scope.batch, &scope.layout, records);
     let source = |(&record, seen): (&u32, Seen)| {
         let rules = scope.rules_of(record);
-        let len = query_len(scope, record);
+        let query = query_shape(scope, record);
         let (score, least) = match seen {
             // Once the first hit is known, it need not be scored again on lower levels.
             Seen::Estimate(score) => (score, score.max(rules.min_score)),
             Seen::Alignment(score) => (score, rules.threshold(score)),
         };
-        let suggested = filter.at_most(kind, len, least).filter(|_| score >= rules.min_score);
-        let first = || filter.first(kind, len);
+        let suggested = filter.at_most(kind, query, least).filter(|_| score >= rules.min_score);
+        let first = || filter.first(kind, query);
         let level = match seen {
             Seen::Estimate(_) => suggested.or_else(first),
             // The alignment may be only a part of the best one, next to a gap. Then its level would be too low.

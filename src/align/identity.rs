@@ -23,9 +23,12 @@ pub struct ColumnKinds {
     pub gaps_at_ends: u32,
 }
 
-/// Whether two codes are the same residue. In DNA, only A, C, G and T count.
-pub fn is_equal(alphabet: Alphabet, query: u8, target: u8) -> bool {
-    query == target && (alphabet == Alphabet::Protein || is_base(query))
+/// Whether two codes are the same residue. In DNA, only A, C, G and T count, unless ambiguous codes match the codes that
+/// they have a base in common with.
+pub fn is_equal(scoring: &Scoring, query: u8, target: u8) -> bool {
+    let is_residue = scoring.alphabet == Alphabet::Protein || is_base(query);
+    let is_compatible = || scoring.matches_iupac() && scoring.score(query, target) > 0;
+    (query == target && is_residue) || is_compatible()
 }
 
 impl ColumnKinds {
@@ -38,7 +41,7 @@ impl ColumnKinds {
             let steps = len as usize;
             if op == Op::Match {
                 for (&q, &t) in query[i..i + steps].iter().zip(&target[j..j + steps]) {
-                    let equal = is_equal(scoring.alphabet, q, t);
+                    let equal = is_equal(scoring, q, t);
                     kinds.matches += u32::from(equal);
                     kinds.mismatches += u32::from(!equal);
                     kinds.positives += u32::from(equal || scoring.score(q, t) > 0);

@@ -88,7 +88,7 @@ impl Typical {
         let letters = scoring.alphabet.required_letters();
         let codes = 0..to_u8(letters.len());
         match &scoring.substitution {
-            Substitution::Equal { match_, mismatch } => Typical { match_: *match_, mismatch: *mismatch },
+            Substitution::Equal { match_, mismatch, .. } => Typical { match_: *match_, mismatch: *mismatch },
             Substitution::Matrix(_) => {
                 let own: i32 = codes.clone().map(|code| scoring.score(code, code)).sum();
                 let worst = codes.clone().flat_map(|q| codes.clone().map(move |t| scoring.score(q, t))).min();

@@ -12,7 +12,7 @@ use crate::terms::batch::{Batch, STRETCH, Sequences};
 use crate::terms::casts::{to_u32, whole_i64};
 use crate::terms::error::{Error, Result};
 use crate::terms::options::default_min_score;
-use crate::terms::scoring::{MAX_PARAMETER, Scoring, Substitution};
+use crate::terms::scoring::{Ambiguous, MOST_IN_TABLE, MAX_PARAMETER, Scoring, Substitution};
 use std::iter::Fuse;
 use std::sync::Arc;
 
@@ -295,9 +295,16 @@ pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
         true => Ok(()),
         false => Err(usage(format!("{name} {value} is out of range; give {least} to {MAX_PARAMETER}"))),
     };
-    if let Substitution::Equal { match_, mismatch } = scoring.substitution {
+    if let Substitution::Equal { match_, mismatch, ambiguous } = scoring.substitution {
         within("match", match_, 1)?;
         within("mismatch", mismatch, 0)?;
+        match ambiguous {
+            Ambiguous::Penalty(penalty) => within("ambiguous", penalty, 0)?,
+            Ambiguous::Iupac if scoring.max_potential().max(-scoring.lowest()) > MOST_IN_TABLE => {
+                return Err(usage(format!("with IUPAC codes, match and mismatch must be at most {MOST_IN_TABLE}")));
+            }
+            Ambiguous::Iupac => {}
+        }
     }
     if let (Substitution::Matrix(matrix), Alphabet::Dna) = (&scoring.substitution, scoring.alphabet)
         && matrix.usual_gap_costs().is_some()

@@ -4,7 +4,7 @@ use super::aligner::{check_scoring, usage};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::Result;
 use crate::terms::options::{Preset, ScoringChoice};
-use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, Ambiguous, Matrix, Scoring, Substitution};
 
 /// Sets the parameters of a [`Scoring`] by name.
 ///
@@ -15,7 +15,7 @@ use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 /// use swalign::{Alphabet, Matrix, Scoring};
 ///
 /// let scoring = Scoring::builder(Alphabet::Dna).match_score(2).mismatch(4).gap_open(4).gap_extend(2).build()?;
-/// assert_eq!(scoring, Scoring::dna(2, 4, 4, 2));
+/// assert_eq!(scoring, Scoring::dna(2, 4, 4, 2).with_ambiguous(1));
 /// let matrix = Matrix::named("BLOSUM45").expect("a built-in matrix");
 /// let scoring = Scoring::builder(Alphabet::Protein).matrix(matrix).build()?;
 /// assert_eq!((scoring.gap_open, scoring.gap_extend), (14, 2));
@@ -27,6 +27,7 @@ pub struct ScoringBuilder {
     base: Scoring,
     match_score: Option<i32>,
     mismatch: Option<i32>,
+    ambiguous: Option<Ambiguous>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
     matrix: Option<Matrix>,
@@ -42,6 +43,16 @@ impl ScoringBuilder {
     /// Penalty for two different bases, at least 0.
     pub fn mismatch(self, penalty: i32) -> ScoringBuilder {
         ScoringBuilder { mismatch: Some(penalty), ..self }
+    }
+
+    /// Penalty of a pair of which at least one residue is an ambiguous code, such as N. At least 0.
+    pub fn ambiguous(self, penalty: i32) -> ScoringBuilder {
+        ScoringBuilder { ambiguous: Some(Ambiguous::Penalty(penalty)), ..self }
+    }
+
+    /// Ambiguous codes match the codes that they have a base in common with ([`Scoring::with_iupac`]).
+    pub fn iupac(self) -> ScoringBuilder {
+        ScoringBuilder { ambiguous: Some(Ambiguous::Iupac), ..self }
     }
 
     /// Cost of opening a gap, in addition to that of its first residue. At least 0.
@@ -67,21 +78,32 @@ impl ScoringBuilder {
     /// Returns the scoring.
     ///
     /// # Errors
-    /// [`crate::Error::Usage`] if a parameter is out of its range, if a match or a mismatch is set together with a
-    /// matrix, or if the matrix is for another alphabet.
+    /// [`crate::Error::Usage`] if a parameter is out of its range, if a match, a mismatch or the score of ambiguous codes
+    /// is set together with a matrix, or if the matrix is for another alphabet.
     pub fn build(self) -> Result<Scoring> {
-        let ScoringBuilder { base, match_score, mismatch, gap_open, gap_extend, matrix, mode } = self;
+        let ScoringBuilder { base, match_score, mismatch, ambiguous, gap_open, gap_extend, matrix, mode } = self;
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
         let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
         let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
-        let has_numbers = match_score.or(mismatch).is_some();
+        let has_numbers = match_score.or(mismatch).is_some() || ambiguous.is_some();
         let scoring = match (matrix, base.match_and_mismatch()) {
             (Some(_), _) | (None, None) if has_numbers => {
-                return Err(usage("a matrix excludes match_score and mismatch: set one or the other".into()));
+                let problem = "a matrix excludes match_score, mismatch, ambiguous and iupac: set one or the others";
+                return Err(usage(problem.into()));
             }
             (Some(matrix), _) => Scoring::matrix(base.alphabet, matrix, open, extend),
             (None, Some((own, other))) => {
-                Scoring::dna(match_score.unwrap_or(own), mismatch.unwrap_or(other), open, extend)
+                let mismatch = mismatch.unwrap_or(other);
+                let scoring = Scoring::dna(match_score.unwrap_or(own), mismatch, open, extend);
+                match ambiguous.or(base.ambiguous()) {
+                    Some(Ambiguous::Iupac) => scoring.with_iupac(),
+                    Some(Ambiguous::Penalty(penalty)) if ambiguous.is_some() => scoring.with_ambiguous(penalty),
+                    // As dear as a mismatch, or cheaper.
+                    Some(Ambiguous::Penalty(penalty)) if penalty != other => {
+                        scoring.with_ambiguous(penalty.min(mismatch))
+                    }
+                    _ => scoring,
+                }
             }
             (None, None) => Scoring { gap_open: open, gap_extend: extend, ..base.clone() },
         };
@@ -94,7 +116,8 @@ impl ScoringBuilder {
 impl Scoring {
     /// Names of the presets: `short` (1/4/6/1, as bwa mem without its clipping penalty), `long` (2/4/4/2, as minimap2
     /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
-    /// 11/1).
+    /// 11/1). With `short` and `long`, a pair with an ambiguous code costs 1, with `blastn` and `linear` as much as a
+    /// mismatch.
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
 
     /// The preset of this name, or `None` if there is none.
@@ -102,7 +125,7 @@ impl Scoring {
     /// ```
     /// use swalign::Scoring;
     ///
-    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2)));
+    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2).with_ambiguous(1)));
     /// ```
     pub fn preset(name: &str) -> Option<Scoring> {
         let preset = match name {
@@ -132,7 +155,7 @@ impl Scoring {
     /// use swalign::Scoring;
     ///
     /// let long = Scoring::preset("long").expect("a preset");
-    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2));
+    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2).with_ambiguous(1));
     /// # Ok::<(), swalign::Error>(())
     /// ```
     pub fn to_builder(&self) -> ScoringBuilder {
@@ -140,6 +163,7 @@ impl Scoring {
             base: self.clone(),
             match_score: None,
             mismatch: None,
+            ambiguous: None,
             gap_open: None,
             gap_extend: None,
             matrix: None,
@@ -150,9 +174,27 @@ impl Scoring {
     /// The score of a match and the penalty of a mismatch, or `None` if the scoring has a matrix.
     pub fn match_and_mismatch(&self) -> Option<(i32, i32)> {
         match self.substitution {
-            Substitution::Equal { match_, mismatch } => Some((match_, mismatch)),
+            Substitution::Equal { match_, mismatch, .. } => Some((match_, mismatch)),
             Substitution::Matrix(_) => None,
         }
+    }
+
+    /// The score of pairs with an ambiguous code. `None` if a matrix has it.
+    fn ambiguous(&self) -> Option<Ambiguous> {
+        match self.substitution {
+            Substitution::Equal { ambiguous, .. } => Some(ambiguous),
+            Substitution::Matrix(_) => None,
+        }
+    }
+
+    /// The penalty of a pair with an ambiguous code, or `None` if ambiguous codes match or if the scoring has a matrix.
+    pub fn ambiguous_penalty(&self) -> Option<i32> {
+        self.compared().map(|scores| scores.ambiguous)
+    }
+
+    /// Whether ambiguous codes match the codes that they have a base in common with.
+    pub fn matches_iupac(&self) -> bool {
+        self.ambiguous() == Some(Ambiguous::Iupac)
     }
 
     /// The score of two residues, or `None` if one of them is not in the alphabet.

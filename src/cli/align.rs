@@ -166,6 +166,18 @@ struct ScoringFlags {
     /// Penalty of a mismatch (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
+    /// Penalty of a pair with N or another ambiguous code (positive) [default: 1 for reads]
+    ///
+    /// The default is 1 with the presets short and long, as in bwa and minimap2, and --mismatch with the others. With a
+    /// matrix, the matrix scores ambiguous codes.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
+    ambiguous: Option<i32>,
+    /// Match ambiguous codes with the bases that they stand for: R with A and G, N with all
+    ///
+    /// Two codes match if they have a base in common, in references and in queries. Other pairs are mismatches. A long run of
+    /// N matches everything, so it attracts hits.
+    #[arg(long, conflicts_with = "ambiguous")]
+    iupac: bool,
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     gap_open: Option<i32>,
@@ -388,8 +400,9 @@ Presets (match/mismatch/gap-open/gap-extend):
   linear   1/1/0/2
   protein  BLOSUM62, 11/1; default for proteins
 
-  The preset short lacks the clipping penalty of bwa mem, and long lacks the second gap cost of minimap2 (24/1). --match, \
-  --mismatch, --gap-open, --gap-extend and --matrix override the preset. A built-in matrix sets its own gap costs.
+  With short and long, a pair with N or another ambiguous code costs 1, with blastn and linear as much as a mismatch. The \
+  preset short lacks the clipping penalty of bwa mem, and long lacks the second gap cost of minimap2 (24/1). --match, \
+  --mismatch, --ambiguous, --gap-open, --gap-extend and --matrix override the preset. A built-in matrix sets its own gap costs.
 
 Minimum score:
   A hit scores at least --min-score. The default is 20 x match for DNA (20 with the preset short), and 60 with a matrix. \
@@ -643,6 +656,8 @@ impl Flags {
                 preset: scoring.preset.map(Preset::from),
                 match_: scoring.match_,
                 mismatch: scoring.mismatch,
+                ambiguous: scoring.ambiguous,
+                iupac: scoring.iupac,
                 gap_open: scoring.gap_open,
                 gap_extend: scoring.gap_extend,
                 matrix: scoring.matrix,

@@ -387,7 +387,7 @@ fn help_tells_what_is_so() {
 fn numbers(scoring: &Scoring) -> String {
     let gaps = format!("{}/{}", scoring.gap_open, scoring.gap_extend);
     match &scoring.substitution {
-        Substitution::Equal { match_, mismatch } => format!("{match_}/{mismatch}/{gaps}"),
+        Substitution::Equal { match_, mismatch, .. } => format!("{match_}/{mismatch}/{gaps}"),
         Substitution::Matrix(matrix) => format!("{}, {gaps}", matrix.name),
     }
 }

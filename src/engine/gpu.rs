@@ -37,7 +37,7 @@ use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::Scoring;
 use database::Databases;
 use job::Job;
 use layout::Letters;
@@ -313,10 +313,10 @@ impl Gpu {
     fn inputs(&mut self, batch: &Batch, residues: Range<usize>) -> Result<JobInputs, EngineError> {
         let letters = scores_of(batch).letters();
         let device = &self.card.runtime.device;
-        let scores = match &batch.scoring.substitution {
-            Substitution::Equal { .. } => None,
-            Substitution::Matrix(matrix) => {
-                let words = Letters::pack_scores(matrix);
+        let scores = match letters {
+            Letters::Nucleotides => None,
+            Letters::Codes => {
+                let words = Letters::pack_scores(&batch.scoring);
                 let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
                 let buffer = buffers::create(device, "scores", usage, words.len() as u64 * 4)?;
                 device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));

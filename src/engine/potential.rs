@@ -4,7 +4,7 @@
 use crate::terms::alphabet::is_base;
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64};
-use crate::terms::scoring::{AlignmentMode, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
 use std::ops::Range;
 
 /// A random word occurs in the target with a probability of about 4 to the power of minus this.
@@ -30,11 +30,10 @@ impl PotentialBehind {
     /// for a matrix, and if words would have to be longer.
     pub fn new(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<PotentialBehind> {
         let each = i64::from(scoring.max_potential());
-        if matches!(scoring.substitution, Substitution::Matrix(_)) {
-            return None;
-        }
+        scoring.compared()?;
         let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
-        let spoil = twice_to_spoil(letters as usize, 0, scoring)?;
+        let spoil = twice_to_spoil(letters as usize, 0, scoring)?
+            .min(twice_by_ambiguous(query, target, scoring));
         let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);
         if scoring.mode != AlignmentMode::Local || each == 0 || !fits {
             return None;
@@ -83,6 +82,18 @@ impl PotentialBehind {
     /// Maximum score of an alignment.
     pub fn whole(&self) -> i32 {
         self.later[0]
+    }
+}
+
+/// Twice the minimum loss by a pair with an ambiguous residue, if there can be such a pair.
+fn twice_by_ambiguous(query: &[u8], target: &[u8], scoring: &Scoring) -> i64 {
+    match scoring.compared() {
+        Some(ComparedScores { match_, mismatch, ambiguous })
+            if ambiguous < mismatch && !query.iter().chain(target).all(|&code| is_base(code)) =>
+        {
+            2 * (i64::from(match_) + i64::from(ambiguous))
+        }
+        _ => i64::MAX,
     }
 }
 

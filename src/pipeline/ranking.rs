@@ -209,7 +209,7 @@ impl Ranking {
         }
         let gap = scoring.gap_cost(1) as f64;
         let worst = gap.max(-f64::from(scoring.lowest()));
-        let equal = query.iter().filter(|&&code| is_equal(scoring.alphabet, code, code));
+        let equal = query.iter().filter(|&&code| is_equal(scoring, code, code));
         let best = f64::from(equal.map(|&code| scoring.score(code, code)).min().unwrap_or(0));
         // Minus a margin for rounding.
         let share = percent / 100.0 - 1e-9;

@@ -240,7 +240,7 @@ fn paired_target(batch: &Batch, layout: Layout, record: u32) -> Option<&[u8]> {
 fn named(scoring: &Scoring) -> String {
     let Scoring { gap_open, gap_extend, .. } = scoring;
     match &scoring.substitution {
-        Substitution::Equal { match_, mismatch } => {
+        Substitution::Equal { match_, mismatch, .. } => {
             format!("--match {match_} --mismatch {mismatch} with gap costs {gap_open}/{gap_extend}")
         }
         Substitution::Matrix(matrix) => {

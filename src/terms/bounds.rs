@@ -3,7 +3,7 @@
 
 use crate::terms::alphabet::{Alphabet, BASES, is_base};
 use crate::terms::casts::{to_i32, to_i64, to_u8, to_u32};
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::{ComparedScores, Scoring, Substitution};
 
 /// With at most this many deletions, a band is narrow enough not to be narrowed by examining each residue.
 const NARROW: u32 = 64;
@@ -32,7 +32,7 @@ pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
 
 /// The sum of the maxima that each of `codes` can add to a score, and the smallest of these.
 fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
-    if let Substitution::Equal { match_, .. } = scoring.substitution {
+    if let Some(ComparedScores { match_, .. }) = scoring.compared() {
         // All residues that can match, A, C, G and T, have the same score. The compiler vectorizes sums of bytes, 255
         // of which cannot overflow: ten times as fast as a count.
         let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(is_base(code))).sum::<u8>());
@@ -124,13 +124,14 @@ pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
 pub struct SeedAlphabet {
     /// The class of each base, represented by one of its bases.
     classes: [u8; BASES as usize],
-    /// Minimum loss of an alignment by residues of two classes, or by a residue that is not a base, compared with the
-    /// best score of two residues.
+    /// Minimum loss of an alignment by bases of two classes, compared with the best score of two residues.
     loss: i64,
+    /// Minimum loss of an alignment by a pair of residues of which at least one is not a base.
+    ambiguous: i64,
 }
 
 impl SeedAlphabet {
-    /// The alphabet of a scoring. `None` for proteins, and if residues of different classes may lose nothing.
+    /// The alphabet of a scoring. `None` for proteins, and if bases of different classes may lose nothing.
     ///
     /// Every base has a class of its own unless a matrix lets two bases lose less than the best score of two residues.
     /// Such bases are joined, the pair that loses least first, while two classes are left.
@@ -141,19 +142,16 @@ impl SeedAlphabet {
         if scoring.alphabet != Alphabet::Dna {
             return None;
         }
+        let pairs = |codes: u8| (0..codes).flat_map(move |q| (0..codes).map(move |t| (q, t)));
+        let loss = |(q, t): (u8, u8)| best - i64::from(scoring.score(q, t));
+        let ambiguous = pairs(letters).filter(|&(q, t)| !is_base(q) || !is_base(t)).map(loss).min()?;
         loop {
-            let is_told_apart = |&(q, t): &(u8, u8)| {
-                !is_base(q) || !is_base(t) || classes[usize::from(q)] != classes[usize::from(t)]
-            };
-            let pairs = (0..letters).flat_map(|q| (0..letters).map(move |t| (q, t)));
-            // Of pairs that lose the same, one with a residue that is not a base comes first, because it can't be
-            // joined.
-            let order = |&(q, t): &(u8, u8)| (scoring.score(q, t), !is_base(q) || !is_base(t));
-            let (q, t) = pairs.filter(is_told_apart).max_by_key(order)?;
-            let loss = best - i64::from(scoring.score(q, t));
+            let is_told_apart = |&(q, t): &(u8, u8)| classes[usize::from(q)] != classes[usize::from(t)];
+            let (q, t) = pairs(BASES).filter(is_told_apart).max_by_key(|&(q, t)| scoring.score(q, t))?;
+            let loss = loss((q, t));
             let count = (0..BASES).filter(|&base| classes[usize::from(base)] == base).count();
-            if loss >= best || count <= 2 || !is_base(q) || !is_base(t) {
-                return (loss > 0).then_some(SeedAlphabet { classes, loss });
+            if loss >= best || count <= 2 {
+                return (loss > 0).then_some(SeedAlphabet { classes, loss, ambiguous });
             }
             let [q, t] = [q, t].map(|base| classes[usize::from(base)]);
             classes.iter_mut().filter(|class| **class == q.max(t)).for_each(|class| *class = q.min(t));
@@ -172,6 +170,11 @@ impl SeedAlphabet {
         f64::from(BASES * BASES) / pairs.count() as f64
     }
 
+    /// Whether a pair with a residue that is not a base may lose less than two bases of different classes.
+    pub fn has_cheap_residues(&self) -> bool {
+        self.ambiguous < self.loss
+    }
+
     /// The class of a base. Other codes stay as they are.
     #[inline]
     pub fn class(&self, code: u8) -> u8 {
@@ -180,10 +183,11 @@ impl SeedAlphabet {
 }
 
 /// Twice the minimum loss of an alignment by a seed of `seed` bases that it covers with more than `edits` edits, where
-/// bases are distinguished as in [`SeedAlphabet`]. `None` if the proof does not hold for the scoring.
+/// bases are distinguished as in [`SeedAlphabet`]. Pairs with a residue that is not a base don't count as edits:
+/// [`twice_spoilt_cheaply`] bounds what they add. `None` if the proof does not hold for the scoring.
 pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
     let [a, loss] = match scoring.substitution {
-        Substitution::Equal { match_, mismatch } => [match_, match_ + mismatch].map(i64::from),
+        Substitution::Equal { match_, mismatch, .. } => [match_, match_ + mismatch].map(i64::from),
         Substitution::Matrix(_) => [i64::from(scoring.max_potential()), SeedAlphabet::of(scoring)?.loss],
     };
     let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
@@ -193,9 +197,48 @@ pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i6
     is_proven.then(|| (2 * more * loss).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
 }
 
+/// Twice the maximum by which a run of at most `run` residues that are not bases may undercut the loss `spoil` (in the
+/// units of [`twice_to_spoil`]) at each of the seeds that it touches, where seeds have `seed` bases. 0 if such residues
+/// lose as much as other edits.
+pub fn twice_spoilt_cheaply(run: usize, (seed, spoil): (usize, i64), scoring: &Scoring) -> i64 {
+    let Some(SeedAlphabet { ambiguous, .. }) = SeedAlphabet::of(scoring) else { return 0 };
+    let spared = |pairs: usize| {
+        let touched = (pairs + 2 * seed - 2) / seed.max(1);
+        spoil * to_i64(touched) - 2 * ambiguous * to_i64(pairs)
+    };
+    // Between the numbers of pairs from which a run can touch one more seed, the loss only grows.
+    let last = run.saturating_sub(2) / seed.max(1) * seed + 2;
+    let pairs = [1, 2, last].into_iter().filter(|&pairs| pairs <= run);
+    pairs.map(spared).max().unwrap_or(0).max(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_run_of_ambiguous_residues_may_spare() {
+        // 14 bases: 5 for each spoilt seed. A run of 1 touches one seed, a run of 2 to 15 touches two.
+        let spoil = |scoring: &Scoring| (14, twice_to_spoil(14, 0, scoring).unwrap());
+        let cheap = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let spared = |run| twice_spoilt_cheaply(run, spoil(&cheap), &cheap);
+        assert_eq!([0, 1, 2, 3, 400].map(spared), [0, 6, 12, 12, 12]);
+        // By definition: the maximum over all numbers of pairs and all positions of the first pair.
+        for (ambiguous, seed) in [(0, 5), (1, 5), (2, 3), (4, 6), (9, 6)] {
+            let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(ambiguous);
+            let spoil = 10;
+            for run in 0..40usize {
+                let touched = |pairs: usize| {
+                    (0..seed).map(|first| (first + pairs - 1) / seed - first / seed + 1).max().unwrap()
+                };
+                let spared = |pairs: usize| spoil * touched(pairs) as i64 - 2 * (1 + i64::from(ambiguous)) * pairs as i64;
+                let most = (1..=run).map(spared).max().unwrap_or(0).max(0);
+                assert_eq!(twice_spoilt_cheaply(run, (seed, spoil), &scoring), most, "{ambiguous} {seed} {run}");
+            }
+        }
+        let strict = Scoring::dna(1, 4, 6, 1);
+        assert_eq!(twice_spoilt_cheaply(9, spoil(&strict), &strict), 0);
+    }
 
     #[test]
     fn a_band_by_hand() {

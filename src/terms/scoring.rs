@@ -7,7 +7,7 @@ mod mode;
 
 pub use mode::AlignmentMode;
 
-use crate::terms::alphabet::{Alphabet, CODES, SCORED, scored_code};
+use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, scored_code};
 use crate::terms::casts::{to_i8, to_i32, to_i64, to_u8};
 use crate::terms::error::{Error, Place};
 use std::fmt;
@@ -15,6 +15,8 @@ use std::fmt;
 /// The largest accepted penalty or match score: far above any in use, and small enough that no single step can overflow
 /// an i32.
 pub const MAX_PARAMETER: i32 = 1 << 20;
+/// The largest match score or mismatch penalty of a table of scores.
+pub const MOST_IN_TABLE: i32 = 127;
 /// No score may exceed this, so that sums of a score and a few penalties stay inside an i32.
 pub const MAX_SCORE: i64 = 1 << 29;
 
@@ -37,12 +39,31 @@ pub struct Scoring {
 /// How two residues score against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Substitution {
-    /// `+match_` for two equal bases (A, C, G, T); `-mismatch` for all other pairs, including N with N.
+    /// `+match_` for two equal bases (A, C, G, T), `-mismatch` for two different bases, and a score of its own for a pair
+    /// with an ambiguous code.
     Equal {
         match_: i32,
         mismatch: i32,
+        ambiguous: Ambiguous,
     },
     Matrix(Box<Matrix>),
+}
+
+/// The score of a pair of DNA residues of which at least one is an ambiguous code, such as N.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ambiguous {
+    /// Minus this penalty, whatever the codes, including N with N.
+    Penalty(i32),
+    /// That of a match if the codes have a base in common, that of a mismatch otherwise.
+    Iupac,
+}
+
+/// Scores of DNA that a comparison of two codes decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComparedScores {
+    pub match_: i32,
+    pub mismatch: i32,
+    pub ambiguous: i32,
 }
 
 /// A substitution matrix.
@@ -91,10 +112,12 @@ const MATRICES: [BuiltIn; 9] = [
 ];
 
 impl Scoring {
-    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores.
-    /// [`Scoring::builder`] sets them by their names.
+    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores. N and other
+    /// ambiguous codes cost a mismatch ([`Scoring::with_ambiguous`] changes that). [`Scoring::builder`] sets the numbers
+    /// by their names.
     pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
-        let substitution = Substitution::Equal { match_, mismatch };
+        let ambiguous = Ambiguous::Penalty(mismatch);
+        let substitution = Substitution::Equal { match_, mismatch, ambiguous };
         Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
     }
 
@@ -102,6 +125,42 @@ impl Scoring {
     pub fn matrix(alphabet: Alphabet, matrix: Matrix, gap_open: i32, gap_extend: i32) -> Scoring {
         let substitution = Substitution::Matrix(Box::new(matrix));
         Scoring { alphabet, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
+    }
+
+    /// The same match/mismatch scoring with another penalty of a pair of residues of which at least one is an ambiguous
+    /// code, such as N. A matrix scores these codes itself and stays as it is.
+    ///
+    /// ```
+    /// use swalign::{Scoring, align_pair};
+    ///
+    /// let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+    /// let hit = align_pair("ACGTTGCANNNNACGGTTCA", "ACGTTGCATTTTACGGTTCA", &scoring)?.expect("a hit");
+    /// assert_eq!((hit.score(), hit.cigar().to_string().as_str()), (12, "20M"));
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    pub fn with_ambiguous(mut self, penalty: i32) -> Scoring {
+        if let Substitution::Equal { ambiguous, .. } = &mut self.substitution {
+            *ambiguous = Ambiguous::Penalty(penalty);
+        }
+        self
+    }
+
+    /// The same match/mismatch scoring in which an ambiguous code matches every code that it has a base in common with:
+    /// R matches A, G and N. A matrix scores these codes itself and stays as it is.
+    ///
+    /// ```
+    /// use swalign::{Scoring, align_pair};
+    ///
+    /// let scoring = Scoring::dna(1, 4, 6, 1).with_iupac();
+    /// let hit = align_pair("GTGYCAGCMGCCGCGGTAA", "TTGTGCCAGCAGCCGCGGTAATT", &scoring)?.expect("a hit");
+    /// assert_eq!((hit.score(), hit.cigar().to_string().as_str()), (19, "19M"));
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    pub fn with_iupac(mut self) -> Scoring {
+        if let Substitution::Equal { ambiguous, .. } = &mut self.substitution {
+            *ambiguous = Ambiguous::Iupac;
+        }
+        self
     }
 
     /// The same scoring in another mode, which defines the ends of the sequences that an alignment may leave out.
@@ -131,21 +190,51 @@ impl Scoring {
     #[inline]
     pub fn score(&self, q: u8, t: u8) -> i32 {
         match &self.substitution {
-            Substitution::Equal { match_, .. } if q == t && q < 4 => *match_,
-            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Equal { match_, mismatch, ambiguous } => match (is_base(q) && is_base(t), ambiguous) {
+                (true, _) if q == t => *match_,
+                (true, _) => -mismatch,
+                (false, Ambiguous::Penalty(penalty)) => -penalty,
+                (false, Ambiguous::Iupac) if base_set(q) & base_set(t) != 0 => *match_,
+                (false, Ambiguous::Iupac) => -mismatch,
+            },
             Substitution::Matrix(matrix) => i32::from(matrix.scores[q as usize][t as usize]),
         }
+    }
+
+    /// The scores of bases if comparing two codes gives their score. If not, a table of all codes does.
+    pub fn compared(&self) -> Option<ComparedScores> {
+        match self.substitution {
+            Substitution::Equal { match_, mismatch, ambiguous: Ambiguous::Penalty(ambiguous) } => {
+                Some(ComparedScores { match_, mismatch, ambiguous })
+            }
+            _ => None,
+        }
+    }
+
+    /// The scores of all codes, `[query code][target code]`, limited to the range of `i8`. The code `CODES - 1`, which no
+    /// residue has, scores lowest, and not above 0.
+    pub fn table(&self) -> [[i8; CODES]; CODES] {
+        let none = CODES - 1;
+        let lowest = self.lowest().min(0);
+        let score = |q: usize, t: usize| match q.max(t) == none {
+            true => lowest,
+            false => self.score(to_u8(q), to_u8(t)),
+        };
+        let clamped = |score: i32| to_i8(score.clamp(i8::MIN.into(), i8::MAX.into()));
+        std::array::from_fn(|q| std::array::from_fn(|t| clamped(score(q, t))))
     }
 
     /// Sum of the scores of two stretches of equal length, residue by residue.
     pub fn score_all(&self, query: &[u8], target: &[u8]) -> i64 {
         match &self.substitution {
-            Substitution::Equal { match_, mismatch } => {
+            &Substitution::Equal { match_, mismatch, ambiguous: Ambiguous::Penalty(ambiguous) } => {
                 let matches = matches(query, target);
-                let mismatches = to_i64(query.len().min(target.len())) - matches;
-                matches * i64::from(*match_) - mismatches * i64::from(*mismatch)
+                let others = to_i64(query.len().min(target.len())) - matches;
+                let unclear = if ambiguous == mismatch { 0 } else { ambiguous_pairs(query, target) };
+                let [match_, mismatch, ambiguous] = [match_, mismatch, ambiguous].map(i64::from);
+                matches * match_ - (others - unclear) * mismatch - unclear * ambiguous
             }
-            Substitution::Matrix(_) => {
+            Substitution::Equal { .. } | Substitution::Matrix(_) => {
                 query.iter().zip(target).map(|(&q, &t)| i64::from(self.score(q, t))).sum()
             }
         }
@@ -155,7 +244,7 @@ impl Scoring {
     pub fn potential(&self, q: u8) -> i32 {
         match &self.substitution {
             Substitution::Equal { match_, .. } => {
-                if q < 4 {
+                if is_base(q) || self.compared().is_none() {
                     *match_
                 } else {
                     0
@@ -191,6 +280,7 @@ impl Scoring {
     /// The lowest score of two residues.
     pub fn lowest(&self) -> i32 {
         match &self.substitution {
+            Substitution::Equal { mismatch, ambiguous: Ambiguous::Penalty(penalty), .. } => -mismatch.max(penalty),
             Substitution::Equal { mismatch, .. } => -mismatch,
             Substitution::Matrix(matrix) => {
                 matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
@@ -204,7 +294,14 @@ impl fmt::Display for Scoring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "alphabet={} ", self.alphabet)?;
         match &self.substitution {
-            Substitution::Equal { match_, mismatch } => write!(f, "match={match_} mismatch={mismatch}")?,
+            Substitution::Equal { match_, mismatch, ambiguous } => {
+                write!(f, "match={match_} mismatch={mismatch}")?;
+                match ambiguous {
+                    Ambiguous::Penalty(penalty) if penalty == mismatch => {}
+                    Ambiguous::Penalty(penalty) => write!(f, " ambiguous={penalty}")?,
+                    Ambiguous::Iupac => f.write_str(" iupac")?,
+                }
+            }
             Substitution::Matrix(matrix) => write!(f, "matrix={}", matrix.name)?,
         }
         write!(f, " gap_open={} gap_extend={}", self.gap_open, self.gap_extend)?;
@@ -386,6 +483,23 @@ fn matches(query: &[u8], target: &[u8]) -> i64 {
     first + i64::from(last_of_query.iter().zip(last_of_target).map(same).sum::<u8>())
 }
 
+/// The bases that a DNA code stands for, one bit each. None for codes beyond the alphabet.
+const fn base_set(code: u8) -> u8 {
+    // A, C, G, T, R, Y, S, W, K, M, B, D, H, V, N: the order of the alphabet.
+    const SETS: [u8; 15] = [1, 2, 4, 8, 5, 10, 6, 9, 12, 3, 14, 13, 11, 7, 15];
+    if (code as usize) < SETS.len() { SETS[code as usize] } else { 0 }
+}
+
+/// Number of positions with an ambiguous code in either of two DNA sequences.
+fn ambiguous_pairs(query: &[u8], target: &[u8]) -> i64 {
+    // Sums of bytes, 255 of which cannot overflow, are vectorized.
+    let count = |(query, target): (&[u8], &[u8])| {
+        let is_unclear = |(&q, &t): (&u8, &u8)| u8::from(!is_base(q) | !is_base(t));
+        i64::from(query.iter().zip(target).map(is_unclear).sum::<u8>())
+    };
+    query.chunks(255).zip(target.chunks(255)).map(count).sum()
+}
+
 fn single_letter(word: &str) -> Option<u8> {
     match word.as_bytes() {
         [letter] => Some(letter.to_ascii_uppercase()),
@@ -403,7 +517,7 @@ mod tests {
 
     #[test]
     fn stretches_score_as_their_residues_do() {
-        let scoring = Scoring::dna(3, 5, 6, 1);
+        let scoring = Scoring::dna(3, 5, 6, 1).with_ambiguous(2);
         let query: Vec<u8> = (0..70u32).map(|k| (k * k % 7 % 5) as u8).collect();
         let target: Vec<u8> = (0..70u32).map(|k| (k * k % 11 % 5) as u8).collect();
         for (start, end) in (0..70).flat_map(|start| (start..=70).map(move |end| (start, end))) {
@@ -464,6 +578,36 @@ mod tests {
         assert_eq!(scoring.score(n, n), -4);
         assert_eq!(scoring.potential(n), 0);
         assert_eq!(scoring.gap_cost(2), 8);
+        let cheap = scoring.clone().with_ambiguous(1);
+        assert_eq!([(n, n), (n, 0), (0, 4), (0, 1), (0, 0)].map(|(q, t)| cheap.score(q, t)), [-1, -1, -1, -4, 1]);
+        assert_eq!((cheap.lowest(), scoring.clone().with_ambiguous(7).lowest()), (-4, -7));
+        let iupac = scoring.with_iupac();
+        let of = |q: u8, t: u8| iupac.score(code(Alphabet::Dna, q), code(Alphabet::Dna, t));
+        assert_eq!([of(b'R', b'A'), of(b'C', b'R'), of(b'N', b'N'), of(b'R', b'Y'), of(b'K', b'D')], [1, -4, 1, -4, 1]);
+        let sets: [(u8, &[u8]); 15] = [
+            (b'A', b"A"),
+            (b'C', b"C"),
+            (b'G', b"G"),
+            (b'T', b"T"),
+            (b'R', b"AG"),
+            (b'Y', b"CT"),
+            (b'S', b"CG"),
+            (b'W', b"AT"),
+            (b'K', b"GT"),
+            (b'M', b"AC"),
+            (b'B', b"CGT"),
+            (b'D', b"AGT"),
+            (b'H', b"ACT"),
+            (b'V', b"ACG"),
+            (b'N', b"ACGT"),
+        ];
+        for (letter, set) in sets {
+            for base in *b"ACGT" {
+                assert_eq!(of(letter, base) == 1, set.contains(&base), "{letter} {base}");
+            }
+        }
+        assert_eq!(iupac.to_string(), "alphabet=DNA match=1 mismatch=4 iupac gap_open=6 gap_extend=1");
+        assert_eq!(cheap.to_string(), "alphabet=DNA match=1 mismatch=4 ambiguous=1 gap_open=6 gap_extend=1");
     }
 
     #[test]

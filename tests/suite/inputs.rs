@@ -6,8 +6,8 @@ use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Matrix, Scoring};
 
-/// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
-/// mismatch that costs nothing.
+/// The scorings that engines are tested with: both substitutions, ambiguous codes that cost less than a mismatch or
+/// that match, affine and linear gaps, a mismatch that costs nothing.
 pub fn scorings() -> Vec<Scoring> {
     let blosum =
         |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
@@ -16,17 +16,18 @@ pub fn scorings() -> Vec<Scoring> {
     positive.scores.iter_mut().flatten().for_each(|score| *score += 5);
     vec![
         Scoring::dna(1, 4, 6, 1),
-        Scoring::dna(2, 4, 4, 2),
+        Scoring::dna(2, 4, 4, 2).with_ambiguous(1),
         Scoring::dna(1, 1, 0, 2),
         Scoring::dna(1, 0, 1, 1),
         Scoring::dna(127, 128, 300, 20),
-        Scoring::dna(128, 500, 1000, 3),
+        Scoring::dna(128, 500, 1000, 3).with_ambiguous(7),
         blosum(11, 1),
         blosum(0, 8),
         // Nothing scores below 1.
         Scoring::matrix(Alphabet::Protein, positive, 11, 1),
         // Too large for a row to fit below a score.
         blosum(40_000_000, 1),
+        Scoring::dna(2, 3, 5, 2).with_iupac(),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! Windows along diagonals that have enough seeds of one query segment.
 
+use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, Work};
 use super::counting;
 use super::levels::{Known, Level};
@@ -18,6 +19,8 @@ struct Counting<'a> {
     targets: &'a Sequences,
     kmers: &'a Kmers,
     counts: &'a SeedCounts,
+    /// [`Level::allowance`].
+    allowance: i32,
     len: usize,
     span: u32,
 }
@@ -33,7 +36,7 @@ impl Counting<'_> {
             // Adjacent bins are merged.
             let mut run: Option<((i64, i64), usize)> = None;
             let mut end = |((first, last), held): ((i64, i64), usize)| {
-                let most = self.counts.most_score(seeds.len(), held);
+                let most = self.counts.most_score(seeds.len(), held).saturating_add(self.allowance);
                 self.push((first, last), (letters.start, letters.end), most, windows);
             };
             tally.count(listed, (&bins, needed), |bin, held| {
@@ -74,7 +77,8 @@ impl ByIndex {
     /// Finds the regions for one record by counting seeds. If the windows cost more than counting shorter seeds would,
     /// counts shorter seeds.
     pub fn count(&self, (batch, layout): (&Batch, &Layout), wanted: &Wanted, work: &mut Work) -> Opened {
-        let len = batch.query(layout.query(wanted.record, Strand::Forward)).len();
+        let query = QueryShape::of(batch.query(layout.query(wanted.record, Strand::Forward)));
+        let len = query.len;
         let most = self.levels.most(len, wanted);
         let mut seeding = 0.0;
         let mut best: Option<(f64, Vec<Region>)> = None;
@@ -89,7 +93,7 @@ impl ByIndex {
             if best.as_ref().is_none_or(|&(other, _)| cells < other) {
                 best = Some((cells, regions));
             }
-            let finer = counting::level(&self.levels.field, (len, level.least), level.seed - 1);
+            let finer = counting::level(&self.levels.field, (query, level.least), level.seed - 1);
             next = finer.filter(|finer| finer.cells(len) < cells);
         }
         match best {
@@ -129,7 +133,7 @@ impl ByIndex {
             let span = longest_span(batch.query(query(strand)), wanted.least, &levels.field.scoring);
             let windows = &mut work.windows;
             windows.clear();
-            let counting = Counting { targets, kmers, counts, len, span };
+            let counting = Counting { targets, kmers, counts, allowance: level.allowance, len, span };
             counting.windows(found, &mut work.tally, windows);
             columns += join(windows, u32::max);
             let most = |most: u32| to_i32(most);

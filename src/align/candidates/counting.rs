@@ -1,5 +1,6 @@
 //! Levels that count seeds: chooses seed length and number of seeds per segment by expected cost.
 
+use super::ambiguous::QueryShape;
 use super::levels::{Costs, Field, Known, Level, SeedKind};
 use super::seed_counts::SeedCounts;
 use super::tally::Bins;
@@ -10,20 +11,22 @@ const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512
 /// Factor by which chance seed matches are assumed to exceed those in random bases.
 const SKEW: f64 = 2.0;
 
-/// The level with the lowest expected cost for a query of `len` bases, for all alignments of at least `least`, with
-/// seeds of at most `most` bases. `None` if no level pays.
-pub fn level(field: &Field, (len, least): (usize, i32), most: usize) -> Option<Level> {
+/// The level with the lowest expected cost for a query, for all alignments of at least `least`, with seeds of at most
+/// `most` bases. `None` if no level pays.
+pub fn level(field: &Field, (query, least): (QueryShape, i32), most: usize) -> Option<Level> {
+    let len = query.len;
     let levels = (field.least_seed..=most.min(len)).flat_map(|seed| {
         let seeds = len / seed;
         let sizes = SEGMENTS.into_iter().take_while(move |&size| size < 2 * seeds);
-        sizes.filter_map(move |size| with(field, (len, least), (seed, (seeds / size).max(1))))
+        sizes.filter_map(move |size| with(field, (query, least), (seed, (seeds / size).max(1))))
     });
     levels.min_by(|a, b| a.cells(len).total_cmp(&b.cells(len)))
 }
 
 /// The level with seeds of `seed` bases in `segments` segments.
-fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usize)) -> Option<Level> {
-    let counts = SeedCounts::new(len, (seed, segments), least, &field.scoring)?;
+fn with(field: &Field, (query, least): (QueryShape, i32), (seed, segments): (usize, usize)) -> Option<Level> {
+    let (len, allowance) = (query.len, field.allowance(query, (seed, 0))?);
+    let counts = SeedCounts::new(len, (seed, segments), least.saturating_sub(allowance), &field.scoring)?;
     let seeds = len / seed;
     let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
     let bands = field.columns() / bins.width() as f64 * segments as f64;
@@ -42,7 +45,8 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
     let seeding =
         looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
     let known = Known::Counted(counts);
-    let level = Level { kind: SeedKind::Index, seed, edits: 0, least, known, by_chance, columns, seeding };
+    let kind = SeedKind::Index;
+    let level = Level { kind, seed, edits: 0, least, allowance, known, by_chance, columns, seeding };
     // For a long query, counts show whether it occurs at all, so a window may be a whole strand.
     (level.cells(len) <= field.most(len)).then_some(level)
 }
@@ -72,15 +76,15 @@ mod tests {
         let targets: Sequences = [&vec![0u8; 5_000_000][..]].into_iter().collect();
         let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
         let field = Field { kmer: 12, least_seed: 6, ..Field::new(&targets, &scoring, 2) };
-        let at = |share: i32| level(&field, (5000, 100 * share), 12);
+        let at = |share: i32| level(&field, (5000.into(), 100 * share), 12);
         let [quick, low] = [at(80), at(68)].map(Option::unwrap);
         assert!(quick.seed > low.seed && quick.cells(5000) < low.cells(5000));
         assert!(low.by_chance < 1.0 && low.cells(5000) * 50.0 < field.whole(5000), "{low:?}");
         assert_eq!(at(40), None, "all seeds may be spoilt");
-        let whole = level(&field, (5_000_000, 9_900_000), 12).expect("a strand is half of all");
+        let whole = level(&field, (5_000_000.into(), 9_900_000), 12).expect("a strand is half of all");
         assert!(whole.columns <= 5_000_100.0, "{whole:?}");
         let forward = Field { strands: 1, ..field.clone() };
-        assert_eq!(level(&forward, (5_000_000, 9_900_000), 12), None, "that is all there is");
-        assert_eq!(level(&field, (5000, 6800), low.seed - 1).unwrap().seed, low.seed - 1);
+        assert_eq!(level(&forward, (5_000_000.into(), 9_900_000), 12), None, "that is all there is");
+        assert_eq!(level(&field, (5000.into(), 6800), low.seed - 1).unwrap().seed, low.seed - 1);
     }
 }

@@ -31,7 +31,7 @@ impl Estimate {
         tally: &mut Tally,
         scoring: &Scoring,
     ) -> i32 {
-        let Substitution::Equal { match_, mismatch } = scoring.substitution else { return 0 };
+        let Substitution::Equal { match_, mismatch, .. } = scoring.substitution else { return 0 };
         let bins = Bins::new(self.len, self.letters, self.len / BAND);
         let mut best = (0, 0);
         tally.count(seeds.clone(), (&bins, LEAST_HELD), |bin, held| best = best.max((held, bin)));

@@ -8,6 +8,7 @@
 //! its share of a full search, the query gets a full search ([`Opened::Dear`]). This module chooses between index and
 //! scan for each batch.
 
+use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, MOST_TARGETS};
 use super::by_scan::{ByScan, Scan};
 use super::index::Index;
@@ -138,26 +139,26 @@ impl Filter {
         self.of(kind).map(Seeds::levels)
     }
 
-    /// The level to begin with for a query of `len` bases. `None` if no level pays.
-    pub fn first(&self, kind: SeedKind, len: usize) -> Option<Level> {
-        self.levels(kind)?.first(len)
+    /// The level to begin with for a query. `None` if no level pays.
+    pub fn first(&self, kind: SeedKind, query: QueryShape) -> Option<Level> {
+        self.levels(kind)?.first(query)
     }
 
     /// The fastest level that covers all alignments of score `most` or more. `None` if no level covers them or pays.
-    pub fn at_most(&self, kind: SeedKind, len: usize, most: i32) -> Option<Level> {
-        self.levels(kind)?.at_most(len, most)
+    pub fn at_most(&self, kind: SeedKind, query: QueryShape, most: i32) -> Option<Level> {
+        self.levels(kind)?.at_most(query, most)
     }
 
     /// The next level after one that found nothing and cost `spent` cells in all. `None` if no level pays.
-    pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
-        self.levels(level.kind)?.below(len, level, spent)
+    pub fn below(&self, query: QueryShape, level: &Level, spent: f64) -> Option<Level> {
+        self.levels(level.kind)?.below(query, level, spent)
     }
 
     /// Approximate number of target columns that the first level keeps for a query of `len` bases. `None` if no level
     /// pays.
     pub fn columns(&self, len: usize) -> Option<u64> {
         let levels = self.levels(SeedKind::Index).or(self.levels(SeedKind::Scan))?;
-        levels.first(len).map(|level| whole_u64(level.columns))
+        levels.first(len.into()).map(|level| whole_u64(level.columns))
     }
 
     /// Calls [`Seeds::glance`] of the finder of this kind.

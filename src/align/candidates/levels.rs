@@ -4,6 +4,7 @@
 //! alignment contains such a seed, so the windows around the seeds' positions contain all alignments of at least this
 //! score. The level tells nothing about lower scores. Shorter seeds cover lower scores, but have more chance matches.
 
+use super::ambiguous::{QueryShape, TargetRuns, allowance};
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
@@ -11,7 +12,7 @@ use super::{Wanted, counting};
 use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::SeedAlphabet;
-use crate::terms::casts::{to_i32, to_u32, whole_i32};
+use crate::terms::casts::{to_i32, to_u32, to_usize, whole_i32, whole_u64};
 use crate::terms::scoring::Scoring;
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -42,8 +43,8 @@ const UNSCORED: f64 = 0.1;
 /// Seeds are counted if the expected cost is at most this many times that of looking for a single seed. If a part of
 /// the query also occurs elsewhere, single seeds lead to windows there, and counts do not.
 const COUNTED_MORE: f64 = 1.25;
-/// Number of query lengths whose levels are cached.
-const KEPT_LENGTHS: usize = 1 << 12;
+/// Number of query shapes whose levels are cached.
+const KEPT_SHAPES: usize = 1 << 12;
 
 /// How seeds are located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -144,6 +145,9 @@ pub struct Level {
     pub edits: usize,
     /// Every alignment of at least this score is contained in a window.
     pub least: i32,
+    /// Part of that score, and of every bound of the level, that makes up for residues that are not bases
+    /// ([`super::ambiguous`]).
+    pub allowance: i32,
     pub known: Known,
     /// Expected number of chance matches of seeds in random bases.
     pub by_chance: f64,
@@ -162,7 +166,7 @@ impl Level {
     /// Maximum score of an alignment that contains `held` seeds, if the level requires only one seed.
     pub fn most_score(&self, held: u32) -> i32 {
         match self.known {
-            Known::Held(scores) => scores.most_score(held as usize),
+            Known::Held(scores) => scores.most_score(held as usize).saturating_add(self.allowance),
             Known::Counted(_) => i32::MAX,
         }
     }
@@ -199,14 +203,21 @@ pub struct Field {
     pub least_seed: usize,
     /// [`SeedAlphabet::size`].
     pub alphabet: f64,
+    /// Runs of residues that are not bases in the targets, if pairs with such residues may lose less than two bases of
+    /// different classes.
+    pub runs: Option<Arc<TargetRuns>>,
 }
 
 impl Field {
     /// Input for queries on `strands` strands and seeds of any length.
     pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
         let (letters, scoring) = (targets.letters(), Arc::clone(scoring));
-        let alphabet = SeedAlphabet::of(&scoring).map_or(f64::from(BASES), |alphabet| alphabet.size());
-        Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0, alphabet }
+        let alphabet = SeedAlphabet::of(&scoring);
+        let has_cheap = alphabet.is_some_and(|alphabet| alphabet.has_cheap_residues());
+        let runs = has_cheap.then(|| Arc::new(TargetRuns::of(targets.codes())));
+        let alphabet = alphabet.map_or(f64::from(BASES), |alphabet| alphabet.size());
+        let costs = Costs::default();
+        Field { letters, strands, scoring, costs, kmer: 0, least_seed: 0, alphabet, runs }
     }
 
     /// Columns of a full search.
@@ -249,9 +260,23 @@ impl Field {
         (self.letters as f64 * 1.1).max(LEAST) * f64::from(self.strands)
     }
 
-    fn level(&self, kind: SeedKind, len: usize, (seed, edits): (usize, usize)) -> Option<Level> {
+    /// [`Level::allowance`] of a query on a level of seeds of `seed` bases with `edits` edits.
+    pub fn allowance(&self, query: QueryShape, (seed, edits): (usize, usize)) -> Option<i32> {
+        let Some(runs) = &self.runs else { return Some(0) };
+        // Deletions cost less than the score of a perfect alignment.
+        let deleted = self.perfect(query.len) / f64::from(self.scoring.gap_extend);
+        let columns = query.len.saturating_add(to_usize(whole_u64(deleted)));
+        allowance(query, (runs, columns), (seed, edits), &self.scoring)
+    }
+
+    fn level(&self, kind: SeedKind, query: QueryShape, (seed, edits): (usize, usize)) -> Option<Level> {
+        let len = query.len;
         let scores = SeedScores::new(len, seed, edits, &self.scoring)?;
-        let least = scores.least_score();
+        let allowance = self.allowance(query, (seed, edits))?;
+        let least = scores.least_score().saturating_add(allowance);
+        if f64::from(least) > self.perfect(len) {
+            return None;
+        }
         let window = self.window(len, least);
         // A base replaced by one of 3 others, deleted, or preceded by one of 4: about 8 ways for each position.
         let ways: f64 = (1..=edits).map(|edit| 8.0 * seed as f64 / edit as f64).product();
@@ -260,7 +285,7 @@ impl Field {
         let seeding = self.seeding(kind, len, seed, by_chance);
         let pays = self.pays(len, (columns, seeding));
         let known = Known::Held(scores);
-        pays.then_some(Level { kind, seed, edits, least, known, by_chance, columns, seeding })
+        pays.then_some(Level { kind, seed, edits, least, allowance, known, by_chance, columns, seeding })
     }
 
     /// Columns of a window that can contain an alignment of score `least` for a query of `len` bases.
@@ -280,13 +305,13 @@ impl Field {
     }
 }
 
-/// The levels of queries by their length.
+/// The levels of queries by their length and their runs of residues that are not bases.
 #[derive(Debug)]
 pub struct Levels {
     pub kind: SeedKind,
     pub field: Field,
     /// Cached levels, those with fewer chance windows and higher scores first.
-    kept: RwLock<HashMap<usize, Arc<[Level]>>>,
+    kept: RwLock<HashMap<QueryShape, Arc<[Level]>>>,
 }
 
 impl Levels {
@@ -299,25 +324,26 @@ impl Levels {
         *self = Levels::new(self.kind, Field { costs, ..self.field.clone() });
     }
 
-    /// The level to begin with for a query of `len` bases. `None` if no level pays.
-    pub fn first(&self, len: usize) -> Option<Level> {
-        let levels = self.levels(len);
-        let enough = whole_i32(self.field.perfect(len) * FIRST_SHARE);
+    /// The level to begin with for a query. `None` if no level pays.
+    pub fn first(&self, query: QueryShape) -> Option<Level> {
+        let levels = self.levels(query);
+        let enough = whole_i32(self.field.perfect(query.len) * FIRST_SHARE);
         let able = || levels.iter().filter(|level| level.least <= enough);
         let few = able().rev().find(|level| level.by_chance <= MOST_BY_CHANCE);
         let level = few.or_else(|| able().next()).copied();
-        self.or_counted(level, (len, enough)).or(levels.last().copied())
+        self.or_counted(level, (query, enough)).or(levels.last().copied())
     }
 
     /// Returns a level that counts seeds if it covers all scores of `least` or more and costs hardly more, or else
     /// `level`.
-    fn or_counted(&self, level: Option<Level>, (len, least): (usize, i32)) -> Option<Level> {
+    fn or_counted(&self, level: Option<Level>, (query, least): (QueryShape, i32)) -> Option<Level> {
+        let len = query.len;
         let is_long = len >= LONG * self.field.kmer as usize;
         let is_quick = |level: &Level| !is_long && level.by_chance <= MOST_BY_CHANCE;
         if self.kind == SeedKind::Scan || level.as_ref().is_some_and(is_quick) {
             return level;
         }
-        let counted = counting::level(&self.field, (len, least), self.field.kmer as usize);
+        let counted = counting::level(&self.field, (query, least), self.field.kmer as usize);
         let most = level.map_or(f64::INFINITY, |level| level.cells_for(len, least) * COUNTED_MORE);
         counted.filter(|counted| counted.cells(len) <= most).or(level)
     }
@@ -333,19 +359,19 @@ impl Levels {
     }
 
     /// The fastest level that covers all alignments of score `most` or more. `None` if no level covers them or pays.
-    pub fn at_most(&self, len: usize, most: i32) -> Option<Level> {
-        let levels = self.levels(len);
+    pub fn at_most(&self, query: QueryShape, most: i32) -> Option<Level> {
+        let levels = self.levels(query);
         let able = levels.iter().filter(|level| level.least <= most);
         let quickest = able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied();
-        self.or_counted(quickest, (len, most))
+        self.or_counted(quickest, (query, most))
     }
 
     /// The next level after one that found nothing and cost `spent` cells in all. `None` if no level pays.
-    pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
-        let levels = self.levels(len);
+    pub fn below(&self, query: QueryShape, level: &Level, spent: f64) -> Option<Level> {
+        let (len, levels) = (query.len, self.levels(query));
         let least = to_i32(i64::from(level.least) * i64::from(NEXT_TENTHS) / 10);
         let next = levels.iter().find(|other| other.least <= least);
-        let next = self.or_counted(next.copied(), (len, least));
+        let next = self.or_counted(next.copied(), (query, least));
         let last = || levels.last().filter(|last| last.least < level.least).copied();
         let next = next.or_else(last).map(|level| self.lowered(&levels, len, level))?;
         // An index predicts the cost of a level before it is spent.
@@ -361,15 +387,18 @@ impl Levels {
 
     /// Approximate cost of a query of `len` bases on its first level, or of its full search if no level pays, in cells.
     pub fn cells(&self, len: usize) -> f64 {
-        self.first(len).map_or(self.field.whole(len), |level| level.cells(len))
+        self.first(len.into()).map_or(self.field.whole(len), |level| level.cells(len))
     }
 
     /// The levels that pay, longer seeds and higher scores first.
-    fn levels(&self, len: usize) -> Arc<[Level]> {
-        if let Some(levels) = self.kept.read().ok().and_then(|kept| kept.get(&len).cloned()) {
+    fn levels(&self, query: QueryShape) -> Arc<[Level]> {
+        let len = query.len;
+        // Without cheap residues, levels depend on the length alone.
+        let query = if self.field.runs.is_some() { query } else { len.into() };
+        if let Some(levels) = self.kept.read().ok().and_then(|kept| kept.get(&query).cloned()) {
             return levels;
         }
-        let level = |kind| self.field.level(self.kind, len, kind);
+        let level = |kind| self.field.level(self.kind, query, kind);
         let mut all: Vec<Level> = match self.kind {
             SeedKind::Index => {
                 let seeds = self.field.least_seed..=MOST_SEED.min(len);
@@ -390,10 +419,10 @@ impl Levels {
         }
         let levels: Arc<[Level]> = levels.into();
         if let Ok(mut kept) = self.kept.write() {
-            if kept.len() >= KEPT_LENGTHS {
+            if kept.len() >= KEPT_SHAPES {
                 kept.clear();
             }
-            kept.insert(len, Arc::clone(&levels));
+            kept.insert(query, Arc::clone(&levels));
         }
         levels
     }

@@ -6,6 +6,7 @@ mod wanted;
 
 use super::region::{Most, Region};
 use super::{Detail, Kept, Rules, Scope, Start};
+use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
 use crate::align::candidates::windows::Region as Opened;
 use crate::terms::alignment::{Alignment, Found, Hit, Strand};
@@ -320,12 +321,12 @@ impl RecordSearch {
         if held <= least {
             return None;
         }
-        let len = query_len(scope, self.record);
+        let query = query_shape(scope, self.record);
         let lower = match best {
-            Some(_) => filter.at_most(level.kind, len, least),
-            None => filter.below(len, &level, self.spent).map(|next| {
+            Some(_) => filter.at_most(level.kind, query, least),
+            None => filter.below(query, &level, self.spent).map(|next| {
                 // Not below the minimum score.
-                let last = filter.at_most(level.kind, len, least).filter(|_| next.least < least);
+                let last = filter.at_most(level.kind, query, least).filter(|_| next.least < least);
                 last.filter(|last| last.is_quicker_than(&next)).unwrap_or(next)
             }),
         };
@@ -398,6 +399,12 @@ impl RecordSearch {
 }
 
 /// Query length of a record, in residues.
+/// Length of a record's query, and its runs of residues that are not bases.
+pub fn query_shape(scope: &Scope, record: u32) -> QueryShape {
+    QueryShape::of(scope.batch.query(scope.layout.query(record, Strand::Forward)))
+}
+
+/// Length of a record's query.
 pub fn query_len(scope: &Scope, record: u32) -> usize {
     scope.batch.query(scope.layout.query(record, Strand::Forward)).len()
 }

@@ -3,7 +3,7 @@
 use super::composition::standard_codes;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i8;
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
 
 /// Maximum score when scoring random sequences, so that no sum overflows.
 const MOST_POTENTIAL: i32 = 1 << 16;
@@ -20,7 +20,7 @@ impl InUnits {
     pub fn new(scoring: &Scoring) -> InUnits {
         let costs = [scoring.gap_open, scoring.gap_extend];
         let unit = match &scoring.substitution {
-            Substitution::Equal { match_, mismatch } => {
+            Substitution::Equal { match_, mismatch, .. } => {
                 divisor([*match_, *mismatch].into_iter().chain(costs))
             }
             Substitution::Matrix(_) => divisor(standard_scores(scoring).chain(costs)),
@@ -66,8 +66,10 @@ fn standard_scores(scoring: &Scoring) -> impl Iterator<Item = i32> + '_ {
 fn divided(scoring: &Scoring, by: i32) -> Scoring {
     let rounded = |number: i32| (number + by / 2).div_euclid(by);
     let substitution = match &scoring.substitution {
-        Substitution::Equal { match_, mismatch } => {
-            Substitution::Equal { match_: rounded(*match_), mismatch: rounded(*mismatch) }
+        // Random sequences have no ambiguous codes.
+        Substitution::Equal { match_, mismatch, .. } => {
+            let [match_, mismatch] = [*match_, *mismatch].map(rounded);
+            Substitution::Equal { match_, mismatch, ambiguous: Ambiguous::Penalty(mismatch) }
         }
         Substitution::Matrix(matrix) => {
             let mut matrix = matrix.clone();

@@ -6,7 +6,7 @@
 //! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Costs, Equality, Nothing, side_by_side, tables};
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, side_by_side, };
 use super::score::{Columns, Letters, Profile, Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Edges;
@@ -14,7 +14,7 @@ use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
-use crate::terms::scoring::{AlignmentMode, Substitution};
+use crate::terms::scoring::{AlignmentMode, ComparedScores};
 use bytemuck::cast_slice;
 use std::ops::Range;
 
@@ -91,11 +91,11 @@ impl Anchored<'_> {
         let Some(values) = Values::of::<T>(&costs, rows) else {
             return vec![None; self.group.iter().map(|sweep| sweep.len()).sum()];
         };
-        let nothing = Nothing::of(scoring);
-        let targets = self.members().map(|pair| {
-            let target = self.batch.target(pair.target);
-            (0, &target[pair.start as usize..pair.end as usize])
-        });
+        let target = |pair: Pair| &self.batch.target(pair.target)[pair.start as usize..pair.end as usize];
+        let members = || self.members().flat_map(|pair| [self.batch.query(pair.query), target(pair)]);
+        let compared = compared(scoring, members());
+        let nothing = Nothing::if_compared(compared);
+        let targets = self.members().map(|pair| (0, target(pair)));
         let cols = cols.next_multiple_of(2);
         let targets = side_by_side::<T, S>(cols, nothing.target, |code| nothing.target(code), targets);
         let queries = || {
@@ -105,23 +105,29 @@ impl Anchored<'_> {
         let first = self.members().next().map_or(0, |pair| pair.query);
         let ends = Ends::new(self.batch, self.group);
         let sweep = AnchoredSweep { simd, batch: self.batch, costs, values, rows, cols };
-        let ends = match &scoring.substitution {
-            Substitution::Equal { match_, mismatch } => {
-                let substitutes = Equality::new(simd, *match_, *mismatch);
-                sweep.run(Letters { queries: queries(), targets, substitutes }, ends)
+        let ends = match compared {
+            Some(ComparedScores { match_, mismatch, ambiguous }) => {
+                let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
+                let lanes = [&queries, &targets];
+                if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
+                    let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
+                    sweep.run(Letters { queries, targets, substitutes }, ends)
+                } else {
+                    sweep.run(Letters { queries, targets, substitutes }, ends)
+                }
             }
-            Substitution::Matrix(matrix) if self.members().all(|pair| pair.query == first) => {
+            None if self.members().all(|pair| pair.query == first) => {
                 let profile = Profile {
                     query: self.batch.query(first),
                     targets,
-                    tables: &tables(matrix),
+                    tables: &scoring.table(),
                     letters: scoring.alphabet.letters().len(),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
                 };
                 sweep.run(profile, ends)
             }
-            Substitution::Matrix(matrix) => {
-                sweep.run(Letters { queries: queries(), targets, substitutes: &tables(matrix) }, ends)
+            None => {
+                sweep.run(Letters { queries: queries(), targets, substitutes: &scoring.table() }, ends)
             }
         };
         let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });

@@ -2,18 +2,18 @@
 //! the cells in which the hits end.
 
 use super::cell::cell;
-use super::lanes::{Costs, NO_LETTER, Nothing, Tables, side_by_side, tables};
+use super::lanes::{Costs, Nothing, Tables, side_by_side};
 use super::score::Width;
 use super::scorer::{MOST_ROWS, Trials};
 use super::simd::{Kernel, Lane, Simd, Table, Vectors};
 use super::{Cpu, InstructionSet};
 use crate::engine::database::PAIRS;
 use crate::engine::{Asked, Engine, TargetScore};
-use crate::terms::alphabet::{BASES, CODES};
+use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::Scoring;
 use bytemuck::cast_slice;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -44,10 +44,8 @@ struct Substitutes {
 impl Substitutes {
     /// Returns `None` if a score is too large for a table.
     fn new(scoring: &Scoring) -> Option<Substitutes> {
-        let tables = match &scoring.substitution {
-            Substitution::Matrix(matrix) => tables(matrix),
-            Substitution::Equal { match_, mismatch } => of_equality(*match_, *mismatch)?,
-        };
+        let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_potential() <= i8::MAX.into();
+        let tables = fits.then(|| scoring.table())?;
         let letters = scoring.alphabet.letters().len();
         Some(Substitutes { tables, letters, costs: Costs::new(scoring) })
     }
@@ -56,13 +54,6 @@ impl Substitutes {
     fn fit<T: Lane>(&self) -> bool {
         self.costs.most::<T>().is_some()
     }
-}
-
-fn of_equality(match_: i32, mismatch: i32) -> Option<Tables> {
-    let (equal, other) = (i8::try_from(match_).ok()?, i8::try_from(-mismatch).ok()?);
-    let mut tables = [[other; CODES]; CODES];
-    (0..usize::from(BASES)).for_each(|code| tables[code][code] = equal);
-    Some(tables)
 }
 
 /// Scores some queries against a group of targets, at most one for each lane. The result lists the scores of the first
@@ -92,7 +83,7 @@ impl GroupScores<'_> {
     fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<i32>> {
         let targets = self.targets.iter().map(|&target| self.batch.target(target));
         let cols = targets.clone().map(<[u8]>::len).max().unwrap_or(0).next_multiple_of(COLUMNS);
-        let nothing = Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER };
+        let nothing = Nothing::IN_TABLES;
         let codes = |code| nothing.target(code);
         let sequences = targets.map(|target| (0, target));
         let columns: Vec<S::V> = side_by_side::<T, S>(cols, nothing.target, codes, sequences);

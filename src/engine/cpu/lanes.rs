@@ -2,15 +2,18 @@
 
 use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
-use crate::terms::alphabet::CODES;
+use crate::terms::alphabet::{BASES, CODES, is_base};
 use crate::terms::casts::{const_u8, to_i32};
-use crate::terms::scoring::{Matrix, Scoring, Substitution};
+use crate::terms::scoring::{ComparedScores, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
 
 /// Codes for the absence of a residue if residues are compared: no residue has them.
-pub const NO_QUERY: u8 = 62;
-pub const NO_TARGET: u8 = 63;
+pub const NO_QUERY: u8 = 61;
+pub const NO_TARGET: u8 = 62;
+/// The code of an ambiguous residue if residues are compared and these have a penalty of their own. It is the highest
+/// code.
+const AMBIGUOUS: u8 = 63;
 /// The code of a matrix that no residue has.
 pub const NO_LETTER: u8 = const_u8(CODES) - 1;
 
@@ -22,25 +25,72 @@ pub struct Nothing {
     pub target: u8,
     /// Codes from this one on match nothing.
     pub letters: u8,
+    /// Whether codes that match nothing have a penalty of their own.
+    pub tells_ambiguous: bool,
 }
 
 impl Nothing {
     pub fn of(scoring: &Scoring) -> Nothing {
-        match scoring.substitution {
-            Substitution::Equal { .. } => Nothing { query: NO_QUERY, target: NO_TARGET, letters: 4 },
-            Substitution::Matrix(_) => Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER },
+        Nothing::if_compared(scoring.compared())
+    }
+
+    pub fn if_compared(compared: Option<ComparedScores>) -> Nothing {
+        match compared {
+            Some(ComparedScores { mismatch, ambiguous, .. }) => Nothing {
+                query: NO_QUERY,
+                target: NO_TARGET,
+                letters: BASES,
+                tells_ambiguous: mismatch != ambiguous,
+            },
+            None => Nothing::IN_TABLES,
         }
     }
 
+    /// The codes if all scores are looked up in [`Tables`].
+    pub const IN_TABLES: Nothing =
+        Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER, tells_ambiguous: false };
+
     #[inline(always)]
     pub fn query(self, code: u8) -> u8 {
-        if code < self.letters { code } else { self.query }
+        self.code(code, self.query)
     }
 
     #[inline(always)]
     pub fn target(self, code: u8) -> u8 {
-        if code < self.letters { code } else { self.target }
+        self.code(code, self.target)
     }
+
+    #[inline(always)]
+    fn code(self, code: u8, none: u8) -> u8 {
+        match code < self.letters {
+            true => code,
+            false if self.tells_ambiguous => AMBIGUOUS,
+            false => none,
+        }
+    }
+
+    /// Whether some of the residues in these lanes are ambiguous and have a penalty of their own.
+    #[inline(always)]
+    pub fn has_ambiguous<T: Lane, S: Vectors<T>>(self, lanes: &[S::V]) -> bool {
+        self.tells_ambiguous && cast_slice::<S::V, T>(lanes).contains(&T::of(i32::from(AMBIGUOUS)))
+    }
+}
+
+/// The scores of these sequences' residues if comparing two codes gives their score.
+pub fn compared<'a>(
+    scoring: &Scoring,
+    sequences: impl IntoIterator<Item = &'a [u8]>,
+) -> Option<ComparedScores> {
+    let of_bases = || {
+        let all_are_bases = || sequences.into_iter().flatten().all(|&code| is_base(code));
+        match scoring.substitution {
+            Substitution::Equal { match_, mismatch, .. } if all_are_bases() => {
+                Some(ComparedScores { match_, mismatch, ambiguous: mismatch })
+            }
+            _ => None,
+        }
+    };
+    scoring.compared().or_else(of_bases)
 }
 
 /// Returns `len` vectors whose lanes hold one sequence each, starting at its given position, and `none` elsewhere.
@@ -127,18 +177,34 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Equality<S::V> {
     }
 }
 
+/// Substitution by equality, with a penalty of its own for pairs with an ambiguous residue.
+#[derive(Clone, Copy)]
+pub struct Ambiguity<V> {
+    equality: Equality<V>,
+    ambiguous: V,
+    /// The highest code of a residue that is not ambiguous, and of the absence of a residue.
+    clear: V,
+}
+
+impl<V> Ambiguity<V> {
+    #[inline(always)]
+    pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, equality: Equality<V>, ambiguous: i32) -> Ambiguity<V> {
+        let clear = simd.splat(T::of(i32::from(AMBIGUOUS - 1)));
+        Ambiguity { equality, ambiguous: simd.splat(T::of(-ambiguous)), clear }
+    }
+}
+
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Ambiguity<S::V> {
+    #[inline(always)]
+    fn score(self, simd: S, query: S::V, target: S::V) -> S::V {
+        let is_ambiguous = simd.gt(simd.max(query, target), self.clear);
+        simd.select(is_ambiguous, self.ambiguous, self.equality.score(simd, query, target))
+    }
+}
+
 /// The rows of a matrix by query code.
 pub type Tables = [Table; CODES];
 
-/// The rows of `matrix`. The code of no residue adds nothing, even if all residues score above 0.
-pub fn tables(matrix: &Matrix) -> Tables {
-    let none = usize::from(NO_LETTER);
-    let mut tables = matrix.scores;
-    let lowest = tables[none][none].min(0);
-    tables[none] = [lowest; CODES];
-    tables.iter_mut().for_each(|table| table[none] = lowest);
-    tables
-}
 
 impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for &Tables {
     #[inline(always)]

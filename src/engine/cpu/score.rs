@@ -2,13 +2,13 @@
 //! lanes as narrow as the scores allow.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side, tables};
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, Substitutes, Tables, side_by_side, };
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, STRETCH, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::{Scoring, ComparedScores};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
@@ -87,7 +87,9 @@ impl Score<'_> {
         };
         let own: Vec<Owned> = self.group.iter().map(owned).collect();
         let first = self.members().next().map_or(0, |pair| pair.query);
-        let nothing = Nothing::of(&self.batch.scoring);
+        let members = || self.members().flat_map(|pair| [self.batch.query(pair.query), self.target(pair)]);
+        let compared = compared(&self.batch.scoring, members());
+        let nothing = Nothing::if_compared(compared);
         let targets = self.members().map(|pair| (0, self.target(pair)));
         let targets = side_by_side::<T, S>(shape.cols, nothing.target, |code| nothing.target(code), targets);
         // The queries are aligned to the last row, so that H of the rows before them stays 0.
@@ -96,23 +98,29 @@ impl Score<'_> {
             let queries = queries.map(|query| (rows - query.len(), query));
             side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
         };
-        let ends = match &self.batch.scoring.substitution {
-            Substitution::Equal { match_, mismatch } => {
-                let substitutes = Equality::new(simd, *match_, *mismatch);
-                best_ends(simd, shape, costs, &own, Letters { queries: queries(), targets, substitutes })
+        let ends = match compared {
+            Some(ComparedScores { match_, mismatch, ambiguous }) => {
+                let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
+                let lanes = [&queries, &targets];
+                if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
+                    let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
+                    best_ends(simd, shape, costs, &own, Letters { queries, targets, substitutes })
+                } else {
+                    best_ends(simd, shape, costs, &own, Letters { queries, targets, substitutes })
+                }
             }
-            Substitution::Matrix(matrix) if self.members().all(|pair| pair.query == first) => {
+            None if self.members().all(|pair| pair.query == first) => {
                 let profile = Profile {
                     query: self.batch.query(first),
                     targets,
-                    tables: &tables(matrix),
+                    tables: &self.batch.scoring.table(),
                     letters: self.batch.scoring.alphabet.letters().len(),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
                 };
                 best_ends(simd, shape, costs, &own, profile)
             }
-            Substitution::Matrix(matrix) => {
-                let letters = Letters { queries: queries(), targets, substitutes: &tables(matrix) };
+            None => {
+                let letters = Letters { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
                 best_ends(simd, shape, costs, &own, letters)
             }
         };

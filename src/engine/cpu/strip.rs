@@ -12,9 +12,9 @@ use crate::engine::Edges;
 use crate::engine::directions::{CELLS_PER_WORD, Tile};
 use crate::engine::plain::{IMPOSSIBLE, floor};
 use crate::terms::alignment::Hit;
-use crate::terms::alphabet::CODES;
-use crate::terms::casts::{to_i32, to_u32, to_usize};
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::alphabet::{CODES, is_base};
+use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
+use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
@@ -81,6 +81,27 @@ impl Kernel for Fill<'_> {
     }
 }
 
+impl Rectangle<'_> {
+    /// Whether comparing residues gives their scores. If not, a table does.
+    fn is_compared(&self) -> bool {
+        let all_are_bases = || self.query.iter().chain(self.target).all(|&code| is_base(code));
+        match self.scoring.substitution {
+            Substitution::Equal { mismatch, ambiguous, .. } => {
+                ambiguous == Ambiguous::Penalty(mismatch) || all_are_bases()
+            }
+            Substitution::Matrix(_) => false,
+        }
+    }
+}
+
+/// The scores of all codes, indexed by `query code * CODES + target code`. The absence of a residue scores lowest.
+fn table(scoring: &Scoring) -> Vec<i32> {
+    let codes = 0..const_u8(CODES);
+    let lowest = scoring.lowest();
+    let score = |q: u8, t: u8| if q.max(t) == NO_LETTER { lowest } else { scoring.score(q, t) };
+    codes.clone().flat_map(|q| codes.clone().map(move |t| score(q, t))).collect()
+}
+
 /// The tiles of strips of `lanes` rows. `cols` returns the columns that the rows of a strip need.
 pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -> impl Iterator<Item = Tile> {
     let lanes = to_u32(lanes);
@@ -125,15 +146,10 @@ struct Strips<'a, S: Rows> {
 impl<'a, S: Rows> Strips<'a, S> {
     #[inline(always)]
     fn new(simd: S, rectangle: Rectangle<'a>, edges: &'a Edges) -> Strips<'a, S> {
-        let (none, matrix) = match &rectangle.scoring.substitution {
-            Substitution::Equal { .. } => (i32::from(NO_TARGET), Vec::new()),
-            Substitution::Matrix(matrix) => (
-                i32::from(NO_LETTER),
-                matrix.scores.iter().flatten().map(|&score| i32::from(score)).collect(),
-            ),
-        };
-        let plain =
-            |&code: &u8| if none == i32::from(NO_TARGET) && code >= 4 { none } else { i32::from(code) };
+        let matrix = if rectangle.is_compared() { Vec::new() } else { table(rectangle.scoring) };
+        let none = i32::from(if matrix.is_empty() { NO_TARGET } else { NO_LETTER });
+        let is_compared = matrix.is_empty();
+        let plain = |&code: &u8| if is_compared && !is_base(code) { none } else { i32::from(code) };
         let pad = std::iter::repeat_n(none, S::LANES - 1);
         let reversed = pad.clone().chain(rectangle.target.iter().rev().map(plain)).chain(pad);
         let cols = rectangle.target.len();
@@ -210,15 +226,15 @@ impl<S: Rows> Given<'_, S> {
         let left = |lane: usize| edges.get(first + lane).copied().filter(|_| cols.start == 0);
         let scoring = self.rectangle.scoring;
         let (substitutes, rows) = match scoring.substitution {
-            Substitution::Equal { match_, mismatch } => {
+            Substitution::Equal { match_, mismatch, .. } if self.matrix.is_empty() => {
                 let letter = |lane: usize| match query.get(lane) {
-                    Some(&code) if code < 4 => code.into(),
+                    Some(&code) if is_base(code) => code.into(),
                     _ => NO_QUERY.into(),
                 };
                 let (match_, mismatch) = (simd.splat(match_), simd.splat(-mismatch));
                 (RowSubstitutes::Letters { match_, mismatch }, lane_of(&letter))
             }
-            Substitution::Matrix(_) => {
+            _ => {
                 let row = |lane: usize| i32::from(*query.get(lane).unwrap_or(&NO_LETTER)) * to_i32(CODES);
                 (RowSubstitutes::Matrix(&self.matrix), lane_of(&row))
             }

@@ -11,7 +11,7 @@ pub use pruned::PrunedSweep;
 pub use window::WindowSize;
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Costs, Nothing, Tables, side_by_side, tables};
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, side_by_side};
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
 use crate::engine::Edges;
@@ -19,7 +19,7 @@ use crate::engine::plain::IMPOSSIBLE;
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::{to_i32, to_u8, to_u32};
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::{ComparedScores, Scoring};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_ref;
@@ -75,15 +75,15 @@ impl Kernel for StripedSweep<'_> {
 
 /// Substitution scores of query residues against a target residue.
 enum StripedSubstitutes {
-    Equality { match_: i32, mismatch: i32 },
+    Compared(ComparedScores),
     Tables(Box<Tables>),
 }
 
 impl StripedSubstitutes {
     fn new(scoring: &Scoring) -> StripedSubstitutes {
-        match &scoring.substitution {
-            &Substitution::Equal { match_, mismatch } => StripedSubstitutes::Equality { match_, mismatch },
-            Substitution::Matrix(matrix) => StripedSubstitutes::Tables(Box::new(tables(matrix))),
+        match scoring.compared() {
+            Some(scores) => StripedSubstitutes::Compared(scores),
+            None => StripedSubstitutes::Tables(Box::new(scoring.table())),
         }
     }
 
@@ -93,11 +93,11 @@ impl StripedSubstitutes {
         let before = scores.len();
         scores.extend_from_slice(queries);
         match self {
-            &StripedSubstitutes::Equality { match_, mismatch } => {
-                let [letter, match_, mismatch] =
-                    [i32::from(letter), match_, -mismatch].map(|value| simd.splat(T::of(value)));
+            &StripedSubstitutes::Compared(ComparedScores { match_, mismatch, ambiguous }) => {
+                let substitutes = Ambiguity::new(simd, Equality::new(simd, match_, mismatch), ambiguous);
+                let letter = simd.splat(T::of(i32::from(letter)));
                 for score in &mut scores[before..] {
-                    *score = simd.select(simd.eq(*score, letter), match_, mismatch);
+                    *score = substitutes.score(simd, *score, letter);
                 }
             }
             StripedSubstitutes::Tables(tables) => {

@@ -3,7 +3,7 @@
 
 use super::anchored::Values;
 use super::cell::{Codes, cell};
-use super::lanes::{Costs, Equality, Nothing, Substitutes, side_by_side, tables};
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, Substitutes, side_by_side, };
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::directions::{CELL_BITS, CELL_MASK, next_source};
@@ -13,7 +13,7 @@ use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
 use crate::terms::casts::{low_u8, to_i32, to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{AlignmentMode, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, Scoring, ComparedScores};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ impl BandShape {
     }
 }
 
-impl Trace<'_> {
+impl<'a> Trace<'a> {
     #[inline(always)]
     fn in_lanes<T: Lane, S: Vectors<T>>(self, simd: S) -> Result<Vec<Range<u32>>, EngineError> {
         let members = || self.group.iter().map(|&place| &self.windows[place as usize]);
@@ -102,7 +102,12 @@ impl Trace<'_> {
         // In global mode, the row above the first query row is stored as well.
         let rows = shape.rows as usize + usize::from(mode == AlignmentMode::Global);
         let width = to_usize(shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)));
-        let nothing = Nothing::of(&self.batch.scoring);
+        let residues = |window: &'a Window| {
+            let target = &self.batch.target(window.target)[window.start as usize..window.target_end as usize];
+            [&self.batch.query(window.query)[..window.query_end as usize], target]
+        };
+        let compared = compared(&self.batch.scoring, members().flat_map(residues));
+        let nothing = Nothing::if_compared(compared);
         let firsts: Vec<usize> = members().map(|window| rows - window.query_end as usize).collect();
         let queries = members().map(|window| {
             let query = &self.batch.query(window.query)[..window.query_end as usize];
@@ -141,16 +146,19 @@ impl Trace<'_> {
             _ => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts),
         };
         let borders = borders.ok_or_else(too_narrow)?;
-        let directions = match &self.batch.scoring.substitution {
-            Substitution::Equal { match_, mismatch } => band.fill::<T, S, _>(
-                simd,
-                costs,
-                &borders,
-                Equality::new(simd, *match_, *mismatch),
-                self.room,
-            ),
-            Substitution::Matrix(matrix) => {
-                band.fill::<T, S, _>(simd, costs, &borders, &tables(matrix), self.room)
+        let directions = match compared {
+            Some(ComparedScores { match_, mismatch, ambiguous }) => {
+                let substitutes = Equality::new(simd, match_, mismatch);
+                let lanes = [&band.queries, &band.targets];
+                if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
+                    let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
+                    band.fill::<T, S, _>(simd, costs, &borders, substitutes, self.room)
+                } else {
+                    band.fill::<T, S, _>(simd, costs, &borders, substitutes, self.room)
+                }
+            }
+            None => {
+                band.fill::<T, S, _>(simd, costs, &borders, &self.batch.scoring.table(), self.room)
             }
         };
         let directions: &[T] = cast_slice(directions);

@@ -4,7 +4,7 @@ use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::gpu::template::constants;
 use crate::terms::alphabet::{BASES, SCORED, scored_code};
 use crate::terms::casts::{low_u8, to_u8};
-use crate::terms::scoring::Matrix;
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
 /// Threads of a workgroup: one subgroup on most cards, and several pairs if pairs use fewer lanes.
@@ -28,15 +28,15 @@ pub const CHAIN_APART: u32 = 8;
 /// Marks the absence of edge values on a side of a chained strip.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// Packed values of nucleotide codes that match nothing.
+/// Packed values of nucleotide codes that match nothing. band.wgsl knows them by their bits.
 const AMBIGUOUS_QUERY: u8 = 4;
 const AMBIGUOUS_TARGET: u8 = 5;
 
 /// How residues are packed in a word, and their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Letters {
-    /// 4 bits: 0 to 3 are A, C, G, T. All other query codes are 4 and all other target codes 5, so that equality alone
-    /// decides a match.
+    /// 4 bits: 0 to 3 are A, C, G, T. All other query codes are 4 and all other target codes 5, so that they never
+    /// equal each other.
     Nucleotides,
     /// 8 bits: the codes by which the alphabet is scored.
     Codes,
@@ -81,6 +81,7 @@ impl Letters {
             ("LETTER_MASK", (1 << bits) - 1),
             ("NO_QUERY", self.no_query()),
             ("NO_TARGET", self.no_target()),
+            ("AMBIGUOUS_QUERY", u32::from(AMBIGUOUS_QUERY)),
             ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
             // A word without residues.
             ("NO_LETTERS", (0..32 / bits).map(|letter| self.no_target() << (letter * bits)).sum()),
@@ -119,10 +120,11 @@ impl Letters {
     }
 
     /// A substitution table in the kernels' form: `[query code][target code]`, one byte each.
-    pub fn pack_scores(matrix: &Matrix) -> Vec<u32> {
+    pub fn pack_scores(scoring: &Scoring) -> Vec<u32> {
+        let scores = scoring.table();
         let row = |q: usize| {
             let mut row = [i8::MIN; CODES as usize];
-            row[..NO_TARGET_CODE as usize].copy_from_slice(&matrix.scores[q][..NO_TARGET_CODE as usize]);
+            row[..NO_TARGET_CODE as usize].copy_from_slice(&scores[q][..NO_TARGET_CODE as usize]);
             row
         };
         let bytes: Vec<u8> = (0..CODES as usize).flat_map(row).map(|score| score.cast_unsigned()).collect();

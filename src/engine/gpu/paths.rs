@@ -11,7 +11,6 @@ use crate::engine::{Block, Directions, Edges, Leg, Paths, Stand, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::Substitution;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -38,7 +37,7 @@ impl Gpu {
         if windows.is_empty() {
             return Ok(paths);
         }
-        if let Substitution::Equal { .. } = batch.scoring.substitution {
+        if batch.scoring.compared().is_some() {
             paths = self.trace_narrow(batch, windows)?;
         }
         let is_left = |&place: &u32| suits(&windows[place as usize]) && paths.runs(place as usize).is_none();

@@ -5,24 +5,23 @@ use crate::gpu::device::Device;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::{ComparedScores, Scoring};
 
 /// The constants for which a kernel is specialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Numbers {
     match_: i32,
     mismatch: i32,
+    ambiguous: i32,
     gap_open: i32,
     gap_extend: i32,
 }
 
 impl Numbers {
     fn new(scoring: &Scoring) -> Numbers {
-        let (match_, mismatch) = match scoring.substitution {
-            Substitution::Equal { match_, mismatch } => (match_, mismatch),
-            Substitution::Matrix(_) => (0, 0),
-        };
-        Numbers { match_, mismatch, gap_open: scoring.gap_open, gap_extend: scoring.gap_extend }
+        let none = ComparedScores { match_: 0, mismatch: 0, ambiguous: 0 };
+        let ComparedScores { match_, mismatch, ambiguous } = scoring.compared().unwrap_or(none);
+        Numbers { match_, mismatch, ambiguous, gap_open: scoring.gap_open, gap_extend: scoring.gap_extend }
     }
 }
 
@@ -60,12 +59,13 @@ fn compile(
     let constants = [
         ("MATCH", f64::from(numbers.match_)),
         ("MISMATCH", f64::from(-numbers.mismatch)),
+        ("AMBIGUOUS", f64::from(-numbers.ambiguous)),
         ("FIRST", scale * f64::from(numbers.gap_open + numbers.gap_extend)),
         ("EXTEND", scale * f64::from(numbers.gap_extend)),
     ];
-    // With a matrix, the first two constants are unused, and an unused constant must not be set.
+    // With a matrix, the first three constants are unused, and an unused constant must not be set.
     let constants = match variant {
-        Variant::Tile(tile) if tile.scores.is_profile() => &constants[2..],
+        Variant::Tile(tile) if tile.scores.is_profile() => &constants[3..],
         Variant::Tile(_) | Variant::Trace => &constants[..],
         Variant::Traceback => &[],
     };

@@ -8,7 +8,7 @@ use crate::engine::gpu::tasks::{
     Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::terms::casts::to_i64;
-use crate::terms::scoring::{Scoring, Substitution};
+use crate::terms::scoring::Scoring;
 use std::collections::HashSet;
 
 mod database;
@@ -98,13 +98,12 @@ impl Scores {
         let most = to_i64(longest) * i64::from(scoring.max_potential());
         let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
         let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
-        match scoring.substitution {
-            Substitution::Equal { match_, mismatch } if match_ < 128 && mismatch <= 128 && keyed => {
-                Scores::Packed
-            }
-            Substitution::Equal { .. } => Scores::Compared,
-            Substitution::Matrix(_) if keyed => Scores::Profile,
-            Substitution::Matrix(_) => Scores::WideProfile,
+        let is_small = scoring.max_potential() < 128 && scoring.lowest() >= -128;
+        match scoring.compared() {
+            Some(_) if is_small && keyed => Scores::Packed,
+            Some(_) => Scores::Compared,
+            None if keyed => Scores::Profile,
+            None => Scores::WideProfile,
         }
     }
 

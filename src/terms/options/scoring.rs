@@ -2,7 +2,7 @@
 
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Place, Result};
-use crate::terms::scoring::{AlignmentMode, MAX_PARAMETER, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, MAX_PARAMETER, MOST_IN_TABLE, Matrix, Scoring, Substitution};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,10 @@ pub struct ScoringChoice {
     pub preset: Option<Preset>,
     pub match_: Option<i32>,
     pub mismatch: Option<i32>,
+    /// Penalty of a pair with an ambiguous code.
+    pub ambiguous: Option<i32>,
+    /// Whether ambiguous codes match the codes that they have a base in common with.
+    pub iupac: bool,
     pub gap_open: Option<i32>,
     pub gap_extend: Option<i32>,
     /// Name of a built-in matrix or path of a matrix file.
@@ -26,9 +30,9 @@ pub struct ScoringChoice {
 /// Named sets of scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// 1/4/6/1, as bwa mem without its clipping penalty; the default for DNA.
+    /// 1/4/6/1 and 1 for ambiguous codes, as bwa mem without its clipping penalty; the default for DNA.
     Short,
-    /// 2/4/4/2, as minimap2 without its second gap piece (24/1).
+    /// 2/4/4/2 and 1 for ambiguous codes, as minimap2 without its second gap piece (24/1).
     Long,
     /// 2/3/5/2.
     Blastn,
@@ -49,6 +53,14 @@ impl Preset {
             Preset::Protein => (0, 0, 11, 1),
         }
     }
+
+    /// Penalty of a pair with an ambiguous code if a mismatch costs `mismatch`: 1 for reads, as in bwa and minimap2.
+    fn ambiguous(self, mismatch: i32) -> i32 {
+        match self {
+            Preset::Short | Preset::Long => mismatch.min(1),
+            Preset::Blastn | Preset::Linear | Preset::Protein => mismatch,
+        }
+    }
 }
 
 impl ScoringChoice {
@@ -56,8 +68,7 @@ impl ScoringChoice {
     pub fn alphabet(&self) -> Option<Alphabet> {
         let is_protein = self.preset == Some(Preset::Protein)
             || self.matrix.as_deref().is_some_and(|name| Matrix::named(name).is_some());
-        let is_dna = self.preset.is_some_and(|preset| preset != Preset::Protein)
-            || self.match_.or(self.mismatch).is_some();
+        let is_dna = self.preset.is_some_and(|preset| preset != Preset::Protein) || self.compares();
         match (is_dna, is_protein) {
             (true, false) => Some(Alphabet::Dna),
             (false, true) => Some(Alphabet::Protein),
@@ -86,9 +97,15 @@ impl ScoringChoice {
                     "--matrix cannot be combined with --match and --mismatch; leave either out",
                 ));
             }
+            (Some(_), _, _) if self.ambiguous.is_some() || self.iupac => {
+                return Err(usage(
+                    "--matrix cannot be combined with --ambiguous and --iupac; write the scores of ambiguous codes \
+                     into the matrix",
+                ));
+            }
             (Some(name), _, _) => Some(load_matrix(name, alphabet)?),
             (None, Alphabet::Protein, Preset::Protein)
-                if self.match_.is_none() && self.mismatch.is_none() =>
+                if !self.compares() =>
             {
                 Some(load_matrix("BLOSUM62", alphabet)?)
             }
@@ -106,14 +123,29 @@ impl ScoringChoice {
         let gap_extend = within("--gap-extend", self.gap_extend.unwrap_or(extend), 1)?;
         let scoring = match matrix {
             Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
-            None => Scoring::dna(
-                within("--match", self.match_.unwrap_or(match_), 1)?,
-                within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?,
-                gap_open,
-                gap_extend,
-            ),
+            None => {
+                let match_ = within("--match", self.match_.unwrap_or(match_), 1)?;
+                let mismatch = within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?;
+                let ambiguous = self.ambiguous.unwrap_or(preset.ambiguous(mismatch));
+                let ambiguous = within("--ambiguous", ambiguous, 0)?;
+                let scoring = Scoring::dna(match_, mismatch, gap_open, gap_extend);
+                match self.iupac {
+                    true if match_.max(mismatch) > MOST_IN_TABLE => {
+                        return Err(Error::Usage(format!(
+                            "--iupac: --match and --mismatch must be at most {MOST_IN_TABLE}"
+                        )));
+                    }
+                    true => scoring.with_iupac(),
+                    false => scoring.with_ambiguous(ambiguous),
+                }
+            }
         };
         Ok(scoring.in_mode(self.mode))
+    }
+
+    /// Whether an option is given that only scorings without a matrix have.
+    fn compares(&self) -> bool {
+        self.match_.or(self.mismatch).or(self.ambiguous).is_some() || self.iupac
     }
 }
 

@@ -216,7 +216,7 @@ fn columns(
             let column = match op {
                 Op::Match => {
                     let kind =
-                        match (is_equal(alphabet, codes[i], target[j]), scoring.score(codes[i], target[j])) {
+                        match (is_equal(scoring, codes[i], target[j]), scoring.score(codes[i], target[j])) {
                             (true, _) => ColumnKind::Equal,
                             (false, score) if score > 0 => ColumnKind::Positive,
                             _ => ColumnKind::Unequal,
