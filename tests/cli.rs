@@ -3,6 +3,8 @@
 
 #[path = "cli/alphabet.rs"]
 mod alphabet;
+#[path = "cli/ambiguous.rs"]
+mod ambiguous;
 #[path = "cli/answers.rs"]
 mod answers;
 mod common;

@@ -12,7 +12,7 @@ use crate::terms::batch::{Batch, STRETCH, Sequences};
 use crate::terms::casts::{to_u32, whole_i64};
 use crate::terms::error::{Error, Result};
 use crate::terms::options::default_min_score;
-use crate::terms::scoring::{Ambiguous, MOST_IN_TABLE, MAX_PARAMETER, Scoring, Substitution};
+use crate::terms::scoring::{Ambiguous, MAX_PARAMETER, MOST_IN_TABLE, Scoring, Substitution};
 use std::iter::Fuse;
 use std::sync::Arc;
 
@@ -301,7 +301,9 @@ pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
         match ambiguous {
             Ambiguous::Penalty(penalty) => within("ambiguous", penalty, 0)?,
             Ambiguous::Iupac if scoring.max_potential().max(-scoring.lowest()) > MOST_IN_TABLE => {
-                return Err(usage(format!("with IUPAC codes, match and mismatch must be at most {MOST_IN_TABLE}")));
+                return Err(usage(format!(
+                    "with IUPAC codes, match and mismatch must be at most {MOST_IN_TABLE}"
+                )));
             }
             Ambiguous::Iupac => {}
         }

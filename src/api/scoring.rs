@@ -81,14 +81,16 @@ impl ScoringBuilder {
     /// [`crate::Error::Usage`] if a parameter is out of its range, if a match, a mismatch or the score of ambiguous codes
     /// is set together with a matrix, or if the matrix is for another alphabet.
     pub fn build(self) -> Result<Scoring> {
-        let ScoringBuilder { base, match_score, mismatch, ambiguous, gap_open, gap_extend, matrix, mode } = self;
+        let ScoringBuilder { base, match_score, mismatch, ambiguous, gap_open, gap_extend, matrix, mode } =
+            self;
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
         let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
         let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
         let has_numbers = match_score.or(mismatch).is_some() || ambiguous.is_some();
         let scoring = match (matrix, base.match_and_mismatch()) {
             (Some(_), _) | (None, None) if has_numbers => {
-                let problem = "a matrix excludes match_score, mismatch, ambiguous and iupac: set one or the others";
+                let problem =
+                    "a matrix excludes match_score, mismatch, ambiguous and iupac: set one or the others";
                 return Err(usage(problem.into()));
             }
             (Some(matrix), _) => Scoring::matrix(base.alphabet, matrix, open, extend),
@@ -97,7 +99,9 @@ impl ScoringBuilder {
                 let scoring = Scoring::dna(match_score.unwrap_or(own), mismatch, open, extend);
                 match ambiguous.or(base.ambiguous()) {
                     Some(Ambiguous::Iupac) => scoring.with_iupac(),
-                    Some(Ambiguous::Penalty(penalty)) if ambiguous.is_some() => scoring.with_ambiguous(penalty),
+                    Some(Ambiguous::Penalty(penalty)) if ambiguous.is_some() => {
+                        scoring.with_ambiguous(penalty)
+                    }
                     // As dear as a mismatch, or cheaper.
                     Some(Ambiguous::Penalty(penalty)) if penalty != other => {
                         scoring.with_ambiguous(penalty.min(mismatch))

@@ -32,8 +32,8 @@ impl PotentialBehind {
         let each = i64::from(scoring.max_potential());
         scoring.compared()?;
         let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
-        let spoil = twice_to_spoil(letters as usize, 0, scoring)?
-            .min(twice_by_ambiguous(query, target, scoring));
+        let spoil =
+            twice_to_spoil(letters as usize, 0, scoring)?.min(twice_by_ambiguous(query, target, scoring));
         let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);
         if scoring.mode != AlignmentMode::Local || each == 0 || !fits {
             return None;

@@ -231,9 +231,15 @@ mod tests {
                 let touched = |pairs: usize| {
                     (0..seed).map(|first| (first + pairs - 1) / seed - first / seed + 1).max().unwrap()
                 };
-                let spared = |pairs: usize| spoil * touched(pairs) as i64 - 2 * (1 + i64::from(ambiguous)) * pairs as i64;
+                let spared = |pairs: usize| {
+                    spoil * touched(pairs) as i64 - 2 * (1 + i64::from(ambiguous)) * pairs as i64
+                };
                 let most = (1..=run).map(spared).max().unwrap_or(0).max(0);
-                assert_eq!(twice_spoilt_cheaply(run, (seed, spoil), &scoring), most, "{ambiguous} {seed} {run}");
+                assert_eq!(
+                    twice_spoilt_cheaply(run, (seed, spoil), &scoring),
+                    most,
+                    "{ambiguous} {seed} {run}"
+                );
             }
         }
         let strict = Scoring::dna(1, 4, 6, 1);

@@ -190,13 +190,15 @@ impl Scoring {
     #[inline]
     pub fn score(&self, q: u8, t: u8) -> i32 {
         match &self.substitution {
-            Substitution::Equal { match_, mismatch, ambiguous } => match (is_base(q) && is_base(t), ambiguous) {
-                (true, _) if q == t => *match_,
-                (true, _) => -mismatch,
-                (false, Ambiguous::Penalty(penalty)) => -penalty,
-                (false, Ambiguous::Iupac) if base_set(q) & base_set(t) != 0 => *match_,
-                (false, Ambiguous::Iupac) => -mismatch,
-            },
+            Substitution::Equal { match_, mismatch, ambiguous } => {
+                match (is_base(q) && is_base(t), ambiguous) {
+                    (true, _) if q == t => *match_,
+                    (true, _) => -mismatch,
+                    (false, Ambiguous::Penalty(penalty)) => -penalty,
+                    (false, Ambiguous::Iupac) if base_set(q) & base_set(t) != 0 => *match_,
+                    (false, Ambiguous::Iupac) => -mismatch,
+                }
+            }
             Substitution::Matrix(matrix) => i32::from(matrix.scores[q as usize][t as usize]),
         }
     }
@@ -280,7 +282,9 @@ impl Scoring {
     /// The lowest score of two residues.
     pub fn lowest(&self) -> i32 {
         match &self.substitution {
-            Substitution::Equal { mismatch, ambiguous: Ambiguous::Penalty(penalty), .. } => -mismatch.max(penalty),
+            Substitution::Equal { mismatch, ambiguous: Ambiguous::Penalty(penalty), .. } => {
+                -mismatch.max(penalty)
+            }
             Substitution::Equal { mismatch, .. } => -mismatch,
             Substitution::Matrix(matrix) => {
                 matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
@@ -579,11 +583,17 @@ mod tests {
         assert_eq!(scoring.potential(n), 0);
         assert_eq!(scoring.gap_cost(2), 8);
         let cheap = scoring.clone().with_ambiguous(1);
-        assert_eq!([(n, n), (n, 0), (0, 4), (0, 1), (0, 0)].map(|(q, t)| cheap.score(q, t)), [-1, -1, -1, -4, 1]);
+        assert_eq!(
+            [(n, n), (n, 0), (0, 4), (0, 1), (0, 0)].map(|(q, t)| cheap.score(q, t)),
+            [-1, -1, -1, -4, 1]
+        );
         assert_eq!((cheap.lowest(), scoring.clone().with_ambiguous(7).lowest()), (-4, -7));
         let iupac = scoring.with_iupac();
         let of = |q: u8, t: u8| iupac.score(code(Alphabet::Dna, q), code(Alphabet::Dna, t));
-        assert_eq!([of(b'R', b'A'), of(b'C', b'R'), of(b'N', b'N'), of(b'R', b'Y'), of(b'K', b'D')], [1, -4, 1, -4, 1]);
+        assert_eq!(
+            [of(b'R', b'A'), of(b'C', b'R'), of(b'N', b'N'), of(b'R', b'Y'), of(b'K', b'D')],
+            [1, -4, 1, -4, 1]
+        );
         let sets: [(u8, &[u8]); 15] = [
             (b'A', b"A"),
             (b'C', b"C"),

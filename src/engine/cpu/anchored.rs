@@ -6,7 +6,7 @@
 //! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, side_by_side, };
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, side_by_side};
 use super::score::{Columns, Letters, Profile, Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Edges;
@@ -126,9 +126,7 @@ impl Anchored<'_> {
                 };
                 sweep.run(profile, ends)
             }
-            None => {
-                sweep.run(Letters { queries: queries(), targets, substitutes: &scoring.table() }, ends)
-            }
+            None => sweep.run(Letters { queries: queries(), targets, substitutes: &scoring.table() }, ends),
         };
         let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });
         ends.best.into_iter().map(hit).collect()

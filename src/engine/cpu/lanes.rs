@@ -188,7 +188,11 @@ pub struct Ambiguity<V> {
 
 impl<V> Ambiguity<V> {
     #[inline(always)]
-    pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, equality: Equality<V>, ambiguous: i32) -> Ambiguity<V> {
+    pub fn new<T: Lane, S: Vectors<T, V = V>>(
+        simd: S,
+        equality: Equality<V>,
+        ambiguous: i32,
+    ) -> Ambiguity<V> {
         let clear = simd.splat(T::of(i32::from(AMBIGUOUS - 1)));
         Ambiguity { equality, ambiguous: simd.splat(T::of(-ambiguous)), clear }
     }
@@ -204,7 +208,6 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Ambiguity<S::V> {
 
 /// The rows of a matrix by query code.
 pub type Tables = [Table; CODES];
-
 
 impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for &Tables {
     #[inline(always)]

@@ -2,13 +2,13 @@
 //! lanes as narrow as the scores allow.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, Substitutes, Tables, side_by_side, };
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, compared, side_by_side};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, STRETCH, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
-use crate::terms::scoring::{Scoring, ComparedScores};
+use crate::terms::scoring::{ComparedScores, Scoring};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
@@ -120,7 +120,8 @@ impl Score<'_> {
                 best_ends(simd, shape, costs, &own, profile)
             }
             None => {
-                let letters = Letters { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
+                let letters =
+                    Letters { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
                 best_ends(simd, shape, costs, &own, letters)
             }
         };

@@ -3,7 +3,7 @@
 
 use super::anchored::Values;
 use super::cell::{Codes, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, Substitutes, side_by_side, };
+use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, compared, side_by_side};
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::directions::{CELL_BITS, CELL_MASK, next_source};
@@ -13,7 +13,7 @@ use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
 use crate::terms::casts::{low_u8, to_i32, to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{AlignmentMode, Scoring, ComparedScores};
+use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 
@@ -157,9 +157,7 @@ impl<'a> Trace<'a> {
                     band.fill::<T, S, _>(simd, costs, &borders, substitutes, self.room)
                 }
             }
-            None => {
-                band.fill::<T, S, _>(simd, costs, &borders, &self.batch.scoring.table(), self.room)
-            }
+            None => band.fill::<T, S, _>(simd, costs, &borders, &self.batch.scoring.table(), self.room),
         };
         let directions: &[T] = cast_slice(directions);
         let cells = BandCells { directions, lanes: S::LANES, width };

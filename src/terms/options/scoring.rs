@@ -104,9 +104,7 @@ impl ScoringChoice {
                 ));
             }
             (Some(name), _, _) => Some(load_matrix(name, alphabet)?),
-            (None, Alphabet::Protein, Preset::Protein)
-                if !self.compares() =>
-            {
+            (None, Alphabet::Protein, Preset::Protein) if !self.compares() => {
                 Some(load_matrix("BLOSUM62", alphabet)?)
             }
             (None, Alphabet::Protein, _) => {
