@@ -50,9 +50,9 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_in_all_modes_at_every_seam() {
-    for card in [card(false), cut("webgpu")] {
+    for (first, card) in [card(false), cut("webgpu")].into_iter().enumerate() {
         let (mut long, mut host_windows) = (0, 0);
-        suite::modes::seams_agree(&mut Gpu::new(card).tuned(ALONE), |gpu, batch, pairs| {
+        suite::modes::seams_agree(&mut Gpu::new(card).tuned(ALONE), first, |gpu, batch, pairs| {
             let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
             long += pairs.iter().filter(|pair| rows(pair) > STRIP_ROWS).count();
             assert_eq!(gpu.host_work().pairs, long, "{}", batch.scoring);

@@ -517,12 +517,13 @@ impl Engine for Gpu {
     }
 }
 
+/// Only traces have kernels for modes other than local; the host does the other operations in these modes.
 impl Primitives for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        match self.is_little(windows) {
-            true => self.host.fill(batch, windows),
-            false => self.fill_windows(batch, windows),
+        if !batch.scoring.mode.is_local() || self.is_little(windows) {
+            return self.host.fill(batch, windows);
         }
+        self.fill_windows(batch, windows)
     }
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
@@ -530,7 +531,10 @@ impl Primitives for Gpu {
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        self.sweep_block(batch, block, edges)
+        match batch.scoring.mode.is_local() {
+            true => self.sweep_block(batch, block, edges),
+            false => self.host.sweep(batch, block, edges),
+        }
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
@@ -543,7 +547,10 @@ impl Primitives for Gpu {
         blocks: &[(Block, Edges)],
         legs: &[Leg],
     ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-        self.trace_legs(batch, blocks, legs).map(Some)
+        match batch.scoring.mode.is_local() {
+            true => self.trace_legs(batch, blocks, legs).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Directions stay on the device: it has more room for them than time to send edges to the host.
@@ -562,7 +569,10 @@ impl Primitives for Gpu {
         edges: &Edges,
         side: u32,
     ) -> Result<Checkpoints, EngineError> {
-        self.sweep_in_bands(batch, block, edges, side)
+        match batch.scoring.mode.is_local() {
+            true => self.sweep_in_bands(batch, block, edges, side),
+            false => self.host.block_checkpoints(batch, block, edges, side),
+        }
     }
 
     fn checkpoints(
@@ -571,7 +581,10 @@ impl Primitives for Gpu {
         windows: &[Window],
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
-        self.sweep_side_by_side(batch, windows, side)
+        match batch.scoring.mode.is_local() {
+            true => self.sweep_side_by_side(batch, windows, side),
+            false => self.host.checkpoints(batch, windows, side),
+        }
     }
 }
 
