@@ -20,11 +20,24 @@
         let unclear_here$k = (unclear$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
         let unequal$k = select(MISMATCH + 2 * EXTEND, AMBIGUOUS + 2 * EXTEND, unclear_here$k);
         let d$k = h$k + select(MATCH + 2 * EXTEND, unequal$k, differs_here$k);
+//!if LOCAL
         let zero$k = height + $k * EXTEND;
         let t$k = max(max(d$k, zero$k), max(e, f$next));
+//!else
+//!if OVERLAP
+        let border$k = select(NEVER, height + $k * EXTEND, first_col + i32(row) + $k < 0);
+        let t$k = max(max(d$k, border$k), max(e, f$next));
+//!else
+        let t$k = max(d$k, max(e, f$next));
+//!end
+//!end
         let opened$k = t$k - OPEN;
         let gap$k = select(INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e);
+//!if LOCAL
         let source$k = select(select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k), STOP, t$k == zero$k);
+//!else
+        let source$k = select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k);
+//!end
         bits$w |= source$k;
         bits$w |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
         bits$w |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);

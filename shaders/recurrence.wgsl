@@ -4,12 +4,18 @@
 //     E(i,j+1) = max(E(i,j) - EXTEND, H(i,j) - FIRST)
 //     F(i+1,j) = max(F(i,j) - EXTEND, H(i,j) - FIRST)
 //
+// In modes other than local, H has no minimum.
+//
 // On entry, diagonal is H(i-1,j-1), h is H(i,j-1), e is E(i,j) and f is F(i,j). On exit, diagonal and f are those of
 // the next row, and h and e those of the next column.
 
 //!slot recurrence
 //!insert substitution
+//!if LOCAL
         let t$k = max(max(d$k, 0), max(e$k, f));
+//!else
+        let t$k = max(d$k, max(e$k, f));
+//!end
         let opened$k = t$k - FIRST;
         let e_extended$k = e$k - EXTEND;
         let f_extended$k = f - EXTEND;

@@ -4,7 +4,7 @@
 
 //!slot kept_items
 // For each task, or each stretch of it: score, query row, and column of its best cell, counted from the first row and
-// column of the tile. The score is 0 if there is no such cell. The last word is 1 if the strip above did not answer in
+// column of the tile. If there is no such cell, the score is 0 in local mode and NONE in the other modes. The last word is 1 if the strip above did not answer in
 // time, which makes the result invalid.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
 //!if FINALS
@@ -63,7 +63,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
     // If the task has a single result, a stretch begins only at the first column.
     let in_stretch = select(NOWHERE, STRETCH - 1u, task.in_stretches != 0u);
 //!end
-    var best = 0;
+    var best = $none;
     var best_row = 0u;
     var best_col = 0u;
 
@@ -73,7 +73,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
         // free.
         if ((col & in_stretch) == 0u && col < task.cols) {
             finals[thread] = array<i32, 3>(best, i32(best_row), i32(best_col));
-            best = 0;
+            best = $none;
         }
 //!end
 //!insert best_begin
@@ -97,6 +97,9 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
 //!end
 
 //!slot finish
+//!if OVERLAP
+//!insert column_ends
+//!end
     let chosen = first_of_lanes(best, best_row, best_col, thread);
     if (lane == 0u && task.cols > 0u) {
 //!if CHAINED

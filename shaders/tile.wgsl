@@ -6,16 +6,16 @@
 //
 // Values are multiples of SCALE: if SCALE is more than 1, the low bits of a score can hold a row.
 //
-// Rows outside the query match nothing. If the kernel keeps scores, these rows are above the query, so H stays 0 in
-// them. Rows below the query occur only in kernels that keep no scores. Columns outside the target match nothing
-// either: before the target H stays 0, and after it no value exceeds the earlier ones.
+// Rows outside the query match nothing. If the kernel keeps scores in local mode, these rows are above the query, so H
+// stays 0 in them. Rows below the query occur only in kernels that keep no scores, and in other modes. Columns outside
+// the target match nothing either: before the target H stays 0, and after it no value exceeds the earlier ones.
 //
 // Parts fill the slots, one file of each line:
 //
 //     recurrence.wgsl few.wgsl                                     the cells of a column
 //     packed.wgsl compared.wgsl profile.wgsl shared_profile.wgsl   s(q, t)
 //     subgroup.wgsl workgroup.wgsl                                 how lanes exchange values
-//     alone.wgsl joined.wgsl chained.wgsl                          how the tile meets others
+//     alone.wgsl borders.wgsl joined.wgsl chained.wgsl             how the tile meets others
 //     score.wgsl fill.wgsl                                         what is kept
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;

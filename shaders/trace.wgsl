@@ -9,7 +9,11 @@
 //
 // The lanes store the directions of the row (src/engine/directions.rs describes the bits) next to those of their
 // neighbors. At the end one lane walks back over them, as src/engine/traceback.rs does. Cells outside the band score
-// less than any path inside. Columns outside the target match nothing, so H is 0 before the target.
+// less than any path inside. Columns outside the target match nothing, so H is 0 before the target in local mode.
+//
+// In other modes H has no minimum, and the row above the first one holds the values of the border (Edges::at_borders in
+// src/engine/block.rs). In the column before the target, the recurrence itself gives the gap of all rows above, because
+// no other path gets there. Overlaps begin in this column, so H is at least 0 before the target.
 //
 // Cell k of a row is stored with EXTEND added for each row and each column before it. Further residues of a gap then
 // cost nothing, and the remaining penalty of the first residue, OPEN, is the same for insertions and deletions.
@@ -66,6 +70,23 @@ fn band_letters(task: Task, col: i32) -> u32 {
 }
 
 //!insert runs
+//!if LOCAL
+//!else
+
+// Returns H above the first row, in a column of the target or before it.
+fn above(col: i32) -> i32 {
+//!if WHOLE_TARGETS
+    let border = select(0, -FIRST - col * EXTEND, col >= 0);
+//!else
+    let border = 0;
+//!end
+//!if WHOLE_QUERIES
+    return select(border, NEVER, col < -1);
+//!else
+    return border;
+//!end
+}
+//!end
 
 // Walks through a window whose directions begin at `first`. Its rows are `row_stride` words apart, and the words of a
 // row `word_stride`.
@@ -73,13 +94,32 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
     var place = i32(task.last);
 //!insert path_begin
+//!if LOCAL
     while (row >= 0 && place >= 0 && place < cells) {
+//!else
+    while (row >= 0 && task.first_col + row + place >= 0 && place >= 0 && place < cells) {
+//!end
         let at = first + u32(row) * row_stride + u32(place) / CELLS_PER_WORD * word_stride;
         let bits = directions[at] >> (CELL_BITS * (u32(place) % CELLS_PER_WORD));
 //!insert path_step
         row -= select(1, 0, layer == DELETION);
         place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
     }
+//!if WHOLE_QUERIES
+    // The remaining residues of sequences that align as a whole form a gap.
+//!if WHOLE_TARGETS
+    let left = select(task.first_col + row + place, row, row >= 0) + 1;
+//!else
+    let left = row + 1;
+//!end
+    let gap = select(DELETION, INSERTION, row >= 0);
+    if (left > 0 && gap != kind) {
+        count += leave_run(task, count, len, kind);
+        kind = gap;
+        len = 0u;
+    }
+    len += u32(max(left, 0));
+//!end
 //!insert path_end
 }
 
@@ -100,8 +140,13 @@ fn trace_$kind(first_task: u32, thread: u32) {
     // Value that corresponds to zero in the lane's first cell of a row.
     var height = i32(lane * $rowsu) * EXTEND;
 //!for rows
+//!if LOCAL
     var h$k = height + ($k - 2) * EXTEND;
     var f$k = NEVER;
+//!else
+    var h$k = above(first_col + $k - 1) + height + ($k - 2) * EXTEND;
+    var f$k = h$k - OPEN;
+//!end
 //!end
 //!for words
     var letters$w = band_letters(task, first_col + i32(LETTERS_PER_WORD) * $w);
@@ -110,8 +155,13 @@ fn trace_$kind(first_task: u32, thread: u32) {
     var query = 0u;
     var word = task.directions + thread;
 //!if APART
+//!if LOCAL
     passed[thread + 1u] = vec2<i32>(NEVER, NEVER);
     passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
+//!else
+    passed[thread + 1u] = vec2<i32>(NEVER, f0);
+    passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, f0);
+//!end
     workgroupBarrier();
     // The first window is the longest.
     let steps = 2u * tasks[first_task].rows + $lanesu;

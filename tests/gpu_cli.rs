@@ -33,6 +33,15 @@ fn illumina() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn each_mode() {
+    for mode in ["glocal", "global", "overlap"] {
+        same_bytes(&["--mode", mode, "data/amplicon_16s.fq.gz", "data/16s_20.fa"], &[&[]]);
+        same_bytes(&["--mode", mode, "--format", "tab", "data/proteins_20.fa", "data/uniprot_60.fa"], &[&[]]);
+    }
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn each_format() {
     let gpu = gpu_device();
     for format in ["bam", "paf"] {

@@ -7,10 +7,11 @@ mod suite;
 use common::devices::{card, test_adapter, test_gpu};
 use common::random::Random;
 use std::sync::Arc;
-use swalign::engine::Primitives;
-use swalign::engine::gpu::variant::{Exchange, Variant};
-use swalign::engine::gpu::{Alike, Card, Chains, Gpu, Tuning};
+use swalign::engine::gpu::variant::{Exchange, STRIP_ROWS, TRACES, Variant};
+use swalign::engine::gpu::{Alike, Card, Chains, Gpu, HostWork, Tuning};
+use swalign::engine::{Primitives, Window};
 use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::Pair;
 use swalign::terms::scoring::Scoring;
 use swalign::{Aligner, Device, Hit, Targets};
 
@@ -43,6 +44,63 @@ fn gpu_agrees_at_every_seam() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_every_seam_with_bounds_checks() {
     suite::pairs::seams_agree(&mut Gpu::new(card(true)).tuned(ALONE), usize::MAX);
+}
+
+/// The GPU scores all queries of one tile itself, in all modes.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_in_all_modes_at_every_seam() {
+    for (first, card) in [card(false), cut("webgpu")].into_iter().enumerate() {
+        let (mut long, mut host_windows) = (0, 0);
+        suite::modes::seams_agree(&mut Gpu::new(card).tuned(ALONE), first, |gpu, batch, pairs| {
+            let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
+            long += pairs.iter().filter(|pair| rows(pair) > STRIP_ROWS).count();
+            assert_eq!(gpu.host_work().pairs, long, "{}", batch.scoring);
+            // Windows whose bands are wide are left to the host, and so are all windows of proteins.
+            let windows =
+                gpu.host_work().windows - std::mem::replace(&mut host_windows, gpu.host_work().windows);
+            let is_dna = batch.scoring.alphabet == Alphabet::Dna;
+            assert!(!is_dna || windows < 2 * pairs.len(), "{}: {windows} windows", batch.scoring);
+        });
+    }
+}
+
+/// Only paths of wide bands are left to the host.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_traces_narrow_bands_in_all_modes() {
+    for card in [card(true), cut("webgpu")] {
+        let mut gpu = Gpu::new(card).tuned(ALONE);
+        let windows = suite::modes::narrow_bands_agree(&mut gpu);
+        let widest = TRACES.map(|trace| trace.width()).into_iter().max().unwrap_or(0);
+        let is_wide = |window: &&Window| window.band.deletions + window.band.insertions >= widest;
+        let wide = windows.iter().filter(is_wide).count();
+        assert!(windows.len() > 2000 && wide < windows.len() / 10, "{wide} of {}", windows.len());
+        let HostWork { pairs, windows } = gpu.host_work();
+        // Each is asked for twice.
+        assert!(pairs == 0 && windows <= 2 * wide, "{pairs} pairs, {windows} windows of {wide}");
+    }
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_in_all_modes() {
+    let mut gpu = gpu();
+    suite::modes::small_pairs_agree(&mut gpu);
+    suite::modes::empty_pairs_agree(&mut gpu);
+    suite::modes::stretches_agree(&mut gpu);
+    suite::modes::dear_gaps_agree(&mut gpu);
+    assert_eq!(gpu.host_work().pairs, 0);
+    suite::modes::shared_queries_agree(&mut gpu);
+}
+
+/// Targets that a device has no room for.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn targets_in_pieces_agree_in_all_modes() {
+    let mut gpu = Gpu::new(cut("pieces")).tuned(ALONE);
+    suite::modes::stretches_agree(&mut gpu);
+    suite::modes::narrow_bands_agree(&mut gpu);
 }
 
 #[test]
@@ -246,7 +304,7 @@ fn adapters_cut_down_agree() {
         let kernels = card.kernels(&Scoring::dna(1, 4, 6, 1), 150, true, true);
         let exchanges = kernels.iter().filter_map(|kernel| match kernel {
             Variant::Tile(tile) => Some(tile.exchange),
-            Variant::Trace | Variant::Traceback => None,
+            Variant::Trace(_) | Variant::Traceback => None,
         });
         let exchanges: Vec<Exchange> = exchanges.collect();
         assert!(

@@ -11,6 +11,7 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
 use rayon::prelude::*;
+use swalign::AlignmentMode;
 use swalign::engine::gpu::variant::{
     CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
 };
@@ -154,10 +155,10 @@ fn the_suite_reaches_every_variant() {
     let grids: Vec<u32> = grids.collect();
     let tiles = |variant: Variant| match variant {
         Variant::Tile(tile) => Some(tile),
-        Variant::Trace | Variant::Traceback => None,
+        Variant::Trace(_) | Variant::Traceback => None,
     };
     for variant in Variant::all().into_iter().filter_map(tiles) {
-        let TileVariant { kernel, joint, exchange, .. } = variant;
+        let TileVariant { kernel, joint, exchange, mode, .. } = variant;
         let is_shared = variant.scores == Scores::SharedProfile;
         let scores = if is_shared { Scores::Profile } else { variant.scores };
         if variant.is_of_database() {
@@ -187,8 +188,8 @@ fn the_suite_reaches_every_variant() {
             shared.unwrap_or(if exchange == Exchange::Subgroup { held.on(Some(32)) } else { held })
         };
         let reached = |rows: u32| match TileVariant::holding(kernel, scores, rows) {
-            Some(held) if is_stretched => on(held).in_stretches() == variant,
-            Some(held) => on(held) == variant,
+            Some(held) if is_stretched => on(held.in_mode(mode)).in_stretches() == variant,
+            Some(held) => on(held.in_mode(mode)) == variant,
             // Tiles of long queries are joined, of more lanes where there are few.
             None => [TileVariant::joined, TileVariant::thin]
                 .map(|joined| on(joined(kernel, scores)))
@@ -257,7 +258,7 @@ fn shown() -> Vec<Shown> {
                 the score proves, row by row, and leave them in storage memory; then one lane of each window goes back \
                 along them and writes the runs of its path. A workgroup takes windows of one width, of 1, 8 or 16 lanes \
                 each.",
-            wgsl: text(Variant::Trace),
+            wgsl: text(Variant::Trace(AlignmentMode::Local)),
         },
         Shown {
             heading: "Traceback",

@@ -140,14 +140,7 @@ impl Engine for Cpu {
         for &index in &order {
             places[index as usize].iter_mut().zip(&mut scored).for_each(|(place, hit)| *place = hit);
         }
-        let mend = |(pair, hit): (&Pair, &mut Hit)| {
-            if overlaps::may_be_empty(&batch.scoring, hit) {
-                *hit = overlaps::best(batch, pair);
-            }
-        };
-        if batch.scoring.mode == AlignmentMode::Overlap {
-            pairs.par_iter().zip(&mut hits).for_each(mend);
-        }
+        overlaps::mend_ends(batch, pairs, &mut hits);
         Ok(hits)
     }
 

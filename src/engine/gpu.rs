@@ -147,9 +147,9 @@ impl Card {
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
         let score = TileVariant::holding(Kernel::Score, scores, to_u32(rows));
-        let score = score.map(|score| score.on(self.runtime.device.subgroup));
+        let score = score.map(|score| score.in_mode(scoring.mode).on(self.runtime.device.subgroup));
         let stretched = score.filter(|_| in_stretches).map(TileVariant::in_stretches);
-        let trace = many.then_some(Variant::Trace);
+        let trace = many.then_some(Variant::Trace(scoring.mode));
         let tiles = [stretched, score].into_iter().flatten().map(Variant::Tile);
         tiles.chain(trace).collect()
     }
@@ -202,7 +202,15 @@ pub struct Gpu {
     queries: (Grown, Option<HeldSequences>),
     /// Does work that is not worth a round trip to the device.
     host: Cpu,
+    host_work: HostWork,
     tuning: Tuning,
+}
+
+/// Work that an engine has left to the host so far: pairs that it scored, and windows in modes other than local.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostWork {
+    pub pairs: usize,
+    pub windows: usize,
 }
 
 /// Thresholds between equivalent methods; tests set them to reach both.
@@ -284,11 +292,17 @@ impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
         let runner = Runner::new(&card.runtime.device);
         let queries = Grown::new("queries", BufferUsages::STORAGE | BufferUsages::COPY_DST);
-        Gpu { card, runner, queries: (queries, None), host: Cpu::new(), tuning: Tuning::default() }
+        let (host_work, tuning) = (HostWork::default(), Tuning::default());
+        Gpu { card, runner, queries: (queries, None), host: Cpu::new(), host_work, tuning }
     }
 
     pub fn tuned(self, tuning: Tuning) -> Gpu {
         Gpu { tuning, ..self }
+    }
+
+    /// Work that was left to the host.
+    pub fn host_work(&self) -> HostWork {
+        self.host_work
     }
 
     /// Kernel time so far by the device's clock, or zero if the device has none. It covers the submissions that this
@@ -438,14 +452,14 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        if !batch.scoring.mode.is_local() {
-            return self.host.score(batch, pairs);
-        }
         // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
         // these pairs.
         let is_database = batch.targets.len() >= DATABASE;
         if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
-            return self.host.score(batch, pairs);
+            return self.host_scores(batch, pairs);
+        }
+        if !batch.scoring.mode.is_local() {
+            return self.score_anchored(batch, pairs);
         }
         let Alike { cols, share } = self.tuning.alike.beside(rayon::current_num_threads());
         let mut hits = self.host.score_alike(batch, pairs, cols, share);
@@ -453,10 +467,7 @@ impl Engine for Gpu {
             pairs.iter().zip(&hits).filter(|(_, hit)| hit.is_none()).map(|(pair, _)| *pair).collect();
         let found = match left.is_empty() {
             true => Vec::new(),
-            false => match self.whole(batch, |gpu| gpu.score_pairs(batch, &left))? {
-                Some(hits) => hits,
-                None => self.score_in_pieces(batch, &left)?,
-            },
+            false => self.score_on_device(batch, &left)?,
         };
         hits.iter_mut().filter(|hit| hit.is_none()).zip(found).for_each(|(place, hit)| *place = Some(hit));
         Ok(hits.into_iter().flatten().collect())
@@ -478,12 +489,12 @@ impl Engine for Gpu {
     }
 
     fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
-        !scoring.mode.is_local() || self.card.holds(targets, Scores::of(scoring, 1).letters())
+        self.card.holds(targets, Scores::of(scoring, 1).letters())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         if !batch.scoring.mode.is_local() {
-            return self.host.paths(batch, windows);
+            return self.anchored_paths(batch, windows);
         }
         let Alike { share, .. } = self.tuning.alike.beside(rayon::current_num_threads());
         let mut paths = self.host.trace_alike(batch, windows, share)?;
@@ -502,22 +513,17 @@ impl Engine for Gpu {
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if !batch.scoring.mode.is_local() {
-            return Ok(Paths::none(windows.len()));
-        }
-        match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {
-            Some(paths) => Ok(paths),
-            None => self.paths_in_pieces(batch, windows, Gpu::trace_windows),
-        }
+        self.device_paths(batch, windows)
     }
 }
 
+/// Only traces have kernels for modes other than local; the host does the other operations in these modes.
 impl Primitives for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        match self.is_little(windows) {
-            true => self.host.fill(batch, windows),
-            false => self.fill_windows(batch, windows),
+        if !batch.scoring.mode.is_local() || self.is_little(windows) {
+            return self.host.fill(batch, windows);
         }
+        self.fill_windows(batch, windows)
     }
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
@@ -525,7 +531,10 @@ impl Primitives for Gpu {
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        self.sweep_block(batch, block, edges)
+        match batch.scoring.mode.is_local() {
+            true => self.sweep_block(batch, block, edges),
+            false => self.host.sweep(batch, block, edges),
+        }
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
@@ -538,7 +547,10 @@ impl Primitives for Gpu {
         blocks: &[(Block, Edges)],
         legs: &[Leg],
     ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-        self.trace_legs(batch, blocks, legs).map(Some)
+        match batch.scoring.mode.is_local() {
+            true => self.trace_legs(batch, blocks, legs).map(Some),
+            false => Ok(None),
+        }
     }
 
     /// Directions stay on the device: it has more room for them than time to send edges to the host.
@@ -557,7 +569,10 @@ impl Primitives for Gpu {
         edges: &Edges,
         side: u32,
     ) -> Result<Checkpoints, EngineError> {
-        self.sweep_in_bands(batch, block, edges, side)
+        match batch.scoring.mode.is_local() {
+            true => self.sweep_in_bands(batch, block, edges, side),
+            false => self.host.block_checkpoints(batch, block, edges, side),
+        }
     }
 
     fn checkpoints(
@@ -566,7 +581,10 @@ impl Primitives for Gpu {
         windows: &[Window],
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
-        self.sweep_side_by_side(batch, windows, side)
+        match batch.scoring.mode.is_local() {
+            true => self.sweep_side_by_side(batch, windows, side),
+            false => self.host.checkpoints(batch, windows, side),
+        }
     }
 }
 

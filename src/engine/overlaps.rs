@@ -38,14 +38,26 @@ pub fn best(batch: &Batch, pair: &Pair) -> Hit {
     best
 }
 
-/// Replaces paths that consist only of gaps by the path of an overlap.
+/// Replaces ends of gaps alone by the ends of overlaps.
+pub fn mend_ends(batch: &Batch, pairs: &[Pair], hits: &mut [Hit]) {
+    let mend = |(pair, hit): (&Pair, &mut Hit)| {
+        if may_be_empty(&batch.scoring, hit) {
+            *hit = best(batch, pair);
+        }
+    };
+    if batch.scoring.mode == AlignmentMode::Overlap {
+        pairs.par_iter().zip(hits).for_each(mend);
+    }
+}
+
+/// Replaces paths that consist only of gaps by the path of an overlap. Windows without a path get none.
 pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
     if batch.scoring.mode != AlignmentMode::Overlap {
         return;
     }
     let is_empty = |place: &u32| {
-        let mut steps = paths.steps(*place as usize).into_iter().flatten();
-        !steps.any(|(_, source)| source == Source::Diagonal)
+        let steps = paths.steps(*place as usize);
+        steps.is_some_and(|mut steps| !steps.any(|(_, source)| source == Source::Diagonal))
     };
     let empty: Vec<u32> = (0..to_u32(windows.len())).filter(is_empty).collect();
     if !empty.is_empty() {

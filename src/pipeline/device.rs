@@ -223,10 +223,6 @@ pub fn open_beside<'scope>(
 /// Opens the requested devices. Returns a remark if they are not the first choice.
 pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
-    let mode = options.scoring.mode;
-    if !mode.is_local() && !matches!(options.device, DeviceChoice::Cpu(_) | DeviceChoice::Plain) {
-        return Ok((Hardware::Cpu(InstructionSet::best()), format!(": mode {mode} has no GPU kernels")));
-    }
     let device = match &options.device {
         DeviceChoice::Plain => Hardware::Plain,
         DeviceChoice::Cpu(name) => Hardware::Cpu(instruction_set(name.as_deref())?),

@@ -11,5 +11,6 @@ pub mod crowd;
 pub mod database;
 pub mod inputs;
 pub mod lanes;
+pub mod modes;
 pub mod pairs;
 pub mod stretches;

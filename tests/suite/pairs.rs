@@ -52,23 +52,29 @@ pub fn shared_lengths() -> Vec<usize> {
 /// Each query against more targets than a workgroup takes, one of them against few.
 pub fn shared_queries_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in scorings().iter().enumerate().filter(|(number, _)| number % 3 != 1) {
-        let lengths = shared_lengths();
-        let sizes: Vec<(usize, usize)> = (0..75).map(|k| (lengths[k % lengths.len()], 20 + k % 23)).collect();
-        let (batch, _) = batch(scoring, &sizes, 500 + number as u64);
-        let pair = |query: u32, target: u32| Pair {
-            query,
-            target,
-            start: 0,
-            own: target % 3,
-            end: batch.target(target).len() as u32,
-        };
-        let met = |query: u32| if query == 3 { 2 } else { 40 + 7 * query };
-        let pairs: Vec<Pair> = (0..lengths.len() as u32)
-            .flat_map(|query| (0..met(query)).map(move |k| (query, k % 75)))
-            .map(|(query, target)| pair(query, target))
-            .collect();
+        let (batch, pairs) = shared_case(scoring, number as u64);
         scores_agree(engine, &batch, &pairs, &format!("shared queries, scoring {number}"));
     }
+}
+
+/// Queries and the many targets of each.
+pub fn shared_case(scoring: &Scoring, seed: u64) -> (Batch, Vec<Pair>) {
+    let lengths = shared_lengths();
+    let sizes: Vec<(usize, usize)> = (0..75).map(|k| (lengths[k % lengths.len()], 20 + k % 23)).collect();
+    let (batch, _) = batch(scoring, &sizes, 500 + seed);
+    let pair = |query: u32, target: u32| Pair {
+        query,
+        target,
+        start: 0,
+        own: target % 3,
+        end: batch.target(target).len() as u32,
+    };
+    let met = |query: u32| if query == 3 { 2 } else { 40 + 7 * query };
+    let pairs: Vec<Pair> = (0..lengths.len() as u32)
+        .flat_map(|query| (0..met(query)).map(move |k| (query, k % 75)))
+        .map(|(query, target)| pair(query, target))
+        .collect();
+    (batch, pairs)
 }
 
 /// More small pairs than one dimension of a dispatch has workgroups.

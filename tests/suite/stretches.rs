@@ -36,7 +36,7 @@ pub fn stretches_agree(engine: &mut dyn Primitives) {
     scores_agree(engine, &batch, &pairs, "stretches of sweeps with one query");
 }
 
-fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
+pub fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(seed);
     let letters = inputs::letters(scoring, &mut random).max(3);
     let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
@@ -70,7 +70,7 @@ fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
 }
 
 /// Many sweeps of each query, which begin in different columns.
-fn shared(scoring: &Scoring) -> (Batch, Vec<Pair>) {
+pub fn shared(scoring: &Scoring) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(800);
     let queries: Vec<Vec<u8>> = SHARED_ROWS.iter().map(|&rows| random.codes(rows, 27)).collect();
     let end = STRETCH + 100;

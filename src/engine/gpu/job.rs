@@ -210,6 +210,7 @@ mod tests {
 
     #[test]
     fn words_are_copied_from_all_dispatches() {
+        use crate::terms::scoring::AlignmentMode;
         let scores = crate::engine::gpu::variant::Scores::Packed;
         let score = TileVariant::tiles(crate::engine::gpu::variant::Kernel::Score, scores)[0];
         let mut job = Job::default();
@@ -223,7 +224,8 @@ mod tests {
             assert!(expected.len().is_multiple_of(64), "a binding begins at a multiple of 256 bytes");
         }
         let groups = vec![BandGroups { groups: 7 }; 3];
-        job.push(Dispatch::without_cells(Variant::Trace, vec![BandTask::default(); 2]).with_table(groups));
+        let trace = Variant::Trace(AlignmentMode::Local);
+        job.push(Dispatch::without_cells(trace, vec![BandTask::default(); 2]).with_table(groups));
         begin.push(expected.len());
         expected.extend([vec![0; 640], vec![7; 3], vec![0; 61]].concat());
         let (firsts, words) = job.places();

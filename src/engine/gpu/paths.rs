@@ -7,10 +7,11 @@ use crate::engine::gpu::plan::traceback::{legs_job, path_words, stands, suits, w
 use crate::engine::gpu::runner::{Answer, JobInputs};
 use crate::engine::gpu::variant::{Kernel, TileVariant};
 use crate::engine::gpu::{Gpu, scores_of, span, window_residues};
-use crate::engine::{Block, Directions, Edges, Leg, Paths, Stand, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Leg, Paths, Stand, Window, overlaps};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use crate::terms::scoring::AlignmentMode;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -31,6 +32,31 @@ impl Gpu {
         Ok(all)
     }
 
+    /// The paths that the device traces, with all targets there or piece by piece.
+    pub(super) fn device_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let mut paths = match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {
+            Some(paths) => paths,
+            // The borders of overlaps depend on where a target begins, which a piece does not tell.
+            None if batch.scoring.mode == AlignmentMode::Overlap => Paths::none(windows.len()),
+            None => self.paths_in_pieces(batch, windows, Gpu::trace_windows)?,
+        };
+        overlaps::mend(batch, windows, &mut paths);
+        Ok(paths)
+    }
+
+    /// The paths of windows in modes other than local. The kernels that fill have no borders, so the host traces the
+    /// windows whose bands are wide.
+    pub(super) fn anchored_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let mut paths = self.device_paths(batch, windows)?;
+        let missing = paths.missing();
+        if !missing.is_empty() {
+            let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
+            self.host_work.windows += left.len();
+            paths.put_all(&missing, self.host.paths(batch, &left)?);
+        }
+        Ok(paths)
+    }
+
     /// Traces the windows whose bands are narrow enough, and those whose directions fit the device.
     pub(super) fn trace_windows(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
@@ -39,6 +65,9 @@ impl Gpu {
         }
         if batch.scoring.compared().is_some() {
             paths = self.trace_narrow(batch, windows)?;
+        }
+        if !batch.scoring.mode.is_local() {
+            return Ok(paths);
         }
         let is_left = |&place: &u32| suits(&windows[place as usize]) && paths.runs(place as usize).is_none();
         let places: Vec<u32> = (0..to_u32(windows.len())).into_par_iter().filter(is_left).collect();

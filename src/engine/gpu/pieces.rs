@@ -5,6 +5,7 @@
 //! batch. The available room follows from the device's limits and from the allocations that it has refused so far.
 
 use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::plan::none;
 use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
 use crate::engine::{Asked, Paths, TargetScore, Window};
 use crate::terms::alignment::Hit;
@@ -171,7 +172,7 @@ impl Gpu {
             before = (target, end.max(known));
             u64::from(end.saturating_sub(known))
         };
-        let mut hits = vec![Hit::default(); pairs.len()];
+        let mut hits = vec![none(batch.scoring.mode); pairs.len()];
         let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
         in_pieces(
             || card.room.of_piece(letters),
@@ -188,7 +189,7 @@ impl Gpu {
                     places.iter().map(|&place| piece.pair(&pairs[place])).unzip();
                 let scored = self.score_pairs(&piece.batch(batch), &local)?;
                 for ((place, before), hit) in places.into_iter().zip(before).zip(scored) {
-                    let target_end = if hit.score > 0 { hit.target_end + before } else { hit.target_end };
+                    let target_end = if hit.is_none() { hit.target_end } else { hit.target_end + before };
                     hits[place] = Hit { target_end, ..hit };
                 }
                 Ok(())

@@ -54,7 +54,7 @@ fn compile(
 ) -> Result<wgpu::ComputePipeline, EngineError> {
     let scale = match variant {
         Variant::Tile(tile) => f64::from(tile.scale()),
-        Variant::Trace | Variant::Traceback => 1.0,
+        Variant::Trace(_) | Variant::Traceback => 1.0,
     };
     let constants = [
         ("MATCH", f64::from(numbers.match_)),
@@ -66,7 +66,7 @@ fn compile(
     // With a matrix, the first three constants are unused, and an unused constant must not be set.
     let constants = match variant {
         Variant::Tile(tile) if tile.scores.is_profile() => &constants[3..],
-        Variant::Tile(_) | Variant::Trace => &constants[..],
+        Variant::Tile(_) | Variant::Trace(_) => &constants[..],
         Variant::Traceback => &[],
     };
     let bindings: Vec<(u32, bool)> = bindings(variant).collect();
@@ -115,7 +115,7 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
         (3, true, tile(TileVariant::has_edges)),
         (4, false, tile(|tile| tile.scores.is_profile())),
         (5, true, true),
-        (6, true, matches!(variant, Variant::Trace | Variant::Traceback)),
+        (6, true, matches!(variant, Variant::Trace(_) | Variant::Traceback)),
         (7, true, variant.is_chained()),
         (8, false, variant.table().is_some()),
     ]

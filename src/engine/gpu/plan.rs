@@ -29,6 +29,7 @@ use crate::engine::{Block, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair, counting_sort_descending};
 use crate::terms::casts::to_u32;
+use crate::terms::scoring::AlignmentMode;
 use grid::Grid;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -115,16 +116,17 @@ fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols
     }
 }
 
-/// The hit of a result of a tile whose first cell is given.
-pub fn hit_at((row, col): (u32, u32), result: &[u32]) -> Hit {
-    match result[0] {
-        0 => Hit::default(),
-        score => Hit {
-            score: score.cast_signed(),
-            query_end: row + result[1] + 1,
-            target_end: col + result[2] + 1,
-        },
+/// The hit of a result of a tile whose first cell is given; `none` if the result has the score of `none`.
+pub fn hit_at((row, col): (u32, u32), result: &[u32], none: Hit) -> Hit {
+    match result[0].cast_signed() {
+        score if score == none.score => none,
+        score => Hit { score, query_end: row + result[1] + 1, target_end: col + result[2] + 1 },
     }
+}
+
+/// The hit of a pair without an alignment.
+pub fn none(mode: AlignmentMode) -> Hit {
+    if mode.is_local() { Hit::default() } else { Hit::NONE }
 }
 
 /// Whether a result is that of a chained strip that gave up waiting.
@@ -145,7 +147,7 @@ fn longest_first<T: SpanTask>(tasks: Vec<T>) -> Vec<T> {
 /// A dispatch of `tasks`. If enough of them have the same query, its workgroups share a profile.
 fn scoring<T: SpanTask>(variant: TileVariant, tasks: Vec<T>, subgroup: Option<u32>) -> Dispatch {
     if let Some(sharing) = variant.sharing(subgroup) {
-        let pad = sharing.capacity() - variant.capacity();
+        let pad = sharing.pad(0) - variant.pad(0);
         let grouped = grouped(&tasks, sharing.pairs() as usize, pad);
         if grouped.len() <= tasks.len() * MOST_PADDING {
             return Dispatch::new(sharing, grouped);

@@ -1,23 +1,78 @@
 //! Scores: one task per sweep if the query fits a tile, otherwise several strips.
 
 use crate::engine::gpu::plan::blocks::Frontier;
-use crate::engine::gpu::plan::gave_up;
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
+use crate::engine::gpu::plan::{gave_up, none};
 use crate::engine::gpu::runner::{Answer, JobInputs};
+use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::gpu::{Gpu, scores_of, span};
+use crate::engine::{Engine, overlaps};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair};
+use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
+/// Minimum number of pairs per piece of parallel work.
+const PAIRS: usize = 1 << 13;
+
+/// Whether a tile scores a pair in a mode other than local. If a mode does not cut targets, the tile takes a whole one.
+fn suits_tile(batch: &Batch, pair: &Pair) -> bool {
+    let is_whole = || pair.start == 0 && pair.end as usize == batch.target(pair.target).len();
+    let is_short = to_u32(batch.query(pair.query).len()) <= STRIP_ROWS;
+    is_short && (!batch.scoring.mode.needs_whole_targets() || is_whole())
+}
+
 impl Gpu {
+    /// Scores pairs on the device, with all their targets there or piece by piece.
+    pub(super) fn score_on_device(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        match self.whole(batch, |gpu| gpu.score_pairs(batch, pairs))? {
+            Some(hits) => Ok(hits),
+            None => self.score_in_pieces(batch, pairs),
+        }
+    }
+
+    /// Scores pairs in modes other than local. Grids have no kernels for these modes, so the host scores queries that
+    /// are longer than a tile.
+    pub(super) fn score_anchored(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        let suits = |pair: &Pair| suits_tile(batch, pair);
+        if pairs.par_iter().with_min_len(PAIRS).all(suits) {
+            return self.score_in_tiles(batch, pairs);
+        }
+        let (own, left): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&index| suits(&pairs[index]));
+        let some = |places: &[usize]| -> Vec<Pair> { places.iter().map(|&at| pairs[at]).collect() };
+        let mut hits = vec![Hit::NONE; pairs.len()];
+        let mut put = |places: &[usize], found: Vec<Hit>| {
+            places.iter().zip(found).for_each(|(&at, hit)| hits[at] = hit);
+        };
+        put(&left, self.host_scores(batch, &some(&left))?);
+        if !own.is_empty() {
+            put(&own, self.score_in_tiles(batch, &some(&own))?);
+        }
+        Ok(hits)
+    }
+
+    /// Scores pairs whose queries fit one tile, in modes other than local.
+    fn score_in_tiles(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        let mut hits = self.score_on_device(batch, pairs)?;
+        overlaps::mend_ends(batch, pairs, &mut hits);
+        Ok(hits)
+    }
+
+    /// Scores pairs on the host.
+    pub(super) fn host_scores(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.host_work.pairs += pairs.len();
+        self.host.score(batch, pairs)
+    }
+
     /// Scores pairs whose targets may all be on the device.
     pub(super) fn score_pairs(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
-        let mut hits = vec![Hit::default(); pairs.len()];
+        let mut hits = vec![none(batch.scoring.mode); pairs.len()];
         self.score_tiles(batch, &inputs, pairs, &mut hits)?;
         self.score_grids(batch, &inputs, pairs, &mut hits)?;
         Ok(hits)

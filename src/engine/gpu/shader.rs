@@ -18,7 +18,9 @@ use crate::engine::gpu::variant::{
     Exchange, Joint, Kernel, Scores, TRACES, TileVariant, TraceLanes, Variant,
 };
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
+use crate::terms::alignment::Hit;
 use crate::terms::batch::STRETCH;
+use crate::terms::scoring::AlignmentMode;
 
 /// Defines each file of `shaders/` as a constant.
 macro_rules! files {
@@ -31,12 +33,14 @@ files! {
     BAND: "band",
     BEST: "best",
     BLOCKS: "blocks",
+    BORDERS: "borders",
     BY_PLACE: "by_place",
     CHAINED: "chained",
     CODES: "codes",
     COMPARED: "compared",
     DATABASE: "database",
     EDGES: "edges",
+    ENDS: "ends",
     FEW: "few",
     FILL: "fill",
     GUARDED: "guarded",
@@ -67,9 +71,9 @@ impl Variant {
     pub fn wgsl(&self) -> Result<String, TemplateError> {
         let text = match self {
             Variant::Tile(tile) => tile.wgsl()?,
-            Variant::Trace => {
+            Variant::Trace(mode) => {
                 let constants = Letters::Nucleotides.wgsl() + &constants([("THREADS", THREADS)]);
-                constants + &direction_codes() + &expand(TRACE, &[BAND, PATH], &traces())?
+                constants + &direction_codes() + &expand(TRACE, &[BAND, PATH], &modes(*mode, traces()))?
             }
             Variant::Traceback => {
                 let constants = constants([("THREADS", THREADS), ("NOWHERE", layout::NOWHERE)]);
@@ -105,9 +109,13 @@ impl TileVariant {
             ("STRETCH", STRETCH),
         ]);
         let scale = format!("const SCALE = {};\n", self.scale());
+        let none = match self.mode.is_local() {
+            true => String::new(),
+            false => format!("const NONE = i32({});\n", Hit::NONE.score),
+        };
         let frame = if self.is_of_database() { DATABASE } else { TILE };
         let text = expand(frame, &self.parts(), &self.meaning())?;
-        Ok(self.scores.letters().wgsl() + &scale + &numbers + &codes + &text)
+        Ok(self.scores.letters().wgsl() + &scale + &none + &numbers + &codes + &text)
     }
 
     /// The parts that fill the slots of a tile.
@@ -125,7 +133,8 @@ impl TileVariant {
             Exchange::Workgroup => WORKGROUP,
         };
         let joint = match (self.joint, self.exchange) {
-            (Joint::Alone { .. }, _) => &[BY_PLACE, ALONE][..],
+            (Joint::Alone { .. }, _) if self.mode.is_local() => &[BY_PLACE, ALONE][..],
+            (Joint::Alone { .. }, _) => &[BY_PLACE, BORDERS],
             (Joint::Database { .. }, _) => &[ALONE, STRIPS],
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
@@ -139,6 +148,7 @@ impl TileVariant {
         let kept = match self.kernel {
             Kernel::Fill => &[FILL][..],
             Kernel::Score if self.is_of_database() => &[BEST],
+            Kernel::Score if !self.mode.is_local() => &[SCORE, ENDS],
             // Blocks keep the best cell in their own way.
             Kernel::Score if self.goes_in_blocks() => &[SCORE],
             Kernel::Score if self.keyed() => &[SCORE, KEYED],
@@ -156,7 +166,7 @@ impl TileVariant {
 
     fn meaning(&self) -> Meaning {
         let columns = (0..self.columns()).map(|column| Meaning::default().name("c", column));
-        cells(self.rows)
+        modes(self.mode, cells(self.rows))
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())
@@ -165,9 +175,19 @@ impl TileVariant {
             .flag("STRETCHED", self.is_stretched())
             .flag("STRIPS", self.joint == Joint::Database { strips: true })
             .flag("FINALS", self.keeps_finals())
+            .name("none", if self.mode.is_local() { "0" } else { "NONE" })
             // Set if some lane may have no column.
             .flag("GUARDED", false)
     }
+}
+
+/// Adds the flags of a mode.
+fn modes(mode: AlignmentMode, meaning: Meaning) -> Meaning {
+    meaning
+        .flag("LOCAL", mode.is_local())
+        .flag("WHOLE_QUERIES", mode.takes_whole_queries())
+        .flag("WHOLE_TARGETS", mode == AlignmentMode::Global)
+        .flag("OVERLAP", mode == AlignmentMode::Overlap)
 }
 
 /// The names and flags of a lane's rows.

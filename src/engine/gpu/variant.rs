@@ -8,7 +8,7 @@ use crate::engine::gpu::tasks::{
     Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::terms::casts::to_i64;
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::collections::HashSet;
 
 mod database;
@@ -21,7 +21,7 @@ pub enum Variant {
     /// The recurrence over tiles.
     Tile(TileVariant),
     /// Fills narrow bands and traces back over them; one kernel contains all of [`TRACES`].
-    Trace,
+    Trace(AlignmentMode),
     /// Traces back over filled directions, whatever the scores.
     Traceback,
 }
@@ -46,6 +46,8 @@ pub struct TileVariant {
     pub rows: u32,
     pub joint: Joint,
     pub exchange: Exchange,
+    /// Modes other than local exist for single tiles that keep scores.
+    pub mode: AlignmentMode,
 }
 
 /// How a tile exchanges edges with its neighbors.
@@ -182,7 +184,8 @@ const SHARING_THREADS: u32 = 256;
 impl TileVariant {
     fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), joint: Joint) -> TileVariant {
         let scores = if kernel == Kernel::Score { scores } else { scores.unkeyed() };
-        TileVariant { kernel, scores, lanes, rows, joint, exchange: Exchange::Workgroup }
+        let (exchange, mode) = (Exchange::Workgroup, AlignmentMode::Local);
+        TileVariant { kernel, scores, lanes, rows, joint, exchange, mode }
     }
 
     fn alone(kernel: Kernel, scores: Scores, shape: (u32, u32)) -> TileVariant {
@@ -234,10 +237,16 @@ impl TileVariant {
         TileVariant { exchange: if fits { Exchange::Subgroup } else { Exchange::Workgroup }, ..self }
     }
 
+    /// The single tile that scores in another mode. All alignments end in known rows or columns, so scores need no room
+    /// for a row.
+    pub fn in_mode(self, mode: AlignmentMode) -> TileVariant {
+        if mode.is_local() { self } else { TileVariant { scores: self.scores.unkeyed(), mode, ..self } }
+    }
+
     /// The variant for tasks of which some have a result for each stretch.
     pub fn in_stretches(self) -> TileVariant {
         match (self.kernel, self.joint) {
-            (Kernel::Score, Joint::Alone { .. }) => {
+            (Kernel::Score, Joint::Alone { .. }) if !self.mode.needs_whole_targets() => {
                 TileVariant { joint: Joint::Alone { stretched: true }, ..self }
             }
             _ => self,
@@ -252,6 +261,11 @@ impl TileVariant {
         let &(lanes, rows) = shapes.find(|(lanes, rows)| lanes * rows >= self.capacity())?;
         let shared = TileVariant { lanes, rows, scores: Scores::SharedProfile, ..self }.on(subgroup);
         (possible && shared.exchange == Exchange::Subgroup).then_some(shared)
+    }
+
+    /// Tile rows above a query of `rows` rows. In modes other than local, borders lie directly above the query.
+    pub fn pad(&self, rows: u32) -> u32 {
+        if self.mode.is_local() { self.capacity() - rows } else { 0 }
     }
 
     /// Query rows of a tile.
@@ -297,7 +311,7 @@ impl TileVariant {
     /// Whether the row of a best score is stored in its low bits.
     pub(super) fn keyed(&self) -> bool {
         let has_room = matches!(self.scores, Scores::Packed | Scores::Profile | Scores::SharedProfile);
-        self.kernel == Kernel::Score && has_room && !self.is_of_database()
+        self.kernel == Kernel::Score && has_room && !self.is_of_database() && self.mode.is_local()
     }
 
     /// The factor by which the kernel multiplies scores.
@@ -370,12 +384,16 @@ impl Variant {
         let mut all: Vec<Variant> = Vec::new();
         for kernel in [Kernel::Score, Kernel::Fill] {
             for scores in Scores::ASKED {
+                let single = TileVariant::tiles(kernel, scores).into_iter();
+                let modes = AlignmentMode::ALL.map(|(mode, _)| mode);
+                let modes = modes.into_iter().filter(|mode| kernel == Kernel::Score || mode.is_local());
+                let single = single.flat_map(|tile| modes.clone().map(move |mode| tile.in_mode(mode)));
                 let joined = [TileVariant::joined(kernel, scores), TileVariant::thin(kernel, scores)];
                 let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == Kernel::Score);
                 let chained = chained.filter_map(|rows| TileVariant::chained(scores, rows));
                 let chained =
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
-                for tile in TileVariant::tiles(kernel, scores).into_iter().chain(joined).chain(chained) {
+                for tile in single.chain(joined).chain(chained) {
                     let on_devices =
                         [Some(tile), Some(tile.on(Some(tile.lanes))), tile.sharing(Some(THREADS))];
                     let tiles = on_devices.into_iter().flatten();
@@ -385,7 +403,8 @@ impl Variant {
         }
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));
-        all.extend([Variant::Trace, Variant::Traceback]);
+        all.extend(AlignmentMode::ALL.map(|(mode, _)| Variant::Trace(mode)));
+        all.push(Variant::Traceback);
         let mut seen = HashSet::new();
         all.retain(|variant| seen.insert(*variant));
         all
@@ -395,7 +414,7 @@ impl Variant {
     pub fn threads(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.threads(),
-            Variant::Trace | Variant::Traceback => THREADS,
+            Variant::Trace(_) | Variant::Traceback => THREADS,
         }
     }
 
@@ -403,7 +422,7 @@ impl Variant {
     pub fn pairs(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.pairs(),
-            Variant::Trace | Variant::Traceback => THREADS,
+            Variant::Trace(_) | Variant::Traceback => THREADS,
         }
     }
 
@@ -421,7 +440,7 @@ impl Variant {
     pub fn workgroup_bytes(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.workgroup_bytes(),
-            Variant::Trace => 2 * (THREADS + 2) * 8,
+            Variant::Trace(_) => 2 * (THREADS + 2) * 8,
             Variant::Traceback => THREADS * 4,
         }
     }
@@ -430,7 +449,7 @@ impl Variant {
     pub fn task(&self) -> TaskRecord {
         match self {
             Variant::Tile(tile) => tile.task(),
-            Variant::Trace => BandTask::RECORD,
+            Variant::Trace(_) => BandTask::RECORD,
             Variant::Traceback => TracebackTask::RECORD,
         }
     }
@@ -439,7 +458,7 @@ impl Variant {
     pub fn table(&self) -> Option<TaskRecord> {
         match self {
             Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
-            Variant::Trace => Some(BandGroups::RECORD),
+            Variant::Trace(_) => Some(BandGroups::RECORD),
             Variant::Traceback => Some(KeptTile::RECORD),
         }
     }

@@ -9,8 +9,9 @@ use crate::engine::gpu::plan::{fitting, window_span};
 use crate::engine::gpu::tasks::{BandGroups, BandTask};
 use crate::engine::gpu::variant::{TRACES, TraceLanes, Variant};
 use crate::terms::batch::{Batch, counting_sort_descending};
+use crate::terms::bounds::{Band, band_of_whole};
 use crate::terms::casts::{to_i32, to_u32, to_u64};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,15 +44,23 @@ struct BandSize {
     key: u32,
     /// Maximum number of words of the path.
     path: u32,
+    /// Cells of the band on the left of the last cell.
+    deletions: u32,
 }
 
 impl BandSize {
-    fn of(window: &Window, scoring: &Scoring) -> BandSize {
-        match kind(window, scoring) {
-            None => BandSize { key: 0, path: 0 },
+    fn of(batch: &Batch, window: &Window) -> BandSize {
+        let (scoring, mut band) = (&*batch.scoring, window.band);
+        if scoring.mode == AlignmentMode::Global {
+            let query = &batch.query(window.query)[..window.query_end as usize];
+            band = band_of_whole(query, window.cols(), band, scoring);
+        }
+        match kind(window, band, scoring) {
+            None => BandSize { key: 0, path: 0, deletions: 0 },
             Some(kind) => BandSize {
                 key: (to_u32(kind) + 1) * KEYS_PER_KIND + window.query_end,
                 path: path_words(window, scoring),
+                deletions: band.deletions,
             },
         }
     }
@@ -68,21 +77,36 @@ impl BandSize {
     }
 }
 
-/// The kind of lanes that trace a window.
-fn kind(window: &Window, scoring: &Scoring) -> Option<usize> {
-    let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
+/// The kind of lanes that trace a window whose path stays inside `band`.
+fn kind(window: &Window, band: Band, scoring: &Scoring) -> Option<usize> {
+    let width = u64::from(band.deletions) + u64::from(band.insertions) + 1;
     let height = (2 * u64::from(window.query_end) + width) * to_u64(scoring.gap_extend);
     let fits = (1..=MOST_ROWS).contains(&window.query_end)
         && window.target_end > window.start
-        && height <= MOST_HEIGHT;
+        && height <= MOST_HEIGHT
+        && holds_borders(window, band, scoring.mode);
     let held = || TRACES.iter().position(|trace| u64::from(trace.width()) >= width);
     if fits { held() } else { None }
+}
+
+/// Whether the kernel knows the borders that a window's band reaches.
+fn holds_borders(window: &Window, band: Band, mode: AlignmentMode) -> bool {
+    let (rows, cols) = (window.query_end, window.cols());
+    match mode {
+        AlignmentMode::Local | AlignmentMode::Glocal => true,
+        // The path begins in the corner.
+        AlignmentMode::Global => {
+            cols <= rows.saturating_add(band.deletions) && rows <= cols.saturating_add(band.insertions)
+        }
+        // Inside a target, the border on the left is not free.
+        AlignmentMode::Overlap => window.start == 0 || cols >= rows.saturating_add(band.deletions),
+    }
 }
 
 impl BandPlan<'_> {
     pub fn new<'a>(batch: &'a Batch, windows: &'a [Window]) -> BandPlan<'a> {
         let mut sizes = Vec::new();
-        let size = |window| BandSize::of(window, &batch.scoring);
+        let size = |window| BandSize::of(batch, window);
         windows.par_iter().with_min_len(WINDOWS).map(size).collect_into_vec(&mut sizes);
         BandPlan { batch, windows, sizes }
     }
@@ -98,14 +122,14 @@ impl BandPlan<'_> {
         Some(first..first + fitting(rest, [JOB_WORDS, JOB_WINDOWS], |size| [size.words(), 1]))
     }
 
-    fn task(&self, window: &Window, path: Range<u32>) -> BandTask {
+    fn task(&self, window: &Window, deletions: u32, path: Range<u32>) -> BandTask {
         BandTask {
             span: window_span(self.batch, window),
             path: path.start,
             path_words: path.end - path.start,
             directions: 0,
-            first_col: to_i32(window.cols()) - to_i32(window.query_end) - to_i32(window.band.deletions),
-            last: window.band.deletions,
+            first_col: to_i32(window.cols()) - to_i32(window.query_end) - to_i32(deletions),
+            last: deletions,
         }
     }
 
@@ -131,13 +155,17 @@ impl BandPlan<'_> {
                 let groups = same.len().div_ceil(trace.windows());
                 kinds[kind].groups = to_u32(groups);
                 let end = tasks.len() + groups * trace.windows();
-                tasks.par_extend(self.tasks(windows, &places, same, trace, &mut job.scratch));
+                tasks.par_extend(self.tasks((windows, sizes), &places, same, trace, &mut job.scratch));
                 tasks.resize(end, BandTask::default());
             }
         }
         let groups: u32 = kinds.iter().map(|kind| kind.groups).sum();
         if groups > 0 {
-            job.push(Dispatch::new(Variant::Trace, tasks).with_table(kinds).in_groups(groups));
+            job.push(
+                Dispatch::new(Variant::Trace(self.batch.scoring.mode), tasks)
+                    .with_table(kinds)
+                    .in_groups(groups),
+            );
         }
         (job, places)
     }
@@ -146,7 +174,7 @@ impl BandPlan<'_> {
     /// its directions.
     fn tasks<'t>(
         &'t self,
-        windows: &'t [Window],
+        (windows, sizes): (&'t [Window], &'t [BandSize]),
         places: &'t [Range<u32>],
         order: &'t [u32],
         trace: TraceLanes,
@@ -160,7 +188,8 @@ impl BandPlan<'_> {
         };
         let groups: Vec<u32> = order.chunks(trace.windows()).map(room).collect();
         let task = move |(place, &window): (usize, &u32)| {
-            let task = self.task(&windows[window as usize], places[window as usize].clone());
+            let deletions = sizes[window as usize].deletions;
+            let task = self.task(&windows[window as usize], deletions, places[window as usize].clone());
             BandTask { directions: groups[place / trace.windows()], ..task }
         };
         order.par_iter().enumerate().with_min_len(WINDOWS).map(task)

@@ -295,7 +295,7 @@ impl PlacedGrid {
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
             // The kernel counts rows from the query's first row in the tile.
-            hit_at((self.row + row, self.start + col), result)
+            hit_at((self.row + row, self.start + col), result, Hit::default())
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
         highest.map(hit).min_by(Hit::order).unwrap_or_default()

@@ -62,7 +62,7 @@ fn tasks<T: SpanTask>(dispatch: &Dispatch) -> Vec<T> {
 fn tile_of(dispatch: &Dispatch) -> (u32, u32, Exchange) {
     match dispatch.variant {
         Variant::Tile(tile) => (tile.lanes, tile.rows, tile.exchange),
-        Variant::Trace | Variant::Traceback => panic!("not a tile"),
+        Variant::Trace(_) | Variant::Traceback => panic!("not a tile"),
     }
 }
 
@@ -121,6 +121,26 @@ fn pairs_of_tiles_by_hand() {
     // The longest target comes first; the targets are stored contiguously.
     assert_eq!(tasks::<ScoreTask>(small), [task(0, 3, 29, (10, 20), 7, 2), task(0, 3, 29, (0, 10), 0, 0)]);
     assert_eq!(tasks::<ScoreTask>(large), [task(3, 40, 24, (10, 20), 0, 1)]);
+}
+
+#[test]
+fn whole_queries_begin_at_the_border_of_their_tile() {
+    for (mode, counts_from) in
+        [(AlignmentMode::Glocal, 7), (AlignmentMode::Global, 19), (AlignmentMode::Overlap, 7)]
+    {
+        let mut batch = batch(&[40], &[20]);
+        batch.scoring = Arc::new(Scoring::dna(2, 3, 5, 2).in_mode(mode));
+        let pair = Pair { query: 0, target: 0, start: 0, own: 7, end: 20 };
+        let tiles = Tiles::new(&batch, Scores::Packed, Some(32));
+        let job = tiles.job(&[pair]);
+        let [dispatch] = &job.dispatches[..] else { panic!("one pair") };
+        let [task] = tasks::<ScoreTask>(dispatch)[..] else { panic!("one task") };
+        assert_eq!((task.span.pad, task.counts_from), (0, counts_from), "{mode}");
+        let mut hits = [Hit::default(); 2];
+        let results = [Hit::NONE.score.cast_unsigned(), 0, 0, 0, 0, 39, 19, 0];
+        tiles.take(&[pair; 2], &results, &mut hits);
+        assert_eq!(hits, [Hit::NONE, Hit { score: 0, query_end: 40, target_end: 20 }], "{mode}");
+    }
 }
 
 #[test]
@@ -468,6 +488,26 @@ fn bands_by_hand() {
     assert_eq!(facts, [(10 - 16, 16), (10 - 8, 8), (10 - 7, 7)]);
     assert_eq!(job.scratch, 100 * 32 * (1 + 4 + 2));
     assert!(places[3].is_empty() && places[..3].iter().all(|place| !place.is_empty()));
+}
+
+#[test]
+fn bands_reach_the_borders_that_kernels_know() {
+    let traced = |mode: AlignmentMode, window: Window| {
+        let mut batch = batch(&[200], &[200]);
+        batch.scoring = Arc::new(Scoring::dna(2, 3, 5, 2).in_mode(mode));
+        !BandPlan::new(&batch, &[window]).is_empty()
+    };
+    use AlignmentMode::{Global, Glocal, Overlap};
+    let near = window(100, 95, (10, 10));
+    assert!([Glocal, Global, Overlap].map(|mode| traced(mode, near)) == [true; 3]);
+    // The band does not hold the corner of the matrix.
+    let far = window(100, 120, (10, 10));
+    assert_eq!([Glocal, Global, Overlap].map(|mode| traced(mode, far)), [true, false, true]);
+    // It reaches columns before a window that begins inside its target.
+    let inside = Window { start: 5, target_end: 100, ..near };
+    assert_eq!([Glocal, Overlap].map(|mode| traced(mode, inside)), [true, false]);
+    let whole = Window { target_end: 115, ..inside };
+    assert!(traced(Overlap, whole));
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
-use crate::engine::gpu::plan::{Whole, fitting, hit_at, longest_first, scoring};
+use crate::engine::gpu::plan::{Whole, fitting, hit_at, longest_first, none, scoring};
 use crate::engine::gpu::tasks::ScoreTask;
 use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::to_u32;
+use crate::terms::scoring::AlignmentMode;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -28,7 +29,9 @@ pub struct Tiles<'a> {
 
 impl Tiles<'_> {
     pub fn new(batch: &Batch, scores: Scores, subgroup: Option<u32>) -> Tiles<'_> {
-        Tiles { batch, variants: TileVariant::tiles(Kernel::Score, scores), subgroup }
+        let mode = batch.scoring.mode;
+        let tiles = TileVariant::tiles(Kernel::Score, scores).into_iter();
+        Tiles { batch, variants: tiles.map(|tile| tile.in_mode(mode)).collect(), subgroup }
     }
 
     /// Index of the variant that holds a pair.
@@ -54,8 +57,12 @@ impl Tiles<'_> {
         for sweep in sweeps(pairs) {
             let pair = swept(sweep);
             if let Some(class) = self.class(&pair) {
-                let Whole { mut span, counts_from } = Whole::pair(self.batch, &pair);
-                span.pad = self.variants[class].capacity() - span.rows;
+                let Whole { mut span, mut counts_from } = Whole::pair(self.batch, &pair);
+                span.pad = self.variants[class].pad(span.rows);
+                if self.batch.scoring.mode == AlignmentMode::Global {
+                    // The only end is in the last column.
+                    counts_from = counts_from.max(span.cols - 1);
+                }
                 let tasks: &mut Vec<ScoreTask> = &mut classes[class];
                 // All pairs are usually of one class.
                 tasks.reserve(if tasks.is_empty() { (pairs.len() - place) / sweep.len() } else { 1 });
@@ -91,10 +98,11 @@ impl Tiles<'_> {
 
     /// Reads the hits of `pairs` from their results.
     pub fn take(&self, pairs: &[Pair], results: &[u32], hits: &mut [Hit]) {
+        let none = none(self.batch.scoring.mode);
         let known = hits.par_iter_mut().zip(pairs).zip(results.par_chunks_exact(4));
         known.with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {
             if self.class(pair).is_some() {
-                *hit = hit_at((0, pair.start), result);
+                *hit = hit_at((0, pair.start), result, none);
             }
         });
     }

@@ -1,0 +1,62 @@
+// A tile without neighbors in modes other than local: the values at the borders of the matrix (Edges::at_borders in
+// src/engine/block.rs). Rows outside the query are below it, where they do no harm.
+
+//!slot edge_items
+// H at a border, after `len` residues of one sequence and none of the other.
+fn gap(len: u32) -> i32 {
+    return select(0, -FIRST - i32(len - 1u) * EXTEND, len > 0u);
+}
+fn above(cols: u32) -> i32 {
+//!if WHOLE_TARGETS
+    return gap(cols);
+//!else
+    return 0;
+//!end
+}
+fn before(rows: u32) -> i32 {
+//!if WHOLE_QUERIES
+    return gap(rows);
+//!else
+    return 0;
+//!end
+}
+
+//!slot left_edge
+    var corner = before(lane * ROWS);
+//!for rows
+    var h$k = before(lane * ROWS + $ku + 1u);
+    var e$k = h$k - FIRST;
+//!end
+
+//!slot upper_edge
+
+//!slot entering
+        if (lane == 0u) {
+            let h_above = above(col + 1u);
+            up = vec2<i32>(h_above, h_above - FIRST);
+        }
+
+//!slot leaving
+
+//!slot all_steps
+    // H outside the target must not replace the values at its borders, so work is masked while some lane has no column.
+//!insert inner
+    for (; step < min(LANES, steps); ) {
+//!with GUARDED
+//!insert step
+//!end
+    }
+    for (; step + COLUMNS <= inner; ) {
+//!for columns
+//!insert step
+//!end
+//!insert turn_end
+    }
+    for (; step < steps; ) {
+//!with GUARDED
+//!insert step
+//!end
+//!insert turn_end
+    }
+
+//!slot right_edge
