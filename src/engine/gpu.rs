@@ -409,6 +409,11 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
     items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
+/// Whether the host does all work under a scoring, because no kernel has its mode, or the second piece of its gap costs.
+fn is_for_host(scoring: &Scoring) -> bool {
+    !scoring.mode.is_local() || scoring.second_gap.is_some()
+}
+
 /// How kernels look up a batch's substitution scores.
 fn scores_of(batch: &Batch) -> Scores {
     Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
@@ -438,7 +443,7 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        if !batch.scoring.mode.is_local() {
+        if is_for_host(&batch.scoring) {
             return self.host.score(batch, pairs);
         }
         // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
@@ -467,6 +472,9 @@ impl Engine for Gpu {
         batch: &Batch,
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        if batch.scoring.second_gap.is_some() {
+            return self.host.score_database(batch, asked);
+        }
         if DatabaseTiles::new(scores_of(batch), self.limits().subgroup).is_none() {
             return by_pairs(self, batch, asked);
         }
@@ -478,11 +486,11 @@ impl Engine for Gpu {
     }
 
     fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
-        !scoring.mode.is_local() || self.card.holds(targets, Scores::of(scoring, 1).letters())
+        is_for_host(scoring) || self.card.holds(targets, Scores::of(scoring, 1).letters())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if !batch.scoring.mode.is_local() {
+        if is_for_host(&batch.scoring) {
             return self.host.paths(batch, windows);
         }
         let Alike { share, .. } = self.tuning.alike.beside(rayon::current_num_threads());
@@ -502,7 +510,7 @@ impl Engine for Gpu {
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        if !batch.scoring.mode.is_local() {
+        if is_for_host(&batch.scoring) {
             return Ok(Paths::none(windows.len()));
         }
         match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {

@@ -13,3 +13,4 @@ pub mod inputs;
 pub mod lanes;
 pub mod pairs;
 pub mod stretches;
+pub mod two_pieces;

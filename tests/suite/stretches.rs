@@ -36,7 +36,8 @@ pub fn stretches_agree(engine: &mut dyn Primitives) {
     scores_agree(engine, &batch, &pairs, "stretches of sweeps with one query");
 }
 
-fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
+/// Stretches of each of these numbers of rows.
+pub fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(seed);
     let letters = inputs::letters(scoring, &mut random).max(3);
     let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());

@@ -12,7 +12,7 @@ use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_i32, to_u32, whole_i32};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{GapPiece, Scoring};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
@@ -265,8 +265,9 @@ impl Field {
 
     /// Columns of a window that can contain an alignment of score `least` for a query of `len` bases.
     pub fn window(&self, len: usize, least: i32) -> f64 {
-        let slack = (self.perfect(len) - f64::from(least) - f64::from(self.scoring.gap_open)).max(0.0);
-        len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend)
+        let slack = |piece: GapPiece| (self.perfect(len) - f64::from(least) - f64::from(piece.open)).max(0.0);
+        let longest = |piece: GapPiece| slack(piece) / f64::from(piece.extend);
+        len as f64 + 2.0 * self.scoring.gaps().pieces().map(longest).fold(0.0, f64::max)
     }
 
     /// Whether a level with these columns and this seeding cost pays for a query of `len` bases.

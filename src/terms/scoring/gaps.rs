@@ -65,7 +65,8 @@ impl Gaps {
 
     /// Maximum length of a gap that costs at most `most`, if each residue costs `more` in addition. 0 if there is none.
     pub fn longest(self, most: i64, more: i64) -> i64 {
-        let longest = |piece: GapPiece| (most - i64::from(piece.open)) / (i64::from(piece.extend) + more);
+        let longest =
+            |piece: GapPiece| (most - i64::from(piece.open)) / i64::from(piece.extend).saturating_add(more);
         self.pieces().map(longest).max().unwrap_or(0).max(0)
     }
 
