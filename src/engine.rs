@@ -6,6 +6,7 @@
 
 mod block;
 pub mod blockwise;
+mod carry;
 mod checkpoints;
 pub mod cpu;
 mod database;
@@ -23,9 +24,10 @@ pub mod primitives;
 mod traceback;
 
 pub use block::{BLOCK_ROWS, Block, Edges};
+pub use carry::{Carried, Carry, Edge};
 pub use checkpoints::Checkpoints;
 pub use database::{Asked, TargetScore};
-pub use directions::{Cells, Directions, Source, Tile};
+pub use directions::{Cells, Directions, Layer, Source, Tile};
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
 pub use paths::{Leg, Paths, Stand};
@@ -57,10 +59,12 @@ impl Window {
         self.target_end - self.start
     }
 
-    /// Bytes of its directions, at most: half a byte for each cell of the band, which is widened by the rows of a lane.
-    pub fn direction_bytes(&self) -> u64 {
+    /// Maximum number of bytes of its directions: `cell_bits` bits for each cell of the band, which is widened by the rows
+    /// of a lane.
+    pub fn direction_bytes(&self, cell_bits: u32) -> u64 {
         let band = u64::from(self.band.deletions) + u64::from(self.band.insertions) + 32;
-        u64::from(self.query_end.next_multiple_of(8)) * u64::from(self.cols()).min(band) / 2
+        let cells = u64::from(self.query_end.next_multiple_of(8)) * u64::from(self.cols()).min(band);
+        cells * u64::from(cell_bits) / 8
     }
 
     /// The columns, counted from the window's first, that the band takes in `rows`, and the one before them,

@@ -118,7 +118,7 @@ pub use api::{
 pub use terms::alignment::Strand;
 pub use terms::alphabet::Alphabet;
 pub use terms::error::{EngineError, Error, ErrorKind, Place, Result};
-pub use terms::scoring::{AlignmentMode, Matrix, Scoring};
+pub use terms::scoring::{AlignmentMode, GapPiece, Matrix, Scoring};
 
 // The engine room, for the command, the tests and the benchmarks; `RUSTDOCFLAGS="--cfg engine_room" cargo doc` shows it.
 

@@ -107,3 +107,28 @@ fn a_narrower_band_would_lose_the_path() {
 fn cpu_fills_whole_windows_alike() {
     on_each_set(|cpu| suite::pairs::whole_windows_agree(cpu, usize::MAX));
 }
+
+#[test]
+fn cpu_agrees_under_two_pieces() {
+    on_each_set(|cpu| suite::two_pieces::pairs_agree(cpu));
+    on_each_set(|cpu| suite::two_pieces::groups_agree(cpu));
+    on_each_set(|cpu| suite::two_pieces::crossings_agree(cpu));
+}
+
+#[test]
+fn bands_under_two_pieces_are_as_narrow_as_can_be() {
+    let edges = suite::bands::two_piece_edges();
+    edges.iter().for_each(|edge| edge.is_tight());
+    on_each_set(|cpu| edges.iter().for_each(|edge| edge.agrees(cpu)));
+}
+
+#[test]
+fn blocks_under_two_pieces_make_the_whole() {
+    suite::two_pieces::blocks_agree(&mut Plain::new());
+    on_each_set(|cpu| suite::two_pieces::blocks_agree(cpu));
+}
+
+#[test]
+fn a_needless_second_piece_changes_nothing() {
+    on_each_set(|cpu| suite::two_pieces::needless_pieces_change_nothing(cpu));
+}

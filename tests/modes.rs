@@ -80,6 +80,7 @@ fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
 fn scorings() -> Vec<Scoring> {
     let protein =
         |name, open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named(name).unwrap(), open, extend);
+    let two = |scoring: Scoring, (open, extend)| scoring.with_second_gap(open, extend).unwrap();
     vec![
         Scoring::dna(1, 4, 6, 1),
         Scoring::dna(2, 3, 0, 2),
@@ -88,6 +89,10 @@ fn scorings() -> Vec<Scoring> {
         Scoring::dna(1, 0, 0, 1),
         protein("BLOSUM62", 11, 1),
         protein("PAM30", 3, 1),
+        // The second piece is cheaper from lengths of 3, 2 and 1 on.
+        two(Scoring::dna(3, 4, 1, 4), (7, 1)),
+        two(Scoring::dna(2, 9, 0, 3), (2, 1)),
+        two(protein("PAM30", 3, 9), (4, 2)),
     ]
 }
 
@@ -190,7 +195,11 @@ fn engines_keep_to_the_definition() {
 #[test]
 fn engines_agree_at_the_seams_of_their_sizes() {
     let mut random = Random::new(24);
-    for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(5, 4, 8, 6), scorings().remove(4)] {
+    let two = |scoring: Scoring, (open, extend)| scoring.with_second_gap(open, extend).unwrap();
+    let affine = [Scoring::dna(1, 4, 6, 1), Scoring::dna(5, 4, 8, 6), scorings().remove(4)];
+    let protein = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 9, 3);
+    let others = [two(Scoring::dna(2, 4, 4, 2), (24, 1)), two(protein, (20, 1))];
+    for scoring in affine.into_iter().chain(others) {
         for mode in MODES {
             let scoring = scoring.clone().in_mode(mode);
             let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
@@ -199,6 +208,10 @@ fn engines_agree_at_the_seams_of_their_sizes() {
             for (number, len) in lengths.into_iter().chain([150; 40]).enumerate() {
                 let query = random.codes(len, letters);
                 let mut target = random.mutated_codes(&query, letters, [3, 12, 1000][number % 3]);
+                // An empty target has no alignment.
+                if target.is_empty() {
+                    target = random.codes(1, letters);
+                }
                 for _ in 0..random.below(3) {
                     let more = random.below(200);
                     let (at, codes) = (random.below(target.len() + 1), random.codes(more, letters));
@@ -253,8 +266,10 @@ fn engines_agree_at_the_seams_of_their_sizes() {
 #[test]
 fn long_pairs_agree() {
     let mut random = Random::new(25);
-    for mode in MODES {
-        let scoring = Scoring::dna(2, 4, 4, 2).in_mode(mode);
+    let affine = Scoring::dna(2, 4, 4, 2);
+    let two_pieces = affine.clone().with_second_gap(24, 1).unwrap();
+    for (mode, scoring) in MODES.into_iter().flat_map(|mode| [(mode, &affine), (mode, &two_pieces)]) {
+        let scoring = scoring.clone().in_mode(mode);
         let query = random.codes(4500, 4);
         let mut target = random.mutated_codes(&query, 4, 15);
         target.splice(2000..2000, random.codes(700, 4));

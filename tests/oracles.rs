@@ -7,10 +7,12 @@ use bio::alignment::pairwise::Aligner;
 use common::golden::{Table, check, check_modes};
 use common::{codes, random::Random};
 use std::sync::Arc;
+use swalign::align::backtrace::{self, Wanted};
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
+use swalign::terms::alignment::{Hit, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
-use swalign::terms::scoring::Scoring;
+use swalign::terms::scoring::{AlignmentMode, Scoring};
 
 /// A test for each table, which runs it on each engine.
 macro_rules! tables {
@@ -44,6 +46,44 @@ fn other_modes_on_dna() {
 #[test]
 fn other_modes_on_proteins() {
     assert_eq!(check_modes(&mut Cpu::new(), &Table::pairs("protein_pairs")), 3 * 1314);
+}
+
+/// Global scores of WFA2-lib under gap costs of two pieces. It has penalties alone, for a match 0. Adding 1 to each residue
+/// of twice the scores makes a match score 2, and gaps cost 1 less for each residue.
+#[test]
+fn two_pieces_of_wfa2() {
+    let text = common::text("tests/golden/wfa2.tsv");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let sequences = |column: usize| {
+        let all: Vec<Vec<u8>> = rows.iter().map(|row| codes(Alphabet::Dna, row[column].as_bytes())).collect();
+        Arc::new(all.iter().map(Vec::as_slice).collect())
+    };
+    let scoring =
+        Scoring::dna(2, 2 * 4 - 2, 2 * 6, 2 * 2 - 1).with_second_gap(2 * 24, 2 - 1).expect("two pieces");
+    let scoring = Arc::new(scoring.in_mode(AlignmentMode::Global));
+    let batch = Batch { queries: sequences(2), targets: sequences(3), scoring };
+    let pair = |index: u32| {
+        let end = batch.target(index).len() as u32;
+        Pair { query: index, target: index, start: 0, own: 0, end }
+    };
+    let pairs: Vec<Pair> = (0..rows.len() as u32).map(pair).collect();
+    assert_eq!(pairs.len(), 47);
+    for engine in [&mut Plain::new() as &mut dyn Engine, &mut Cpu::new()] {
+        let hits = engine.score(&batch, &pairs).expect("scores");
+        for ((row, pair), hit) in rows.iter().zip(&pairs).zip(&hits) {
+            let residues = batch.query(pair.query).len() + batch.target(pair.target).len();
+            let expected = 2 * row[1].parse::<i32>().expect("a score") + residues as i32;
+            assert_eq!(hit.score, expected, "{}: pair {}", engine.capabilities().name, row[0]);
+        }
+        // Each path is rescored.
+        let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
+            window: backtrace::window_of(&batch, pair.query, pair.target, 0, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        };
+        let wanted: Vec<Wanted> = pairs.iter().zip(&hits).map(wanted).collect();
+        backtrace::align(engine, &batch, &wanted).expect("paths");
+    }
 }
 
 /// rust-bio quotes the gap's first residue as a whole: a gap of k costs `gap_open + (k - 1) *

@@ -113,7 +113,7 @@ impl PairScores {
     pub fn of(scoring: &Scoring) -> PairScores {
         let (match_, typical) = (scoring.max_potential(), Typical::of(scoring));
         let replaced = i64::from(match_) + i64::from(typical.mismatch);
-        let close = replaced.max(i64::from(scoring.gap_open) + i64::from(scoring.gap_extend));
+        let close = replaced.max(scoring.gap_cost(1));
         PairScores { match_, close, typical }
     }
 }

@@ -96,8 +96,12 @@ pub struct Significance {
 }
 
 impl Karlin {
-    /// The published constants of a scoring. `None` if there are none and they have to be fitted.
+    /// The published constants of a scoring. `None` if there are none and they have to be fitted, as for gap costs of two
+    /// pieces.
     pub fn known(units: &InUnits) -> Option<Karlin> {
+        if units.scoring.second_gap.is_some() {
+            return None;
+        }
         let karlin = match units.match_and_mismatch() {
             Some(scores) => {
                 constants::of_nucleotides(scores, units.scoring.gap_open, units.scoring.gap_extend)

@@ -313,8 +313,7 @@ pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
     {
         return Err(usage(format!("{} scores proteins, but the scoring is for DNA", matrix.name)));
     }
-    within("gap_open", scoring.gap_open, 0)?;
-    within("gap_extend", scoring.gap_extend, 1)
+    scoring.gaps().check().map_err(usage)
 }
 
 pub(super) fn usage(text: String) -> Error {

@@ -4,7 +4,7 @@ use super::aligner::{check_scoring, usage};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::Result;
 use crate::terms::options::{Preset, ScoringChoice};
-use crate::terms::scoring::{AlignmentMode, Ambiguous, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, Ambiguous, GapPiece, Matrix, Scoring, Substitution};
 
 /// Sets the parameters of a [`Scoring`] by name.
 ///
@@ -30,6 +30,7 @@ pub struct ScoringBuilder {
     ambiguous: Option<Ambiguous>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
+    second_gap: Option<GapPiece>,
     matrix: Option<Matrix>,
     mode: Option<AlignmentMode>,
 }
@@ -65,6 +66,12 @@ impl ScoringBuilder {
         ScoringBuilder { gap_extend: Some(cost), ..self }
     }
 
+    /// Adds a second piece to the gap costs, as in [`Scoring::with_second_gap`]: `open` is higher than that of the first
+    /// piece, and `extend` is lower.
+    pub fn second_gap(self, open: i32, extend: i32) -> ScoringBuilder {
+        ScoringBuilder { second_gap: Some(GapPiece::new(open, extend)), ..self }
+    }
+
     /// Scores residues by a matrix, instead of a match and a mismatch.
     pub fn matrix(self, matrix: Matrix) -> ScoringBuilder {
         ScoringBuilder { matrix: Some(matrix), ..self }
@@ -81,9 +88,20 @@ impl ScoringBuilder {
     /// [`crate::Error::Usage`] if a parameter is out of its range, if a match, a mismatch or the score of ambiguous codes
     /// is set together with a matrix, or if the matrix is for another alphabet.
     pub fn build(self) -> Result<Scoring> {
-        let ScoringBuilder { base, match_score, mismatch, ambiguous, gap_open, gap_extend, matrix, mode } =
-            self;
+        let ScoringBuilder {
+            base,
+            match_score,
+            mismatch,
+            ambiguous,
+            gap_open,
+            gap_extend,
+            second_gap,
+            matrix,
+            mode,
+        } = self;
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
+        // The gap costs of a matrix replace all of those before.
+        let second_gap = second_gap.or(base.second_gap.filter(|_| usual.is_none()));
         let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
         let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
         let has_numbers = match_score.or(mismatch).is_some() || ambiguous.is_some();
@@ -111,7 +129,7 @@ impl ScoringBuilder {
             }
             (None, None) => Scoring { gap_open: open, gap_extend: extend, ..base.clone() },
         };
-        let scoring = scoring.in_mode(mode.unwrap_or(base.mode));
+        let scoring = Scoring { second_gap, ..scoring.in_mode(mode.unwrap_or(base.mode)) };
         check_scoring(&scoring)?;
         Ok(scoring)
     }
@@ -170,6 +188,7 @@ impl Scoring {
             ambiguous: None,
             gap_open: None,
             gap_extend: None,
+            second_gap: None,
             matrix: None,
             mode: None,
         }

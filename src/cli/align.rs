@@ -14,7 +14,7 @@ use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
     ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, Lane, Limits, MatrixOptions, MatrixValues,
-    Mode, Options, OutputFormat, Preset, Rank, ReadGroup, ScoringChoice, Share, TieRule, is_packed,
+    Mode, Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, ScoringChoice, Share, TieRule, is_packed,
 };
 use crate::terms::scoring::AlignmentMode;
 use clap::error::ErrorKind;
@@ -179,11 +179,16 @@ struct ScoringFlags {
     #[arg(long, conflicts_with = "ambiguous")]
     iupac: bool,
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
-    gap_open: Option<i32>,
+    ///
+    /// Two numbers, as in --gap-open 4,24 --gap-extend 2,1, are the costs of two pieces, as in minimap2: each gap costs the
+    /// lower of the two. The second piece opens at a higher cost and extends at a lower cost.
+    #[arg(long, value_name = "N[,N]", allow_negative_numbers = true, value_parser = values::gap_penalties)]
+    gap_open: Option<PerPiece>,
     /// Penalty of each residue of a gap, including the first (positive)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
-    gap_extend: Option<i32>,
+    ///
+    /// Two numbers if --gap-open has two.
+    #[arg(long, value_name = "N[,N]", allow_negative_numbers = true, value_parser = values::gap_penalties)]
+    gap_extend: Option<PerPiece>,
     /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250 or an NCBI file
     ///
     /// A built-in matrix sets the gap costs that blastp uses with it: 14/2 for BLOSUM45 and PAM250, 13/2 for BLOSUM50, 11/1
@@ -391,7 +396,8 @@ struct AlignMachineFlags {
 pub const NOTES: &str = "\
 Gap costs:
   A gap of k residues costs gap-open + k * gap-extend. With --gap-open 4 --gap-extend 2, a gap of one residue costs 6, and \
-  a gap of two costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
+  a gap of two costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST. With two numbers each, a gap costs the \
+  lower of two costs: --gap-open 4,24 --gap-extend 2,1 are the gap costs of minimap2.
 
 Presets (match/mismatch/gap-open/gap-extend):
   short    1/4/6/1, as bwa mem; splits reads if given; default for DNA

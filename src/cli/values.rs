@@ -6,7 +6,7 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i32;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::terms::options::{
-    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, ReadFormat,
+    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, PerPiece, ReadFormat,
     SearchColumn, SearchDevice, Share,
 };
 use crate::terms::scoring::MAX_SCORE;
@@ -19,6 +19,14 @@ pub fn score(text: &str) -> Result<i32, String> {
 
 pub fn penalty(text: &str) -> Result<i32, String> {
     positive(text, "penalties are positive numbers")
+}
+
+/// The penalties of one or two pieces of the gap costs.
+pub fn gap_penalties(text: &str) -> Result<PerPiece, String> {
+    let second = |text: &str| penalty(text).map(Some);
+    let (first, second) =
+        text.split_once(',').map_or((text, Ok(None)), |(first, text)| (first, second(text)));
+    Ok(PerPiece { first: penalty(first)?, second: second? })
 }
 
 /// A number of 0 or more. The error for a negative number is `rule`, with the number without its sign.

@@ -1,9 +1,10 @@
 //! Blocks: parts of a window that are swept separately, and the edges between them.
 
 use crate::engine::Window;
+use crate::engine::carry::{Carry, Edge};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_i32;
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::{AlignmentMode, GapPiece, Gaps, Scoring};
 use std::ops::Range;
 
 /// Block heights are multiples of this many rows, except for blocks without others below them.
@@ -32,12 +33,13 @@ impl Block {
         (&batch.query(self.window.query)[rows], target)
     }
 
-    /// Maximum number of bytes of its directions: half a byte for each cell of its strips, and the steps in which the
-    /// lanes of a tile begin and end.
-    pub fn direction_bytes(&self) -> u64 {
+    /// Maximum number of bytes of its directions: `cell_bits` bits for each cell of its strips, and for the steps in which
+    /// the lanes of a tile begin and end.
+    pub fn direction_bytes(&self, cell_bits: u32) -> u64 {
         let (rows, cols) = (self.rows.len() as u64, self.cols.len() as u64);
         let tiles = cols.div_ceil(u64::from(BLOCK_ROWS));
-        rows.next_multiple_of(u64::from(BLOCK_ROWS)) * (cols + 32 * tiles) / 2
+        let cells = rows.next_multiple_of(u64::from(BLOCK_ROWS)) * (cols + 32 * tiles);
+        cells * u64::from(cell_bits) / 8
     }
 
     /// Columns, counted from the target's first column.
@@ -52,11 +54,10 @@ impl Block {
 pub struct Edges {
     /// H of the cell diagonally above the block's first cell. Only entering edges have it.
     pub corner: i32,
-    /// `[H, F]` of the row above the block (or of its last row), one pair for each column; F is that of the row below.
-    pub horizontal: Vec<[i32; 2]>,
-    /// `[H, E]` of the column before the block (or of its last column), one pair for each row; E is that of the next
-    /// column.
-    pub vertical: Vec<[i32; 2]>,
+    /// H and F of the row above the block (or of its last row) in each column; F is that of the row below.
+    pub horizontal: Edge,
+    /// H and E of the column before the block (or of its last column) in each row; E is that of the next column.
+    pub vertical: Edge,
 }
 
 impl Edges {
@@ -67,11 +68,13 @@ impl Edges {
         if mode.is_local() {
             return Edges::default();
         }
-        let first = scoring.gap_open + scoring.gap_extend;
-        // An extended gap pays `gap_open` only once.
+        let Gaps { first, second } = scoring.gaps();
+        // An extended gap pays its opening only once.
         let line = |len: usize, is_free: bool| {
             let h = move |place: usize| if is_free { 0 } else { to_i32(-scoring.gap_cost(place)) };
-            (1..=len).map(|place| [h(place), h(place) - first]).collect()
+            let opened = |piece: GapPiece| (1..=len).map(move |place| h(place) - piece.first());
+            let carries = (1..=len).map(h).zip(opened(first)).map(|(h, gap)| Carry { h, gap }).collect();
+            Edge { carries, second: second.map(|piece| opened(piece).collect()).unwrap_or_default() }
         };
         // An alignment that begins inside a target has skipped target residues, so it cannot skip query residues as
         // well.

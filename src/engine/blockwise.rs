@@ -1,11 +1,15 @@
 //! Paths of long alignments, traced block by block. Several alignments are processed concurrently.
 
+use crate::engine::directions::cell_bits;
 use crate::engine::primitives::BlockRoom;
 use crate::engine::traceback::Traceback;
-use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, Edges, Leg, Paths, Primitives, Window};
+use crate::engine::{
+    BLOCK_ROWS, Block, Checkpoints, Directions, Edge, Edges, Leg, Paths, Primitives, Window,
+};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use crate::terms::scoring::Gaps;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -27,13 +31,15 @@ pub struct Cuts {
     pub edges: u64,
     /// Bytes of directions that are filled at once, unless a single block needs more.
     pub ahead: u64,
+    /// The gap costs, which decide how many bytes a cell's directions and an edge's values take.
+    pub gaps: Gaps,
 }
 
 impl Cuts {
-    /// The cuts that suit an engine. The directions of a block take half its square: at most 2 MiB, or 8 MiB on a GPU.
-    /// The largest of these blocks keep the edges within 192 MiB up to windows of about 160,000 x 160,000 cells, or
-    /// 227,000 x 227,000.
-    pub fn of(room: &BlockRoom) -> Cuts {
+    /// The cuts that suit an engine. Under affine gaps the directions of a block take half its square: at most 2 MiB, or
+    /// 8 MiB on a GPU. The largest of these blocks keep the edges within 192 MiB up to windows of about 160,000 x 160,000
+    /// cells, or 227,000 x 227,000.
+    pub fn of(room: &BlockRoom, gaps: Gaps) -> Cuts {
         Cuts {
             whole: 4 * BLOCK_ROWS,
             side: room.side,
@@ -42,6 +48,7 @@ impl Cuts {
             alone: 48 << 20,
             edges: 192 << 20,
             ahead: room.ahead,
+            gaps,
         }
     }
 
@@ -50,7 +57,7 @@ impl Cuts {
     fn side(&self, block: &Block) -> Option<u32> {
         let (rows, cols) = (block.rows.len() as u64, block.cols.len() as u64);
         let (least, longest) = (u64::from(self.side), longest(block));
-        let fitting = |bytes: u64| edge_bytes(rows, cols, 1).div_ceil(bytes).next_multiple_of(least);
+        let fitting = |bytes: u64| self.edge_bytes(rows, cols, 1).div_ceil(bytes).next_multiple_of(least);
         let [whole, largest] = [self.whole, self.largest].map(u64::from);
         let wanted = fitting(self.beside).min(whole).max(fitting(self.alone)).min(largest);
         let wanted = wanted.max(fitting(self.edges));
@@ -65,25 +72,31 @@ impl Cuts {
 
     /// Blocks to fill at once for a path whose next cell is the last cell of the first block: the blocks that a
     /// diagonal path would cross. They take at most `most` bytes, but there is at least one.
-    fn ahead(checkpoints: &Checkpoints, path: &Traceback, most: u64) -> Vec<(Block, Edges)> {
+    fn ahead(self, checkpoints: &Checkpoints, path: &Traceback, most: u64) -> Vec<(Block, Edges)> {
         let mut bytes = 0;
         let fits = |part: &Block| {
             let first = bytes == 0;
-            bytes += part.direction_bytes();
+            bytes += part.direction_bytes(self.cell_bits());
             first || bytes <= most
         };
         let parts = checkpoints.parts_before(path.stand.rows, path.stand.cols).take_while(fits);
         parts.map(|part| (part.clone(), checkpoints.entering(&part))).collect()
     }
+
+    /// Bits of the directions of a cell.
+    fn cell_bits(&self) -> u32 {
+        cell_bits(self.gaps.count())
+    }
+
+    /// Bytes of the edges between blocks of this side.
+    fn edge_bytes(&self, rows: u64, cols: u64, side: u32) -> u64 {
+        let value = Edge::value_bytes(self.gaps.count());
+        rows.saturating_mul(2 * value * cols) / u64::from(side)
+    }
 }
 
 fn longest(block: &Block) -> u64 {
     block.rows.len().max(block.cols.len()) as u64
-}
-
-/// Bytes of the edges between blocks of this side.
-fn edge_bytes(rows: u64, cols: u64, side: u32) -> u64 {
-    rows.saturating_mul(16 * cols) / u64::from(side)
 }
 
 /// The paths of windows. A first sweep keeps only the edges between blocks. Then the blocks that the path crosses are
@@ -101,7 +114,7 @@ pub fn paths_in_blocks(
     while let Some(first) = rest.first() {
         let side = cuts.side_of(first);
         let bytes_of = |window: &Window| {
-            edge_bytes(window.query_end.into(), window.cols().into(), side.unwrap_or(cuts.side))
+            cuts.edge_bytes(window.query_end.into(), window.cols().into(), side.unwrap_or(cuts.side))
         };
         let mut bytes = 0;
         let fits = |next: &&Window| {
@@ -147,10 +160,15 @@ fn trace_side_by_side(
         let ahead = |(path, checkpoints): (&Traceback, &Checkpoints)| {
             let first = blocks.len();
             // If the blocks do not all fit, some paths wait for the next turn.
-            if !path.is_done() && (first == 0 || bytes + checkpoints.block_bytes() <= cuts.ahead) {
+            if !path.is_done()
+                && (first == 0 || bytes + checkpoints.block_bytes(cuts.cell_bits()) <= cuts.ahead)
+            {
                 let most = (cuts.ahead / under_way).min(cuts.ahead.saturating_sub(bytes));
-                blocks.extend(Cuts::ahead(checkpoints, path, most));
-                bytes += blocks[first..].iter().map(|(block, _)| block.direction_bytes()).sum::<u64>();
+                blocks.extend(cuts.ahead(checkpoints, path, most));
+                bytes += blocks[first..]
+                    .iter()
+                    .map(|(block, _)| block.direction_bytes(cuts.cell_bits()))
+                    .sum::<u64>();
             }
             first..blocks.len()
         };
@@ -173,7 +191,7 @@ fn trace_through(
     };
     let checkpoints = engine.block_checkpoints(batch, block, edges, side)?;
     while !path.is_done() && path.stand.rows > block.rows.start && path.stand.cols > block.cols.start {
-        let parts = Cuts::ahead(&checkpoints, path, cuts.ahead);
+        let parts = cuts.ahead(&checkpoints, path, cuts.ahead);
         match &parts[..] {
             [(part, edges), ..] if longest(part) > u64::from(cuts.largest) => {
                 trace_through(engine, batch, cuts, (part, edges), path)?;
@@ -261,7 +279,8 @@ mod tests {
                 Window { query: 0, target: 0, start: 7, query_end: rows, target_end: cols + 7, band };
             cuts.side(&Block::whole(&window))
         };
-        let default = Cuts::of(&BlockRoom::default());
+        let gaps = Scoring::dna(1, 4, 6, 1).gaps();
+        let default = Cuts::of(&BlockRoom::default(), gaps);
         assert_eq!(side(default, 2048, 2048), None, "its directions fit");
         assert_eq!(side(default, 2048, 2049), Some(512));
         // 16 * 30,000^2 / 2^25 = 429, 16 * 40,000^2 / 2^25 = 763, and 100,000 would need 4769.
@@ -282,8 +301,16 @@ mod tests {
         assert_eq!(side(larger, 100_000, 100_000), Some(4096));
         assert_eq!(side(larger, 227_000, 227_000), Some(4096));
         assert_eq!(side(larger, 228_000, 228_000), Some(5120));
-        let cuts =
-            Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 30, alone: 1 << 30, edges: 1, ahead: 1 };
+        let cuts = Cuts {
+            whole: 512,
+            side: 512,
+            largest: 512,
+            beside: 1 << 30,
+            alone: 1 << 30,
+            edges: 1,
+            ahead: 1,
+            gaps,
+        };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }
@@ -319,7 +346,9 @@ mod tests {
             batch: &Batch,
             blocks: &[(Block, Edges)],
         ) -> Result<Directions, EngineError> {
-            self.0.push((blocks.len(), blocks.iter().map(|(block, _)| block.direction_bytes()).sum()));
+            let bytes =
+                |(block, _): &(Block, Edges)| block.direction_bytes(cell_bits(batch.scoring.gaps().count()));
+            self.0.push((blocks.len(), blocks.iter().map(bytes).sum()));
             Plain::new().fill_blocks(batch, blocks)
         }
     }
@@ -347,6 +376,7 @@ mod tests {
                 alone: 1 << 30,
                 edges: 1 << 30,
                 ahead,
+                gaps: batch.scoring.gaps(),
             };
             let found = paths_in_blocks(&mut engine, &batch, &windows, cuts).unwrap();
             assert!((0..6).all(|place| found.runs(place).unwrap().eq([(1300, Op::Match)])));

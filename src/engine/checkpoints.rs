@@ -2,36 +2,39 @@
 //! (the grid cache of FastLSA, Driga et al. 2006).
 
 use crate::engine::plain::floor;
-use crate::engine::{Block, Edges, Primitives};
+use crate::engine::{Block, Carry, Edge, Edges, Primitives};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
 /// The edges that enter the parts of `side` x `side` cells of a block. A part outside the window's band leaves the
 /// minimum values, because no path passes through it (docs/algorithm.md, section 7).
 ///
-/// They take 8 bytes per column for each row of parts and 8 bytes per row for each column of parts, except the first
-/// row and the first column: about `16 * rows * cols / side` bytes.
+/// Under affine gaps they take 8 bytes per column for each row of parts and 8 bytes per row for each column of parts,
+/// except the first row and the first column: about `16 * rows * cols / side` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoints {
     block: Block,
     side: u32,
     /// H of the cell diagonally above the block's first cell.
     corner: i32,
-    /// `horizontal[r]`: `[H, F]` over all columns of the row above the r-th row of parts; for r = 0, the values that
+    /// `horizontal[r]`: H and F over all columns of the row above the r-th row of parts; for r = 0, the values that
     /// enter the block.
-    pub horizontal: Vec<Vec<[i32; 2]>>,
-    /// `vertical[c]`: `[H, E]` over all rows of the column before the c-th column of parts; for c = 0, the values that
+    pub horizontal: Vec<Edge>,
+    /// `vertical[c]`: H and E over all rows of the column before the c-th column of parts; for c = 0, the values that
     /// enter the block.
-    pub vertical: Vec<Vec<[i32; 2]>>,
+    pub vertical: Vec<Edge>,
 }
 
 impl Checkpoints {
     /// The checkpoints of a block that `edges` enter. Between its parts they hold the minimum values ([`floor`]).
-    pub fn new(block: &Block, edges: &Edges, side: u32, floor: i32) -> Checkpoints {
-        let lines = |first: &Vec<[i32; 2]>, len: usize, count: usize| {
-            let least = (1..count.div_ceil(side as usize)).map(|_| vec![[floor; 2]; len]);
+    pub fn new(block: &Block, edges: &Edges, side: u32, scoring: &Scoring) -> Checkpoints {
+        let (floor, pieces) = (floor(scoring), scoring.gaps().count());
+        let lines = |first: &Edge, len: usize, count: usize| {
+            let least = (1..count.div_ceil(side as usize))
+                .map(|_| Edge::filled(Carry { h: floor, gap: floor }, len, pieces));
             std::iter::once(first.clone()).chain(least).collect()
         };
         let (rows, cols) = (block.rows.len(), block.cols.len());
@@ -72,9 +75,9 @@ impl Checkpoints {
         }
     }
 
-    /// Maximum number of bytes of the directions of a part.
-    pub fn block_bytes(&self) -> u64 {
-        self.parts(0..1, 0..1).direction_bytes()
+    /// Maximum number of bytes of the directions of a part, of `cell_bits` bits per cell.
+    pub fn block_bytes(&self, cell_bits: u32) -> u64 {
+        self.parts(0..1, 0..1).direction_bytes(cell_bits)
     }
 
     /// Anti-diagonals of parts.
@@ -131,11 +134,8 @@ impl Checkpoints {
         let (row, col) = self.place(part.rows.start, part.cols.start);
         let above = &self.horizontal[row / self.side as usize];
         let before = &self.vertical[col / self.side as usize];
-        let cut = |line: &[[i32; 2]], first: usize, len: usize| match line.is_empty() {
-            true => Vec::new(),
-            false => line[first..first + len].to_vec(),
-        };
-        let h = |line: &[[i32; 2]], place: usize| line.get(place - 1).map_or(0, |value| value[0]);
+        let cut = |line: &Edge, first: usize, len: usize| line.cut(first..first + len);
+        let h = |line: &Edge, place: usize| line.h(place - 1).unwrap_or(0);
         Edges {
             corner: match (row, col) {
                 (0, 0) => self.corner,
@@ -149,14 +149,14 @@ impl Checkpoints {
 
     /// Stores the lower edge of a block, from column `col` of the window on, in the row before `row`. Does nothing if
     /// no line passes there.
-    pub fn leave_below(&mut self, row: u32, col: u32, values: &[[i32; 2]]) {
+    pub fn leave_below(&mut self, row: u32, col: u32, values: &Edge) {
         let (row, col) = self.place(row, col);
         leave(&mut self.horizontal, row, self.side, col, values);
     }
 
     /// Stores the right edge of a block, from row `row` of the window on, in the column before `col`. Does nothing if
     /// no line passes there.
-    pub fn leave_right(&mut self, row: u32, col: u32, values: &[[i32; 2]]) {
+    pub fn leave_right(&mut self, row: u32, col: u32, values: &Edge) {
         let (row, col) = self.place(row, col);
         leave(&mut self.vertical, col, self.side, row, values);
     }
@@ -167,11 +167,11 @@ impl Checkpoints {
     }
 }
 
-fn leave(lines: &mut [Vec<[i32; 2]>], line: usize, side: u32, first: usize, values: &[[i32; 2]]) {
+fn leave(lines: &mut [Edge], line: usize, side: u32, first: usize, values: &Edge) {
     if line.is_multiple_of(side as usize)
         && let Some(line) = lines.get_mut(line / side as usize)
     {
-        line[first..first + values.len()].copy_from_slice(values);
+        line.put(first, values);
     }
 }
 
@@ -183,7 +183,7 @@ pub fn block_by_block<P: Primitives + ?Sized>(
     edges: &Edges,
     side: u32,
 ) -> Result<Checkpoints, EngineError> {
-    let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
+    let mut checkpoints = Checkpoints::new(block, edges, side, &batch.scoring);
     for part in (0..checkpoints.waves()).flat_map(|wave| checkpoints.wave(wave)).collect::<Vec<_>>() {
         if !checkpoints.is_last(&part) {
             let left = engine.sweep(batch, &part, &checkpoints.entering(&part))?;

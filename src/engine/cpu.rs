@@ -13,7 +13,7 @@ mod striped;
 mod sweeps;
 mod trace;
 
-use crate::engine::directions::{CELL_BITS, Layout};
+use crate::engine::directions::{Layout, cell_bits};
 use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
 use crate::engine::{Asked, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
@@ -165,7 +165,7 @@ impl Primitives for Cpu {
             .iter()
             .map(|window| {
                 let first = layout.tiles.len();
-                layout.push_window(strip::tiles(window.query_end, lanes, |rows| {
+                layout.push_window(strip::tiles(window.query_end, lanes, &batch.scoring, |rows| {
                     window.band_cols(i64::from(rows.start)..i64::from(rows.end))
                 }));
                 first..layout.tiles.len()
@@ -201,7 +201,8 @@ impl Primitives for Cpu {
         let shape = |place: &u32| shapes[*place as usize];
         let most = match batch.scoring.substitution {
             Substitution::Equal { .. } if mode == AlignmentMode::Global => {
-                let cell = (self.set.lanes(Width::W8.bytes()) as u64 * u64::from(CELL_BITS)).div_ceil(16);
+                let bits = u64::from(cell_bits(batch.scoring.gaps().count()));
+                let cell = (self.set.lanes(Width::W8.bytes()) as u64 * bits).div_ceil(16);
                 let of_thread = GLOBAL_BYTES / rayon::current_num_threads() as u64 / cell;
                 of_thread.clamp(BAND_CELLS, GLOBAL_CELLS)
             }
@@ -290,7 +291,9 @@ impl Primitives for Cpu {
             let (query, target) = block.codes(batch);
             let rectangle = Rectangle { query, target, scoring: &batch.scoring };
             let mut layout = Layout::default();
-            layout.push_window(strip::tiles(to_u32(query.len()), lanes, |_| 0..to_u32(target.len())));
+            layout.push_window(strip::tiles(to_u32(query.len()), lanes, &batch.scoring, |_| {
+                0..to_u32(target.len())
+            }));
             let mut words = vec![0; to_usize(layout.words)];
             self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
             Directions::new(layout, Box::new(words))

@@ -1,9 +1,11 @@
-//! Direction matrices: 4 bits per cell, 8 cells per word, and the layout of the cells.
+//! Direction matrices: 4 bits per cell, 8 cells per word, and the layout of the cells. Under gap costs of two pieces a
+//! cell has 8 bits.
 //!
 //! The bits of a cell (i, j): 2 bits name the source of H(i,j) ([`Source`]), one bit says whether E(i,j+1) extends
-//! E(i,j) instead of opening at H(i,j), and one bit says the same of F(i+1,j) and F(i,j). At equal scores a gap opens
-//! rather than extends, so that it closes as early as possible on the way back. The last two bits are arbitrary if that
-//! E or F is 0 or less, because no path contains such a gap.
+//! E(i,j) instead of opening at H(i,j), and one bit says the same of F(i+1,j) and F(i,j). Under two pieces, one more bit
+//! says whether the source is a gap of the second piece, and two bits say whether E and F of that piece extend. At equal
+//! scores a gap opens rather than extends, so that it closes as early as possible on the way back. The bits of E or F are
+//! arbitrary if that E or F is 0 or less, because no path contains such a gap.
 //!
 //! All constants of this encoding are defined in this file.
 
@@ -33,12 +35,37 @@ pub const SOURCE_MASK: u8 = (1 << SOURCE_BITS) - 1;
 pub const EXTEND_DELETION: u8 = 1 << SOURCE_BITS;
 /// Set if F of the next row extends a gap.
 pub const EXTEND_INSERTION: u8 = 2 << SOURCE_BITS;
-/// Bits per cell.
-pub const CELL_BITS: u32 = 4;
-/// All bits of a cell.
+/// Set if the source is a gap of the second piece.
+pub const SECOND_PIECE: u8 = 4 << SOURCE_BITS;
+/// Set if E of the next column extends a gap of the second piece.
+pub const EXTEND_SECOND_DELETION: u8 = 8 << SOURCE_BITS;
+/// Set if F of the next row extends a gap of the second piece.
+pub const EXTEND_SECOND_INSERTION: u8 = 16 << SOURCE_BITS;
+/// Bits per cell under gap costs of one piece.
+pub const CELL_BITS: u32 = cell_bits(1);
+/// All bits of such a cell.
+#[cfg(feature = "gpu")]
 pub const CELL_MASK: u8 = (1 << CELL_BITS) - 1;
-/// Cells per word.
+/// Such cells per word.
 pub const CELLS_PER_WORD: u32 = u32::BITS / CELL_BITS;
+
+/// Bits per cell under gap costs of this number of pieces: a power of two, so that no cell is in two words.
+pub const fn cell_bits(pieces: usize) -> u32 {
+    if pieces == 1 { 4 } else { 8 }
+}
+
+/// Bits that say whether E and F of a piece extend a gap.
+pub const fn extend_bits(piece: usize) -> [u8; 2] {
+    match piece {
+        0 => [EXTEND_DELETION, EXTEND_INSERTION],
+        _ => [EXTEND_SECOND_DELETION, EXTEND_SECOND_INSERTION],
+    }
+}
+
+/// Bits of a source that is a gap of a piece.
+pub const fn gap_bits(source: Source, piece: usize) -> u8 {
+    source as u8 | if piece == 0 { 0 } else { SECOND_PIECE }
+}
 
 impl Source {
     /// The source that the lowest bits encode.
@@ -53,14 +80,32 @@ impl Source {
     }
 }
 
-/// The step that a path takes at a cell on its way back, where `last` is the step that led to the cell. In a gap, the
-/// path continues the gap as long as the gap was extended.
-#[inline(always)]
-pub fn next_source(last: Source, bits: u8) -> Source {
-    match last {
-        Source::Deletion if bits & EXTEND_DELETION != 0 => last,
-        Source::Insertion if bits & EXTEND_INSERTION != 0 => last,
-        _ => Source::of(bits),
+/// A step of a path on its way back, and the piece of the gap costs that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layer {
+    pub source: Source,
+    /// Whether the step is in a gap of the second piece.
+    pub is_second: bool,
+}
+
+impl From<Source> for Layer {
+    /// A step outside gaps, or in a gap of the first piece.
+    fn from(source: Source) -> Layer {
+        Layer { source, is_second: false }
+    }
+}
+
+impl Layer {
+    /// The step that a path takes at a cell on its way back, where `self` is the step that led to the cell. In a gap, the
+    /// path continues the gap as long as the gap was extended.
+    #[inline(always)]
+    pub fn next(self, bits: u8) -> Layer {
+        let [deletion, insertion] = extend_bits(usize::from(self.is_second));
+        match self.source {
+            Source::Deletion if bits & deletion != 0 => self,
+            Source::Insertion if bits & insertion != 0 => self,
+            _ => Layer { source: Source::of(bits), is_second: bits & SECOND_PIECE != 0 },
+        }
     }
 }
 
@@ -71,7 +116,7 @@ pub fn next_source(last: Source, bits: u8) -> Source {
 /// words of 8 rows each. If every step is kept, the words of a step are contiguous, `(step * lanes + lane) * words +
 /// row / 8`, because lanes write them together. Otherwise the words of a lane are contiguous, `(lane * stored + step) *
 /// words + row / 8`, because a lane writes them one after another. If a lane holds a single row, a word has 8 of its
-/// steps instead: `step / 8 * lanes + lane`.
+/// steps instead: `step / 8 * lanes + lane`. Cells of 8 bits are 4 to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Window row of the tile's first row; negative if rows above the window pad the tile.
@@ -86,6 +131,8 @@ pub struct Tile {
     pub band_first: i32,
     /// Number of kept steps of each lane.
     pub stored: u32,
+    /// Bits per cell.
+    pub cell_bits: u32,
     /// Index of its first word in the part that holds its window.
     pub offset: u64,
 }
@@ -111,22 +158,25 @@ impl Tile {
             skew,
             band_first: to_i32(first.clamp(-(1 << 30), 1 << 30)),
             stored: width.min(steps),
+            cell_bits: CELL_BITS,
             offset: 0,
         }
     }
 
-    /// A tile that keeps every cell of `rows` x `cols`.
-    pub fn whole(rows: u32, cols: u32) -> Tile {
-        let lanes = rows.div_ceil(CELLS_PER_WORD).max(1);
+    /// A tile that keeps every cell of `rows` x `cols`, with `cell_bits` bits each.
+    pub fn whole(rows: u32, cols: u32, cell_bits: u32) -> Tile {
+        let rows_per_lane = u32::BITS / cell_bits;
+        let lanes = rows.div_ceil(rows_per_lane).max(1);
         Tile {
             row: 0,
             col: 0,
             cols,
             lanes,
-            rows_per_lane: CELLS_PER_WORD,
+            rows_per_lane,
             skew: 0,
             band_first: -(1 << 30),
             stored: cols,
+            cell_bits,
             offset: 0,
         }
     }
@@ -144,13 +194,19 @@ impl Tile {
             skew: 1,
             band_first: -(1 << 30),
             stored,
+            cell_bits: CELL_BITS,
             offset: 0,
         }
     }
 
-    /// A tile of `lanes` rows, a skewed lane each, that keeps every step.
-    pub fn strip(row: i32, cols: Range<u32>, lanes: u32) -> Tile {
-        Tile::skewed(row, &cols, lanes, 1)
+    /// A tile of `lanes` rows, a skewed lane each, that keeps every step, with `cell_bits` bits per cell.
+    pub fn strip(row: i32, cols: Range<u32>, lanes: u32, cell_bits: u32) -> Tile {
+        Tile { cell_bits, ..Tile::skewed(row, &cols, lanes, 1) }
+    }
+
+    /// Cells of a word.
+    fn cells_per_word(&self) -> u32 {
+        u32::BITS / self.cell_bits
     }
 
     /// Rows that the tile's lanes hold.
@@ -165,12 +221,13 @@ impl Tile {
 
     /// Words of one lane and step.
     pub fn words_per_step(&self) -> u32 {
-        self.rows_per_lane.div_ceil(CELLS_PER_WORD)
+        self.rows_per_lane.div_ceil(self.cells_per_word())
     }
 
     /// Words of the whole tile.
     pub fn words(&self) -> u64 {
-        let stored = if self.packs_steps() { self.stored.div_ceil(CELLS_PER_WORD) } else { self.stored };
+        let stored =
+            if self.packs_steps() { self.stored.div_ceil(self.cells_per_word()) } else { self.stored };
         u64::from(stored) * u64::from(self.lanes) * u64::from(self.words_per_step())
     }
 
@@ -189,19 +246,20 @@ impl Tile {
     /// cell is not kept.
     pub fn place(&self, row: u32, col: u32) -> Option<(u64, u32)> {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
+        let cells = self.cells_per_word();
         let step =
             (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
         if self.packs_steps() {
-            let word = u64::from(step / CELLS_PER_WORD) * u64::from(self.lanes) + u64::from(lane);
-            return Some((word, CELL_BITS * (step % CELLS_PER_WORD)));
+            let word = u64::from(step / cells) * u64::from(self.lanes) + u64::from(lane);
+            return Some((word, self.cell_bits * (step % cells)));
         }
         let (lane_stride, step_stride) = match self.stored == self.steps() {
             true => (1, self.lanes),
             false => (self.stored, 1),
         };
         let group = u64::from(lane) * u64::from(lane_stride) + u64::from(step) * u64::from(step_stride);
-        let word = group * u64::from(self.words_per_step()) + u64::from(k / CELLS_PER_WORD);
-        Some((word, CELL_BITS * (k % CELLS_PER_WORD)))
+        let word = group * u64::from(self.words_per_step()) + u64::from(k / cells);
+        Some((word, self.cell_bits * (k % cells)))
     }
 
     /// Sets the bits of the cell at window row `row` and column `col`, if the cell is kept.
@@ -292,7 +350,7 @@ pub struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// The four bits of the cell at window row `row` and window column `col`, or `None` if the cell is not kept.
+    /// The bits of the cell at window row `row` and window column `col`, or `None` if the cell is not kept.
     pub fn get(&mut self, row: u32, col: u32) -> Option<u8> {
         if !self.tiles.get(self.last)?.holds(row, col) {
             // The path usually continues in the tile above.
@@ -303,7 +361,7 @@ impl Cells<'_> {
         let tile = &self.tiles[self.last];
         let (word, shift) = tile.place(to_u32(i64::from(row) - i64::from(tile.row)), col - tile.col)?;
         let bits = self.words.get(to_usize(tile.offset + word))?;
-        Some(low_u8(bits >> shift) & CELL_MASK)
+        Some(low_u8(bits >> shift) & low_u8((1 << tile.cell_bits) - 1))
     }
 }
 
@@ -317,14 +375,17 @@ mod tests {
     #[test]
     fn places_are_distinct_and_cover_the_band() {
         for (lanes, rows_per_lane, skew) in [(1, 8, 0), (4, 8, 0), (8, 5, 1), (4, 16, 1)] {
-            for (deletions, insertions) in [(0, 0), (3, 1), (0, 9), (200, 200)] {
+            for (deletions, insertions, cell_bits) in
+                [(0, 0, 4), (3, 1, 4), (3, 1, 8), (0, 9, 8), (200, 200, 4), (200, 200, 8)]
+            {
                 let rows = lanes * rows_per_lane;
                 for (query_end, cols) in [(rows, rows + 3), (rows - 2, 7), (rows, 1), (1, rows)] {
                     let band = Band { deletions, insertions };
                     let window =
                         Window { query: 0, target: 0, start: 5, query_end, target_end: 5 + cols, band };
                     let row = query_end as i32 - rows as i32;
-                    let tile = Tile::new(&window, row, 0..cols, (lanes, rows_per_lane, skew));
+                    let shape = (lanes, rows_per_lane, skew);
+                    let tile = Tile { cell_bits, ..Tile::new(&window, row, 0..cols, shape) };
                     let mut seen = HashSet::new();
                     for i in 0..query_end {
                         for j in 0..cols {

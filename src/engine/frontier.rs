@@ -1,36 +1,37 @@
 //! The edges between the swept part of a matrix and the rest: the only state that scoring a long pair keeps.
 
-use crate::engine::plain::IMPOSSIBLE;
-use crate::engine::{Block, Edges};
+use crate::engine::{Block, Carry, Edge, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::casts::to_u32;
+use crate::terms::scoring::Gaps;
 use std::ops::Range;
 
 /// A block cut into parts of `side` x `side` cells, swept by anti-diagonals of parts. It keeps only the edges that the
-/// next anti-diagonal needs: 8 bytes per row, 8 bytes per column and 4 bytes per row of parts.
+/// next anti-diagonal needs: 8 bytes per row, 8 bytes per column and 4 bytes per row of parts under affine gaps.
 #[derive(Debug)]
 pub struct Frontier {
     block: Block,
     side: u32,
-    /// `[H, F]` of the row above the next part of each column.
-    horizontal: Vec<[i32; 2]>,
-    /// `[H, E]` of the column before the next part of each row.
-    vertical: Vec<[i32; 2]>,
+    /// H and F of the row above the next part of each column.
+    horizontal: Edge,
+    /// H and E of the column before the next part of each row.
+    vertical: Edge,
     /// For each row of parts, H of the cell diagonally above the next part's first cell.
     corners: Vec<i32>,
 }
 
 impl Frontier {
     /// The frontier of a block that `edges` enter, before any part is swept.
-    pub fn new(block: &Block, edges: Edges, side: u32) -> Frontier {
+    pub fn new(block: &Block, edges: Edges, side: u32, gaps: Gaps) -> Frontier {
         let down = block.rows.len().div_ceil(side as usize);
-        let border = |values: Vec<[i32; 2]>, len: usize| match values.is_empty() {
-            true => vec![[0, IMPOSSIBLE]; len],
+        let border = |values: Edge, len: usize| match values.is_empty() {
+            true => Edge::filled(Carry::BORDER, len, gaps.count()),
             false => values,
         };
         let vertical = border(edges.vertical, block.rows.len());
-        let above =
-            |part: usize| (part * side as usize).checked_sub(1).map_or(edges.corner, |row| vertical[row][0]);
+        let above = |part: usize| {
+            (part * side as usize).checked_sub(1).and_then(|row| vertical.h(row)).unwrap_or(edges.corner)
+        };
         Frontier {
             block: block.clone(),
             side,
@@ -74,8 +75,8 @@ impl Frontier {
         let row = rows.start / self.side as usize;
         Edges {
             corner: self.corners[row],
-            horizontal: self.horizontal[cols].to_vec(),
-            vertical: self.vertical[rows].to_vec(),
+            horizontal: self.horizontal.cut(cols),
+            vertical: self.vertical.cut(rows),
         }
     }
 
@@ -83,12 +84,13 @@ impl Frontier {
     pub fn leave(&mut self, part: &Block, edges: &Edges) {
         let (rows, cols) = self.places(part);
         // The corner of the next part to the right is the cell above this part's last column.
-        self.corners[rows.start / self.side as usize] = self.horizontal[cols.end - 1][0];
+        let corner = &mut self.corners[rows.start / self.side as usize];
+        *corner = self.horizontal.h(cols.end - 1).unwrap_or(*corner);
         // No part needs the lower edge of the last row of parts, which may have none.
         if edges.horizontal.len() == cols.len() {
-            self.horizontal[cols].copy_from_slice(&edges.horizontal);
+            self.horizontal.put(cols.start, &edges.horizontal);
         }
-        self.vertical[rows].copy_from_slice(&edges.vertical);
+        self.vertical.put(rows.start, &edges.vertical);
     }
 
     /// Rows and columns of a part, counted from the block's first.

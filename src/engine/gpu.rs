@@ -423,6 +423,11 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
     items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
+/// Whether the host does all work under a scoring, because no kernel has the second piece of its gap costs.
+fn is_for_host(scoring: &Scoring) -> bool {
+    scoring.second_gap.is_some()
+}
+
 /// How kernels look up a batch's substitution scores.
 fn scores_of(batch: &Batch) -> Scores {
     Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
@@ -452,6 +457,9 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        if is_for_host(&batch.scoring) {
+            return self.host.score(batch, pairs);
+        }
         // If the batch is a database with kernels of its own, kernels for pairs might have to be compiled just for
         // these pairs.
         let is_database = batch.targets.len() >= DATABASE;
@@ -478,6 +486,12 @@ impl Engine for Gpu {
         batch: &Batch,
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        if batch.scoring.second_gap.is_some() {
+            return self.host.score_database(batch, asked);
+        }
+        if is_for_host(&batch.scoring) {
+            return self.host.score_database(batch, asked);
+        }
         if DatabaseTiles::new(scores_of(batch), self.limits().subgroup).is_none() {
             return by_pairs(self, batch, asked);
         }
@@ -489,10 +503,13 @@ impl Engine for Gpu {
     }
 
     fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
-        self.card.holds(targets, Scores::of(scoring, 1).letters())
+        is_for_host(scoring) || self.card.holds(targets, Scores::of(scoring, 1).letters())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        if is_for_host(&batch.scoring) {
+            return self.host.paths(batch, windows);
+        }
         if !batch.scoring.mode.is_local() {
             return self.anchored_paths(batch, windows);
         }
@@ -513,6 +530,9 @@ impl Engine for Gpu {
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        if is_for_host(&batch.scoring) {
+            return Ok(Paths::none(windows.len()));
+        }
         self.device_paths(batch, windows)
     }
 }

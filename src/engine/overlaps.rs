@@ -3,21 +3,21 @@
 //! Both ends of an overlap are free, so gaps alone form a path from border to border, which is no overlap. Their score
 //! is negative by at least a gap of one residue. An end that scores more therefore aligns some residues. Only the other
 //! ends are examined again here, in two layers: one of all paths, and one of the paths that have already aligned
-//! residues. This takes a byte per cell, and is needed only if two short sequences have hardly any residues in common.
+//! residues. This takes two bytes per cell, and is needed only if two short sequences have hardly any residues in common.
 
-use crate::engine::directions::next_source;
+use crate::engine::carry::Carried;
+use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::push_steps;
 use crate::engine::plain::{IMPOSSIBLE, decide};
 use crate::engine::{Edges, Paths, Source, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair};
-use crate::terms::casts::to_u32;
+use crate::terms::casts::{low_u8, to_u32};
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
 
 /// Bits of a cell's directions in each layer.
-const LAYER_BITS: u32 = 4;
-const LAYER_MASK: u8 = (1 << LAYER_BITS) - 1;
+const LAYER_BITS: u32 = cell_bits(2);
 
 /// Whether gaps alone may score as much as the best end of a pair.
 pub fn may_be_empty(scoring: &Scoring, best: &Hit) -> bool {
@@ -76,11 +76,11 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
         directions[i * target.len() + j] = bits;
     });
     let (mut rows, mut cols) = (query.len(), target.len());
-    let (mut shift, mut last, mut runs) = (LAYER_BITS, Source::Diagonal, Vec::new());
+    let (mut shift, mut last, mut runs) = (LAYER_BITS, Layer::from(Source::Diagonal), Vec::new());
     while rows > 0 && cols > 0 {
-        let bits = directions[(rows - 1) * target.len() + cols - 1] >> shift & LAYER_MASK;
-        last = next_source(last, bits);
-        match last {
+        let bits = u32::from(directions[(rows - 1) * target.len() + cols - 1]) >> shift;
+        last = last.next(low_u8(bits));
+        match last.source {
             Source::Stop => break,
             Source::Diagonal => {
                 // Before the first aligned residues, all paths are allowed.
@@ -89,7 +89,7 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
             Source::Deletion => cols -= 1,
             Source::Insertion => rows -= 1,
         }
-        push_steps(&mut runs, 1, last);
+        push_steps(&mut runs, 1, last.source);
     }
     runs
 }
@@ -101,23 +101,38 @@ fn two_layers(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    mut cell: impl FnMut(usize, usize, i32, u8),
+    cell: impl FnMut(usize, usize, i32, u16),
 ) {
-    let costs = [scoring.gap_open + scoring.gap_extend, scoring.gap_extend];
-    // [H(i-1,j), F(i,j)] of all paths, and of the paths with aligned residues.
-    let mut above: Vec<_> = edges.horizontal.iter().map(|&all| (all, [IMPOSSIBLE; 2])).collect();
+    match scoring.second_gap {
+        None => two_layers_of::<1>(query, target, scoring, edges, cell),
+        Some(_) => two_layers_of::<2>(query, target, scoring, edges, cell),
+    }
+}
+
+/// [`two_layers`] under gap costs of `PIECES` pieces.
+fn two_layers_of<const PIECES: usize>(
+    query: &[u8],
+    target: &[u8],
+    scoring: &Scoring,
+    edges: &Edges,
+    mut cell: impl FnMut(usize, usize, i32, u16),
+) {
+    let pieces = scoring.gaps().array::<PIECES>();
+    let none = [IMPOSSIBLE; PIECES];
+    // H(i-1,j) and F(i,j) of all paths, and F(i,j) of the paths with aligned residues.
+    let above = edges.horizontal.values::<PIECES>(target.len());
+    let mut above: Vec<_> = above.into_iter().map(|all| (all, none)).collect();
     let mut corner = edges.corner;
-    for (i, (&q, &[left, mut all_e])) in query.iter().zip(&edges.vertical).enumerate() {
-        let mut met_e = IMPOSSIBLE;
-        let mut diagonal = std::mem::replace(&mut corner, left);
-        for (j, &t) in target.iter().enumerate() {
-            let ([all_h, all_f], [_, met_f]) = above[j];
+    for (i, (&q, left)) in query.iter().zip(edges.vertical.values::<PIECES>(query.len())).enumerate() {
+        let (mut all_e, mut met_e) = (left.gaps, none);
+        let mut diagonal = std::mem::replace(&mut corner, left.h);
+        for (j, (&t, (all_above, met_f))) in target.iter().zip(&mut above).enumerate() {
             let matched = diagonal + scoring.score(q, t);
-            let all = decide(matched, [all_e, all_f], IMPOSSIBLE, costs);
-            let met = decide(matched, [met_e, met_f], IMPOSSIBLE, costs);
-            cell(i, j, met.h, all.bits | met.bits << LAYER_BITS);
-            (all_e, met_e, diagonal) = (all.e, met.e, all_h);
-            above[j] = ([all.h, all.f], [met.h, met.f]);
+            let all = decide(matched, [all_e, all_above.gaps], IMPOSSIBLE, pieces);
+            let met = decide(matched, [met_e, *met_f], IMPOSSIBLE, pieces);
+            cell(i, j, met.h, u16::from(all.bits) | u16::from(met.bits) << LAYER_BITS);
+            (all_e, met_e, diagonal) = (all.e, met.e, all_above.h);
+            (*all_above, *met_f) = (Carried { h: all.h, gaps: all.f }, met.f);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! zero if there is room.
 
 use crate::engine::Source;
-use crate::engine::directions::{SOURCE_BITS, Words};
+use crate::engine::directions::{Layer, SOURCE_BITS, Words};
 use crate::terms::alignment::Op;
 use crate::terms::casts::{low_u8, to_u32};
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub struct Stand {
     pub cols: u32,
     /// The step that led to the cell; the next step may continue that gap. [`Source::Diagonal`] at the window's last
     /// cell, and [`Source::Stop`] if the path is complete.
-    pub layer: Source,
+    pub layer: Layer,
 }
 
 /// Maximum number of steps of a run.

@@ -1,9 +1,11 @@
-//! The specification: Gotoh's recurrence, cell by cell, as on the front page of the crate.
+//! The specification: Gotoh's recurrence, cell by cell, as on the front page of the crate. Under gap costs of two pieces
+//! each piece has its own E and F (Gotoh 1990; Li 2018).
 //!
 //! All other engines are tested against this one. It keeps a single row of the matrix and stores every direction of a
 //! window, without a band.
 
-use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
+use crate::engine::carry::Carried;
+use crate::engine::directions::{cell_bits, extend_bits, gap_bits};
 use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
 use crate::engine::{
@@ -13,7 +15,7 @@ use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{GapPiece, Scoring};
 
 /// The value of an impossible gap: far below any score, and far from overflow.
 pub const IMPOSSIBLE: i32 = -(1 << 30);
@@ -33,31 +35,44 @@ impl Plain {
     }
 }
 
-/// A cell: H(i,j), the gaps E(i,j+1) and F(i+1,j) that leave it, and its direction bits.
-pub struct Decided {
+/// A cell: H(i,j), the gaps E(i,j+1) and F(i+1,j) of each piece that leave it, and its direction bits.
+pub struct Decided<const PIECES: usize> {
     pub h: i32,
-    pub e: i32,
-    pub f: i32,
+    pub e: [i32; PIECES],
+    pub f: [i32; PIECES],
     pub bits: u8,
 }
 
-/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), `e` = E(i,j) and `f` = F(i,j). Ties go to the stop, the
-/// diagonal, the deletion and the insertion, in this order, and a gap opens rather than extends. `first` is the penalty
-/// of a gap's first residue, `extend` that of each further one, and `floor` the minimum of H.
+/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), and E(i,j) and F(i,j) of each of the `pieces` of the gap
+/// costs. Ties go to the stop, the diagonal, the deletion and the insertion, in this order, and among gaps of one kind to
+/// the first piece; a gap opens rather than extends. `floor` is the minimum of H.
 #[inline(always)]
-pub fn decide(matched: i32, [e, f]: [i32; 2], floor: i32, [first, extend]: [i32; 2]) -> Decided {
-    let h = matched.max(e).max(f).max(floor);
-    let source = match h {
-        _ if h == floor => Source::Stop,
-        _ if h == matched => Source::Diagonal,
-        _ if h == e => Source::Deletion,
-        _ => Source::Insertion,
+pub fn decide<const PIECES: usize>(
+    matched: i32,
+    [e, f]: [[i32; PIECES]; 2],
+    floor: i32,
+    pieces: [GapPiece; PIECES],
+) -> Decided<PIECES> {
+    let h = e.into_iter().chain(f).fold(matched.max(floor), i32::max);
+    let source = |gaps: [i32; PIECES], source: Source| {
+        gaps.iter().position(|&gap| gap == h).map(|piece| gap_bits(source, piece))
     };
-    let opened = h - first;
-    let deletion = if e - extend > opened { EXTEND_DELETION } else { 0 };
-    let insertion = if f - extend > opened { EXTEND_INSERTION } else { 0 };
-    let bits = source as u8 | deletion | insertion;
-    Decided { h, e: opened.max(e - extend), f: opened.max(f - extend), bits }
+    let mut bits = match h {
+        _ if h == floor => Source::Stop as u8,
+        _ if h == matched => Source::Diagonal as u8,
+        _ => source(e, Source::Deletion).or(source(f, Source::Insertion)).unwrap_or(Source::Stop as u8),
+    };
+    let (mut leaving_e, mut leaving_f) = (e, f);
+    for (piece, costs) in pieces.into_iter().enumerate() {
+        let opened = h - costs.first();
+        let [deletion, insertion] = extend_bits(piece);
+        for (gap, extends) in [(&mut leaving_e[piece], deletion), (&mut leaving_f[piece], insertion)] {
+            let extended = *gap - costs.extend;
+            bits |= if extended > opened { extends } else { 0 };
+            *gap = opened.max(extended);
+        }
+    }
+    Decided { h, e: leaving_e, f: leaving_f, bits }
 }
 
 /// Runs the recurrence over `query` x `target`, from `edges`, row by row. `cell` receives each cell's row, column, H
@@ -67,40 +82,49 @@ pub fn recurrence(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
+    cell: impl FnMut(usize, usize, i32, u8),
+) -> Edges {
+    match scoring.second_gap {
+        None => recurrence_of::<1>(query, target, scoring, edges, cell),
+        Some(_) => recurrence_of::<2>(query, target, scoring, edges, cell),
+    }
+}
+
+/// [`recurrence`] under gap costs of `PIECES` pieces.
+fn recurrence_of<const PIECES: usize>(
+    query: &[u8],
+    target: &[u8],
+    scoring: &Scoring,
+    edges: &Edges,
     mut cell: impl FnMut(usize, usize, i32, u8),
 ) -> Edges {
-    let extend = scoring.gap_extend;
-    let costs = [scoring.gap_open + extend, extend];
-    let floor = floor(scoring);
-    let mut above = match edges.horizontal.is_empty() {
-        true => vec![[0, IMPOSSIBLE]; target.len()],
-        false => edges.horizontal.clone(),
-    };
-    let mut behind = Vec::with_capacity(query.len());
+    let (floor, pieces) = (floor(scoring), scoring.gaps().array::<PIECES>());
+    let mut above = edges.horizontal.values::<PIECES>(target.len());
+    let mut behind = edges.vertical.values::<PIECES>(query.len());
     let mut corner = edges.corner;
-    for (i, &q) in query.iter().enumerate() {
-        let [mut left, mut e] = edges.vertical.get(i).copied().unwrap_or([0, IMPOSSIBLE]);
+    for (i, (&q, behind)) in query.iter().zip(&mut behind).enumerate() {
+        let Carried { h: mut left, gaps: mut e } = *behind;
         let mut diagonal = corner;
         corner = left;
-        for (j, &t) in target.iter().enumerate() {
-            // Invariant: diagonal = H(i-1,j-1), above[j] = [H(i-1,j), F(i,j)], e = E(i,j).
-            let [up, f] = above[j];
+        for (j, (&t, above)) in target.iter().zip(&mut above).enumerate() {
+            // Invariant: diagonal = H(i-1,j-1), above = H(i-1,j) and F(i,j), e = E(i,j).
             let matched = diagonal + scoring.score(q, t);
-            let decided = decide(matched, [e, f], floor, costs);
+            let decided = decide(matched, [e, above.gaps], floor, pieces);
             cell(i, j, decided.h, decided.bits);
-            e = decided.e;
-            above[j] = [decided.h, decided.f];
-            diagonal = up;
-            left = decided.h;
+            diagonal = above.h;
+            *above = Carried { h: decided.h, gaps: decided.f };
+            (left, e) = (decided.h, decided.e);
         }
-        behind.push([left, e]);
+        *behind = Carried { h: left, gaps: e };
     }
-    Edges { corner: 0, horizontal: above, vertical: behind }
+    let [horizontal, vertical] = [above, behind].map(|values| values.into_iter().collect());
+    Edges { corner: 0, horizontal, vertical }
 }
 
 /// Runs the recurrence over a block and stores every direction.
 fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Directions {
-    let tile = Tile::whole(to_u32(query.len()), to_u32(target.len()));
+    let bits = cell_bits(scoring.gaps().count());
+    let tile = Tile::whole(to_u32(query.len()), to_u32(target.len()), bits);
     let mut words = vec![0; to_usize(tile.words())];
     recurrence(query, target, scoring, edges, |i, j, _, bits| {
         tile.set(&mut words, to_i32(i), to_u32(j), bits);
@@ -170,6 +194,9 @@ impl Primitives for Plain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::alignment::Op;
+    use crate::terms::bounds::Band;
+    use crate::terms::scoring::AlignmentMode;
     use std::sync::Arc;
 
     fn score(query: &[u8], target: &[u8], own: u32) -> Hit {
@@ -197,6 +224,99 @@ mod tests {
         assert_eq!(score(&[0, 0], &[0, 1, 0, 1, 0], 2), hit(1, 1, 3), "the first own column");
     }
 
+    /// The best score of an alignment by its definition: each length of a gap is tried (Waterman, Smith and Beyer 1976).
+    fn defined(query: &[u8], target: &[u8], scoring: &Scoring) -> i64 {
+        const NONE: i64 = i64::MIN / 2;
+        let mode = scoring.mode;
+        let mut best = NONE;
+        // The best scores of alignments that end after these residues: of all, and of those that align residues.
+        let mut ends = vec![vec![[NONE; 2]; target.len() + 1]; query.len() + 1];
+        for i in 0..=query.len() {
+            for j in 0..=target.len() {
+                let mut here = [if mode.may_begin(i, j) { 0 } else { NONE }, NONE];
+                if i > 0 && j > 0 {
+                    let [any, met] = ends[i - 1][j - 1];
+                    here[1] = any.max(met) + i64::from(scoring.score(query[i - 1], target[j - 1]));
+                }
+                for (layer, here) in here.iter_mut().enumerate() {
+                    let insertions = (1..=i).map(|gap| ends[i - gap][j][layer] - scoring.gap_cost(gap));
+                    let deletions = (1..=j).map(|gap| ends[i][j - gap][layer] - scoring.gap_cost(gap));
+                    *here = insertions.chain(deletions).fold(*here, i64::max);
+                }
+                ends[i][j] = here;
+                if i > 0 && j > 0 && mode.may_end(query.len() - i, target.len() - j) {
+                    let [any, met] = here;
+                    best = best.max(if mode == AlignmentMode::Overlap { met } else { any.max(met) });
+                }
+            }
+        }
+        if mode.is_local() { best.max(0) } else { best }
+    }
+
+    #[test]
+    fn two_pieces_keep_to_the_definition() {
+        let mut state = 29u64;
+        let mut below = |bound: i32| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as i32 % bound
+        };
+        let mut gaps_of_second = 0;
+        for round in 0..400 {
+            let (open, extend) = (below(6), 2 + below(5));
+            let scoring = Scoring::dna(1 + below(4), below(8), open, extend);
+            let scoring = scoring.with_second_gap(open + 1 + below(9), 1 + below(extend - 1)).unwrap();
+            let letters = 2 + below(3);
+            let target: Vec<u8> = (0..1 + below(24)).map(|_| below(letters) as u8).collect();
+            let mut query = target.clone();
+            let cut = below(query.len() as i32) as usize;
+            query.drain(cut..(cut + below(9) as usize).min(target.len()));
+            query.extend((0..1 + below(4)).map(|_| below(letters) as u8));
+            let (query, target) = if round % 2 == 0 { (query, target) } else { (target, query) };
+            for (mode, _) in AlignmentMode::ALL {
+                let scoring = scoring.clone().in_mode(mode);
+                let batch = Batch {
+                    queries: Arc::new([&query[..]].into_iter().collect()),
+                    targets: Arc::new([&target[..]].into_iter().collect()),
+                    scoring: Arc::new(scoring.clone()),
+                };
+                let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+                let hit = Plain::new().score(&batch, &[pair]).unwrap()[0];
+                let case = format!("round {round}, {scoring}: {query:?} {target:?}");
+                assert_eq!(i64::from(hit.score), defined(&query, &target, &scoring), "{case}");
+                if hit.query_end == 0 || hit.target_end == 0 {
+                    continue;
+                }
+                // The path from the end, rescored.
+                let window = Window {
+                    query: 0,
+                    target: 0,
+                    start: 0,
+                    query_end: hit.query_end,
+                    target_end: hit.target_end,
+                    band: Band { deletions: 99, insertions: 99 },
+                };
+                let paths = Plain::new().paths(&batch, &[window]).unwrap();
+                let (mut i, mut j, mut score) = (hit.query_end as usize, hit.target_end as usize, 0);
+                for (len, op) in paths.runs(0).into_iter().flatten() {
+                    let len = len as usize;
+                    let [rows, cols] = [usize::from(op != Op::Deletion), usize::from(op != Op::Insertion)];
+                    (i, j) = (i - rows * len, j - cols * len);
+                    score += match op {
+                        Op::Match => scoring.score_all(&query[i..i + len], &target[j..j + len]),
+                        _ => -scoring.gap_cost(len),
+                    };
+                    let is_second = scoring.gap_cost(len) < scoring.gaps().first.cost(len);
+                    gaps_of_second += usize::from(op != Op::Match && is_second);
+                }
+                assert!(mode.may_begin(i, j), "{case}: begins at {i}, {j}");
+                assert_eq!(score, i64::from(hit.score), "{case}");
+            }
+        }
+        assert!(gaps_of_second > 100, "{gaps_of_second} gaps of the second piece");
+    }
+
     #[test]
     fn blocks_join_to_the_whole() {
         let query: Vec<u8> = (0..40u32).map(|k| (k * k % 7 % 4) as u8).collect();
@@ -209,12 +329,12 @@ mod tests {
         };
         let (whole, _) = collect(&query, &target, &Edges::default());
         let (_, upper_left) = collect(&query[..17], &target[..23], &Edges::default());
-        let right = Edges { corner: 0, horizontal: vec![], vertical: upper_left.vertical.clone() };
+        let right = Edges { vertical: upper_left.vertical.clone(), ..Edges::default() };
         let (_, upper_right) = collect(&query[..17], &target[23..], &right);
-        let below = Edges { corner: 0, horizontal: upper_left.horizontal.clone(), vertical: vec![] };
+        let below = Edges { horizontal: upper_left.horizontal.clone(), ..Edges::default() };
         let (_, lower_left) = collect(&query[17..], &target[..23], &below);
         let last = Edges {
-            corner: upper_left.horizontal[22][0],
+            corner: upper_left.horizontal.h(22).expect("23 columns"),
             horizontal: upper_right.horizontal,
             vertical: lower_left.vertical,
         };

@@ -3,6 +3,7 @@
 
 use crate::engine::blockwise::{Cuts, paths_in_blocks};
 use crate::engine::checkpoints::block_by_block;
+use crate::engine::directions::cell_bits;
 use crate::engine::overlaps;
 use crate::engine::traceback::Traceback;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, EdgeRoom, Edges, Engine};
@@ -121,12 +122,14 @@ pub fn filled_paths(
     batch: &Batch,
     windows: &[Window],
 ) -> Result<Paths, EngineError> {
-    let is_long = |&place: &u32| windows[place as usize].direction_bytes() > WINDOW_BYTES;
+    let bits = cell_bits(batch.scoring.gaps().count());
+    let is_long = |&place: &u32| windows[place as usize].direction_bytes(bits) > WINDOW_BYTES;
     let (long, short): (Vec<u32>, Vec<u32>) = (0..to_u32(windows.len())).partition(is_long);
     let some = |places: &[u32]| -> Vec<Window> { places.iter().map(|&at| windows[at as usize]).collect() };
     let mut paths = Paths::none(windows.len());
     let room = engine.block_room();
-    paths.put_all(&long, paths_in_blocks(engine, batch, &some(&long), Cuts::of(&room))?);
+    paths
+        .put_all(&long, paths_in_blocks(engine, batch, &some(&long), Cuts::of(&room, batch.scoring.gaps()))?);
     paths.put_all(&short, paths_in_groups(engine, batch, &some(&short))?);
     Ok(paths)
 }
@@ -138,12 +141,13 @@ pub fn paths_in_groups(
     batch: &Batch,
     windows: &[Window],
 ) -> Result<Paths, EngineError> {
+    let bits = cell_bits(batch.scoring.gaps().count());
     let mut paths = Paths::default();
     let mut rest = windows;
     while !rest.is_empty() {
         let mut total = 0;
         let fits = |window: &&Window| {
-            total += window.direction_bytes();
+            total += window.direction_bytes(bits);
             total <= FILL_BYTES
         };
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));

@@ -1,6 +1,6 @@
 //! The traceback of one path, from its end, by the directions of the cells that it crosses.
 
-use crate::engine::directions::{Cells, Source, next_source};
+use crate::engine::directions::{Cells, Source};
 use crate::engine::paths::push_steps;
 use crate::engine::{Leg, Stand, Window};
 use crate::terms::error::EngineError;
@@ -17,30 +17,30 @@ pub struct Traceback {
 impl Traceback {
     /// Starts at the last cell of a window.
     pub fn new(window: &Window) -> Traceback {
-        let stand = Stand { rows: window.query_end, cols: window.cols(), layer: Source::Diagonal };
+        let stand = Stand { rows: window.query_end, cols: window.cols(), layer: Source::Diagonal.into() };
         Traceback { stand, runs: Vec::new() }
     }
 
     pub fn is_done(&self) -> bool {
-        self.stand.layer == Source::Stop || self.stand.rows == 0 || self.stand.cols == 0
+        self.stand.layer.source == Source::Stop || self.stand.rows == 0 || self.stand.cols == 0
     }
 
     /// Continues while the next cell is at or after (`row`, `col`); `cells` covers the window from there on.
     pub fn through(&mut self, cells: &mut Cells<'_>, row: u32, col: u32) -> Result<(), EngineError> {
-        while self.stand.layer != Source::Stop && self.stand.rows > row && self.stand.cols > col {
+        while self.stand.layer.source != Source::Stop && self.stand.rows > row && self.stand.cols > col {
             let Stand { rows, cols, layer } = self.stand;
             let bits = cells
                 .get(rows - 1 - row, cols - 1 - col)
                 .ok_or_else(|| EngineError::Wrong(format!("the path leaves its band at {rows}, {cols}")))?;
-            let source = next_source(layer, bits);
-            self.stand = match source {
-                Source::Stop => Stand { rows, cols, layer: source },
-                Source::Diagonal => Stand { rows: rows - 1, cols: cols - 1, layer: source },
-                Source::Deletion => Stand { rows, cols: cols - 1, layer: source },
-                Source::Insertion => Stand { rows: rows - 1, cols, layer: source },
+            let layer = layer.next(bits);
+            self.stand = match layer.source {
+                Source::Stop => Stand { rows, cols, layer },
+                Source::Diagonal => Stand { rows: rows - 1, cols: cols - 1, layer },
+                Source::Deletion => Stand { rows, cols: cols - 1, layer },
+                Source::Insertion => Stand { rows: rows - 1, cols, layer },
             };
-            if source != Source::Stop {
-                push_steps(&mut self.runs, 1, source);
+            if layer.source != Source::Stop {
+                push_steps(&mut self.runs, 1, layer.source);
             }
         }
         Ok(())
@@ -60,7 +60,7 @@ impl Traceback {
         let Stand { rows, cols, .. } = self.stand;
         let is_back = stand.rows <= rows && stand.cols <= cols;
         let moves = (stand.rows, stand.cols) != (rows, cols);
-        if !is_back || (!moves && stand.layer != Source::Stop) {
+        if !is_back || (!moves && stand.layer.source != Source::Stop) {
             return Err(EngineError::Wrong(format!("the path ends at {rows}, {cols}")));
         }
         runs.for_each(|(len, source)| push_steps(&mut self.runs, len, source));
@@ -84,16 +84,17 @@ impl Traceback {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::directions::Layer;
     use crate::terms::bounds::Band;
 
     #[test]
     fn a_traceback_goes_back_or_ends() {
         let window =
             Window { query: 0, target: 0, start: 0, query_end: 9, target_end: 7, band: Band::default() };
-        let goes = |rows, cols, layer| {
+        let goes = |rows, cols, layer: Source| {
             let mut path = Traceback::new(&window);
             let runs = [(2, Source::Diagonal)].into_iter();
-            path.go_on(Stand { rows, cols, layer }, runs).is_ok().then(|| path.is_done())
+            path.go_on(Stand { rows, cols, layer: Layer::from(layer) }, runs).is_ok().then(|| path.is_done())
         };
         assert_eq!(goes(7, 5, Source::Diagonal), Some(false));
         assert_eq!(goes(7, 7, Source::Insertion), Some(false));

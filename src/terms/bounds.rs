@@ -3,7 +3,7 @@
 
 use crate::terms::alphabet::{Alphabet, BASES, is_base};
 use crate::terms::casts::{to_i32, to_i64, to_u8, to_u32};
-use crate::terms::scoring::{ComparedScores, Scoring, Substitution};
+use crate::terms::scoring::{ComparedScores, GapPiece, Scoring, Substitution};
 
 /// With at most this many deletions, a band is narrow enough not to be narrowed by examining each residue.
 const NARROW: u32 = 64;
@@ -19,9 +19,12 @@ impl Band {
     /// Maximum number of gaps of a path for which [`band`] gave this band. Each gap costs at least its opening, and all
     /// gaps together cost less than one more deleted residue.
     pub fn most_gaps(&self, scoring: &Scoring) -> u32 {
-        let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
-        let slack = (i64::from(self.deletions) + 1) * extend - 1 + open;
-        to_u32(slack / (open + extend))
+        to_u32(self.most_lost(scoring) / scoring.gap_cost(1))
+    }
+
+    /// Maximum loss to gaps of a path for which [`band`] gave this band: less than that of one more deleted residue.
+    fn most_lost(&self, scoring: &Scoring) -> i64 {
+        scoring.gap_cost((self.deletions as usize).saturating_add(1)) - 1
     }
 }
 
@@ -74,14 +77,19 @@ fn narrowest_band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
 /// residues. If the path has more net deletions after a cell than in total, it has that number of additional insertions
 /// before the cell, and each of them costs as well. [`band`] gave `band` for the path's score.
 pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> Band {
-    let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
     let cheapest = potentials(codes, scoring).1;
-    // Gaps lose less than one more deleted residue would.
-    let lost = open + extend * (i64::from(band.deletions) + 1) - 1;
+    let lost = band.most_lost(scoring);
     let in_all = i64::from(cols) - to_i64(codes.len());
-    let each = 2 * extend + cheapest;
-    let deletions = (lost - 2 * open + (extend + cheapest) * in_all).div_euclid(each);
-    let insertions = (lost - 2 * open - extend * in_all).div_euclid(each);
+    // The longest deletion and the longest insertion, for each choice of the pieces that both gaps pay.
+    let (mut deletions, mut insertions) = (i64::MIN, i64::MIN);
+    let pieces = || scoring.gaps().pieces().map(|piece| [piece.open, piece.extend].map(i64::from));
+    for ([open, extend], [other_open, other_extend]) in
+        pieces().flat_map(|one| pieces().map(move |other| (one, other)))
+    {
+        let (rest, each) = (lost - open - other_open, extend + other_extend + cheapest);
+        deletions = deletions.max((rest + (other_extend + cheapest) * in_all).div_euclid(each));
+        insertions = insertions.max((rest - other_extend * in_all).div_euclid(each));
+    }
     let within = |most: u32, len: i64| to_u32(len.clamp(0, most.into()));
     Band {
         deletions: within(band.deletions, deletions.max(in_all)),
@@ -92,19 +100,14 @@ pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> 
 /// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band
 /// for it.
 pub fn least_score(codes: &[u8], band: Band, scoring: &Scoring) -> i64 {
-    let lost = i64::from(scoring.gap_open) + i64::from(scoring.gap_extend) * (i64::from(band.deletions) + 1);
-    potential(codes, scoring) - lost + 1
+    potential(codes, scoring) - band.most_lost(scoring)
 }
 
 /// The band of a path in `rows` query rows that loses at most `lost` to gaps. Each inserted residue loses at least
 /// `cheapest` in addition to the cost of the gap.
 fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
-    let (slack, extend) = (lost - i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
-    if slack < extend {
-        return Band::default();
-    }
-    let clip = |len: i64| to_u32(len.min(i64::from(u32::MAX >> 2)));
-    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(to_u32(rows)) }
+    let longest = |more: i64| to_u32(scoring.gaps().longest(lost, more).min(i64::from(u32::MAX >> 2)));
+    Band { deletions: longest(0), insertions: longest(cheapest).min(to_u32(rows)) }
 }
 
 /// Maximum number of target residues that an alignment of score at least `score` can cover with the query residues
@@ -190,7 +193,8 @@ pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i6
         Substitution::Equal { match_, mismatch, .. } => [match_, match_ + mismatch].map(i64::from),
         Substitution::Matrix(_) => [i64::from(scoring.max_potential()), SeedAlphabet::of(scoring)?.loss],
     };
-    let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+    let GapPiece { open, extend } = scoring.gaps().lower_bound();
+    let [o, e] = [open, extend].map(i64::from);
     // One more edit than the search finds.
     let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
     let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;

@@ -25,7 +25,7 @@ pub use read_group::ReadGroup;
 pub use read_rules::ReadRules;
 pub use sample_sheet::{LaneInSheet, SheetFault, parse_sample_sheet};
 pub use scoring::{
-    ANCHOR, ANY_SCORE, Preset, ScoringChoice, anchored_score, default_drop, default_min_score,
+    ANCHOR, ANY_SCORE, PerPiece, Preset, ScoringChoice, anchored_score, default_drop, default_min_score,
     default_split_score, short_score,
 };
 pub use search::{

@@ -1,10 +1,12 @@
 //! Scores of matches and mismatches, and penalties of gaps.
 //!
 //! A gap of length k costs `gap_open + k * gap_extend` (positive numbers): with gap_open 4 and
-//! gap_extend 2, length 1 costs 6 and length 2 costs 8.
+//! gap_extend 2, length 1 costs 6 and length 2 costs 8. With a second piece, it costs the lower of two such costs.
 
+mod gaps;
 mod mode;
 
+pub use gaps::{GapPiece, Gaps};
 pub use mode::AlignmentMode;
 
 use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, scored_code};
@@ -20,7 +22,7 @@ pub const MOST_IN_TABLE: i32 = 127;
 /// No score may exceed this, so that sums of a score and a few penalties stay inside an i32.
 pub const MAX_SCORE: i64 = 1 << 29;
 
-/// Substitution scores and affine gap penalties.
+/// Substitution scores and gap costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Scoring {
@@ -32,6 +34,9 @@ pub struct Scoring {
     pub gap_open: i32,
     /// Cost of each residue of a gap. At least 1.
     pub gap_extend: i32,
+    /// A second piece of the gap costs, with a higher cost of opening and a lower cost of each residue. Each gap costs
+    /// the lower of the two.
+    pub second_gap: Option<GapPiece>,
     /// Which ends of the sequences are free.
     pub mode: AlignmentMode,
 }
@@ -116,15 +121,38 @@ impl Scoring {
     /// ambiguous codes cost a mismatch ([`Scoring::with_ambiguous`] changes that). [`Scoring::builder`] sets the numbers
     /// by their names.
     pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
-        let ambiguous = Ambiguous::Penalty(mismatch);
-        let substitution = Substitution::Equal { match_, mismatch, ambiguous };
-        Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
+        let substitution = Substitution::Equal { match_, mismatch, ambiguous: Ambiguous::Penalty(mismatch) };
+        Scoring::affine(Alphabet::Dna, substitution, gap_open, gap_extend)
     }
 
     /// Scoring of `alphabet` by a matrix with affine gaps.
     pub fn matrix(alphabet: Alphabet, matrix: Matrix, gap_open: i32, gap_extend: i32) -> Scoring {
-        let substitution = Substitution::Matrix(Box::new(matrix));
-        Scoring { alphabet, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
+        Scoring::affine(alphabet, Substitution::Matrix(Box::new(matrix)), gap_open, gap_extend)
+    }
+
+    fn affine(alphabet: Alphabet, substitution: Substitution, gap_open: i32, gap_extend: i32) -> Scoring {
+        let mode = AlignmentMode::Local;
+        Scoring { alphabet, substitution, gap_open, gap_extend, second_gap: None, mode }
+    }
+
+    /// The same scoring with a second piece of the gap costs: a gap of length k costs the lower of `gap_open + k *
+    /// gap_extend` and `open + k * extend` (Gotoh 1990; minimap2, Li 2018). Long gaps then cost less.
+    ///
+    /// ```
+    /// use swalign::Scoring;
+    ///
+    /// let minimap2 = Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1)?;
+    /// assert_eq!([1, 20, 100].map(|len| minimap2.gap_cost(len)), [6, 44, 124]);
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a cost is out of its range, if `open` is not higher than `gap_open`, or if `extend` is not
+    /// lower than `gap_extend`.
+    pub fn with_second_gap(self, open: i32, extend: i32) -> Result<Scoring, Error> {
+        let scoring = Scoring { second_gap: Some(GapPiece { open, extend }), ..self };
+        scoring.gaps().check().map_err(Error::Usage)?;
+        Ok(scoring)
     }
 
     /// The same match/mismatch scoring with another penalty of a pair of residues of which at least one is an ambiguous
@@ -179,13 +207,18 @@ impl Scoring {
 
     /// Cost of a gap of `len` residues.
     pub fn gap_cost(&self, len: usize) -> i64 {
-        i64::from(self.gap_open) + to_i64(len) * i64::from(self.gap_extend)
+        self.gaps().cost(len)
     }
 }
 
 /// Operations on codes, for engines.
 #[doc(hidden)]
 impl Scoring {
+    /// The cost of a gap by its length.
+    pub fn gaps(&self) -> Gaps {
+        Gaps { first: GapPiece { open: self.gap_open, extend: self.gap_extend }, second: self.second_gap }
+    }
+
     /// `s(q, t)`.
     #[inline]
     pub fn score(&self, q: u8, t: u8) -> i32 {
@@ -308,7 +341,7 @@ impl fmt::Display for Scoring {
             }
             Substitution::Matrix(matrix) => write!(f, "matrix={}", matrix.name)?,
         }
-        write!(f, " gap_open={} gap_extend={}", self.gap_open, self.gap_extend)?;
+        write!(f, " {}", self.gaps())?;
         if self.mode.is_local() { Ok(()) } else { write!(f, " mode={}", self.mode) }
     }
 }

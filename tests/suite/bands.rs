@@ -46,8 +46,18 @@ fn own(scoring: &Scoring, code: u8) -> i32 {
 
 /// Every gap near the start, in the middle and near the end of its alignment.
 pub fn edges() -> Vec<Edge> {
+    edges_under(&scorings())
+}
+
+/// The same under gap costs of two pieces, some gaps with the first and some with the second as the cheaper one.
+pub fn two_piece_edges() -> Vec<Edge> {
+    let minimap2 = Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1).unwrap();
+    edges_under(&[minimap2, Scoring::dna(3, 9, 1, 5).with_second_gap(9, 2).unwrap()])
+}
+
+fn edges_under(scorings: &[Scoring]) -> Vec<Edge> {
     let mut edges = Vec::new();
-    for (number, scoring) in scorings().iter().enumerate() {
+    for (number, scoring) in scorings.iter().enumerate() {
         for op in [Op::Deletion, Op::Insertion] {
             for gap in GAPS {
                 for (place, more) in [("start", (0, 90)), ("end", (90, 0)), ("middle", (0, 0))] {

@@ -5,26 +5,41 @@ use super::inputs::{batch, one_pair, scorings};
 use crate::common::random::Random;
 use swalign::engine::blockwise::{Cuts, paths_in_blocks};
 use swalign::engine::plain::Plain;
-use swalign::engine::{Block, Edges, Engine, Primitives, Window};
+use swalign::engine::{Block, Carry, Edge, Edges, Engine, Primitives, Window};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::bounds::Band;
 use swalign::terms::scoring::Scoring;
 
 /// Small blocks, with room for `edges` and for directions `ahead`, in bytes.
-fn cuts(edges: u64, ahead: u64) -> Cuts {
-    Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 20, alone: 1 << 20, edges, ahead }
+fn cuts(scoring: &Scoring, edges: u64, ahead: u64) -> Cuts {
+    let gaps = scoring.gaps();
+    Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 20, alone: 1 << 20, edges, ahead, gaps }
+}
+
+/// Every third of some scorings, with its number.
+fn some(scorings: &[Scoring]) -> impl Iterator<Item = (usize, &Scoring)> {
+    scorings.iter().enumerate().step_by(3)
 }
 
 /// An alignment walked block by block is the one walked at once, also where blocks are cut in stages.
 pub fn blocks_agree(engine: &mut dyn Primitives) {
-    for (number, scoring) in scorings().iter().enumerate().step_by(3) {
+    blocks_agree_under(engine, some(&scorings()));
+}
+
+/// The same under these scorings.
+pub fn blocks_agree_under<'a>(
+    engine: &mut dyn Primitives,
+    scorings: impl Iterator<Item = (usize, &'a Scoring)>,
+) {
+    for (number, scoring) in scorings {
         let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700), (700, 40), (2100, 2300)];
         let (batch, pairs) = batch(scoring, &sizes, 500 + number as u64);
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
         // Side by side, all at once and a few at a time; each by itself; in stages.
+        let cuts = |edges, ahead| cuts(scoring, edges, ahead);
         let beside = |bytes: u64| Cuts { beside: bytes, ..cuts(1 << 30, 1 << 20) };
         let all = [cuts(1 << 30, 1 << 30), beside(100_000), beside(1), cuts(1 << 30, 1), cuts(1, 1 << 30)];
         for cuts in all {
@@ -37,21 +52,28 @@ pub fn blocks_agree(engine: &mut dyn Primitives) {
 /// A long path that strays in a narrow band, so that most blocks are left out; and one that leaves its diagonal for
 /// another one, so that blocks are filled that it misses.
 pub fn narrow_blocks_agree(engine: &mut dyn Primitives) {
+    narrow_blocks_agree_under(engine, some(&scorings()));
+}
+
+/// The same under these scorings.
+pub fn narrow_blocks_agree_under<'a>(
+    engine: &mut dyn Primitives,
+    scorings: impl Iterator<Item = (usize, &'a Scoring)>,
+) {
     let gaps = [(3, 2), (600, 2), (3, 600)];
-    let cases = scorings().into_iter().enumerate().step_by(3);
-    for ((number, scoring), (missing, more)) in cases.flat_map(|case| gaps.map(|gaps| (case.clone(), gaps))) {
+    for ((number, scoring), (missing, more)) in scorings.flat_map(|case| gaps.map(|gaps| (case, gaps))) {
         let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
         let mut random = Random::new(900 + number as u64);
         let target = random.codes(4000, letters);
         let mut query = target[100..3900].to_vec();
         query.drain(700..700 + missing);
         query.splice(2500..2500, random.codes(more, letters));
-        let (batch, pair) = one_pair(&query, &target, &scoring);
+        let (batch, pair) = one_pair(&query, &target, scoring);
         let pairs = [pair];
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
-        let cuts = cuts(1 << 30, 1 << 20);
+        let cuts = cuts(scoring, 1 << 30, 1 << 20);
         let found = along(&batch, &wanted, paths_in_blocks(engine, &batch, &windows(&wanted), cuts));
         assert_eq!(found, expected, "scoring {number}, {missing} missing, {more} more");
     }
@@ -74,7 +96,8 @@ pub fn gaps_across_borders_agree(engine: &mut dyn Primitives) {
         let wanted = wanted(&batch, &pairs, &hits);
         assert_eq!(wanted[0].window.start, 0, "the border is where the gap is");
         for ahead in [1, 1 << 20] {
-            let found = paths_in_blocks(engine, &batch, &windows(&wanted), cuts(1 << 30, ahead));
+            let cuts = cuts(&batch.scoring, 1 << 30, ahead);
+            let found = paths_in_blocks(engine, &batch, &windows(&wanted), cuts);
             let found = along(&batch, &wanted, found);
             assert_eq!(found, expected, "{} rows, {ahead} bytes", query.len());
         }
@@ -82,11 +105,15 @@ pub fn gaps_across_borders_agree(engine: &mut dyn Primitives) {
 }
 
 /// H and E or F along lines.
-type Lines = Vec<Vec<[i32; 2]>>;
+type Lines = Vec<Edge>;
 
 /// H as it is, and of gaps those that a path can come through.
-fn comparable(lines: &[Vec<[i32; 2]>]) -> Lines {
-    lines.iter().map(|line| line.iter().map(|&[h, gap]| [h, gap.max(0)]).collect()).collect()
+fn comparable(lines: &[Edge]) -> Lines {
+    let line = |line: &Edge| Edge {
+        carries: line.carries.iter().map(|carry| Carry { gap: carry.gap.max(0), ..*carry }).collect(),
+        second: line.second.iter().map(|&gap| gap.max(0)).collect(),
+    };
+    lines.iter().map(line).collect()
 }
 
 /// What the specification has at the multiples of 512 in a window: below rows, right of columns.
@@ -101,9 +128,17 @@ fn lines_of(batch: &Batch, whole: &Block) -> (Lines, Lines) {
 /// The edges between blocks are those of the specification: of windows of one block, one row, one column
 /// and many, and of the part behind row and column 512 from what enters it; for one scoring in `every`.
 pub fn checkpoints_agree(engine: &mut dyn Primitives, every: usize) {
+    checkpoints_agree_under(engine, scorings().iter().enumerate().step_by(every));
+}
+
+/// The same under these scorings.
+pub fn checkpoints_agree_under<'a>(
+    engine: &mut dyn Primitives,
+    scorings: impl Iterator<Item = (usize, &'a Scoring)>,
+) {
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
     let sizes = [(512, 512), (300, 1700), (1700, 300), (513, 513), (1024, 1536), (1300, 2100), (2100, 1025)];
-    for (number, scoring) in scorings().iter().enumerate().step_by(every) {
+    for (number, scoring) in scorings {
         let (batch, pairs) = batch(scoring, &sizes, 800 + number as u64);
         let window = |(pair, (rows, cols)): (&Pair, (usize, usize))| {
             let (query_end, target_end) = (rows as u32, cols as u32);
@@ -121,11 +156,11 @@ pub fn checkpoints_agree(engine: &mut dyn Primitives, every: usize) {
             let (whole, query_end, target_end) = (Block::whole(window), window.query_end, window.target_end);
             let (below, right) = lines_of(&batch, &whole);
             let whole_edges = Edges::default();
-            let from_512 = |line: Option<&Vec<[i32; 2]>>| {
-                line.filter(|line| line.len() > 512).map(|line| line[512..].to_vec())
+            let from_512 = |line: Option<&Edge>| {
+                line.filter(|line| line.len() > 512).map(|line| line.cut(512..line.len()))
             };
             let rest = from_512(below.first()).zip(from_512(right.first())).map(|(horizontal, vertical)| {
-                let corner = below[0][511][0];
+                let corner = below[0].h(511).expect("more than 512 columns");
                 let part = Block { rows: 512..query_end, cols: 512..target_end, ..whole.clone() };
                 (part, Edges { corner, horizontal, vertical })
             });
@@ -135,7 +170,11 @@ pub fn checkpoints_agree(engine: &mut dyn Primitives, every: usize) {
                     let found = engine.block_checkpoints(&batch, &block, &edges, side).unwrap();
                     let lines = |all: &Lines| -> Lines {
                         let (skipped, step) = ((first + side as usize) / 512 - 1, side as usize / 512);
-                        all.iter().skip(skipped).step_by(step).map(|line| line[first..].to_vec()).collect()
+                        all.iter()
+                            .skip(skipped)
+                            .step_by(step)
+                            .map(|line| line.cut(first..line.len()))
+                            .collect()
                     };
                     let case = format!("{block:?} by {side}, scoring {number}");
                     let (rows, cols) = (comparable(&found.horizontal), comparable(&found.vertical));

@@ -54,7 +54,7 @@ pub fn databases_agree_side_by_side(engines: &mut [Box<dyn Primitives>]) {
 }
 
 /// Queries of these lengths, and targets that hold parts of them, the `longest` among them.
-fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize]) -> Batch {
+pub fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize]) -> Batch {
     let mut random = Random::new(seed);
     let letters = letters(scoring, &mut random).max(3);
     let queries: Vec<Vec<u8>> = rows.iter().map(|&rows| random.codes(rows, letters)).collect();
@@ -79,7 +79,7 @@ fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize]) -> 
 }
 
 /// The engine gives what `plain` gives, for all queries at once and for each alone.
-fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
+pub fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let all = || 0..batch.queries.len() as u32;
     let asked_for =
         |least: i32| all().map(move |query| Asked { query, least, first: 0 }).collect::<Vec<Asked>>();

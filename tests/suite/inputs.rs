@@ -31,6 +31,36 @@ pub fn scorings() -> Vec<Scoring> {
     ]
 }
 
+/// Gap costs of two pieces: minimap2's, costs that cross at the first residues, linear ones, costs for 8-bit lanes and
+/// costs beyond them, and random ones.
+pub fn two_piece_scorings(random: &mut Random) -> Vec<Scoring> {
+    let two = |scoring: Scoring, (open, extend)| scoring.with_second_gap(open, extend).unwrap();
+    let blosum =
+        |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
+    let mut scorings = vec![
+        two(Scoring::dna(2, 4, 4, 2), (24, 1)),
+        two(Scoring::dna(2, 9, 1, 3), (4, 1)),
+        two(Scoring::dna(1, 1, 0, 2), (3, 1)),
+        // The second piece is always the cheaper one.
+        two(Scoring::dna(3, 5, 4, 9), (5, 2)),
+        two(Scoring::dna(5, 40, 20, 8), (90, 1)),
+        two(Scoring::dna(128, 500, 1000, 30), (3000, 2)),
+        two(blosum(9, 3), (13, 1)),
+        two(blosum(0, 8), (20, 2)),
+    ];
+    for number in 0..6 {
+        let (open, extend) = (random.below(12), 2 + random.below(8));
+        let second = (open + 1 + random.below(40), 1 + random.below(extend - 1));
+        let [open, extend, more, less] = [open, extend, second.0, second.1].map(|cost| cost as i32);
+        let scoring = match number % 3 {
+            0 => blosum(open, extend),
+            _ => Scoring::dna(1 + random.below(5) as i32, random.below(12) as i32, open, extend),
+        };
+        scorings.push(two(scoring, (more, less)));
+    }
+    scorings
+}
+
 /// Letters of random sequences: now and then an ambiguous one.
 pub fn letters(scoring: &Scoring, random: &mut Random) -> u8 {
     match (scoring.alphabet, random.below(4)) {

@@ -14,3 +14,4 @@ pub mod lanes;
 pub mod modes;
 pub mod pairs;
 pub mod stretches;
+pub mod two_pieces;

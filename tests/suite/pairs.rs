@@ -5,14 +5,19 @@ use super::inputs::{batch, one_pair, scorings, seams};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Engine, Primitives, Window};
+use swalign::engine::{Engine, Layer, Primitives, Source, Window};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::bounds::Band;
 use swalign::terms::scoring::{MAX_PARAMETER, Scoring};
 
 /// Scores and paths at every seam, for every scoring.
 pub fn seams_agree(engine: &mut dyn Primitives, limit: usize) {
-    for (number, scoring) in scorings().iter().enumerate() {
+    seams_agree_under(engine, limit, &scorings());
+}
+
+/// The same under these scorings.
+pub fn seams_agree_under(engine: &mut dyn Primitives, limit: usize, scorings: &[Scoring]) {
+    for (number, scoring) in scorings.iter().enumerate() {
         let (batch, pairs) = batch(scoring, &seams(limit), 7 + number as u64);
         let case = format!("seams, scoring {number}");
         let hits = scores_agree(engine, &batch, &pairs, &case);
@@ -22,8 +27,13 @@ pub fn seams_agree(engine: &mut dyn Primitives, limit: usize) {
 
 /// Where every cell's H came from, in whole windows at every seam, for every scoring.
 pub fn whole_windows_agree(engine: &mut dyn Primitives, limit: usize) {
+    whole_windows_agree_under(engine, limit, &scorings());
+}
+
+/// The same under these scorings.
+pub fn whole_windows_agree_under(engine: &mut dyn Primitives, limit: usize, scorings: &[Scoring]) {
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
-    for (number, scoring) in scorings().iter().enumerate() {
+    for (number, scoring) in scorings.iter().enumerate() {
         let (batch, pairs) = batch(scoring, &seams(limit), 70 + number as u64);
         let window = |pair: &Pair| {
             let query_end = batch.query(pair.query).len() as u32;
@@ -37,8 +47,8 @@ pub fn whole_windows_agree(engine: &mut dyn Primitives, limit: usize) {
             let (mut expected, mut filled) = (expected.window(index), filled.window(index));
             for (i, j) in (0..window.query_end).flat_map(|i| (0..window.target_end).map(move |j| (i, j))) {
                 let (expected, filled) = (expected.get(i, j), filled.get(i, j));
-                let sources = (expected.map(|bits| bits & 3), filled.map(|bits| bits & 3));
-                assert_eq!(sources.0, sources.1, "cell {i}, {j} of {window:?}, {scoring:?}");
+                let source = |bits: Option<u8>| bits.map(|bits| Layer::from(Source::Stop).next(bits));
+                assert_eq!(source(expected), source(filled), "cell {i}, {j} of {window:?}, {scoring:?}");
             }
         }
     }
@@ -51,7 +61,12 @@ pub fn shared_lengths() -> Vec<usize> {
 
 /// Each query against more targets than a workgroup takes, one of them against few.
 pub fn shared_queries_agree(engine: &mut dyn Primitives) {
-    for (number, scoring) in scorings().iter().enumerate().filter(|(number, _)| number % 3 != 1) {
+    shared_queries_agree_under(engine, &scorings());
+}
+
+/// The same under two in three of these scorings.
+pub fn shared_queries_agree_under(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+    for (number, scoring) in scorings.iter().enumerate().filter(|(number, _)| number % 3 != 1) {
         let (batch, pairs) = shared_case(scoring, number as u64);
         scores_agree(engine, &batch, &pairs, &format!("shared queries, scoring {number}"));
     }

@@ -36,6 +36,7 @@ pub fn stretches_agree(engine: &mut dyn Primitives) {
     scores_agree(engine, &batch, &pairs, "stretches of sweeps with one query");
 }
 
+/// Stretches of each of these numbers of rows.
 pub fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(seed);
     let letters = inputs::letters(scoring, &mut random).max(3);

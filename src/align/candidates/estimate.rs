@@ -51,7 +51,8 @@ impl Estimate {
         let fewer = share - CAUTION * (share * (1.0 - share) / all).sqrt();
         let errors = errors(fewer).max(errors(share) * MORE_ERRORS);
         // A substitution, a deletion and an insertion, all equally frequent.
-        let [a, b, gap] = [match_, mismatch, scoring.gap_open + scoring.gap_extend].map(f64::from);
+        let [a, b] = [match_, mismatch].map(f64::from);
+        let gap = scoring.gap_cost(1) as f64;
         let lost = (a + b + gap + gap + a) / 3.0;
         whole_i32((covered * (a - errors * lost)).max(0.0))
     }

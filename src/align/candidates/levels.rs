@@ -12,8 +12,8 @@ use super::{Wanted, counting};
 use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::SeedAlphabet;
-use crate::terms::casts::{to_i32, to_u32, to_usize, whole_i32, whole_u64};
-use crate::terms::scoring::Scoring;
+use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize, whole_i32};
+use crate::terms::scoring::{GapPiece, Scoring};
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
@@ -264,8 +264,8 @@ impl Field {
     pub fn allowance(&self, query: QueryShape, (seed, edits): (usize, usize)) -> Option<i32> {
         let Some(runs) = &self.runs else { return Some(0) };
         // Deletions cost less than the score of a perfect alignment.
-        let deleted = self.perfect(query.len) / f64::from(self.scoring.gap_extend);
-        let columns = query.len.saturating_add(to_usize(whole_u64(deleted)));
+        let perfect = i64::from(self.scoring.max_potential()).saturating_mul(to_i64(query.len));
+        let columns = query.len.saturating_add(to_usize(self.scoring.gaps().longest(perfect, 0)));
         allowance(query, (runs, columns), (seed, edits), &self.scoring)
     }
 
@@ -290,8 +290,9 @@ impl Field {
 
     /// Columns of a window that can contain an alignment of score `least` for a query of `len` bases.
     pub fn window(&self, len: usize, least: i32) -> f64 {
-        let slack = (self.perfect(len) - f64::from(least) - f64::from(self.scoring.gap_open)).max(0.0);
-        len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend)
+        let slack = |piece: GapPiece| (self.perfect(len) - f64::from(least) - f64::from(piece.open)).max(0.0);
+        let longest = |piece: GapPiece| slack(piece) / f64::from(piece.extend);
+        len as f64 + 2.0 * self.scoring.gaps().pieces().map(longest).fold(0.0, f64::max)
     }
 
     /// Whether a level with these columns and this seeding cost pays for a query of `len` bases.

@@ -7,7 +7,7 @@
 
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{Gaps, Scoring};
 use std::ops::Range;
 
 /// Guarantee about the alignments of a query that reach some score.
@@ -24,8 +24,7 @@ pub struct SeedCounts {
     lost: i64,
     /// Twice the minimum loss at a seed that the alignment does not contain.
     spoil: i64,
-    open: i64,
-    extend: i64,
+    gaps: Gaps,
 }
 
 impl SeedCounts {
@@ -46,10 +45,11 @@ impl SeedCounts {
         let ends = 2 * (spoil - 2 * match_).max(0);
         let most = 2 * match_ * i64::try_from(len).ok()? + ends;
         let lost = most - 2 * i64::from(least);
-        let [open, extend] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
-        let counts = SeedCounts { seed, seeds, segments, most, lost, spoil, open, extend };
-        let is_sure =
-            extend > 0 && (1..=seeds).contains(&segments) && (0..spoil * to_i64(seeds)).contains(&lost);
+        let gaps = scoring.gaps();
+        let counts = SeedCounts { seed, seeds, segments, most, lost, spoil, gaps };
+        let is_sure = gaps.pieces().all(|piece| piece.extend > 0)
+            && (1..=seeds).contains(&segments)
+            && (0..spoil * to_i64(seeds)).contains(&lost);
         is_sure.then_some(counts)
     }
 
@@ -77,7 +77,7 @@ impl SeedCounts {
 
     /// Maximum distance between the diagonals of two of these seeds.
     pub fn band(&self, seeds: usize) -> usize {
-        to_usize(((self.share(seeds) / 2 - self.open) / self.extend).max(0))
+        to_usize(self.gaps.longest(self.share(seeds) / 2, 0))
     }
 
     /// Maximum score of an alignment that contains at most `held` seeds of a segment of `seeds` seeds which has no more

@@ -7,7 +7,7 @@
 use super::units::InUnits;
 use super::{FiniteSize, Karlin};
 use crate::terms::alphabet::Alphabet;
-use crate::terms::scoring::{Matrix, Scoring};
+use crate::terms::scoring::{GapPiece, Matrix, Scoring};
 
 /// open, extend, lambda, K, alpha, beta, and the variance constants Alpha and Sigma of [`FiniteSize`].
 type OfMatrixGaps = (i32, i32, f64, f64, f64, f64, f64, f64);
@@ -286,9 +286,10 @@ pub fn of_matrix(units: &InUnits) -> Option<Karlin> {
 }
 
 /// Whether no penalty of a scoring is lower, relative to its positive scores, than that of a scoring with published
-/// constants. Then its scores are no higher, and grow with the logarithm of the length as well.
+/// constants. Then its scores are no higher, and grow with the logarithm of the length as well. Of gap costs of two
+/// pieces, an affine lower bound is compared.
 pub fn penalizes_as_published(units: &InUnits) -> bool {
-    let Scoring { gap_open, gap_extend, .. } = units.scoring;
+    let GapPiece { open: gap_open, extend: gap_extend } = units.scoring.gaps().lower_bound();
     let is_no_cheaper = |open: i32, extend: i32| gap_open >= open && gap_extend >= extend;
     if let Some((match_, mismatch)) = units.match_and_mismatch() {
         let own = [mismatch, gap_open, gap_extend].map(i64::from);

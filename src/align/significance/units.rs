@@ -3,7 +3,7 @@
 use super::composition::standard_codes;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i8;
-use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
+use crate::terms::scoring::{Ambiguous, GapPiece, Gaps, Scoring, Substitution};
 
 /// Maximum score when scoring random sequences, so that no sum overflows.
 const MOST_POTENTIAL: i32 = 1 << 16;
@@ -18,7 +18,7 @@ pub struct InUnits {
 impl InUnits {
     /// Only scores of standard residues count, since random sequences contain no others.
     pub fn new(scoring: &Scoring) -> InUnits {
-        let costs = [scoring.gap_open, scoring.gap_extend];
+        let costs = scoring.gaps().pieces().flat_map(|piece| [piece.open, piece.extend]);
         let unit = match &scoring.substitution {
             Substitution::Equal { match_, mismatch, .. } => {
                 divisor([*match_, *mismatch].into_iter().chain(costs))
@@ -79,8 +79,11 @@ fn divided(scoring: &Scoring, by: i32) -> Scoring {
             Substitution::Matrix(matrix)
         }
     };
-    let (gap_open, gap_extend) = (rounded(scoring.gap_open), rounded(scoring.gap_extend).max(1));
-    Scoring { substitution, gap_open, gap_extend, ..scoring.clone() }
+    let piece =
+        |piece: GapPiece| GapPiece { open: rounded(piece.open), extend: rounded(piece.extend).max(1) };
+    let Gaps { first, second } = scoring.gaps();
+    let GapPiece { open: gap_open, extend: gap_extend } = piece(first);
+    Scoring { substitution, gap_open, gap_extend, second_gap: second.map(piece), ..scoring.clone() }
 }
 
 /// The greatest common divisor of numbers, at least 1.

@@ -32,14 +32,15 @@ impl Stand {
 }
 
 impl Steps<'_> {
-    /// Calls `take` after each step of an alignment. A gap pays for its opening with its first step.
+    /// Calls `take` after each step of an alignment. A gap pays for its opening with its first step, and with each further
+    /// step what one more residue costs.
     fn walk(&self, alignment: &Alignment, mut take: impl FnMut(Stand)) {
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
         let mut now = Stand { step: 0, score: 0, diagonal: 0 };
         for &(len, op) in &alignment.cigar {
             for at in 0..len {
-                let open = if at == 0 { self.scoring.gap_open } else { 0 };
-                let gap = -i64::from(open + self.scoring.gap_extend);
+                let cost = |len: u32| if len == 0 { 0 } else { self.scoring.gap_cost(len as usize) };
+                let gap = cost(at) - cost(at + 1);
                 let (score, rows, columns) = match op {
                     Op::Match => (i64::from(self.scoring.score(self.query[i], self.target[j])), 1, 1),
                     Op::Insertion => (gap, 1, 0),
@@ -77,7 +78,7 @@ pub fn best_part(
     steps.walk(alignment, |now| {
         if now.score > top.score {
             top = now;
-        } else if top.fall(&now, scoring.gap_extend) > i64::from(drop) {
+        } else if top.fall(&now, scoring.gaps().lower_bound().extend) > i64::from(drop) {
             is_cut = true;
             keep(base, top);
             (base, top) = (now, now);

@@ -9,7 +9,7 @@ use super::cell::{Penalties, cell};
 use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, side_by_side};
 use super::score::{Columns, Letters, Profile, Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
-use crate::engine::Edges;
+use crate::engine::{Carried, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, swept};
@@ -17,6 +17,7 @@ use crate::terms::casts::{to_i32, to_i64, to_u32};
 use crate::terms::scoring::{AlignmentMode, ComparedScores};
 use bytemuck::cast_slice;
 use std::ops::Range;
+use std::slice::from_ref;
 
 /// Columns whose ends are stored before they are examined.
 const COLUMNS: usize = 512;
@@ -34,10 +35,13 @@ impl Kernel for Anchored<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
-        match self.width {
-            Width::W8 => self.in_lanes::<i8, S>(simd),
-            Width::W16 => self.in_lanes::<i16, S>(simd),
-            Width::W32 => self.in_lanes::<i32, S>(simd),
+        match (self.batch.scoring.gaps().count(), self.width) {
+            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
+            (1, Width::W16) => self.in_lanes::<i16, S, 1>(simd),
+            (1, Width::W32) => self.in_lanes::<i32, S, 1>(simd),
+            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
+            (_, Width::W16) => self.in_lanes::<i16, S, 2>(simd),
+            (_, Width::W32) => self.in_lanes::<i32, S, 2>(simd),
         }
     }
 }
@@ -83,7 +87,7 @@ impl Anchored<'_> {
     }
 
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<Hit>> {
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<Hit>> {
         let scoring = &*self.batch.scoring;
         let costs = Costs::new(scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
@@ -104,7 +108,7 @@ impl Anchored<'_> {
         };
         let first = self.members().next().map_or(0, |pair| pair.query);
         let ends = Ends::new(self.batch, self.group);
-        let sweep = AnchoredSweep { simd, batch: self.batch, costs, values, rows, cols };
+        let sweep = AnchoredSweep::<S, PIECES> { simd, batch: self.batch, costs, values, rows, cols };
         let ends = match compared {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
                 let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
@@ -216,7 +220,7 @@ impl Ends {
 }
 
 /// Values that are constant over a group's columns.
-struct AnchoredSweep<'a, S> {
+struct AnchoredSweep<'a, S, const PIECES: usize> {
     simd: S,
     batch: &'a Batch,
     costs: Costs,
@@ -226,28 +230,28 @@ struct AnchoredSweep<'a, S> {
 }
 
 /// State of a column on the way down: H(i-1,j-1) and F(i,j) of the next row i.
-struct AnchoredDown<V> {
+struct AnchoredDown<V, const PIECES: usize> {
     diagonal: V,
-    f: V,
+    f: [V; PIECES],
 }
 
-impl<V: Copy> AnchoredDown<V> {
+impl<V: Copy, const PIECES: usize> AnchoredDown<V, PIECES> {
     /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
     #[inline(always)]
     fn step<T: Lane, S: Vectors<T, V = V>>(
         &mut self,
         simd: S,
-        penalties: &Penalties<V>,
+        penalties: &Penalties<V, PIECES>,
         score: V,
-        [h, e]: [V; 2],
-    ) -> [V; 2] {
-        let cell = cell(simd, penalties, simd.add(self.diagonal, score), e, self.f);
-        (self.diagonal, self.f) = (h, cell.f);
-        [cell.h, cell.e]
+        left: Carried<V, PIECES>,
+    ) -> Carried<V, PIECES> {
+        let cell = cell(simd, penalties, simd.add(self.diagonal, score), left.gaps, self.f);
+        (self.diagonal, self.f) = (left.h, cell.f);
+        Carried { h: cell.h, gaps: cell.e }
     }
 }
 
-impl<S: Copy> AnchoredSweep<'_, S> {
+impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
     #[inline(always)]
     fn run<T: Lane, U: Columns<T, S>>(&self, mut scores: U, mut ends: Ends) -> Ends
     where
@@ -255,7 +259,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
     {
         let (simd, scoring) = (self.simd, &*self.batch.scoring);
         let mode = scoring.mode;
-        let penalties = self.costs.penalties::<T, S>(simd);
+        let penalties = self.costs.penalties::<T, S, PIECES>(simd);
         // Splits the rows at the last rows of lanes, and lists the lanes that end at each split.
         let mut lasts: Vec<usize> = ends.lanes.iter().map(|lane| lane.rows).collect();
         lasts.sort_unstable();
@@ -266,15 +270,15 @@ impl<S: Copy> AnchoredSweep<'_, S> {
         };
         let parts = lanes_of::<T, S>(part_of);
         let border = |score: i64| simd.splat(self.values.lane::<T>(score));
-        let below = |h: S::V| simd.sub(h, penalties.first);
+        let before = |h: S::V| Carried { h, gaps: penalties.opened(simd, h) };
         let closed_rows = mode.takes_whole_queries();
         let left = |row: usize| if closed_rows { border(-scoring.gap_cost(row + 1)) } else { border(0) };
-        let mut column: Vec<[S::V; 2]> = (0..self.rows).map(|row| [left(row), below(left(row))]).collect();
+        let mut column: Vec<Carried<S::V, PIECES>> = (0..self.rows).map(|row| before(left(row))).collect();
         let above = |col: usize| match mode == AlignmentMode::Global && col > 0 {
             true => border(-scoring.gap_cost(col)),
             false => border(0),
         };
-        let enter = |col: usize| AnchoredDown { diagonal: above(col), f: below(above(col + 1)) };
+        let enter = |col: usize| AnchoredDown { diagonal: above(col), f: before(above(col + 1)).gaps };
         let mut bottoms: Vec<[S::V; 2]> = Vec::with_capacity(COLUMNS / 2);
         let mut first = 0;
         let mut lefts = Vec::new();
@@ -291,10 +295,10 @@ impl<S: Copy> AnchoredSweep<'_, S> {
                 for cell in &mut column[row..last] {
                     let between = left_down.step(simd, &penalties, scores.score(simd, left, row), *cell);
                     *cell = right_down.step(simd, &penalties, scores.score(simd, right, row), between);
-                    ended = [between[0], cell[0]];
+                    ended = [between.h, cell.h];
                     row += 1;
                     if keeps_left {
-                        lefts.push(between[0]);
+                        lefts.push(between.h);
                     }
                 }
                 let of_part = simd.eq(parts, simd.splat(T::of(to_i32(part))));
@@ -315,9 +319,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
                     cast_slice::<S::V, T>(&values[row..=row])[number]
                 };
                 ends.take_column::<T>(col, |row, number| of(&lefts, row, number));
-                let h = |row: usize, number: usize| -> T {
-                    cast_slice::<[S::V; 2], T>(&column[row..=row])[number]
-                };
+                let h = |row: usize, number: usize| -> T { cast_slice(from_ref(&column[row].h))[number] };
                 ends.take_column::<T>(col + 1, h);
             }
         }
@@ -326,7 +328,7 @@ impl<S: Copy> AnchoredSweep<'_, S> {
 }
 
 /// The first best ends of a sweep's pairs whose queries end in this row, and whose targets end in this column if they
-/// end in the sweep. Values are `[H, gap]`.
+/// end in the sweep.
 pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
     let mode = batch.scoring.mode;
     let end = |pair: &Pair| {
@@ -339,9 +341,10 @@ pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
             query_end: to_u32(query_end),
             target_end,
         };
-        let in_row = |col: u32| hit(edges.horizontal[(col - pair.start) as usize][0], rows, col + 1);
+        let of = |h: Option<i32>| h.unwrap_or(Hit::NONE.score);
+        let in_row = |col: u32| hit(of(edges.horizontal.h((col - pair.start) as usize)), rows, col + 1);
         let from = if mode == AlignmentMode::Global { pair.end - 1 } else { pair.own };
-        let in_column = |row: usize| hit(edges.vertical[row][0], row + 1, pair.end);
+        let in_column = |row: usize| hit(of(edges.vertical.h(row)), row + 1, pair.end);
         let down = if mode == AlignmentMode::Overlap && pair.end as usize == len { rows } else { 0 };
         let all = (from..pair.end).map(in_row).chain((0..down).map(in_column));
         all.min_by(Hit::order).unwrap_or(Hit::NONE)

@@ -8,7 +8,7 @@ use super::scorer::{MOST_ROWS, Trials};
 use super::simd::{Kernel, Lane, Simd, Table, Vectors};
 use super::{Cpu, InstructionSet};
 use crate::engine::database::PAIRS;
-use crate::engine::{Asked, Engine, TargetScore};
+use crate::engine::{Asked, Carried, Engine, TargetScore};
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
@@ -71,23 +71,25 @@ impl Kernel for GroupScores<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<i32>> {
-        match self.width {
-            Width::W8 => self.in_lanes::<i8, S>(simd),
-            _ => self.in_lanes::<i16, S>(simd),
+        match (self.substitutes.costs.gaps.count(), self.width) {
+            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
+            (1, _) => self.in_lanes::<i16, S, 1>(simd),
+            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
+            (_, _) => self.in_lanes::<i16, S, 2>(simd),
         }
     }
 }
 
 impl GroupScores<'_> {
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<i32>> {
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<i32>> {
         let targets = self.targets.iter().map(|&target| self.batch.target(target));
         let cols = targets.clone().map(<[u8]>::len).max().unwrap_or(0).next_multiple_of(COLUMNS);
         let nothing = Nothing::IN_TABLES;
         let codes = |code| nothing.target(code);
         let sequences = targets.map(|target| (0, target));
         let columns: Vec<S::V> = side_by_side::<T, S>(cols, nothing.target, codes, sequences);
-        let mut room = Room { cells: Vec::new(), above: Vec::new() };
+        let mut room = Room::<S::V, PIECES> { cells: Vec::new(), above: Vec::new() };
         let mut scores = Vec::with_capacity(self.queries.len() * self.targets.len());
         for &query in self.queries {
             let best = best(simd, self.batch.query(query), &columns, self.substitutes, &mut room);
@@ -108,26 +110,26 @@ impl GroupScores<'_> {
 /// The rows of the query are swept in strips. Between two strips, `room` keeps H(i,j) and F(i+1,j) of each column j,
 /// where i is the last row above.
 #[inline(always)]
-fn best<T: Lane, S: Vectors<T>>(
+fn best<T: Lane, S: Vectors<T>, const PIECES: usize>(
     simd: S,
     query: &[u8],
     columns: &[S::V],
     substitutes: &Substitutes,
-    room: &mut Room<S::V>,
+    room: &mut Room<S::V, PIECES>,
 ) -> S::V {
-    let penalties = substitutes.costs.penalties(simd);
+    let penalties = substitutes.costs.penalties::<T, S, PIECES>(simd);
     let zero = penalties.floor;
-    // A gap that opens where H is 0.
-    let gap = simd.sub(zero, penalties.first);
+    // Where H is 0, and gaps open.
+    let border = Carried { h: zero, gaps: penalties.opened(simd, zero) };
     let mut scores = [[zero; COLUMNS]; CODES];
     let mut top = zero;
     let Room { cells, above } = room;
     above.clear();
-    above.resize(columns.len(), [zero, gap]);
+    above.resize(columns.len(), border);
     for rows in query.chunks(ROWS) {
         // H(i,j) and E(i,j+1) of the last column.
         cells.clear();
-        cells.resize(rows.len(), [zero, gap]);
+        cells.resize(rows.len(), border);
         // H of the row above in the last column.
         let mut corner = zero;
         let blocks = columns.as_chunks::<COLUMNS>().0.iter().zip(above.as_chunks_mut::<COLUMNS>().0);
@@ -139,30 +141,29 @@ fn best<T: Lane, S: Vectors<T>>(
                 }
             }
             // H(i-1,j-1) and F(i,j) of the next row i of each column.
-            let (mut diagonals, mut insertions) = ([zero; COLUMNS], [gap; COLUMNS]);
-            for ((diagonal, f), &[h, entering]) in diagonals.iter_mut().zip(&mut insertions).zip(above.iter())
-            {
-                (*diagonal, *f) = (corner, entering);
-                corner = h;
+            let (mut diagonals, mut insertions) = ([zero; COLUMNS], [border.gaps; COLUMNS]);
+            for ((diagonal, f), entering) in diagonals.iter_mut().zip(&mut insertions).zip(above.iter()) {
+                (*diagonal, *f) = (corner, entering.gaps);
+                corner = entering.h;
             }
             let mut below = zero;
             for (last, &code) in cells.iter_mut().zip(rows) {
                 let scores = &scores[usize::from(code) % CODES];
-                let [mut h, mut e] = *last;
+                let Carried { mut h, gaps: mut e } = *last;
                 for ((diagonal, f), &score) in diagonals.iter_mut().zip(&mut insertions).zip(scores) {
                     let cell = cell(simd, &penalties, simd.add(*diagonal, score), e, *f);
                     *diagonal = h;
                     (h, e, *f) = (cell.h, cell.e, cell.f);
                     top = simd.max(top, h);
                 }
-                *last = [h, e];
+                *last = Carried { h, gaps: e };
                 below = h;
             }
             // The next diagonal is H of this row in the column before.
             diagonals.rotate_left(1);
             diagonals[COLUMNS - 1] = below;
             for ((above, &h), &f) in above.iter_mut().zip(&diagonals).zip(&insertions) {
-                *above = [h, f];
+                *above = Carried { h, gaps: f };
             }
         }
     }
@@ -170,11 +171,11 @@ fn best<T: Lane, S: Vectors<T>>(
 }
 
 /// Memory that is reused from query to query.
-struct Room<V> {
+struct Room<V, const PIECES: usize> {
     /// One element for each row.
-    cells: Vec<[V; 2]>,
+    cells: Vec<Carried<V, PIECES>>,
     /// One element for each column.
-    above: Vec<[V; 2]>,
+    above: Vec<Carried<V, PIECES>>,
 }
 
 /// A target for which lanes were too narrow, with the index of its query.

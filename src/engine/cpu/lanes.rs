@@ -4,7 +4,7 @@ use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
 use crate::terms::alphabet::{BASES, CODES, is_base};
 use crate::terms::casts::{const_u8, to_i32};
-use crate::terms::scoring::{ComparedScores, Scoring, Substitution};
+use crate::terms::scoring::{ComparedScores, Gaps, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
 
@@ -117,30 +117,31 @@ pub fn side_by_side<'a, T: Lane, S: Vectors<T>>(
 pub struct Costs {
     pub best: i32,
     worst: i32,
-    /// Penalties of the first residue of a gap and of each further residue.
-    pub first: i32,
-    pub extend: i32,
+    pub gaps: Gaps,
 }
 
 impl Costs {
     pub fn new(scoring: &Scoring) -> Costs {
-        let first = scoring.gap_open + scoring.gap_extend;
-        Costs { best: scoring.max_potential(), worst: scoring.lowest(), first, extend: scoring.gap_extend }
+        Costs { best: scoring.max_potential(), worst: scoring.lowest(), gaps: scoring.gaps() }
     }
 
     /// The lane value of a score of 0. No step computes a value below the type's minimum.
     pub fn zero<T: Lane>(&self) -> i64 {
-        i64::from(T::MIN) + i64::from((self.first + self.extend).max(-self.worst).max(1))
+        // A gap opens at the floor or above, and is extended once before it is compared with one that opens.
+        let lowest_gap = self.gaps.pieces().map(|piece| piece.first() + piece.extend).max().unwrap_or(0);
+        i64::from(T::MIN) + i64::from(lowest_gap.max(-self.worst).max(1))
     }
 
     /// Operands of cells in lanes of this type.
     #[inline(always)]
-    pub fn penalties<T: Lane, S: Vectors<T>>(&self, simd: S) -> Penalties<S::V> {
-        Penalties {
-            floor: simd.splat(T::of(to_i32(self.zero::<T>()))),
-            first: simd.splat(T::of(self.first)),
-            extend: simd.splat(T::of(self.extend)),
+    pub fn penalties<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Penalties<S::V, PIECES> {
+        let floor = simd.splat(T::of(to_i32(self.zero::<T>())));
+        let mut penalties = Penalties { floor, first: [floor; PIECES], extend: [floor; PIECES] };
+        for (at, piece) in self.gaps.array::<PIECES>().into_iter().enumerate() {
+            penalties.first[at] = simd.splat(T::of(piece.first()));
+            penalties.extend[at] = simd.splat(T::of(piece.extend));
         }
+        penalties
     }
 
     /// The largest score to which another step can be added without overflow. `None` if lanes of this type cannot hold

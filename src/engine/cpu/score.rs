@@ -4,6 +4,7 @@
 use super::cell::{Penalties, cell};
 use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, compared, side_by_side};
 use super::simd::{Kernel, Lane, Simd, Vectors};
+use crate::engine::Carried;
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, STRETCH, swept};
@@ -53,10 +54,13 @@ impl Kernel for Score<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
-        match self.width {
-            Width::W8 => self.in_lanes::<i8, S>(simd),
-            Width::W16 => self.in_lanes::<i16, S>(simd),
-            Width::W32 => self.in_lanes::<i32, S>(simd),
+        match (self.batch.scoring.gaps().count(), self.width) {
+            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
+            (1, Width::W16) => self.in_lanes::<i16, S, 1>(simd),
+            (1, Width::W32) => self.in_lanes::<i32, S, 1>(simd),
+            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
+            (_, Width::W16) => self.in_lanes::<i16, S, 2>(simd),
+            (_, Width::W32) => self.in_lanes::<i32, S, 2>(simd),
         }
     }
 }
@@ -72,7 +76,7 @@ impl Score<'_> {
     }
 
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<Hit>> {
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<Hit>> {
         let costs = Costs::new(&self.batch.scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
@@ -104,9 +108,21 @@ impl Score<'_> {
                 let lanes = [&queries, &targets];
                 if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                    best_ends(simd, shape, costs, &own, Letters { queries, targets, substitutes })
+                    best_ends::<T, S, _, PIECES>(
+                        simd,
+                        shape,
+                        costs,
+                        &own,
+                        Letters { queries, targets, substitutes },
+                    )
                 } else {
-                    best_ends(simd, shape, costs, &own, Letters { queries, targets, substitutes })
+                    best_ends::<T, S, _, PIECES>(
+                        simd,
+                        shape,
+                        costs,
+                        &own,
+                        Letters { queries, targets, substitutes },
+                    )
                 }
             }
             None if self.members().all(|pair| pair.query == first) => {
@@ -117,12 +133,12 @@ impl Score<'_> {
                     letters: self.batch.scoring.alphabet.letters().len(),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
                 };
-                best_ends(simd, shape, costs, &own, profile)
+                best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, profile)
             }
             None => {
                 let letters =
                     Letters { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
-                best_ends(simd, shape, costs, &own, letters)
+                best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
             }
         };
         let hit = |(pair, end): (&Pair, &End)| {
@@ -253,53 +269,49 @@ impl<V: Copy> Top<V> {
 }
 
 /// State of a column on the way down the rows.
-struct Down<V> {
+struct Down<V, const PIECES: usize> {
     /// H(i-1,j-1) and F(i,j) of the next row i.
     diagonal: V,
-    f: V,
+    f: [V; PIECES],
     top: Top<V>,
 }
 
-impl<V: Copy> Down<V> {
+impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
     /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
     #[inline(always)]
     fn step<T: Lane, S: Vectors<T, V = V>>(
         &mut self,
         simd: S,
-        penalties: &Penalties<V>,
+        penalties: &Penalties<V, PIECES>,
         score: V,
-        [h, e]: [V; 2],
+        left: Carried<V, PIECES>,
         row: V,
-    ) -> [V; 2] {
-        let cell = cell(simd, penalties, simd.add(self.diagonal, score), e, self.f);
-        (self.diagonal, self.f) = (h, cell.f);
+    ) -> Carried<V, PIECES> {
+        let cell = cell(simd, penalties, simd.add(self.diagonal, score), left.gaps, self.f);
+        (self.diagonal, self.f) = (left.h, cell.f);
         self.top.take(simd, cell.h, row);
-        [cell.h, cell.e]
+        Carried { h: cell.h, gaps: cell.e }
     }
 }
 
 /// Values that are constant over a group's columns.
-struct Lanes<V> {
-    penalties: Penalties<V>,
-    /// A gap that opens where H is 0.
-    gap: V,
+struct Lanes<V, const PIECES: usize> {
+    penalties: Penalties<V, PIECES>,
+    /// The gaps that open where H is 0.
+    gaps: [V; PIECES],
     none: V,
     one: V,
 }
 
-impl<V: Copy> Lanes<V> {
+impl<V: Copy, const PIECES: usize> Lanes<V, PIECES> {
     #[inline(always)]
-    fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: Costs) -> Lanes<V> {
-        let lane = |value: i64| simd.splat(T::of(to_i32(value)));
-        Lanes {
-            penalties: costs.penalties(simd),
-            gap: lane(costs.zero::<T>() - i64::from(costs.first)),
-            none: lane(0),
-            one: lane(1),
-        }
+    fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: Costs) -> Lanes<V, PIECES> {
+        let penalties = costs.penalties(simd);
+        let gaps = penalties.opened(simd, penalties.floor);
+        Lanes { penalties, gaps, none: simd.splat(T::of(0)), one: simd.splat(T::of(1)) }
     }
 
-    /// Sweeps two columns, whose [H(i,j-1), E(i,j)] are in `column`, and returns the first best cell of each that is
+    /// Sweeps two columns, whose H(i,j-1) and E(i,j) are in `column`, and returns the first best cell of each that is
     /// better than `best`.
     #[inline(always)]
     fn two_columns<T: Lane, S: Vectors<T, V = V>, U: Columns<T, S>>(
@@ -307,12 +319,12 @@ impl<V: Copy> Lanes<V> {
         simd: S,
         scores: &U,
         [left, right]: [U::Column; 2],
-        column: &mut [[V; 2]],
+        column: &mut [Carried<V, PIECES>],
         best: V,
     ) -> [Top<V>; 2] {
         let top = Top { score: best, row: self.none, part: self.none };
-        let mut left_down = Down { diagonal: self.penalties.floor, f: self.gap, top };
-        let mut right_down = Down { diagonal: self.penalties.floor, f: self.gap, top };
+        let mut left_down = Down { diagonal: self.penalties.floor, f: self.gaps, top };
+        let mut right_down = Down { diagonal: self.penalties.floor, f: self.gaps, top };
         let mut row = 0;
         for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
             let before = [left_down.top.score, right_down.top.score];
@@ -339,18 +351,18 @@ impl<V: Copy> Lanes<V> {
 /// and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's type
 /// can count. A lane that overflows continues with wrong values, which affect no other lane.
 #[inline(always)]
-fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
+fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>, const PIECES: usize>(
     simd: S,
     shape: GroupShape,
     costs: Costs,
     own: &[Owned],
     mut scores: U,
 ) -> Vec<End> {
-    let lanes = Lanes::new(simd, costs);
+    let lanes = Lanes::<S::V, PIECES>::new(simd, costs);
     let (zero, none) = (lanes.penalties.floor, lanes.none);
     let limit = simd.splat(T::of(to_i32(costs.zero::<T>() + costs.most::<T>().unwrap_or(0))));
-    // [H(i,j), E(i,j+1)] of the last column, for each row.
-    let mut column = vec![[zero, lanes.gap]; shape.rows];
+    // H(i,j) and E(i,j+1) of the last column, for each row.
+    let mut column = vec![Carried { h: zero, gaps: lanes.gaps }; shape.rows];
     let mut best = zero;
     let mut highest = zero;
     let mut ends = vec![End::default(); own.last().map_or(0, |own| own.ends.end)];

@@ -5,18 +5,19 @@ mod pruned;
 
 pub use pruned::PrunedTrace;
 
-use super::cell::{Cell, Codes, Penalties, cell};
-use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
+use super::cell::{Cell, Codes, Operands, Penalties, cell};
+use super::lanes::{Costs, NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};
-use crate::engine::Edges;
-use crate::engine::directions::{CELLS_PER_WORD, Tile};
+use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::plain::{IMPOSSIBLE, floor};
+use crate::engine::{Carried, Edge, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::{CODES, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
 use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
+use std::slice::from_ref;
 
 /// A rectangle of a matrix.
 #[derive(Clone, Copy)]
@@ -39,7 +40,17 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
-        let mut strips = Strips::new(simd, self.rectangle, self.edges);
+        match self.rectangle.scoring.second_gap {
+            None => self.sweep::<S, 1>(simd),
+            Some(_) => self.sweep::<S, 2>(simd),
+        }
+    }
+}
+
+impl Sweep<'_> {
+    #[inline(always)]
+    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, Hit) {
+        let mut strips = Strips::<S, PIECES>::new(simd, self.rectangle, self.edges);
         let cols = self.rectangle.target.len();
         let mut best = Hit::default();
         for first in (0..self.rectangle.query.len()).step_by(<S as Vectors<i32>>::LANES) {
@@ -65,7 +76,17 @@ impl Kernel for Fill<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Edges {
-        let mut strips = Strips::new(simd, self.rectangle, self.edges);
+        match self.rectangle.scoring.second_gap {
+            None => self.fill::<S, 1>(simd),
+            Some(_) => self.fill::<S, 2>(simd),
+        }
+    }
+}
+
+impl Fill<'_> {
+    #[inline(always)]
+    fn fill<S: Simd, const PIECES: usize>(self, simd: S) -> Edges {
+        let mut strips = Strips::<S, PIECES>::new(simd, self.rectangle, self.edges);
         if let Some(first) = self.tiles.first() {
             strips.close_behind((first.col + first.cols) as usize);
         }
@@ -73,8 +94,7 @@ impl Kernel for Fill<'_> {
         for tile in self.tiles {
             let (words, behind) = rest.split_at_mut(to_usize(tile.words()));
             let cols = tile.col as usize..(tile.col + tile.cols) as usize;
-            let (codes, bits) = (Codes::new::<i32, S>(simd), simd.splat(0));
-            strips.strip(to_usize(tile.row), cols, &mut Words { codes, bits, words });
+            strips.strip(to_usize(tile.row), cols, &mut Words::new(simd, words));
             rest = behind;
         }
         strips.leave()
@@ -103,11 +123,16 @@ fn table(scoring: &Scoring) -> Vec<i32> {
 }
 
 /// The tiles of strips of `lanes` rows. `cols` returns the columns that the rows of a strip need.
-pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -> impl Iterator<Item = Tile> {
-    let lanes = to_u32(lanes);
+pub fn tiles(
+    rows: u32,
+    lanes: usize,
+    scoring: &Scoring,
+    cols: impl Fn(Range<u32>) -> Range<u32>,
+) -> impl Iterator<Item = Tile> {
+    let (lanes, cell_bits) = (to_u32(lanes), cell_bits(scoring.gaps().count()));
     (0..rows.div_ceil(lanes)).map(move |strip| {
         let first = strip * lanes;
-        Tile::strip(to_i32(first), cols(first..rows.min(first + lanes)), lanes)
+        Tile::strip(to_i32(first), cols(first..rows.min(first + lanes)), lanes, cell_bits)
     })
 }
 
@@ -132,20 +157,20 @@ struct Given<'a, S: Rows> {
 }
 
 /// The state between strips.
-struct Strips<'a, S: Rows> {
+struct Strips<'a, S: Rows, const PIECES: usize> {
     given: Given<'a, S>,
     /// The target's codes in reverse order, padded on both sides with codes of no residue for the lanes.
     reversed: Vec<i32>,
     /// H and F of the row above the next strip. F is that of the strip's first row.
     above_h: Vec<i32>,
-    above_f: Vec<i32>,
-    /// `[H, E]` after the last column.
-    behind: Vec<[i32; 2]>,
+    above_f: [Vec<i32>; PIECES],
+    /// H and E after the last column.
+    behind: Edge,
 }
 
-impl<'a, S: Rows> Strips<'a, S> {
+impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
     #[inline(always)]
-    fn new(simd: S, rectangle: Rectangle<'a>, edges: &'a Edges) -> Strips<'a, S> {
+    fn new(simd: S, rectangle: Rectangle<'a>, edges: &'a Edges) -> Strips<'a, S, PIECES> {
         let matrix = if rectangle.is_compared() { Vec::new() } else { table(rectangle.scoring) };
         let none = i32::from(if matrix.is_empty() { NO_TARGET } else { NO_LETTER });
         let is_compared = matrix.is_empty();
@@ -153,16 +178,13 @@ impl<'a, S: Rows> Strips<'a, S> {
         let pad = std::iter::repeat_n(none, S::LANES - 1);
         let reversed = pad.clone().chain(rectangle.target.iter().rev().map(plain)).chain(pad);
         let cols = rectangle.target.len();
-        let above = |which: usize, none: i32| match edges.horizontal.is_empty() {
-            true => vec![none; cols],
-            false => edges.horizontal.iter().map(|value| value[which]).collect(),
-        };
+        let above = edges.horizontal.values::<PIECES>(cols);
         Strips {
             given: Given { simd, rectangle, edges, matrix },
             reversed: reversed.collect(),
-            above_h: above(0, 0),
-            above_f: above(1, IMPOSSIBLE),
-            behind: Vec::with_capacity(rectangle.query.len()),
+            above_h: above.iter().map(|value| value.h).collect(),
+            above_f: std::array::from_fn(|piece| above.iter().map(|value| value.gaps[piece]).collect()),
+            behind: Edge::with_capacity(rectangle.query.len(), PIECES),
         }
     }
 
@@ -172,20 +194,22 @@ impl<'a, S: Rows> Strips<'a, S> {
     fn close_behind(&mut self, col: usize) {
         if !self.given.rectangle.scoring.mode.is_local() {
             self.above_h[col..].fill(IMPOSSIBLE);
-            self.above_f[col..].fill(IMPOSSIBLE);
+            self.above_f.iter_mut().for_each(|f| f[col..].fill(IMPOSSIBLE));
         }
     }
 
     /// The edges that leave the rectangle.
     #[inline(always)]
     fn leave(self) -> Edges {
-        let horizontal = self.above_h.iter().zip(&self.above_f).map(|(&h, &f)| [h, f]).collect();
+        let gaps = |col: usize| std::array::from_fn(|piece: usize| self.above_f[piece][col]);
+        let value = |(col, &h): (usize, &i32)| Carried::<i32, PIECES> { h, gaps: gaps(col) };
+        let horizontal = self.above_h.iter().enumerate().map(value).collect();
         Edges { corner: 0, horizontal, vertical: self.behind }
     }
 
     /// Sweeps the strip whose first row is `first` over `cols`, and passes the cells to `sink`.
     #[inline(always)]
-    fn strip<K: Sink<S>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
+    fn strip<K: Sink<S, PIECES>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
         if cols.is_empty() {
             return;
         }
@@ -197,7 +221,7 @@ impl<'a, S: Rows> Strips<'a, S> {
         let mut band = StripColumns {
             letters: &self.reversed[..=last + lanes - 1],
             above_h: &mut self.above_h[cols.clone()],
-            above_f: &mut self.above_f[cols],
+            above_f: self.above_f.each_mut().map(|f| &mut f[cols.clone()]),
             behind: leaves.then_some(&mut self.behind),
             rows: (self.given.rectangle.query.len() - first).min(lanes),
         };
@@ -213,7 +237,11 @@ impl<'a, S: Rows> Strips<'a, S> {
 impl<S: Rows> Given<'_, S> {
     /// Returns the constants of a strip's steps, and the state before the first step.
     #[inline(always)]
-    fn begin(&self, first: usize, cols: &Range<usize>) -> (Step<'_, S>, State<S::V>) {
+    fn begin<const PIECES: usize>(
+        &self,
+        first: usize,
+        cols: &Range<usize>,
+    ) -> (Step<'_, S, PIECES>, State<S::V, PIECES>) {
         let simd = self.simd;
         let lane_of = |values: &dyn Fn(usize) -> i32| {
             let mut lanes = [0; 16];
@@ -223,7 +251,7 @@ impl<S: Rows> Given<'_, S> {
         let query = &self.rectangle.query[first..];
         let edges = &self.edges.vertical;
         // Only a strip that starts at the first column has a relevant left neighbor.
-        let left = |lane: usize| edges.get(first + lane).copied().filter(|_| cols.start == 0);
+        let left = |lane: usize| edges.get::<PIECES>(first + lane).filter(|_| cols.start == 0);
         let scoring = self.rectangle.scoring;
         let (substitutes, rows) = match scoring.substitution {
             Substitution::Equal { match_, mismatch, .. } if self.matrix.is_empty() => {
@@ -241,42 +269,38 @@ impl<S: Rows> Given<'_, S> {
         };
         let corner = match (cols.start, first) {
             (0, 0) => self.edges.corner,
-            (0, first) => edges.get(first - 1).map_or(0, |value| value[0]),
+            (0, first) => edges.h(first - 1).unwrap_or(0),
             _ => floor(scoring),
         };
         // In local mode an empty edge is the matrix border. The other borders of a band have the same values.
-        let left_h = lane_of(&|lane| left(lane).map_or(floor(scoring), |value| value[0]));
-        let left_e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value[1]));
+        let none = simd.splat(IMPOSSIBLE);
+        let left_h = lane_of(&|lane| left(lane).map_or(floor(scoring), |value| value.h));
+        let mut left_e = [none; PIECES];
+        for (piece, e) in left_e.iter_mut().enumerate() {
+            *e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value.gaps[piece]));
+        }
         let numbers = lane_of(&to_i32);
-        let penalties = Penalties {
-            floor: simd.splat(floor(scoring)),
-            first: simd.splat(scoring.gap_open + scoring.gap_extend),
-            extend: simd.splat(scoring.gap_extend),
-        };
-        let state = State {
-            h: simd.rotate(left_h),
-            e: left_e,
-            f: simd.splat(IMPOSSIBLE),
-            diagonal: simd.splat(corner),
-        };
+        let costs = Costs::new(scoring).penalties::<i32, S, PIECES>(simd);
+        let penalties = Penalties { floor: simd.splat(floor(scoring)), ..costs };
+        let state =
+            State { h: simd.rotate(left_h), e: left_e, f: [none; PIECES], diagonal: simd.splat(corner) };
         (Step { simd, substitutes, rows, numbers, penalties, left_h, left_e }, state)
     }
 }
 
 /// Receives the cells of a strip, step by step.
-trait Sink<S: Rows> {
+trait Sink<S: Rows, const PIECES: usize> {
     /// The first column that counts, counted in the strip.
     fn first_col(&self) -> usize;
 
-    /// Receives the cells of step `s`, which were computed from `matched` and `e`; lane k is at column `s - k`. At an
-    /// edge, some lanes are outside the columns that count.
+    /// Receives the cells of step `s` and their operands; lane k is at column `s - k`. At an edge, some lanes are outside
+    /// the columns that count.
     fn take<const EDGE: bool>(
         &mut self,
-        step: &Step<'_, S>,
+        step: &Step<'_, S, PIECES>,
         s: usize,
-        cell: &Cell<S::V>,
-        matched: S::V,
-        e: S::V,
+        cell: &Cell<S::V, PIECES>,
+        operands: &Operands<S::V, PIECES>,
     );
 
     /// Called after the last step.
@@ -284,25 +308,33 @@ trait Sink<S: Rows> {
 }
 
 /// Stores directions.
-struct Words<'a, V> {
-    codes: Codes<V>,
-    /// Directions of the last eight steps, the most recent in the highest bits.
+struct Words<'a, V, const PIECES: usize> {
+    codes: Codes<V, PIECES>,
+    /// Directions of the last steps, eight under affine gaps, the most recent in the highest bits.
     bits: V,
     words: &'a mut [u32],
 }
 
-impl<V: Pod> Words<'_, V> {
+impl<'a, V: Pod, const PIECES: usize> Words<'a, V, PIECES> {
+    /// Steps of a word.
+    const STEPS: usize = (u32::BITS / cell_bits(PIECES)) as usize;
+
+    #[inline(always)]
+    fn new<S: Vectors<i32, V = V>>(simd: S, words: &'a mut [u32]) -> Words<'a, V, PIECES> {
+        Words { codes: Codes::new(simd), bits: simd.splat(0), words }
+    }
+
     #[inline(always)]
     fn keep(&mut self, s: usize) {
-        if (s + 1).is_multiple_of(CELLS_PER_WORD as usize) {
+        if (s + 1).is_multiple_of(Self::STEPS) {
             let bits: &[u32] = cast_slice(std::slice::from_ref(&self.bits));
-            let at = s / CELLS_PER_WORD as usize * bits.len();
+            let at = s / Self::STEPS * bits.len();
             self.words[at..at + bits.len()].copy_from_slice(bits);
         }
     }
 }
 
-impl<S: Rows> Sink<S> for Words<'_, S::V> {
+impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Words<'_, S::V, PIECES> {
     #[inline(always)]
     fn first_col(&self) -> usize {
         0
@@ -311,21 +343,20 @@ impl<S: Rows> Sink<S> for Words<'_, S::V> {
     #[inline(always)]
     fn take<const EDGE: bool>(
         &mut self,
-        step: &Step<'_, S>,
+        step: &Step<'_, S, PIECES>,
         s: usize,
-        cell: &Cell<S::V>,
-        matched: S::V,
-        e: S::V,
+        cell: &Cell<S::V, PIECES>,
+        operands: &Operands<S::V, PIECES>,
     ) {
-        self.bits = self.codes.decide(step.simd, self.bits, cell, [step.penalties.floor, matched, e]);
+        self.bits = self.codes.decide(step.simd, self.bits, cell, operands);
         self.keep(s);
     }
 
     /// Completes the last words.
     #[inline(always)]
     fn end(&mut self, simd: S, steps: usize) {
-        for s in steps..steps.next_multiple_of(CELLS_PER_WORD as usize) {
-            self.bits = simd.shift_and_or(self.bits, simd.splat(0));
+        for s in steps..steps.next_multiple_of(Self::STEPS) {
+            self.bits = self.codes.skip(simd, self.bits);
             self.keep(s);
         }
     }
@@ -334,14 +365,21 @@ impl<S: Rows> Sink<S> for Words<'_, S::V> {
 /// Discards the cells.
 struct Unkept;
 
-impl<S: Rows> Sink<S> for Unkept {
+impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Unkept {
     #[inline(always)]
     fn first_col(&self) -> usize {
         0
     }
 
     #[inline(always)]
-    fn take<const EDGE: bool>(&mut self, _: &Step<'_, S>, _: usize, _: &Cell<S::V>, _: S::V, _: S::V) {}
+    fn take<const EDGE: bool>(
+        &mut self,
+        _: &Step<'_, S, PIECES>,
+        _: usize,
+        _: &Cell<S::V, PIECES>,
+        _: &Operands<S::V, PIECES>,
+    ) {
+    }
 
     #[inline(always)]
     fn end(&mut self, _: S, _: usize) {}
@@ -387,14 +425,20 @@ impl<V: Pod> BestCells<V> {
     }
 }
 
-impl<S: Rows> Sink<S> for BestCells<S::V> {
+impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for BestCells<S::V> {
     #[inline(always)]
     fn first_col(&self) -> usize {
         self.first_col
     }
 
     #[inline(always)]
-    fn take<const EDGE: bool>(&mut self, step: &Step<'_, S>, s: usize, cell: &Cell<S::V>, _: S::V, _: S::V) {
+    fn take<const EDGE: bool>(
+        &mut self,
+        step: &Step<'_, S, PIECES>,
+        s: usize,
+        cell: &Cell<S::V, PIECES>,
+        _: &Operands<S::V, PIECES>,
+    ) {
         let (simd, now, zero) = (step.simd, step.simd.splat(to_i32(s)), step.simd.splat(0));
         let mut counted = cell.h;
         if EDGE {
@@ -412,81 +456,104 @@ impl<S: Rows> Sink<S> for BestCells<S::V> {
 }
 
 /// Values that are constant over the steps of a strip.
-struct Step<'a, S: Rows> {
+struct Step<'a, S: Rows, const PIECES: usize> {
     simd: S,
     substitutes: RowSubstitutes<'a, S::V>,
     rows: S::V,
     /// The numbers 0, 1, 2, ...
     numbers: S::V,
-    penalties: Penalties<S::V>,
+    penalties: Penalties<S::V, PIECES>,
     /// H of the column before the first one, and E of the first one.
     left_h: S::V,
-    left_e: S::V,
+    left_e: [S::V; PIECES],
 }
 
 /// State that is carried from step to step.
-struct State<V> {
+struct State<V, const PIECES: usize> {
     /// H of each lane's last cell and F of the row below it, rotated by one lane.
     h: V,
-    f: V,
+    f: [V; PIECES],
     /// E of each lane's next cell.
-    e: V,
+    e: [V; PIECES],
     /// H above the last cell, which is the diagonal neighbor of the next cell.
     diagonal: V,
 }
 
 /// The columns that a strip reads and writes.
-struct StripColumns<'a> {
+struct StripColumns<'a, const PIECES: usize> {
     /// In reverse order. The last vector begins with the first lane's residue of step 0.
     letters: &'a [i32],
     above_h: &'a mut [i32],
-    above_f: &'a mut [i32],
-    /// Receives `[H, E]` of the last column if that leaves the rectangle.
-    behind: Option<&'a mut Vec<[i32; 2]>>,
+    above_f: [&'a mut [i32]; PIECES],
+    /// Receives H and E of the last column if that leaves the rectangle.
+    behind: Option<&'a mut Edge>,
     /// Rows of the strip that are rows of the rectangle.
     rows: usize,
 }
 
-impl<S: Rows> Step<'_, S> {
+impl<const PIECES: usize> StripColumns<'_, PIECES> {
+    /// H and F above the first lane's cell in column `col`.
+    #[inline(always)]
+    fn entering(&self, col: usize) -> Carried<i32, PIECES> {
+        let mut gaps = [IMPOSSIBLE; PIECES];
+        for (gap, above) in gaps.iter_mut().zip(&self.above_f) {
+            *gap = above[col];
+        }
+        Carried { h: self.above_h[col], gaps }
+    }
+
+    /// Stores H and F below the last lane's cell in column `col`.
+    #[inline(always)]
+    fn leave(&mut self, col: usize, left: Carried<i32, PIECES>) {
+        self.above_h[col] = left.h;
+        for (above, gap) in self.above_f.iter_mut().zip(left.gaps) {
+            above[col] = gap;
+        }
+    }
+}
+
+impl<S: Rows, const PIECES: usize> Step<'_, S, PIECES> {
     /// Steps in which all lanes are inside the columns that count.
     #[inline(always)]
-    fn inner<K: Sink<S>>(
+    fn inner<K: Sink<S, PIECES>>(
         &self,
-        state: &mut State<S::V>,
+        state: &mut State<S::V, PIECES>,
         steps: Range<usize>,
-        cols: &mut StripColumns<'_>,
+        cols: &mut StripColumns<'_, PIECES>,
         sink: &mut K,
     ) {
         for s in steps {
-            let entering = [cols.above_h[s], cols.above_f[s]];
-            let left = self.run::<K, false>(state, s, cols.letters, entering, sink);
-            [cols.above_h[s + 1 - S::LANES], cols.above_f[s + 1 - S::LANES]] = left;
+            let left = self.run::<K, false>(state, s, cols.letters, cols.entering(s), sink);
+            cols.leave(s + 1 - S::LANES, left);
         }
     }
 
     /// Steps in which some lanes have not begun, are done, or are in columns that don't count.
     #[inline(always)]
-    fn edge<K: Sink<S>>(
+    fn edge<K: Sink<S, PIECES>>(
         &self,
-        state: &mut State<S::V>,
+        state: &mut State<S::V, PIECES>,
         steps: Range<usize>,
-        cols: &mut StripColumns<'_>,
+        cols: &mut StripColumns<'_, PIECES>,
         sink: &mut K,
     ) {
         let len = cols.above_h.len();
         for s in steps {
-            let entering = if s < len { [cols.above_h[s], cols.above_f[s]] } else { [0, IMPOSSIBLE] };
+            let entering = if s < len { cols.entering(s) } else { Carried::BORDER };
             let left = self.run::<K, true>(state, s, cols.letters, entering, sink);
             if s + 1 >= S::LANES {
-                [cols.above_h[s + 1 - S::LANES], cols.above_f[s + 1 - S::LANES]] = left;
+                cols.leave(s + 1 - S::LANES, left);
             }
             if let (Some(behind), Some(lane)) = (&mut cols.behind, (s + 1).checked_sub(len))
                 && lane < cols.rows
             {
-                let lanes = [state.h, state.e];
-                let lanes: &[i32] = cast_slice(&lanes);
                 // H has moved by one lane.
-                behind.push([lanes[(lane + 1) % S::LANES], lanes[S::LANES + lane]]);
+                let h = cast_slice(from_ref(&state.h))[(lane + 1) % S::LANES];
+                let mut gaps = [IMPOSSIBLE; PIECES];
+                for (gap, e) in gaps.iter_mut().zip(&state.e) {
+                    *gap = cast_slice(from_ref(e))[lane];
+                }
+                behind.push(Carried { h, gaps });
             }
         }
     }
@@ -495,17 +562,20 @@ impl<S: Rows> Step<'_, S> {
     /// `entering` is H and F above the first lane's cell. Returns H and F below the last lane's cell. Unless `EDGE` is
     /// set, all lanes are inside the columns.
     #[inline(always)]
-    fn run<K: Sink<S>, const EDGE: bool>(
+    fn run<K: Sink<S, PIECES>, const EDGE: bool>(
         &self,
-        state: &mut State<S::V>,
+        state: &mut State<S::V, PIECES>,
         s: usize,
         letters: &[i32],
-        entering: [i32; 2],
+        entering: Carried<i32, PIECES>,
         sink: &mut K,
-    ) -> [i32; 2] {
+    ) -> Carried<i32, PIECES> {
         let simd = self.simd;
-        let up = simd.with_first(state.h, entering[0]);
-        let f = simd.with_first(state.f, entering[1]);
+        let up = simd.with_first(state.h, entering.h);
+        let mut f = state.f;
+        for (f, gap) in f.iter_mut().zip(entering.gaps) {
+            *f = simd.with_first(*f, gap);
+        }
         let letters = simd.load(&letters[letters.len() - S::LANES - s..]);
         let score = match self.substitutes {
             RowSubstitutes::Letters { match_, mismatch } => {
@@ -515,18 +585,25 @@ impl<S: Rows> Step<'_, S> {
         };
         let matched = simd.add(state.diagonal, score);
         let cell = cell(simd, &self.penalties, matched, state.e, f);
-        sink.take::<EDGE>(self, s, &cell, matched, state.e);
+        let operands = Operands { floor: self.penalties.floor, matched, e: state.e, f };
+        sink.take::<EDGE>(self, s, &cell, &operands);
         let (mut h, mut e) = (cell.h, cell.e);
         if EDGE {
             // Lanes that have not begun keep the values to the left of the first column.
             let waits = simd.gt(self.numbers, simd.splat(to_i32(s)));
             h = simd.select(waits, self.left_h, h);
-            e = simd.select(waits, self.left_e, e);
+            for (e, left) in e.iter_mut().zip(&self.left_e) {
+                *e = simd.select(waits, *left, *e);
+            }
         }
         state.e = e;
         state.diagonal = up;
         state.h = simd.rotate(h);
-        state.f = simd.rotate(cell.f);
-        [simd.first(state.h), simd.first(state.f)]
+        let mut below = Carried { h: simd.first(state.h), gaps: entering.gaps };
+        for ((f, left), gap) in state.f.iter_mut().zip(&cell.f).zip(&mut below.gaps) {
+            *f = simd.rotate(*left);
+            *gap = simd.first(*f);
+        }
+        below
     }
 }

@@ -14,8 +14,7 @@ use super::cell::{Penalties, cell};
 use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, side_by_side};
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
-use crate::engine::Edges;
-use crate::engine::plain::IMPOSSIBLE;
+use crate::engine::{Carry, Edge, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::{to_i32, to_u8, to_u32};
@@ -43,9 +42,9 @@ impl Kernel for StripedSweep<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
         let Rectangle { query, target, scoring } = self.rectangle;
-        let line = |values: &Vec<[i32; 2]>, len: usize| match values.is_empty() {
-            true => vec![[0, IMPOSSIBLE]; len],
-            false => values.clone(),
+        let line = |edge: &Edge, len: usize| match edge.is_empty() {
+            true => vec![Carry::BORDER; len],
+            false => edge.carries.clone(),
         };
         let substitutes = StripedSubstitutes::new(scoring);
         let nothing = Nothing::of(scoring);
@@ -60,7 +59,7 @@ impl Kernel for StripedSweep<'_> {
         let height = query.len().div_ceil(strips.max(1)).next_multiple_of(<S as Vectors<i8>>::LANES);
         let mut first = 0;
         for (query, behind) in query.chunks(height).zip(behind.chunks_mut(height)) {
-            let below = behind.last().map_or(0, |value| value[0]);
+            let below = behind.last().map_or(0, |value| value.h);
             let columns = Columns { query, letters: &letters, above: &mut above, behind, corner };
             let substitutes = &substitutes;
             let mut strip = Strip { substitutes, present, scoring, columns, own: self.own, best, first };
@@ -69,7 +68,8 @@ impl Kernel for StripedSweep<'_> {
             corner = below;
             first += query.len();
         }
-        (Edges { corner: 0, horizontal: above, vertical: behind }, best)
+        let [horizontal, vertical] = [above, behind].map(|carries| Edge { carries, second: Vec::new() });
+        (Edges { corner: 0, horizontal, vertical }, best)
     }
 }
 
@@ -120,10 +120,10 @@ fn letters_of(letters: &[u8]) -> Vec<u8> {
 struct Columns<'a> {
     query: &'a [u8],
     letters: &'a [u8],
-    /// `[H, F]` above the strip in columns to come, and below it in columns that are done.
-    above: &'a mut [[i32; 2]],
-    /// `[H, E]` of the last finished column; F and E are those of the next cells.
-    behind: &'a mut [[i32; 2]],
+    /// H and F above the strip in columns to come, and below it in columns that are done.
+    above: &'a mut [Carry],
+    /// H and E of the last finished column; F and E are those of the next cells.
+    behind: &'a mut [Carry],
     /// H above the last finished column.
     corner: i32,
 }
@@ -161,7 +161,7 @@ impl Strip<'_> {
         while let Some(to) = goes_to(self, col) {
             let end = to.min(col + size.cols);
             let entering = self.columns.behind.iter().chain(&self.columns.above[col..end]);
-            let highest = entering.map(|value| value[0]).max().unwrap_or(0);
+            let highest = entering.map(|value| value.h).max().unwrap_or(0);
             if let Some(values) = narrow.filter(|values| highest <= values.most / 2) {
                 let lanes = in_8.get_or_insert_with(|| StripedLanes::<i8, S>::new(simd, self, values));
                 col = lanes.sweep(simd, self, col..to, 0);
@@ -184,7 +184,7 @@ struct StripedLanes<T: Lane, S: Stripes<T>> {
     scores: Vec<S::V>,
     /// Start of the scores of each target code.
     places: [usize; LETTERS],
-    penalties: Penalties<S::V>,
+    penalties: Penalties<S::V, 1>,
     open: S::V,
     /// A gap that opens where H is at the floor.
     gap: S::V,
@@ -215,33 +215,34 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             scores,
             places,
             penalties: Penalties { floor: zero, ..costs.penalties(simd) },
-            open: simd.splat(T::of(costs.first - costs.extend)),
-            gap: simd.splat(T::of(values.zero - costs.first)),
+            open: simd.splat(T::of(costs.gaps.first.open)),
+            gap: simd.splat(T::of(values.zero - values.first)),
             values,
         }
     }
 
     /// Loads the column to the left.
     #[inline(always)]
-    fn enter(&mut self, behind: &[[i32; 2]]) {
+    fn enter(&mut self, behind: &[Carry]) {
         let rows = self.column.len();
         self.column.fill([self.penalties.floor, self.gap]);
         let lanes: &mut [T] = cast_slice_mut(&mut self.column);
         for (lane, values) in behind.chunks(rows).enumerate() {
-            for (place, &[h, e]) in lanes.chunks_exact_mut(2 * S::LANES).zip(values) {
+            for (place, &Carry { h, gap }) in lanes.chunks_exact_mut(2 * S::LANES).zip(values) {
                 place[lane] = T::of(self.values.h(h));
-                place[S::LANES + lane] = T::of(self.values.gap(e));
+                place[S::LANES + lane] = T::of(self.values.gap(gap));
             }
         }
     }
 
     /// Stores the last column as the right edge.
     #[inline(always)]
-    fn leave(&self, behind: &mut [[i32; 2]]) {
+    fn leave(&self, behind: &mut [Carry]) {
         let lanes: &[T] = cast_slice(&self.column);
         for (lane, values) in behind.chunks_mut(self.column.len()).enumerate() {
             for (place, value) in lanes.chunks_exact(2 * S::LANES).zip(values) {
-                *value = [lane, S::LANES + lane].map(|at| self.values.score(place[at].value()));
+                let [h, gap] = [lane, S::LANES + lane].map(|at| self.values.score(place[at].value()));
+                *value = Carry { h, gap };
             }
         }
     }
@@ -259,7 +260,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         let (last_lane, last_row) = (last / rows, last % rows);
         let mut left = cols.end;
         for col in cols {
-            let [h, f] = strip.columns.above[col];
+            let Carry { h, gap: f } = strip.columns.above[col];
             if h > limit {
                 left = col;
                 break;
@@ -281,7 +282,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             let f = cast_slice::<_, T>(from_ref(&below))[last_lane].value();
             let entering = cast_slice::<_, T>(from_ref(&entering))[last_lane].value();
             let f = f.max(entering - (to_i32(last_row) + 1) * self.values.extend);
-            strip.columns.above[col] = [self.values.score(h), self.values.score(f)];
+            strip.columns.above[col] = Carry { h: self.values.score(h), gap: self.values.score(f) };
             let is_own = col >= strip.own;
             let known = match is_own {
                 true => strip.best.score - i32::from(to_u32(col) + 1 < strip.best.target_end),
@@ -326,7 +327,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     /// Follows gaps down each lane's rows for as long as one of them counts.
     #[inline(always)]
     fn follow(&mut self, simd: S, mut f: S::V) {
-        let Penalties { floor, first, extend } = self.penalties;
+        let Penalties { floor, first: [first], extend: [extend] } = self.penalties;
         for cells in self.column.chunks_mut(FOLLOWED) {
             // A lower gap gives the cells from here on nothing that they do not already get from H.
             if !simd.any_lane(simd.gt(f, simd.max(simd.sub(cells[0][0], self.open), floor))) {
@@ -389,17 +390,18 @@ impl<V: Copy> Down<V> {
     fn rows<T: Lane, S: Vectors<T, V = V>>(
         self,
         simd: S,
-        penalties: &Penalties<V>,
+        penalties: &Penalties<V, 1>,
         column: &mut [[V; 2]],
         scores: &[V],
     ) -> Down<V> {
         let Down { mut diagonal, mut f, mut top } = self;
         for (place, &score) in column.iter_mut().zip(scores) {
             let [h, e] = *place;
-            let cell = cell(simd, penalties, simd.add(diagonal, score), e, f);
-            (diagonal, f) = (h, cell.f);
+            let cell = cell(simd, penalties, simd.add(diagonal, score), [e], [f]);
+            let ([e], [below]) = (cell.e, cell.f);
+            (diagonal, f) = (h, below);
             top = simd.max(cell.h, top);
-            *place = [cell.h, cell.e];
+            *place = [cell.h, e];
         }
         Down { diagonal, f, top }
     }

@@ -5,7 +5,7 @@ use super::simd::InstructionSet;
 use super::strip::{Rectangle, Sweep};
 use super::striped::{StripedSweep, WindowSize};
 use crate::engine::frontier::{Frontier, better};
-use crate::engine::plain::{floor, recurrence};
+use crate::engine::plain::recurrence;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Edges, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::Batch;
@@ -22,7 +22,7 @@ pub const PART_SIDE: u32 = 4 * BLOCK_ROWS;
 /// The first best cell of a block's columns from `own` on, with its row and column counted in the window. The parts of
 /// an anti-diagonal of the block are swept in parallel.
 pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
-    let mut frontier = Frontier::new(block, Edges::default(), side);
+    let mut frontier = Frontier::new(block, Edges::default(), side, batch.scoring.gaps());
     let mut best = Hit::default();
     for wave in 0..frontier.waves() {
         let parts = frontier.wave(wave);
@@ -45,15 +45,15 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
     // Only whole strips leave an edge below. The few rows after them are computed by the plain recurrence.
     let rows = window.query_end / STRIP_ROWS * STRIP_ROWS;
     let (upper, lower) = vertical.split_at(rows as usize);
-    let last = upper.last().map_or(corner, |value| value[0]);
-    let entering = Edges { corner, horizontal, vertical: upper.to_vec() };
+    let last = (rows as usize).checked_sub(1).and_then(|row| upper.h(row)).unwrap_or(corner);
+    let entering = Edges { corner, horizontal, vertical: upper };
     let block = Block { rows: 0..rows, ..Block::whole(window) };
     let cells = u64::from(rows) * u64::from(window.cols());
     let left = match () {
         () if rows == 0 => entering,
         // Splitting into parts pays if several threads share them.
         () if cells >= SHARED_CELLS && rayon::current_num_threads() > 1 => {
-            let mut frontier = Frontier::new(&block, entering, PART_SIDE);
+            let mut frontier = Frontier::new(&block, entering, PART_SIDE, batch.scoring.gaps());
             for wave in 0..frontier.waves() {
                 let parts = frontier.wave(wave);
                 let sweep = |part: &Block| sweep(set, batch, (part, &frontier.entering(part)), usize::MAX).0;
@@ -66,9 +66,9 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
     };
     let block = Block { rows: rows..window.query_end, ..block };
     let (query, target) = block.codes(batch);
-    let entering = Edges { corner: last, horizontal: left.horizontal, vertical: lower.to_vec() };
+    let entering = Edges { corner: last, horizontal: left.horizontal, vertical: lower };
     let below = recurrence(query, target, &batch.scoring, &entering, |_, _, _, _| {});
-    Edges { vertical: [left.vertical, below.vertical].concat(), ..below }
+    Edges { vertical: left.vertical.followed_by(below.vertical), ..below }
 }
 
 /// The edges between the parts of a block. The parts of an anti-diagonal are swept in parallel.
@@ -78,7 +78,7 @@ pub fn sweep_parts(
     (block, edges): (&Block, &Edges),
     side: u32,
 ) -> Checkpoints {
-    let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
+    let mut checkpoints = Checkpoints::new(block, edges, side, &batch.scoring);
     for wave in 0..checkpoints.waves() {
         let mut parts = checkpoints.wave(wave);
         // Nothing needs the edges that the last part leaves.
@@ -104,6 +104,10 @@ pub fn sweep(
 
 /// The windows of a sweep whose `rows` are dealt to narrow lanes, if that pays.
 pub fn striped_window(set: InstructionSet, scoring: &Scoring, rows: usize) -> Option<WindowSize> {
+    // Gaps that pass from lane to lane are followed by one slope, so pairs under two pieces go by strips.
+    if scoring.second_gap.is_some() {
+        return None;
+    }
     let size = WindowSize::of(scoring, set.lanes(Width::W16.bytes()));
     size.filter(|_| rows >= STRIPED_ROWS * set.lanes(Width::W8.bytes()))
 }

@@ -2,20 +2,21 @@
 //! end.
 
 use super::anchored::Values;
-use super::cell::{Codes, cell};
+use super::cell::{Codes, Operands, cell};
 use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, compared, side_by_side};
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
-use crate::engine::directions::{CELL_BITS, CELL_MASK, next_source};
+use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::run_word;
-use crate::engine::{Source, Window};
+use crate::engine::{Carried, Source, Window};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
-use crate::terms::casts::{low_u8, to_i32, to_i64, to_u32, to_usize};
+use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
+use std::slice::from_mut;
 
 /// Traces up to one window for each lane. Adds the runs of each path to `words`, and returns the ranges of words of the
 /// paths.
@@ -40,9 +41,11 @@ impl Kernel for Trace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        match self.width {
-            Width::W8 => self.in_lanes::<i8, S>(simd),
-            _ => self.in_lanes::<i16, S>(simd),
+        match (self.batch.scoring.gaps().count(), self.width) {
+            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
+            (1, _) => self.in_lanes::<i16, S, 1>(simd),
+            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
+            (_, _) => self.in_lanes::<i16, S, 2>(simd),
         }
     }
 }
@@ -93,7 +96,10 @@ impl BandShape {
 
 impl<'a> Trace<'a> {
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>>(self, simd: S) -> Result<Vec<Range<u32>>, EngineError> {
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(
+        self,
+        simd: S,
+    ) -> Result<Vec<Range<u32>>, EngineError> {
         let members = || self.group.iter().map(|&place| &self.windows[place as usize]);
         let shape = members()
             .map(|window| BandShape::of_path(self.batch, window))
@@ -101,7 +107,7 @@ impl<'a> Trace<'a> {
         let mode = self.batch.scoring.mode;
         // In global mode, the row above the first query row is stored as well.
         let rows = shape.rows as usize + usize::from(mode == AlignmentMode::Global);
-        let width = to_usize(shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)));
+        let width = to_usize(shape.width().next_multiple_of(u64::from(T::BITS / cell_bits(PIECES))));
         let residues = |window: &'a Window| {
             let target = &self.batch.target(window.target)[window.start as usize..window.target_end as usize];
             [&self.batch.query(window.query)[..window.query_end as usize], target]
@@ -141,7 +147,7 @@ impl<'a> Trace<'a> {
             _ => Vec::new(),
         };
         let borders = match mode {
-            AlignmentMode::Local => Some(BandBorders::local(simd, &costs)),
+            AlignmentMode::Local => Some(BandBorders::<_, PIECES>::local(simd, &costs)),
             AlignmentMode::Global => BandBorders::corners::<T, S>(simd, &costs, rows, (&firsts, &origins)),
             _ => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts),
         };
@@ -152,15 +158,17 @@ impl<'a> Trace<'a> {
                 let lanes = [&band.queries, &band.targets];
                 if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                    band.fill::<T, S, _>(simd, costs, &borders, substitutes, self.room)
+                    band.fill::<T, S, _, PIECES>(simd, costs, &borders, substitutes, self.room)
                 } else {
-                    band.fill::<T, S, _>(simd, costs, &borders, substitutes, self.room)
+                    band.fill::<T, S, _, PIECES>(simd, costs, &borders, substitutes, self.room)
                 }
             }
-            None => band.fill::<T, S, _>(simd, costs, &borders, &self.batch.scoring.table(), self.room),
+            None => {
+                band.fill::<T, S, _, PIECES>(simd, costs, &borders, &self.batch.scoring.table(), self.room)
+            }
         };
         let directions: &[T] = cast_slice(directions);
-        let cells = BandCells { directions, lanes: S::LANES, width };
+        let cells = BandCells::<T, PIECES> { directions, lanes: S::LANES, width };
         let places = firsts.iter().enumerate().map(|(lane, &first)| {
             let start = to_u32(self.words.len());
             let first = if mode.is_local() { 0 } else { first };
@@ -200,38 +208,47 @@ struct Corner {
 
 impl Corner {
     /// Writes H and F of the row above the lane's first row: a gap from the corner on, and the minimum before it.
-    fn enter<T: Lane>(&self, above: &mut [T], lanes: usize, costs: &Costs, values: &Values) {
-        for (at, cell) in above.chunks_exact_mut(2 * lanes).enumerate() {
-            let gap = |len: i64| i64::from(costs.first) + (len - 1) * i64::from(costs.extend);
-            let h: T = match to_i64(at) - to_i64(self.cell) {
-                ..0 => T::of(to_i32(values.floor)),
-                0 => values.lane(0),
-                len => values.lane(-gap(len)),
+    fn enter<T: Lane, V: Pod, const PIECES: usize>(
+        &self,
+        above: &mut [Carried<V, PIECES>],
+        costs: &Costs,
+        values: &Values,
+    ) {
+        let set = |vector: &mut V, value: T| cast_slice_mut::<V, T>(from_mut(vector))[self.lane] = value;
+        let pieces = costs.gaps.array::<PIECES>();
+        for (at, Carried { h, gaps }) in above.iter_mut().enumerate() {
+            let value: T = match at.checked_sub(self.cell) {
+                None => T::of(to_i32(values.floor)),
+                Some(0) => values.lane(0),
+                Some(len) => values.lane(-costs.gaps.cost(len)),
             };
-            (cell[self.lane], cell[lanes + self.lane]) = (h, T::of(h.value() - costs.first));
+            set(h, value);
+            gaps.iter_mut()
+                .zip(pieces)
+                .for_each(|(gap, piece)| set(gap, T::of(value.value() - piece.first())));
         }
     }
 }
 
 /// The values that enter a band, and the minimum of H in its rows.
-struct BandBorders<V> {
+struct BandBorders<V, const PIECES: usize> {
     /// The starts of the lanes' bands, sorted by row, and the lanes' values, if each band begins at a single cell.
     corners: Option<(Vec<Corner>, Values)>,
     /// H and the gaps above the first row.
-    above: [V; 2],
-    /// A gap that enters from the left or the right.
-    gap: V,
+    above: Carried<V, PIECES>,
+    /// The gaps that enter from the left or the right.
+    gaps: [V; PIECES],
     /// The minimum of H in each row; if this is empty, `floor` for all rows.
     floors: Vec<V>,
     floor: V,
 }
 
-impl<V: Copy> BandBorders<V> {
+impl<V: Copy, const PIECES: usize> BandBorders<V, PIECES> {
     #[inline(always)]
-    fn local<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: &Costs) -> BandBorders<V> {
-        let floor = costs.penalties::<T, S>(simd).floor;
-        let gap = simd.sub(floor, simd.splat(T::of(costs.first)));
-        BandBorders { corners: None, above: [floor, gap], gap, floors: Vec::new(), floor }
+    fn local<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: &Costs) -> BandBorders<V, PIECES> {
+        let penalties = costs.penalties::<T, S, PIECES>(simd);
+        let (h, gaps) = (penalties.floor, penalties.opened(simd, penalties.floor));
+        BandBorders { corners: None, above: Carried { h, gaps }, gaps, floors: Vec::new(), floor: h }
     }
 
     /// Borders for whole queries and whole targets: `firsts` are the rows and `origins` the cells where lanes begin.
@@ -241,16 +258,17 @@ impl<V: Copy> BandBorders<V> {
         costs: &Costs,
         rows: usize,
         (firsts, origins): (&[usize], &[usize]),
-    ) -> Option<BandBorders<V>> {
+    ) -> Option<BandBorders<V, PIECES>> {
         let values = Values::of::<T>(costs, rows)?;
         let floor = simd.splat(T::of(to_i32(values.floor)));
-        let gap = simd.sub(floor, simd.splat(T::of(costs.first)));
+        let gaps = costs.penalties::<T, S, PIECES>(simd).opened(simd, floor);
         let lanes = firsts.iter().zip(origins).enumerate();
         let mut corners: Vec<Corner> =
             lanes.map(|(lane, (&row, &cell))| Corner { lane, row, cell }).collect();
         corners.sort_by_key(|corner| corner.row);
         let corners = Some((corners, values));
-        Some(BandBorders { corners, above: [floor, gap], gap, floors: Vec::new(), floor })
+        let above = Carried { h: floor, gaps };
+        Some(BandBorders { corners, above, gaps, floors: Vec::new(), floor })
     }
 
     /// Borders for whole queries with first rows `firsts`: an alignment may begin anywhere above them, and nowhere
@@ -261,10 +279,11 @@ impl<V: Copy> BandBorders<V> {
         costs: &Costs,
         rows: usize,
         firsts: &[usize],
-    ) -> Option<BandBorders<V>> {
+    ) -> Option<BandBorders<V, PIECES>> {
         let values = Values::of::<T>(costs, rows)?;
         let (zero, least) = (to_i32(values.zero), to_i32(values.floor));
-        let [first, zeros, floor] = [costs.first, zero, least].map(|value| simd.splat(T::of(value)));
+        let (zeros, floor) = (simd.splat(T::of(zero)), simd.splat(T::of(least)));
+        let penalties = costs.penalties::<T, S, PIECES>(simd);
         let lasts = firsts.iter().copied().max().unwrap_or(0);
         let of_row = |row: usize| {
             lanes_of::<T, S>(
@@ -274,8 +293,8 @@ impl<V: Copy> BandBorders<V> {
         let floors = (0..rows).map(|row| if row < lasts { of_row(row) } else { floor }).collect();
         Some(BandBorders {
             corners: None,
-            above: [zeros, simd.sub(zeros, first)],
-            gap: simd.sub(floor, first),
+            above: Carried { h: zeros, gaps: penalties.opened(simd, zeros) },
+            gaps: penalties.opened(simd, floor),
             floors,
             floor,
         })
@@ -295,21 +314,21 @@ impl<V: bytemuck::Pod> BandLetters<V> {
     /// Fills the directions of the band row by row; each word of a lane holds consecutive cells. Cells outside the band
     /// count as the minimum of H, without a gap.
     #[inline(always)]
-    fn fill<'r, T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>>(
+    fn fill<'r, T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>, const PIECES: usize>(
         &self,
         simd: S,
         costs: Costs,
-        borders: &BandBorders<V>,
+        borders: &BandBorders<V, PIECES>,
         substitutes: U,
         room: &'r mut Vec<CacheLine>,
     ) -> &'r [V] {
-        let mut penalties = costs.penalties::<T, S>(simd);
-        let gap = borders.gap;
+        let mut penalties = costs.penalties::<T, S, PIECES>(simd);
+        let gaps = borders.gaps;
         let codes = Codes::new(simd);
-        let cells = (T::BITS / CELL_BITS) as usize;
-        // [H(i-1,j-1), F(i,j-1)] of the cells of the row above.
+        let cells = (T::BITS / cell_bits(PIECES)) as usize;
+        // H(i-1,j-1) and F(i,j-1) of the cells of the row above.
         let mut above = vec![borders.above; self.width + 1];
-        above[self.width][1] = gap;
+        above[self.width].gaps = gaps;
         let count = self.queries.len() * self.width / cells;
         let lines = (count * size_of::<V>()).div_ceil(size_of::<CacheLine>());
         room.resize(lines.max(room.len()), CacheLine::zeroed());
@@ -321,22 +340,22 @@ impl<V: bytemuck::Pod> BandLetters<V> {
             while let (Some(corner), Some((_, values))) =
                 (corners.next_if(|corner| corner.row == i), &borders.corners)
             {
-                let cells = &mut above[..self.width];
-                corner.enter::<T>(cast_slice_mut(cells), S::LANES, &costs, values);
+                corner.enter::<T, V, PIECES>(&mut above[..self.width], &costs, values);
             }
             penalties.floor = borders.floors.get(i).copied().unwrap_or(borders.floor);
-            let mut e = gap;
+            let mut e = gaps;
             for (at, targets) in targets.chunks_exact(cells).enumerate() {
                 let above = &mut above[at * cells..(at + 1) * cells + 1];
                 let mut bits = simd.splat(T::of(0));
                 for (k, &target) in targets.iter().enumerate() {
                     // Invariant: e = E(i,j), f = F(i,j).
-                    let f = above[k + 1][1];
-                    let matched = simd.add(above[k][0], substitutes.score(simd, query, target));
+                    let f = above[k + 1].gaps;
+                    let matched = simd.add(above[k].h, substitutes.score(simd, query, target));
                     let cell = cell(simd, &penalties, matched, e, f);
-                    bits = codes.decide(simd, bits, &cell, [penalties.floor, matched, e]);
+                    let operands = Operands { floor: penalties.floor, matched, e, f };
+                    bits = codes.decide(simd, bits, &cell, &operands);
                     e = cell.e;
-                    above[k] = [cell.h, cell.f];
+                    above[k] = Carried { h: cell.h, gaps: cell.f };
                 }
                 words.by_ref().take(1).for_each(|word| *word = bits);
             }
@@ -346,18 +365,18 @@ impl<V: bytemuck::Pod> BandLetters<V> {
 }
 
 /// The directions of a group's band.
-struct BandCells<'a, T> {
+struct BandCells<'a, T, const PIECES: usize> {
     directions: &'a [T],
     lanes: usize,
     width: usize,
 }
 
-impl<T: Lane> BandCells<'_, T> {
+impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
     fn get(&self, lane: usize, row: usize, cell: usize) -> u8 {
-        let cells = (T::BITS / CELL_BITS) as usize;
+        let cells = (T::BITS / cell_bits(PIECES)) as usize;
         let word = (row * self.width + cell) / cells * self.lanes + lane;
-        let shift = CELL_BITS * to_u32(cell % cells);
-        low_u8(self.directions[word].unsigned() >> shift) & CELL_MASK
+        let shift = cell_bits(PIECES) * to_u32(cell % cells);
+        low_u8(self.directions[word].unsigned() >> shift) & low_u8((1u32 << cell_bits(PIECES)) - 1)
     }
 
     /// Appends the runs of a lane's path to `words`, from `cell` of the last row up to at most the first row. If the
@@ -370,8 +389,10 @@ impl<T: Lane> BandCells<'_, T> {
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
         let (mut row, mut last, mut len) = (rows.end, Source::Diagonal, 0);
+        let mut layer = Layer::from(last);
         while row > rows.start && cell < self.width {
-            let source = next_source(last, self.get(lane, row - 1, cell));
+            layer = layer.next(self.get(lane, row - 1, cell));
+            let source = layer.source;
             (row, cell) = match source {
                 Source::Stop => break,
                 Source::Diagonal => (row - 1, cell),

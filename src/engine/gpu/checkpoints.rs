@@ -35,7 +35,7 @@ impl Gpu {
         edges: &Edges,
         side: u32,
     ) -> Result<Checkpoints, EngineError> {
-        let mut checkpoints = Checkpoints::new(block, edges, side, 0);
+        let mut checkpoints = Checkpoints::new(block, edges, side, &batch.scoring);
         let down = checkpoints.down();
         let mut parts = down;
         while parts > 0 {
@@ -61,7 +61,7 @@ impl Gpu {
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
         let none = Edges::default();
-        let blank = |window| Checkpoints::new(&Block::whole(window), &none, side, 0);
+        let blank = |window| Checkpoints::new(&Block::whole(window), &none, side, &batch.scoring);
         let mut all: Vec<Checkpoints> = windows.iter().map(blank).collect();
         let inputs = self.inputs(batch, window_residues(batch, windows))?;
         let mut done = 0;

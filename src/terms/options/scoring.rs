@@ -20,11 +20,24 @@ pub struct ScoringChoice {
     pub ambiguous: Option<i32>,
     /// Whether ambiguous codes match the codes that they have a base in common with.
     pub iupac: bool,
-    pub gap_open: Option<i32>,
-    pub gap_extend: Option<i32>,
+    pub gap_open: Option<PerPiece>,
+    pub gap_extend: Option<PerPiece>,
     /// Name of a built-in matrix or path of a matrix file.
     pub matrix: Option<String>,
     pub mode: AlignmentMode,
+}
+
+/// A cost for the first piece of the gap costs, and for the second if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerPiece {
+    pub first: i32,
+    pub second: Option<i32>,
+}
+
+impl From<i32> for PerPiece {
+    fn from(first: i32) -> PerPiece {
+        PerPiece { first, second: None }
+    }
 }
 
 /// Named sets of scoring parameters.
@@ -117,8 +130,21 @@ impl ScoringChoice {
         };
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
         let (open, extend) = usual.unwrap_or((open, extend));
-        let gap_open = within("--gap-open", self.gap_open.unwrap_or(open), 0)?;
-        let gap_extend = within("--gap-extend", self.gap_extend.unwrap_or(extend), 1)?;
+        let (open, extend) = (self.gap_open.unwrap_or(open.into()), self.gap_extend.unwrap_or(extend.into()));
+        let gap_open = within("--gap-open", open.first, 0)?;
+        let gap_extend = within("--gap-extend", extend.first, 1)?;
+        let second = match (open.second, extend.second) {
+            (None, None) => None,
+            (Some(open), Some(extend)) => {
+                Some((within("--gap-open", open, 0)?, within("--gap-extend", extend, 1)?))
+            }
+            _ => {
+                return Err(usage(
+                    "--gap-open and --gap-extend must have the same number of values, one or two, such as \
+                     --gap-open 4,24 --gap-extend 2,1",
+                ));
+            }
+        };
         let scoring = match matrix {
             Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
             None => {
@@ -138,7 +164,11 @@ impl ScoringChoice {
                 }
             }
         };
-        Ok(scoring.in_mode(self.mode))
+        let scoring = scoring.in_mode(self.mode);
+        match second {
+            Some((open, extend)) => scoring.with_second_gap(open, extend),
+            None => Ok(scoring),
+        }
     }
 
     /// Whether an option is given that only scorings without a matrix have.
@@ -171,6 +201,8 @@ pub fn anchored_score(scoring: &Scoring) -> Option<i32> {
     match scoring.substitution {
         Substitution::Equal { match_, .. }
             if scoring.mode.is_local()
+                // The second tier's sweep knows one piece of gap costs.
+                && scoring.second_gap.is_none()
                 && match_ > 0
                 && i64::from(match_) <= CHEAPEST_GAP * i64::from(scoring.gap_extend) =>
         {

@@ -3,7 +3,7 @@
 use crate::align::candidates::seed_scores::SeedScores;
 use crate::align::significance::Ungapped;
 use crate::terms::casts::{to_i32, whole_i32};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Queries of this many bases or more are long: their tier depends on the targets that support them.
 pub const LONG: usize = 400;
@@ -93,8 +93,9 @@ fn proven(scoring: &Scoring, columns: u64, len: usize) -> i32 {
     let least = |seed: usize| {
         // An alignment without an intact seed scores no more.
         let most = SeedScores::new(len, seed, 0, scoring)?.most_score(0);
-        let slack = (perfect - most - scoring.gap_open).max(0);
-        let window = len as f64 + 2.0 * f64::from(slack) / f64::from(scoring.gap_extend.max(1));
+        let slack = |piece: GapPiece| f64::from((perfect - most - piece.open).max(0));
+        let longest = |piece: GapPiece| 2.0 * slack(piece) / f64::from(piece.extend.max(1));
+        let window = len as f64 + scoring.gaps().pieces().map(longest).fold(0.0, f64::max);
         let by_chance = (len / seed) as f64 * columns / 4f64.powi(to_i32(seed));
         (by_chance * window * len as f64 <= PROVEN_CELLS).then_some(most + 1)
     };

@@ -1,9 +1,9 @@
 //! The path of a long alignment whose score is known. Directions are filled only for cells through which an alignment
 //! with that score can pass (docs/algorithm.md, section 23).
 
-use super::{Codes, Rectangle, Strips, Unkept, Words};
+use super::{Rectangle, Strips, Unkept, Words};
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
-use crate::engine::directions::{Directions, Layout, Source, Tile};
+use crate::engine::directions::{CELL_BITS, Directions, Layout, Source, Tile};
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::traceback::Traceback;
@@ -94,7 +94,7 @@ fn front_score(front: &Front, path: &Traceback, potential: &PotentialBehind, sco
         return 0;
     }
     let col = col - front.live.start;
-    let value = match layer {
+    let value = match layer.source {
         Source::Insertion => front.f[col] + scoring.gap_extend,
         _ => front.h[col],
     };
@@ -165,7 +165,7 @@ impl Fronts {
 /// Strips of the cells that count. Other cells get the values of the matrix border from above.
 struct PrunedFill<'a, S: Rows> {
     simd: S,
-    strips: Strips<'a, S>,
+    strips: Strips<'a, S, 1>,
     window: &'a Window,
     score: i32,
     potential: &'a PotentialBehind,
@@ -177,7 +177,8 @@ struct PrunedFill<'a, S: Rows> {
 impl<S: Rows> PrunedFill<'_, S> {
     fn front(&self, first: usize) -> Front {
         let of = |values: &[i32]| values[self.live.clone()].to_vec();
-        Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f: of(&self.strips.above_f) }
+        let [above_f] = &self.strips.above_f;
+        Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f: of(above_f) }
     }
 
     /// Restarts from a front.
@@ -185,7 +186,7 @@ impl<S: Rows> PrunedFill<'_, S> {
         self.close(self.live.clone());
         self.live = front.live.clone();
         self.strips.above_h[self.live.clone()].copy_from_slice(&front.h);
-        self.strips.above_f[self.live.clone()].copy_from_slice(&front.f);
+        self.strips.above_f[0][self.live.clone()].copy_from_slice(&front.f);
         self.filled = Filled::from(front.first);
         self.keep(front.live.clone(), front.first);
     }
@@ -195,7 +196,7 @@ impl<S: Rows> PrunedFill<'_, S> {
         let Scoring { gap_open, gap_extend, .. } = *self.strips.given.rectangle.scoring;
         // An extended gap has already paid `gap_open`.
         let least = self.score - self.potential.behind(rows..rows + 1)[0] - gap_open - gap_extend;
-        let below = &self.strips.above_f[cols.clone()];
+        let below = &self.strips.above_f[0][cols.clone()];
         let start = below.iter().position(|&f| f >= least).unwrap_or(below.len());
         let end = below.iter().rposition(|&f| f >= least).map_or(start, |last| last + 1);
         self.live = cols.start + start..cols.start + end;
@@ -207,7 +208,7 @@ impl<S: Rows> PrunedFill<'_, S> {
     fn close(&mut self, cols: Range<usize>) {
         let cols = cols.start..cols.end.max(cols.start);
         self.strips.above_h[cols.clone()].fill(0);
-        self.strips.above_f[cols].fill(IMPOSSIBLE);
+        self.strips.above_f[0][cols].fill(IMPOSSIBLE);
     }
 
     /// Fills the strip from row `first` on; `keeps` says whether its directions are kept. Returns its number of cells.
@@ -225,7 +226,7 @@ impl<S: Rows> PrunedFill<'_, S> {
             false => {
                 // An extended gap has already paid `gap_open`. Deletions reach as far as the score can still be
                 // attained.
-                let above = &self.strips.above_f[self.live.clone()];
+                let above = &self.strips.above_f[0][self.live.clone()];
                 let above = above.iter().copied().max().unwrap_or(IMPOSSIBLE) + opens;
                 let most = above + to_i32(rows) * scoring.max_potential() + most[rows];
                 let reach = to_usize((most - self.score).max(0) / scoring.gap_extend);
@@ -243,12 +244,12 @@ impl<S: Rows> PrunedFill<'_, S> {
                 to_i32(first - self.filled.first),
                 to_u32(cols.start)..to_u32(cols.end),
                 to_u32(S::LANES),
+                CELL_BITS,
             );
             let kept = self.filled.words.len();
             self.filled.words.resize(kept + to_usize(tile.words()), 0);
             self.filled.tiles.push(tile);
-            let (codes, bits) = (Codes::new::<i32, S>(self.simd), self.simd.splat(0));
-            let mut words = Words { codes, bits, words: &mut self.filled.words[kept..] };
+            let mut words = Words::new(self.simd, &mut self.filled.words[kept..]);
             self.strips.strip(first, cols.clone(), &mut words);
         } else {
             self.strips.strip(first, cols.clone(), &mut Unkept);

@@ -5,6 +5,7 @@
 //! promising cells find the threshold first (docs/algorithm.md, section 23).
 
 use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
+use crate::engine::Carry;
 use crate::engine::cpu::lanes::Nothing;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::engine::cpu::strip::Rectangle;
@@ -96,7 +97,7 @@ impl PrunedSweep<'_> {
         let lanes = <S as Vectors<i16>>::LANES;
         let height = self.size.rows.min(ROWS * lanes);
         let mut front = Front::new(target.len());
-        let mut behind = vec![[0, IMPOSSIBLE]; height];
+        let mut behind = vec![Carry::BORDER; height];
         let mut threshold = aim.least(self.potential.whole());
         let (mut best, mut least) = (Hit::default(), threshold);
         let mut end = 0;
@@ -118,7 +119,7 @@ impl PrunedSweep<'_> {
             }
             let query = &query[first..end];
             let behind = &mut behind[..query.len()];
-            behind.fill([0, IMPOSSIBLE]);
+            behind.fill(Carry::BORDER);
             let columns = Columns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
             // Only scores at or above the threshold are of interest.
             let known = Hit { score: threshold.max(1) - 1, ..Hit::default() };
@@ -160,20 +161,20 @@ impl PrunedSweep<'_> {
 
 /// Whether the threshold is attainable from a cell of a column, or from a deletion that continues after it.
 #[inline(always)]
-fn goes_on(column: &[[i32; 2]], behind: &[i32], threshold: i32) -> bool {
-    column.iter().zip(behind).any(|(&[h, e], &most)| h.max(e) + most >= threshold)
+fn goes_on(column: &[Carry], behind: &[i32], threshold: i32) -> bool {
+    column.iter().zip(behind).any(|(value, &most)| value.h.max(value.gap) + most >= threshold)
 }
 
 /// The values that enter the next strip from above. Values that don't count are replaced by those of the matrix border.
 struct Front {
-    /// `[H, F]` of each column.
-    above: Vec<[i32; 2]>,
+    /// H and F of each column.
+    above: Vec<Carry>,
     live: Range<usize>,
 }
 
 impl Front {
     fn new(cols: usize) -> Front {
-        Front { above: vec![[0, IMPOSSIBLE]; cols], live: 0..0 }
+        Front { above: vec![Carry::BORDER; cols], live: 0..0 }
     }
 
     /// The columns that receive a value from above, vertically or diagonally.
@@ -184,16 +185,16 @@ impl Front {
 
     /// The highest F in some columns.
     fn most(&self, cols: Range<usize>) -> i32 {
-        self.above[cols].iter().map(|value| value[1]).max().unwrap_or(IMPOSSIBLE)
+        self.above[cols].iter().map(|value| value.gap).max().unwrap_or(IMPOSSIBLE)
     }
 
     /// Of the swept columns, keeps those from the first to the last whose F is at least `least`.
     fn keep(&mut self, swept: Range<usize>, least: i32) {
         let cells = &mut self.above[swept.clone()];
-        let first = cells.iter().position(|value| value[1] >= least).unwrap_or(cells.len());
-        let end = cells.iter().rposition(|value| value[1] >= least).map_or(first, |last| last + 1);
-        cells[..first].fill([0, IMPOSSIBLE]);
-        cells[end..].fill([0, IMPOSSIBLE]);
+        let first = cells.iter().position(|value| value.gap >= least).unwrap_or(cells.len());
+        let end = cells.iter().rposition(|value| value.gap >= least).map_or(first, |last| last + 1);
+        cells[..first].fill(Carry::BORDER);
+        cells[end..].fill(Carry::BORDER);
         self.live = swept.start + first..swept.start + end;
     }
 }

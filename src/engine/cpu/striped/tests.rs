@@ -1,10 +1,10 @@
 //! Striped sweeps against the specification: the edges that they leave, and the best cell.
 
 use super::{StripedSweep, WindowSize};
-use crate::engine::Edges;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::plain::recurrence;
+use crate::engine::{Edge, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::scoring::{AlignmentMode, Matrix, Scoring};
@@ -68,10 +68,8 @@ fn scorings() -> Vec<Scoring> {
 /// The edges that enter a rectangle at `from`, from the rows above and the columns before it.
 fn entering(query: &[u8], target: &[u8], scoring: &Scoring, [row, col]: [usize; 2]) -> Edges {
     let border = Edges::at_borders(scoring, query.len(), target.len(), 0);
-    let cut = |line: &Vec<[i32; 2]>, from: usize| line.get(from..).unwrap_or_default().to_vec();
-    let h = |line: &[[i32; 2]], place: usize| {
-        place.checked_sub(1).map_or(0, |place| line.get(place).map_or(0, |value| value[0]))
-    };
+    let cut = |line: &Edge, from: usize| line.cut(from..line.len());
+    let h = |line: &Edge, place: usize| place.checked_sub(1).and_then(|place| line.h(place)).unwrap_or(0);
     let above = match row {
         0 => border.horizontal.clone(),
         _ => recurrence(&query[..row], target, scoring, &border, |_, _, _, _| {}).horizontal,
@@ -80,11 +78,7 @@ fn entering(query: &[u8], target: &[u8], scoring: &Scoring, [row, col]: [usize; 
     if col == 0 {
         return Edges { corner: h(&border.vertical, row), horizontal: above, vertical };
     }
-    let left = Edges {
-        corner: h(&border.vertical, row),
-        horizontal: above.get(..col).unwrap_or_default().to_vec(),
-        vertical,
-    };
+    let left = Edges { corner: h(&border.vertical, row), horizontal: above.cut(0..col), vertical };
     let left = recurrence(&query[row..], &target[..col], scoring, &left, |_, _, _, _| {});
     Edges { corner: h(&above, col), horizontal: cut(&above, col), vertical: left.vertical }
 }
@@ -115,7 +109,8 @@ fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, from: [usize; 2], own:
                 )
             };
             assert_eq!(hit, best, "{}", case());
-            let same = |found: &[[i32; 2]], expected: &[[i32; 2]]| {
+            let same = |found: &Edge, expected: &Edge| {
+                let (found, expected) = (&found.carries, &expected.carries);
                 assert_eq!(found.len(), expected.len(), "{}", case());
                 let other = found.iter().zip(expected).position(|(found, expected)| found != expected);
                 assert_eq!(other.map(|at| (at, found[at], expected[at])), None, "{}", case());
@@ -186,7 +181,7 @@ fn windows_have_room_for_what_scores_allow() {
             let size = WindowSize::of(&scoring, lanes).expect("a window");
             let costs = super::Costs::new(&scoring);
             let (rows, cols) = (size.rows as i32, size.cols as i32);
-            assert_eq!(size.spread, (rows + cols + 2) * (costs.best + costs.first), "{scoring}");
+            assert_eq!(size.spread, (rows + cols + 2) * (costs.best + costs.gaps.first.first()), "{scoring}");
             assert!(size.spread + (cols + 1) * costs.best <= size.values.most, "{scoring}");
         }
         for scoring in [Scoring::dna(1000, 30_000, 20_000, 900), Scoring::dna(1, 4, 70_000, 1)] {

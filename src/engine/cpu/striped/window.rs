@@ -30,7 +30,7 @@ impl WindowSize {
         let values = LaneValues::of::<i16>(&costs)?;
         let (best, most) = (i64::from(costs.best), i64::from(values.most));
         // Horizontal and vertical neighbors differ by at most this.
-        let step = best + i64::from(costs.first);
+        let step = best + i64::from(values.first);
         let with = |rows: usize| {
             let cols = (most - best - step * (to_i64(rows) + 2)) / (step + best);
             let cols = cols.min(MOST_COLS);
@@ -60,9 +60,10 @@ impl LaneValues {
     /// hold the penalties.
     #[inline(always)]
     pub fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
-        let sink = to_i64(FOLLOWED) * i64::from(costs.extend);
+        let piece = costs.gaps.first;
+        let sink = to_i64(FOLLOWED) * i64::from(piece.extend);
         let (zero, most) = (costs.zero::<T>() + sink, costs.most::<T>()? - sink);
-        let (first, extend) = (costs.first, costs.extend);
+        let (first, extend) = (piece.first(), piece.extend);
         let of = LaneValues { zero: to_i32(zero), most: to_i32(most), first, extend, origin: 0 };
         (most >= i64::from(costs.best).max(1)).then_some(of)
     }

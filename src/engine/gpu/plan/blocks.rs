@@ -1,11 +1,11 @@
 //! Pairs that are too large for a job: their cells are cut into blocks. The edges from the blocks above and to the left
 //! enter each block.
 
-use crate::engine::Edges;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::layout::TILE_COLS;
 use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::{Whole, span_of};
+use crate::engine::{Edge, Edges};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_u32, to_usize};
 
@@ -48,10 +48,10 @@ pub fn blocks(grid: &Grid, height: u32, [edges, tiles]: [u64; 2]) -> Vec<Vec<Pai
 /// The edges that later blocks need, while a pair's blocks are processed band by band.
 #[derive(Default)]
 pub struct Frontier {
-    /// `[H, F]` of the last row of the previous bands for each column, or of this band for columns that are done.
-    above: Vec<[i32; 2]>,
-    /// The edge of the block on the left: `[H, E]` of its last column, and H above its next column.
-    left: (Vec<[i32; 2]>, i32),
+    /// H and F of the last row of the previous bands for each column, or of this band for columns that are done.
+    above: Edge,
+    /// The edge of the block on the left: H and E of its last column, and H above its next column.
+    left: (Edge, i32),
 }
 
 impl Frontier {
@@ -62,19 +62,18 @@ impl Frontier {
             0 => Default::default(),
             _ => self.left.clone(),
         };
-        Edges { corner, horizontal: self.above.get(cols).map(<[_]>::to_vec).unwrap_or_default(), vertical }
+        Edges { corner, horizontal: self.above.cut(cols), vertical }
     }
 
     /// Stores the edges that a block leaves.
     pub fn keep(&mut self, block: &PairBlock, left: Edges) {
         let (start, end) = (block.cols.start as usize, block.cols.end as usize);
-        let corner = self.above.get(end - 1).map_or(0, |value| value[0]);
+        let corner = self.above.h(end - 1).unwrap_or(0);
         self.left = (left.vertical, corner);
         if block.rows.start == 0 {
-            self.above.truncate(start);
-            self.above.extend(left.horizontal);
+            self.above = self.above.cut(0..start).followed_by(left.horizontal);
         } else {
-            self.above[start..end].copy_from_slice(&left.horizontal);
+            self.above.put(start, &left.horizontal);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::engine::gpu::plan::strips::{chained, suited};
 use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, gave_up, in_waves};
 use crate::engine::gpu::tasks::JoinedTask;
 use crate::engine::gpu::variant::{Kernel, STRIP_ROWS, Scores, TileVariant};
-use crate::engine::{Block, Edges};
+use crate::engine::{Block, Edge, Edges};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use std::ops::Range;
@@ -68,11 +68,11 @@ impl CheckpointSweep {
         let [below, right] = self.left();
         for ((line, (first_col, _)), values) in (1..).zip(below).zip(read.by_ref()) {
             let row = band.rows.end.min(band.rows.start + line * side);
-            checkpoints.leave_below(row, band.cols.start + first_col, values);
+            checkpoints.leave_below(row, band.cols.start + first_col, &Edge::of_pairs(values.to_vec()));
         }
         for ((line, (first_strip, _)), values) in (1..).zip(right).zip(read) {
             let first_row = band.rows.start + to_u32(self.grid.first_row(first_strip));
-            let values = self.grid.line_rows(first_strip, values);
+            let values = Edge::of_pairs(self.grid.line_rows(first_strip, values));
             checkpoints.leave_right(first_row, band.cols.start + line * side, &values);
         }
     }

@@ -6,7 +6,7 @@ use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
 use crate::engine::gpu::plan::Whole;
 use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
 use crate::engine::gpu::variant::STRIP_ROWS;
-use crate::engine::{BLOCK_ROWS, Edges};
+use crate::engine::{BLOCK_ROWS, Edge, Edges};
 use crate::terms::casts::{to_i32, to_u32};
 use std::ops::Range;
 
@@ -301,16 +301,16 @@ impl Grid {
     pub fn entering(&self, edges: &Edges) -> Vec<(u64, EdgeValues)> {
         let mut entering = Vec::new();
         if !edges.horizontal.is_empty() {
-            entering.push((0, edges.horizontal.clone()));
+            entering.push((0, edges.horizontal.pairs().to_vec()));
         }
         for strip in 0..self.strips() {
             let rows = self.strip_rows(strip);
             let corner = match rows.start {
                 0 => edges.corner,
-                row => edges.vertical.get(row as usize - 1).map_or(0, |value| value[0]),
+                row => edges.vertical.h(row as usize - 1).unwrap_or(0),
             };
             let corner = std::iter::repeat_n([0; 2], self.empty_rows(strip) as usize).chain([[corner, 0]]);
-            let values = edges.vertical.iter().skip(rows.start as usize).take(rows.len());
+            let values = edges.vertical.pairs().iter().skip(rows.start as usize).take(rows.len());
             entering.push((self.vertical(strip, 0), corner.chain(values.copied()).collect()));
         }
         entering
@@ -376,8 +376,8 @@ impl Grid {
         let full = (self.rows + self.pad).is_multiple_of(self.height);
         Edges {
             corner: 0,
-            horizontal: if full { below } else { Vec::new() },
-            vertical: read.flatten().copied().collect(),
+            horizontal: Edge::of_pairs(if full { below } else { Vec::new() }),
+            vertical: Edge::of_pairs(read.flatten().copied().collect()),
         }
     }
 }

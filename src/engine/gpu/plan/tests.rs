@@ -326,7 +326,7 @@ fn strips_of_random_pairs_cover_all_cells() {
 fn checkpoints_by_hand() {
     let batch = batch(&[1024], &[1024]);
     let block = Block::whole(&window(1024, 1024, (1024, 1024)));
-    let checkpoints = Checkpoints::new(&block, &Edges::default(), 512, 0);
+    let checkpoints = Checkpoints::new(&block, &Edges::default(), 512, &Scoring::dna(1, 4, 6, 1));
     let sweep = checkpoint::alone(&checkpoints, 0..2, &limits(false));
     // The last of four parts is not swept, because no part needs its edges.
     let job = checkpoint::waves(&batch, std::slice::from_ref(&sweep), Scores::Packed, &limits(false));
@@ -376,7 +376,7 @@ fn random_sweeps_keep_to_their_edges() {
         let checkpoints = |(place, &(rows, cols)): (u32, &(u32, u32))| {
             let wide = 1 + random.below(4000);
             let window = Window { query: place, target: place, ..window(rows, cols, (wide, wide)) };
-            Checkpoints::new(&Block::whole(&window), &Edges::default(), 512, 0)
+            Checkpoints::new(&Block::whole(&window), &Edges::default(), 512, &Scoring::dna(1, 4, 6, 1))
         };
         let all: Vec<Checkpoints> = (0..).zip(&sides).map(checkpoints).collect();
         let limits = limits(false);

@@ -1,5 +1,6 @@
 //! Tracebacks over directions that stay on the device.
 
+use crate::engine::directions::CELL_BITS;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
 use crate::engine::gpu::plan::DeviceLimits;
@@ -21,7 +22,7 @@ const MOST_STEPS: u64 = 1 << 15;
 /// Whether a window's directions fit the device, and its path is short enough for one workgroup.
 pub fn suits(window: &Window) -> bool {
     let steps = u64::from(window.query_end) + u64::from(window.cols());
-    let is_long = steps > MOST_STEPS || window.direction_bytes() > MOST_TRACED;
+    let is_long = steps > MOST_STEPS || window.direction_bytes(CELL_BITS) > MOST_TRACED;
     !is_long && window.query_end > 0 && window.cols() > 0
 }
 
@@ -38,7 +39,7 @@ pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -
     let (mut tasks, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
     let (mut path, mut tile) = (0, 0);
     for (plan, words) in plans.iter().zip(words) {
-        let stand = Stand { rows: plan.rows, cols: plan.cols, layer: Source::Diagonal };
+        let stand = Stand { rows: plan.rows, cols: plan.cols, layer: Source::Diagonal.into() };
         let place = path..path + words;
         tasks.push(task(stand, tile..tile + plan.tiles.len(), &place, NOWHERE));
         (path, tile) = (place.end, tile + plan.tiles.len());
@@ -75,8 +76,8 @@ pub fn legs_job(
 /// The positions of the paths of [`legs_job`].
 pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<Stand> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
-        [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(low_u8(layer)) },
-        _ => Stand { rows: 0, cols: 0, layer: Source::Stop },
+        [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(low_u8(layer)).into() },
+        _ => Stand { rows: 0, cols: 0, layer: Source::Stop.into() },
     };
     places.iter().map(stand).collect()
 }
@@ -87,7 +88,7 @@ fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Tra
     TracebackTask {
         rows: if tiles.is_empty() { 0 } else { stand.rows },
         cols: stand.cols,
-        layer: stand.layer as u32,
+        layer: stand.layer.source as u32,
         first_tile: to_u32(tiles.start),
         tiles: to_u32(tiles.len()),
         path: place.start,

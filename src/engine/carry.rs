@@ -1,0 +1,142 @@
+//! What crosses the edge between two cells or two blocks: H of the cell before it, and the gaps that enter the cell after
+//! it.
+
+use crate::engine::plain::IMPOSSIBLE;
+use bytemuck::{Pod, Zeroable, allocation::cast_vec, cast_slice};
+use std::ops::Range;
+
+/// H of a cell, and the gap of each piece of the gap costs that leaves it in one direction: E of the next column, or F of
+/// the row below. A value may be a vector of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried<V, const PIECES: usize> {
+    pub h: V,
+    pub gaps: [V; PIECES],
+}
+
+impl<const PIECES: usize> Carried<i32, PIECES> {
+    /// The border of the matrix in local mode: H = 0, and no gap enters.
+    pub const BORDER: Carried<i32, PIECES> = Carried { h: 0, gaps: [IMPOSSIBLE; PIECES] };
+}
+
+/// H of a cell, and the gap of the first piece that leaves it, as devices read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Carry {
+    pub h: i32,
+    pub gap: i32,
+}
+
+impl Carry {
+    /// The border of the matrix in local mode.
+    pub const BORDER: Carry = Carry { h: 0, gap: IMPOSSIBLE };
+}
+
+/// The values along an edge: one for each column of a horizontal edge, or for each row of a vertical one.
+///
+/// Gaps of a second piece are stored apart from the rest, so that edges under affine gaps take 8 bytes per value, as
+/// devices expect, and edges under two pieces 12.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edge {
+    pub carries: Vec<Carry>,
+    /// The gap of the second piece; empty if gaps have one piece.
+    pub second: Vec<i32>,
+}
+
+impl Edge {
+    /// An edge of `len` equal values, for gaps of `pieces` pieces.
+    pub fn filled(carry: Carry, len: usize, pieces: usize) -> Edge {
+        let second = if pieces > 1 { vec![carry.gap; len] } else { Vec::new() };
+        Edge { carries: vec![carry; len], second }
+    }
+
+    /// An empty edge with room for `len` values.
+    pub fn with_capacity(len: usize, pieces: usize) -> Edge {
+        let second = Vec::with_capacity(if pieces > 1 { len } else { 0 });
+        Edge { carries: Vec::with_capacity(len), second }
+    }
+
+    /// An edge that a device left: `[H, gap]` for each value.
+    #[cfg(feature = "gpu")]
+    pub fn of_pairs(pairs: Vec<[i32; 2]>) -> Edge {
+        Edge { carries: cast_vec(pairs), second: Vec::new() }
+    }
+
+    /// The edge as devices read it.
+    #[cfg(feature = "gpu")]
+    pub fn pairs(&self) -> &[[i32; 2]] {
+        cast_slice(&self.carries)
+    }
+
+    /// Bytes of a value under gap costs of this number of pieces.
+    pub fn value_bytes(pieces: usize) -> u64 {
+        4 * (1 + pieces as u64)
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.carries.len()
+    }
+
+    /// Whether the edge is the border of the matrix in local mode.
+    pub fn is_empty(&self) -> bool {
+        self.carries.is_empty()
+    }
+
+    /// H of a value, or `None` after the edge's end.
+    pub fn h(&self, place: usize) -> Option<i32> {
+        self.carries.get(place).map(|carry| carry.h)
+    }
+
+    /// A value, or `None` after the edge's end.
+    pub fn get<const PIECES: usize>(&self, place: usize) -> Option<Carried<i32, PIECES>> {
+        let Carry { h, gap } = *self.carries.get(place)?;
+        let second = self.second.get(place).copied().unwrap_or(IMPOSSIBLE);
+        Some(Carried { h, gaps: std::array::from_fn(|piece| if piece == 0 { gap } else { second }) })
+    }
+
+    /// The values of an edge of `len` columns or rows, which may be the border.
+    pub fn values<const PIECES: usize>(&self, len: usize) -> Vec<Carried<i32, PIECES>> {
+        (0..len).map(|place| self.get(place).unwrap_or(Carried::BORDER)).collect()
+    }
+
+    /// Appends a value.
+    pub fn push<const PIECES: usize>(&mut self, Carried { h, gaps }: Carried<i32, PIECES>) {
+        let mut gaps = gaps.into_iter();
+        self.carries.push(Carry { h, gap: gaps.next().unwrap_or(IMPOSSIBLE) });
+        self.second.extend(gaps);
+    }
+
+    /// The values in a range; all of the border if the edge is the border.
+    pub fn cut(&self, range: Range<usize>) -> Edge {
+        let second = self.second.get(range.clone()).unwrap_or_default().to_vec();
+        Edge { carries: self.carries.get(range).unwrap_or_default().to_vec(), second }
+    }
+
+    /// Replaces the values from `first` on by those of `other`.
+    pub fn put(&mut self, first: usize, other: &Edge) {
+        self.carries[first..first + other.len()].copy_from_slice(&other.carries);
+        if !self.second.is_empty() {
+            self.second[first..first + other.len()].copy_from_slice(&other.second);
+        }
+    }
+
+    /// The values before `place`, and those from there on.
+    pub fn split_at(&self, place: usize) -> (Edge, Edge) {
+        (self.cut(0..place), self.cut(place..self.len()))
+    }
+
+    /// The values of two edges, one after the other.
+    pub fn followed_by(mut self, mut behind: Edge) -> Edge {
+        self.carries.append(&mut behind.carries);
+        self.second.append(&mut behind.second);
+        self
+    }
+}
+
+impl<const PIECES: usize> FromIterator<Carried<i32, PIECES>> for Edge {
+    fn from_iter<I: IntoIterator<Item = Carried<i32, PIECES>>>(values: I) -> Edge {
+        let mut edge = Edge::default();
+        values.into_iter().for_each(|value| edge.push(value));
+        edge
+    }
+}
