@@ -7,4 +7,3 @@ pub mod profile;
 pub mod record;
 pub mod run;
 pub mod template;
-pub mod upload;

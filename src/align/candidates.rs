@@ -13,7 +13,6 @@ pub mod boxes;
 mod by_counts;
 pub mod by_index;
 pub mod by_scan;
-mod counting;
 mod estimate;
 pub mod filter;
 mod index;

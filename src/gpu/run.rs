@@ -8,13 +8,13 @@
 
 mod pace;
 mod readback;
+mod upload;
 
 pub use pace::{CellRange, Pace};
 pub use readback::{Arrival, Departure, Readback, Transfer};
 
 use crate::gpu::buffers::Grown;
 use crate::gpu::device::Device;
-use crate::gpu::upload::Staging;
 use crate::terms::casts::whole_u64;
 use crate::terms::error::EngineError;
 use readback::Pool;
@@ -22,6 +22,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use upload::Staging;
 use wgpu::BufferUsages;
 
 /// Maximum number of workgroups of one dimension of a dispatch.

@@ -6,7 +6,6 @@
 //! is contained in some box of any family without common cells that contains all boxes of runs (docs/algorithm.md,
 //! section 24).
 
-use super::runs::ExactRun;
 use crate::terms::casts::to_u32;
 
 /// Rows and columns beyond a run on each side that belong to its box.
@@ -19,6 +18,16 @@ const RECENT: usize = 8;
 /// Extends an interval by `by` positions on each side, within `0..len`.
 fn wider((start, end): (u32, u32), by: u32, len: usize) -> (u32, u32) {
     (start.saturating_sub(by), end.saturating_add(by).min(to_u32(len)))
+}
+
+/// A maximal run of equal bases, which ends at a border, an unequal base or an ambiguous one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExactRun {
+    pub target: u32,
+    /// First column of the target and first row of the query, from 0.
+    pub start: u32,
+    pub query_start: u32,
+    pub len: u32,
 }
 
 /// A rectangle of rows of a query in one orientation, and columns of a target; both half-open.

@@ -2,8 +2,7 @@
 
 use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, Work};
-use super::counting;
-use super::levels::{Known, Level};
+use super::levels::{Known, Level, counting};
 use super::seed_counts::SeedCounts;
 use super::tally::{Bins, Tally};
 use super::windows::{Region, Window, join, push_regions};

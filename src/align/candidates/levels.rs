@@ -4,11 +4,13 @@
 //! alignment contains such a seed, so the windows around the seeds' positions contain all alignments of at least this
 //! score. The level tells nothing about lower scores. Shorter seeds cover lower scores, but have more chance matches.
 
+pub mod counting;
+
 use super::ambiguous::{QueryShape, TargetRuns, allowance};
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
-use super::{Wanted, counting};
+use super::Wanted;
 use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::SeedAlphabet;

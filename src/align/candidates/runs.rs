@@ -4,7 +4,7 @@
 //! the number of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left
 //! out.
 
-use super::boxes::{Boxes, RunBox, covered};
+use super::boxes::{Boxes, ExactRun, RunBox, covered};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
@@ -36,16 +36,6 @@ const BLOCKS: usize = 8;
 const GROUPS: usize = 8;
 /// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// A maximal run of equal bases, which ends at a border, an unequal base or an ambiguous one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ExactRun {
-    pub target: u32,
-    /// First column of the target and first row of the query, from 0.
-    pub start: u32,
-    pub query_start: u32,
-    pub len: u32,
-}
 
 /// Whether two codes are one of A, C, G, T and equal.
 pub fn are_equal(query: u8, target: u8) -> bool {

@@ -1,9 +1,9 @@
 //! Levels that count seeds: chooses seed length and number of seeds per segment by expected cost.
 
-use super::ambiguous::QueryShape;
-use super::levels::{Costs, Field, Known, Level, SeedKind};
-use super::seed_counts::SeedCounts;
-use super::tally::Bins;
+use super::{Costs, Field, Known, Level, SeedKind};
+use crate::align::candidates::ambiguous::QueryShape;
+use crate::align::candidates::seed_counts::SeedCounts;
+use crate::align::candidates::tally::Bins;
 use crate::terms::casts::to_i32;
 
 /// Approximate numbers of seeds per segment. The longest segment still fits a count.

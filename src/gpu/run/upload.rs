@@ -1,8 +1,8 @@
 //! Uploads to the device: all cores write into mapped memory from which the device copies.
 
+use super::Submission;
 use crate::gpu::buffers;
 use crate::gpu::device::Device;
-use crate::gpu::run::Submission;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
