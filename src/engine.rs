@@ -17,10 +17,12 @@ mod frontier;
 pub mod gpu;
 mod guarded;
 mod overlaps;
+pub mod pathfinding;
 mod paths;
 pub mod plain;
 mod potential;
 pub mod primitives;
+mod recurrence;
 mod traceback;
 
 pub use block::{BLOCK_ROWS, Block, Edges};

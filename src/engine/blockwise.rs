@@ -260,8 +260,8 @@ fn trace_filled(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::pathfinding::all_paths;
     use crate::engine::plain::Plain;
-    use crate::engine::primitives::all_paths;
     use crate::engine::{Capabilities, Engine};
     use crate::terms::alignment::{Hit, Op};
     use crate::terms::batch::Pair;

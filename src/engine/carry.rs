@@ -1,9 +1,11 @@
 //! What crosses the edge between two cells or two blocks: H of the cell before it, and the gaps that enter the cell after
 //! it.
 
-use crate::engine::plain::IMPOSSIBLE;
 use bytemuck::{Pod, Zeroable, allocation::cast_vec, cast_slice};
 use std::ops::Range;
+
+/// The value of an impossible gap: far below any score, and far from overflow.
+pub const IMPOSSIBLE: i32 = -(1 << 30);
 
 /// H of a cell, and the gap of each piece of the gap costs that leaves it in one direction: E of the next column, or F of
 /// the row below. A value may be a vector of lanes.

@@ -1,11 +1,9 @@
 //! Checkpoints: the edges between the parts of a long alignment. From them each part can be swept again independently
 //! (the grid cache of FastLSA, Driga et al. 2006).
 
-use crate::engine::plain::floor;
-use crate::engine::{Block, Carry, Edge, Edges, Primitives};
-use crate::terms::batch::Batch;
+use crate::engine::recurrence::floor;
+use crate::engine::{Block, Carry, Edge, Edges};
 use crate::terms::casts::to_u32;
-use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
@@ -175,32 +173,17 @@ fn leave(lines: &mut [Edge], line: usize, side: u32, first: usize, values: &Edge
     }
 }
 
-/// Sweeps a block part by part.
-pub fn block_by_block<P: Primitives + ?Sized>(
-    engine: &mut P,
-    batch: &Batch,
-    block: &Block,
-    edges: &Edges,
-    side: u32,
-) -> Result<Checkpoints, EngineError> {
-    let mut checkpoints = Checkpoints::new(block, edges, side, &batch.scoring);
-    for part in (0..checkpoints.waves()).flat_map(|wave| checkpoints.wave(wave)).collect::<Vec<_>>() {
-        if !checkpoints.is_last(&part) {
-            let left = engine.sweep(batch, &part, &checkpoints.entering(&part))?;
-            checkpoints.leave(&part, &left);
-        }
-    }
-    Ok(checkpoints)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Primitives;
     use crate::engine::plain::Plain;
     use crate::engine::{Capabilities, Directions, Engine, Paths, Window};
     use crate::terms::alignment::Hit;
+    use crate::terms::batch::Batch;
     use crate::terms::batch::Pair;
     use crate::terms::bounds::Band;
+    use crate::terms::error::EngineError;
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 

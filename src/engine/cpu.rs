@@ -15,7 +15,7 @@ mod trace;
 
 use crate::engine::directions::{Layout, cell_bits};
 use crate::engine::overlaps;
-use crate::engine::primitives::all_paths;
+use crate::engine::pathfinding::all_paths;
 use crate::engine::{Asked, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
 use crate::terms::alignment::Hit;

@@ -24,7 +24,8 @@ pub use crate::gpu::device::{AdapterEntry, card_is_granted, list};
 
 use crate::engine::cpu::{self, Cpu};
 use crate::engine::database::by_pairs;
-use crate::engine::primitives::{BlockRoom, all_paths};
+use crate::engine::pathfinding::all_paths;
+use crate::engine::primitives::BlockRoom;
 use crate::engine::{
     Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
     Primitives, Stand, TargetScore, Window,

@@ -5,10 +5,10 @@
 //! ends are examined again here, in two layers: one of all paths, and one of the paths that have already aligned
 //! residues. This takes two bytes per cell, and is needed only if two short sequences have hardly any residues in common.
 
-use crate::engine::carry::Carried;
+use crate::engine::carry::{Carried, IMPOSSIBLE};
 use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::push_steps;
-use crate::engine::plain::{IMPOSSIBLE, decide};
+use crate::engine::recurrence::decide;
 use crate::engine::{Edges, Paths, Source, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair};

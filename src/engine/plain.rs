@@ -1,29 +1,18 @@
-//! The specification: Gotoh's recurrence, cell by cell, as on the front page of the crate. Under gap costs of two pieces
-//! each piece has its own E and F (Gotoh 1990; Li 2018).
+//! The specification: the recurrence, cell by cell ([`crate::engine::recurrence`]).
 //!
 //! All other engines are tested against this one. It keeps a single row of the matrix and stores every direction of a
 //! window, without a band.
 
-use crate::engine::carry::Carried;
-use crate::engine::directions::{cell_bits, extend_bits, gap_bits};
+use crate::engine::directions::cell_bits;
 use crate::engine::overlaps;
-use crate::engine::primitives::all_paths;
-use crate::engine::{
-    Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Source, Tile, Window,
-};
+use crate::engine::pathfinding::all_paths;
+use crate::engine::recurrence::recurrence;
+use crate::engine::{Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Tile, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{GapPiece, Scoring};
-
-/// The value of an impossible gap: far below any score, and far from overflow.
-pub const IMPOSSIBLE: i32 = -(1 << 30);
-
-/// The minimum of H: in modes other than local, an alignment cannot begin in the middle of the matrix.
-pub fn floor(scoring: &Scoring) -> i32 {
-    if scoring.mode.is_local() { 0 } else { IMPOSSIBLE }
-}
+use crate::terms::scoring::Scoring;
 
 /// The specification engine.
 #[derive(Debug, Default)]
@@ -33,92 +22,6 @@ impl Plain {
     pub fn new() -> Plain {
         Plain
     }
-}
-
-/// A cell: H(i,j), the gaps E(i,j+1) and F(i+1,j) of each piece that leave it, and its direction bits.
-pub struct Decided<const PIECES: usize> {
-    pub h: i32,
-    pub e: [i32; PIECES],
-    pub f: [i32; PIECES],
-    pub bits: u8,
-}
-
-/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), and E(i,j) and F(i,j) of each of the `pieces` of the gap
-/// costs. Ties go to the stop, the diagonal, the deletion and the insertion, in this order, and among gaps of one kind to
-/// the first piece; a gap opens rather than extends. `floor` is the minimum of H.
-#[inline(always)]
-pub fn decide<const PIECES: usize>(
-    matched: i32,
-    [e, f]: [[i32; PIECES]; 2],
-    floor: i32,
-    pieces: [GapPiece; PIECES],
-) -> Decided<PIECES> {
-    let h = e.into_iter().chain(f).fold(matched.max(floor), i32::max);
-    let source = |gaps: [i32; PIECES], source: Source| {
-        gaps.iter().position(|&gap| gap == h).map(|piece| gap_bits(source, piece))
-    };
-    let mut bits = match h {
-        _ if h == floor => Source::Stop as u8,
-        _ if h == matched => Source::Diagonal as u8,
-        _ => source(e, Source::Deletion).or(source(f, Source::Insertion)).unwrap_or(Source::Stop as u8),
-    };
-    let (mut leaving_e, mut leaving_f) = (e, f);
-    for (piece, costs) in pieces.into_iter().enumerate() {
-        let opened = h - costs.first();
-        let [deletion, insertion] = extend_bits(piece);
-        for (gap, extends) in [(&mut leaving_e[piece], deletion), (&mut leaving_f[piece], insertion)] {
-            let extended = *gap - costs.extend;
-            bits |= if extended > opened { extends } else { 0 };
-            *gap = opened.max(extended);
-        }
-    }
-    Decided { h, e: leaving_e, f: leaving_f, bits }
-}
-
-/// Runs the recurrence over `query` x `target`, from `edges`, row by row. `cell` receives each cell's row, column, H
-/// and direction bits. Returns the edges that the block leaves.
-pub fn recurrence(
-    query: &[u8],
-    target: &[u8],
-    scoring: &Scoring,
-    edges: &Edges,
-    cell: impl FnMut(usize, usize, i32, u8),
-) -> Edges {
-    match scoring.second_gap {
-        None => recurrence_of::<1>(query, target, scoring, edges, cell),
-        Some(_) => recurrence_of::<2>(query, target, scoring, edges, cell),
-    }
-}
-
-/// [`recurrence`] under gap costs of `PIECES` pieces.
-fn recurrence_of<const PIECES: usize>(
-    query: &[u8],
-    target: &[u8],
-    scoring: &Scoring,
-    edges: &Edges,
-    mut cell: impl FnMut(usize, usize, i32, u8),
-) -> Edges {
-    let (floor, pieces) = (floor(scoring), scoring.gaps().array::<PIECES>());
-    let mut above = edges.horizontal.values::<PIECES>(target.len());
-    let mut behind = edges.vertical.values::<PIECES>(query.len());
-    let mut corner = edges.corner;
-    for (i, (&q, behind)) in query.iter().zip(&mut behind).enumerate() {
-        let Carried { h: mut left, gaps: mut e } = *behind;
-        let mut diagonal = corner;
-        corner = left;
-        for (j, (&t, above)) in target.iter().zip(&mut above).enumerate() {
-            // Invariant: diagonal = H(i-1,j-1), above = H(i-1,j) and F(i,j), e = E(i,j).
-            let matched = diagonal + scoring.score(q, t);
-            let decided = decide(matched, [e, above.gaps], floor, pieces);
-            cell(i, j, decided.h, decided.bits);
-            diagonal = above.h;
-            *above = Carried { h: decided.h, gaps: decided.f };
-            (left, e) = (decided.h, decided.e);
-        }
-        *behind = Carried { h: left, gaps: e };
-    }
-    let [horizontal, vertical] = [above, behind].map(|values| values.into_iter().collect());
-    Edges { corner: 0, horizontal, vertical }
 }
 
 /// Runs the recurrence over a block and stores every direction.

@@ -1,8 +1,8 @@
 //! What an engine answers, compared with the specification's answers.
 
 use swalign::align::backtrace::{self, Wanted};
+use swalign::engine::pathfinding::{filled_paths, paths_in_groups};
 use swalign::engine::plain::Plain;
-use swalign::engine::primitives::{filled_paths, paths_in_groups};
 use swalign::engine::{Engine, Paths, Primitives, Window};
 use swalign::terms::alignment::{Alignment, Cigar, Hit, Strand};
 use swalign::terms::batch::{Batch, Pair};

@@ -6,11 +6,11 @@
 
 pub mod counting;
 
+use super::Wanted;
 use super::ambiguous::{QueryShape, TargetRuns, allowance};
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
-use super::Wanted;
 use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::SeedAlphabet;

@@ -95,7 +95,7 @@ impl<V: Copy, const PIECES: usize> Codes<V, PIECES> {
     }
 
     /// Shifts `bits` down by one cell and puts the directions of `cell` above them, given the operands of the cell.
-    /// Ties are broken as in [`crate::engine::plain::decide`].
+    /// Ties are broken as in [`crate::engine::recurrence::decide`].
     #[inline(always)]
     pub fn decide<T: Lane, S: Vectors<T, V = V>>(
         &self,

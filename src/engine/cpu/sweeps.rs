@@ -5,7 +5,7 @@ use super::simd::InstructionSet;
 use super::strip::{Rectangle, Sweep};
 use super::striped::{StripedSweep, WindowSize};
 use crate::engine::frontier::{Frontier, better};
-use crate::engine::plain::recurrence;
+use crate::engine::recurrence::recurrence;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Edges, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::Batch;

@@ -1,11 +1,12 @@
 //! Checkpoints of long alignments: the edges between their blocks, from one sweep over many of them.
 
-use crate::engine::checkpoints::{Checkpoints, block_by_block};
+use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::plan::checkpoint::{self, CheckpointSweep};
 use crate::engine::gpu::runner::JobInputs;
 use crate::engine::gpu::variant::{Kernel, TileVariant};
 use crate::engine::gpu::{Cols, Gpu, residues_of, scores_of, window_residues};
+use crate::engine::primitives::block_by_block;
 use crate::engine::{Block, Edges, Window};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;

@@ -2,9 +2,9 @@
 //! with that score can pass (docs/algorithm.md, section 23).
 
 use super::{Rectangle, Strips, Unkept, Words};
+use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
 use crate::engine::directions::{CELL_BITS, Directions, Layout, Source, Tile};
-use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::traceback::Traceback;
 use crate::engine::{Edges, Stand, Window};

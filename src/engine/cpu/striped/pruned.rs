@@ -6,10 +6,10 @@
 
 use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
 use crate::engine::Carry;
+use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::lanes::Nothing;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::engine::cpu::strip::Rectangle;
-use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::potential::PotentialBehind;
 use crate::terms::alignment::Hit;
 use std::ops::Range;

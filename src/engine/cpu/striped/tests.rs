@@ -3,7 +3,7 @@
 use super::{StripedSweep, WindowSize};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
-use crate::engine::plain::recurrence;
+use crate::engine::recurrence::recurrence;
 use crate::engine::{Edge, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::Alphabet;
