@@ -43,7 +43,7 @@ fn name(root: &Command, command: &Command) -> String {
     }
 }
 
-/// A heading's anchor, as GitHub makes it.
+/// The anchor of a heading, as on GitHub.
 fn anchor(heading: &str) -> String {
     heading.to_ascii_lowercase().replace(':', "").replace(' ', "-")
 }
