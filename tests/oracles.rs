@@ -1,5 +1,5 @@
-//! The engines against answers from outside: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and
-//! GASAL2 (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
+//! Compares the engines with results of other programs: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and GASAL2
+//! (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
 
 mod common;
 
@@ -14,7 +14,7 @@ use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Scoring};
 
-/// A test for each table, which runs it on each engine.
+/// Defines a test of each table on each engine.
 macro_rules! tables {
     ($($test:ident: $table:expr, $rows:literal;)*) => {
         mod plain {
@@ -86,8 +86,8 @@ fn two_pieces_of_wfa2() {
     }
 }
 
-/// rust-bio quotes the gap's first residue as a whole: a gap of k costs `gap_open + (k - 1) *
-/// gap_extend` there, in negative numbers.
+/// The gap-open score of rust-bio includes the first residue: a gap of k residues scores `gap_open + (k - 1) *
+/// gap_extend`, in negative numbers.
 #[test]
 fn rust_bio_agrees() {
     let lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129];
