@@ -317,7 +317,7 @@ fn matrices_of_dna_lose_nothing() {
         matrix(plain_matrix(2, 4), -1, 4, 2),
         matrix(transitions, -4, 4, 2),
         matrix(uneven, -3, 8, 2),
-        // N scores more than a mismatch: nearly as much as a match, or as much.
+        // N scores more than a mismatch: one less than a match, then the same as a match.
         matrix(plain_matrix(3, 4), 2, 6, 1),
         matrix(plain_matrix(2, 4), 2, 4, 2),
         converting(2),

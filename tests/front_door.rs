@@ -451,8 +451,8 @@ const EXAMPLE: &str = "SWALIGN_EXAMPLE";
 /// Lines before and after the output of an example.
 const OUTPUT: [&str; 2] = ["--- output of the example", "--- end of the output"];
 
-/// Runs an example in the root of the repository, where its files are. It does nothing unless [`output_of`] starts it
-/// in a subprocess.
+/// Runs an example in the root of the repository, which contains its files. It does nothing unless [`output_of`]
+/// starts it in a subprocess.
 #[test]
 fn one_example_runs() {
     let Some(name) = std::env::var_os(EXAMPLE) else { return };

@@ -364,7 +364,7 @@ fn limits_let_in_what_they_say() {
             for (record, found) in case.find_least(&rules, Some(&least)).iter().enumerate() {
                 let (expected, place) =
                     (limited(&all[record].0, &rules), format!("seed {seed}, record {record}, {rules:?}"));
-                // The oracle stops at a maximum number of hits, which are the first ones found.
+                // The oracle stops at a maximum number of hits. It then knows only the first hits.
                 let known = expected.len();
                 assert_eq!(found.alignments.get(..known), Some(&*expected), "{place}");
                 assert!(!all[record].1 || found.alignments.len() == known, "{place}");

@@ -149,7 +149,7 @@ fn item(argument: &Arg) -> String {
     format!("- **`{}`**<br>{}\n\n", spelled(argument), paragraphs.join("\n\n  "))
 }
 
-/// The notes after the options. A paragraph without indentation that ends in a colon is the title of the next ones.
+/// The notes after the options. A paragraph without indentation that ends in a colon is the title of the next paragraphs.
 fn write_notes(page: &mut String, name: &str, notes: &str, seen: &mut HashMap<String, String>) {
     let mut blocks: Vec<(String, String)> = Vec::new();
     for paragraph in notes.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
