@@ -82,7 +82,7 @@ fn all_against_all() {
     }
 }
 
-/// Modes without GPU kernels run on the CPU.
+/// Operations without GPU kernels for a mode run on the CPU.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn other_modes() {

@@ -90,7 +90,7 @@ fn parts_of_a_search_are_the_whole() {
     }
 }
 
-/// A later part of proteins is not read as DNA because its first residues look like bases.
+/// A later part of proteins is not mistaken for DNA if its residues look like bases.
 #[test]
 fn parts_of_proteins_that_look_like_dna() {
     let folder = Folder::new();

@@ -254,7 +254,7 @@ fn parts_of_very_many() {
     outcome.said(1, &["3999999999 parts"]);
 }
 
-/// OUT is neither a part nor the receipt of a part, however its path is written. `merge` leaves both unchanged.
+/// OUT must be neither a part nor the receipt of a part, however its path is written. The error changes no file.
 #[test]
 fn merge_writes_over_no_part() {
     let (folder, _) = parts_of("sam", 2);

@@ -1,4 +1,4 @@
-//! Tests receipts: no output is without one, and `--resume` keeps complete outputs.
+//! Tests receipts: no output is written without a receipt, and `--resume` keeps complete outputs.
 
 use super::*;
 use std::fs::File;

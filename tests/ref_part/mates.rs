@@ -223,7 +223,7 @@ fn parts_of_mates_need_the_insert_size() {
     }
 }
 
-/// Damage is an error, even with a matching checksum or a new seal.
+/// Damaged parts are errors, and so are wrong numbers in receipts with a new seal.
 #[test]
 fn damaged_parts_of_mates_are_refused() {
     let folder = mates(&mut Random::new(5), &Kind { letters: b"AACGT", copies: (6, 3), references: 4 });
