@@ -1,10 +1,10 @@
-//! Throughput of the CPU engine, on one thread unless told otherwise: `cargo bench --bench cpu -- [cpu:SET] [threads=N]`,
-//! and what all benchmarks take (common/mod.rs).
+//! Throughput of the CPU engine: `cargo bench --bench cpu -- [cpu:SET] [threads=N]`, plus the arguments that all
+//! benchmarks share (common/mod.rs).
 //!
-//! SET is an instruction set (default: each that this processor has). "similar" pairs differ in a residue in 20 and a
-//! gap in 100, "diverged" ones in one in 5 and one in 25; "random" ones have nothing in common. Some answers are held
-//! against the specification's; those of long pairs, for which it takes minutes, against those of the first set, or, where
-//! there is less work, against the specification's too.
+//! SET is an instruction set (default: each that this processor has), and N is 1 by default. "similar" pairs differ by
+//! a substitution in 20 residues and a gap in 100, "diverged" pairs by a substitution in 5 and a gap in 25; "random"
+//! pairs are unrelated. One pair in 499 is compared with the specification. Pairs with more than 2^29 cells would need
+//! minutes for that, so they are compared with the first instruction set.
 
 mod common;
 
@@ -26,10 +26,10 @@ use swalign::terms::scoring::{Matrix, Scoring};
 const CELLS: usize = 400_000_000;
 /// One pair in this many is compared with the specification.
 const CHECK_EVERY: usize = 499;
-/// Cells of a pair that the specification is asked for, at most.
+/// Maximum number of cells of a pair that is compared with the specification.
 const MOST_CHECKED: u64 = 1 << 29;
 
-/// How alike the sequences of a pair are.
+/// Similarity of the sequences of a pair.
 #[derive(Clone, Copy)]
 enum Kind {
     Alike(Edits),
@@ -58,7 +58,7 @@ fn pairs(cells: usize, scoring: Scoring, kind: Kind, rows: usize, cols: usize) -
     (batch(queries, targets, scoring), (0..count as u32).map(pair).collect())
 }
 
-/// One query against targets of many lengths.
+/// One query against targets of various lengths.
 fn one_query(cells: usize, scoring: Scoring, rows: usize, cols: usize) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(2);
     let count = cells / rows / cols;
@@ -92,10 +92,10 @@ fn align(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
     (hits, alignments)
 }
 
-/// The hits and paths of some pairs.
+/// Hits and alignments.
 type Answers = (Vec<Hit>, Vec<Alignment>);
 
-/// Runs a row; some answers are held against the specification's, which are worked out where they are not `known` yet.
+/// Runs a row, and compares some answers with `known`. If `known` is empty, computes it with the specification.
 fn row(
     bench: &mut Bench,
     name: &str,
@@ -124,7 +124,7 @@ fn row(
     bench.print(&Row { work: name, by: set.name(), amount, unit: "cells", note: String::new() }, &times);
 }
 
-/// What follows "score, " or "CIGAR, " in the name of a row, and what makes its pairs.
+/// The name of a row after "score, " or "CIGAR, ", and a function that makes its pairs.
 type Work = (String, Box<dyn Fn() -> (Batch, Vec<Pair>)>);
 
 fn works(bench: &Bench) -> Vec<Work> {

@@ -1,14 +1,15 @@
-//! Throughput of words looked up in lines: `cargo bench --bench dictionary -- [DEVICE] [mib=N] [mega=N] [threads=N]`, and
-//! what all benchmarks take (common/mod.rs).
+//! Throughput of looking up words in lines: `cargo bench --bench dictionary -- [DEVICE] [mib=N] [mega=N] [threads=N]`,
+//! plus the arguments that all benchmarks share (common/mod.rs).
 //!
-//! The text is of N MiB (default: 64), in memory, of short lines: one in four is a word. Amounts are bytes of text; a time
-//! holds all from the text to its lines, or to how often each word occurs. Rows that build take the words, packed, to the
-//! dictionary; their amounts are words, and their note says the memory. The lines of the text's start are held
-//! against those of the aho-corasick crate, and so are the numbers of its words.
+//! The text has N MiB (default: 64) of short lines in memory; one line in four is a word. Rows of lines and numbers
+//! measure the whole way from the text to the matching lines, or to the number of occurrences of each word; their
+//! amounts are bytes of text. Rows named "built" measure the way from packed words to the dictionary; their amounts are
+//! words, and their notes give the memory. The lines and numbers at the start of the text are compared with those of
+//! the aho-corasick crate.
 //!
-//! On a GPU the text lies there already, and amounts are lines: whole lines, and lines that a word begins, with a bit for
-//! each line as the answer. They are held against those of the CPU. Patterns of DNA are looked up in N million letters
-//! (default: 256) that lie there, and their ends are held against those of the CPU.
+//! On a GPU the text is already resident, and amounts are lines. The rows look up whole lines and prefixes of lines,
+//! and their answer is one bit per line. DNA patterns are looked up in N million resident bases (default: 256). Lines
+//! and ends are compared with those of the CPU.
 
 mod common;
 
@@ -31,7 +32,7 @@ use swalign::patterns::search::codes::Codes;
 use swalign::patterns::search::exact::Exact;
 
 const PIECE: usize = 512 << 10;
-/// Bytes of the text's start, in which answers are compared.
+/// Bytes at the start of the text whose answers are checked.
 const CHECKED: usize = 200_000;
 
 struct Kind {
@@ -73,7 +74,7 @@ impl Kind {
     }
 }
 
-/// Whole lines of `enough` bytes or a little more.
+/// Splits the text into ranges of whole lines, each of `enough` bytes or a little more.
 fn cut(text: &[u8], enough: usize) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut begin = 0;
@@ -96,7 +97,7 @@ fn numbers(dictionary: &Dictionary, text: &[u8]) -> Vec<u64> {
     numbers.finish(dictionary)
 }
 
-/// Demands the answers of the aho-corasick crate.
+/// Compares the answers with those of the aho-corasick crate.
 fn check(dictionary: &Dictionary, words: &Words, text: &[u8], what: &str) {
     let text = &text[cut(text, CHECKED.min(text.len() - 1)).swap_remove(0)];
     let automaton = AhoCorasick::new(words.iter()).expect("an automaton");
@@ -145,7 +146,7 @@ fn rows(bench: &mut Bench, kind: &Kind, count: usize, set: InstructionSet) {
     }
 }
 
-/// Lines of a text on a card, by a dictionary of 4 to 12 letters.
+/// Looks up a dictionary of words of 4 to 12 bytes in the lines of a resident text.
 fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
     let count = bench.sized(1_000_000);
     let words = PROSE.words(count);
@@ -175,7 +176,8 @@ fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
     }
 }
 
-/// Words of 14 letters at every seventh place, as the CPU enters patterns of 20.
+/// Words of 14 bases at the first seven offsets of each pattern of 20 bases, as on the CPU. For each occurrence of a
+/// pattern, one of the words starts at a multiple of seven in the text.
 fn words_of(patterns: &[Vec<u8>]) -> BaseWords {
     let (letters, step) = (14, 7);
     let mut words = Vec::new();
@@ -193,7 +195,7 @@ fn words_of(patterns: &[Vec<u8>]) -> BaseWords {
     BaseWords { letters, step, words }
 }
 
-/// Patterns of 20 bases in bases that lie on a card.
+/// Looks up patterns of 20 bases in a resident text.
 fn patterns_on(bench: &mut Bench, card: &Arc<Card>) {
     let count = bench.sized(100_000);
     let name = format!("{count} patterns of 20 bases, resident");

@@ -1,9 +1,9 @@
-//! Throughput of engines: `cargo bench --bench engine -- [DEVICE] [growth] [workers=N] [threads=N] [part=N]`, and what all
-//! benchmarks take (common/mod.rs).
+//! Throughput of engines: `cargo bench --bench engine -- [DEVICE] [growth] [workers=N] [threads=N] [part=N]`, plus the
+//! arguments that all benchmarks share (common/mod.rs).
 //!
-//! The default device is the best GPU. `growth` runs the rows that show how speed goes with the length, the number of
-//! pairs and of references instead of the others. `workers`, their `threads` and the pairs in each `part` are those of
-//! the rows of alignments. Answers are held against the CPU engine's.
+//! The default device is the best GPU. With `growth`, other rows run: they show how the speed depends on the sequence
+//! length, the number of pairs and the number of references. `workers`, the `threads` of each and the pairs per `part`
+//! apply to rows of alignments. Answers are compared with those of the CPU engine.
 
 mod common;
 
@@ -27,30 +27,30 @@ use swalign::terms::scoring::{Matrix, Scoring};
 
 /// One pair in this many is compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
-/// Engines at work side by side and threads of each, and pairs that all of them together have at a time, so that each
-/// has three parts of a million: what is quickest with one GPU and 16 cores. (A run has fewer workers and smaller parts,
-/// since records come with their text, which takes memory and has to be read and written.)
+/// Number of concurrent engines, threads of each, and pairs in all their parts together. With these numbers, a million
+/// pairs make three parts per engine. They are the fastest with one GPU and 16 cores. A run has fewer workers and
+/// smaller parts, because its records include text, which needs memory and has to be read and written.
 const WORKERS: usize = 16;
 const THREADS: usize = 2;
 const PAIRS: usize = 16 * 20_834;
-/// Cells of those that a worker has at a time, at most, as in a run.
+/// Maximum number of cells in a worker's part, as in a run.
 const PART_CELLS: u64 = 1 << 31;
-/// Windows that one thread makes in one go, at least.
+/// Minimum number of windows that a thread makes per task.
 const WINDOWS: usize = 1 << 10;
-/// A substitution in 50 and a gap in 100 residues.
+/// One substitution in 50 residues, and one gap in 100.
 const READ_EDITS: Edits = Edits { substitutions: 4, of: 200 };
-/// Least score of a read's hits.
+/// Minimum score of a read's hits.
 const READ_SCORE: i32 = 30;
-/// Cells of each row that grows with the length.
+/// Cells of each row that varies the length.
 const LENGTH_CELLS: usize = 10_000_000_000;
 
-/// Engines that share a device, as the workers of a run do, and the table of what they do.
+/// Engines that share a device, like the workers of a run, and the table of results.
 struct Device {
     bench: Bench,
     engines: Engines,
-    /// Threads of each.
+    /// Threads of each engine.
     threads: usize,
-    /// Pairs that each takes at a time.
+    /// Pairs per part.
     part: usize,
 }
 
@@ -119,7 +119,7 @@ fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Ve
 }
 
 impl Device {
-    /// Times `work` on one engine.
+    /// Times `work` on the first engine.
     fn time<T>(&mut self, mut work: impl FnMut(&mut dyn Primitives) -> T) -> (T, Times) {
         let first = |device: &mut Device, ()| work(device.engines().swap_remove(0));
         self.bench.rounds.time_on(self, || (), first, Device::kernel_time)
@@ -141,7 +141,7 @@ fn check(name: &str, batch: &Batch, pairs: &[Pair], hits: &[Hit]) {
     }
 }
 
-/// Scores of pairs, each sweep of which counts once.
+/// Scores pairs. Cells of a sweep that several pairs share count once.
 fn score_pairs(name: &str, device: &mut Device, batch: &Batch, pairs: &[Pair]) {
     let (hits, times) = device.time(|engine| engine.score(batch, pairs).expect("scores"));
     check(name, batch, pairs, &hits);
@@ -161,7 +161,7 @@ fn one_query(name: &str, device: &mut Device, scoring: Scoring, count: usize, ro
     score_pairs(name, device, &batch, &pairs);
 }
 
-/// Reads of one strand against all of a target, as a run without a filter has them.
+/// Scores reads, on one strand, against one whole target, like a run without a filter.
 fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
     let mut random = Random::new((rows * cols) as u64);
     let target = random.codes(cols, 4);
@@ -170,7 +170,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
     let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
-    // A call that has the device for itself needs more of them than one beside others.
+    // A call that has the device to itself needs more sweeps than one of several concurrent calls.
     let Capabilities { enough_sweeps, chunk_per_warm_up, .. } = device.engines()[0].capabilities();
     let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);
     let length = ChunkLength::suited(count * expected, 3 * enough_sweeps, chunk_per_warm_up);
@@ -195,17 +195,17 @@ fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize)
     let (filled, times) = device.time(|engine| engine.fill(&batch, &windows).expect("directions"));
     let expected = Cpu::new().fill(&batch, &windows[..1]).expect("directions");
     for (i, j) in (0..query_end).flat_map(|i| (0..target_end).map(move |j| (i, j))) {
-        // The gap bits of cells whose gaps are worth nothing are free.
+        // The gap bits are arbitrary if no path contains the gap, so only the sources are compared.
         let source = |directions: &Directions| directions.window(0).get(i, j).map(|bits| bits & 3);
         assert_eq!(source(&filled), source(&expected), "{name}: cell {i}, {j}");
     }
     device.print(name, pairs.iter().map(|pair| batch.cells(pair)).sum(), &times);
 }
 
-/// Queries, and their pairs with the targets that all batches share.
+/// The queries of a part, and their pairs with the targets that all parts share.
 type Part = (Sequences, Vec<Pair>);
 
-/// The pairs in parts of at most `size`, as a run has them.
+/// Splits the pairs into parts of at most `size` pairs, like a run.
 fn parts(batch: &Batch, pairs: &[Pair], size: usize) -> Vec<Part> {
     let most = PART_CELLS / pairs.first().map_or(1, |pair| batch.cells(pair)).max(1);
     let size = size.min(most as usize).max(1);
@@ -233,12 +233,12 @@ fn hits_and_paths(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair]) ->
     (hits, alignments)
 }
 
-/// Scores, directions and paths: from host buffers, none of them on the device yet, to alignments in
-/// host memory, in parts that workers take as a run has them.
+/// Computes scores, directions and paths: from host buffers that are not yet on the device to alignments in host
+/// memory. Workers take the parts in turn, like in a run.
 fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (whole, pairs) = pairs(scoring, count, rows, cols);
     let parts = parts(&whole, &pairs, device.part);
-    // New ones each time: what a device knows already it does not load again.
+    // New targets for each call, because a device does not upload targets again that it already has.
     let prepare = || {
         let targets = Arc::new(Sequences::clone(&whole.targets));
         let batch = |(queries, pairs): &Part| {
@@ -255,7 +255,7 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
     let pool = |_| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let pools: Vec<rayon::ThreadPool> = (0..device.workers()).map(pool).collect();
     let work = |device: &mut Device, batches: Vec<(Batch, Vec<Pair>)>| {
-        // The batches are dropped outside the time that is taken.
+        // Dropping the batches is not timed.
         (side_by_side(device, &pools, &batches), batches)
     };
     let ((done, _), times) = device.bench.rounds.time_on(device, prepare, work, Device::kernel_time);
@@ -267,7 +267,7 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
     device.print(name, pairs.iter().map(|pair| whole.cells(pair)).sum(), &times);
 }
 
-/// The answers of batches, which a device's workers take one after the other.
+/// Computes the answers of the batches. Each worker of the device takes the next batch when it is done with the last.
 fn side_by_side(
     device: &mut Device,
     pools: &[rayon::ThreadPool],
@@ -289,7 +289,7 @@ fn side_by_side(
     done.into_iter().map(|(_, answers)| answers).collect()
 }
 
-/// The name of a row of the table, and what runs and prints it.
+/// The name of a row of the table, and the function that runs and prints it.
 type Work = (String, Box<dyn Fn(&str, &mut Device)>);
 
 fn dna() -> Scoring {
@@ -336,7 +336,7 @@ fn work(share: usize) -> Vec<Work> {
     ]
 }
 
-/// The rows of the curves in docs/plots; no name is part of another one, so that `only` can take one.
+/// The rows of the curves in docs/plots. No name contains another, so `only` can select a single row.
 fn growth(share: usize) -> Vec<Work> {
     let part = move |count: usize| (count / share).max(1);
     let length = |len: usize| {

@@ -1,9 +1,9 @@
-//! What a filter in front of the scores costs where it can't help, and gives where it can: `cargo bench --bench filter`,
-//! and what all benchmarks take (common/mod.rs).
+//! Cost of the filter on inputs that it cannot reduce, and its gain on others: `cargo bench --bench filter`, plus the
+//! arguments that all benchmarks share (common/mod.rs).
 //!
-//! Each input is searched with each filter, in turns, by the command itself, on the CPU. The bytes must be equal. The note
-//! of `auto` says how many times as long it takes as none, and as the best of the others. SWALIGN names another program
-//! than the one that was just built.
+//! For each input, the command runs with each filter in turn, on the CPU. The output must be identical. The note of
+//! `auto` gives the ratios of its time to that of `none` and to that of the fastest other filter. The environment
+//! variable SWALIGN names another program to run than the one just built.
 
 mod common;
 
@@ -18,14 +18,14 @@ use tempfile::TempDir;
 
 const FILTERS: [&str; 4] = ["none", "index", "scan", "auto"];
 const ROUNDS: usize = 3;
-/// A filter that takes as long as this once is not run again.
+/// A filter that needs longer than this is run only once.
 const LONG: Duration = Duration::from_secs(5);
 
 fn letters(random: &mut Random, len: usize) -> Vec<u8> {
     random.sequence(Alphabet::Dna, len)
 }
 
-/// A copy of which `per_mille` of a thousand letters are replaced, left out or doubled.
+/// A copy in which `per_mille` of a thousand bases are substituted, deleted or duplicated.
 fn mutated(random: &mut Random, letters: &[u8], per_mille: usize) -> Vec<u8> {
     let mut copy = Vec::with_capacity(letters.len() + 8);
     for &letter in letters {
@@ -39,12 +39,12 @@ fn mutated(random: &mut Random, letters: &[u8], per_mille: usize) -> Vec<u8> {
     copy
 }
 
-/// Reads of 150 letters of a text, in both orientations.
+/// Reads of 150 bases from a text, in both orientations.
 fn reads(random: &mut Random, text: &[u8], count: usize, per_mille: usize) -> Vec<Vec<u8>> {
     reads_of(random, text, (count, 150), per_mille)
 }
 
-/// Reads of so many letters.
+/// Reads of `len` bases from a text, in both orientations.
 fn reads_of(
     random: &mut Random,
     text: &[u8],
@@ -62,7 +62,7 @@ fn reads_of(
 /// An input: its name, queries and references.
 type Input = (String, Vec<Vec<u8>>, Vec<Vec<u8>>);
 
-/// All inputs; small ones have a hundredth of the letters.
+/// All inputs. With `small`, sequences are shorter and fewer.
 fn inputs(bench: &Bench) -> Vec<Input> {
     let random = &mut Random::new(1);
     let sized = |full: usize, small: usize| bench.either(full, small);
@@ -105,7 +105,7 @@ fn inputs(bench: &Bench) -> Vec<Input> {
     all
 }
 
-/// Samples that hold reads of another organism: real reads, and simulated reads of real sequences.
+/// Samples with reads of another organism: real reads, and simulated reads of real sequences.
 fn sample_inputs(random: &mut Random, sized: impl Fn(usize, usize) -> usize, genome: &[u8]) -> Vec<Input> {
     let genome = genome[..sized(1_000_000, 100_000)].to_vec();
     let human = data("chr22_12k.fa").concat();
@@ -132,7 +132,7 @@ fn data(name: &str) -> Vec<Vec<u8>> {
     all
 }
 
-/// Inputs with queries for which seeds are counted.
+/// Inputs with queries long enough for counting seeds.
 fn long_inputs(random: &mut Random, sized: impl Fn(usize, usize) -> usize, virus: &[u8]) -> Vec<Input> {
     let mut all: Vec<Input> = Vec::new();
     let genome = letters(random, sized(1_000_000, 100_000));
@@ -149,7 +149,7 @@ fn long_inputs(random: &mut Random, sized: impl Fn(usize, usize) -> usize, virus
     all.push(("a long foreign read, 1 Mb".into(), foreign, vec![genome.clone()]));
     let chimeras = reads_of(random, &genome, (sized(4, 2), sized(2_500, 500)), 20);
     all.push(("chimeras, 1 Mb".into(), vec![chimeras.concat()], vec![genome.clone()]));
-    // Half of the genome are copies of one stretch, which reads lie in.
+    // Half of the genome consists of copies of one sequence, from which the reads are drawn.
     let unit = letters(random, sized(6_000, 1_000));
     let copies: Vec<u8> = (0..sized(80, 20)).flat_map(|_| mutated(random, &unit, 100)).collect();
     let repeats = [&genome[..genome.len() / 2], &copies[..]].concat();
@@ -186,7 +186,7 @@ fn run(folder: &Path, filter: &str) -> (Duration, Vec<u8>) {
     let wall = begun.elapsed();
     assert!(status.success(), "--filter {filter} failed");
     let records = fs::read(&out).expect("an output");
-    // The command line differs.
+    // The command line in `@PG` differs between filters.
     let lines = records.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"@PG"));
     (wall, lines.flat_map(|line| [line, b"\n"].concat()).collect())
 }
@@ -219,7 +219,7 @@ fn main() {
         write(&folder.path().join("query.fa"), &queries);
         write(&folder.path().join("target.fa"), &targets);
         let residues = |sequences: &[Vec<u8>]| sequences.iter().map(Vec::len).sum::<usize>();
-        // Both strands of each query with each target.
+        // Both strands of each query against each target.
         let amount = 2 * residues(&queries) * residues(&targets);
         let times = times(&bench, folder.path(), &name);
         let [none, index, scan, auto] = times.each_ref().map(|times| times.least().as_secs_f64());

@@ -1,13 +1,15 @@
-//! Throughput of cutting by fingerprints: `cargo bench --bench fingerprints -- [DEVICE] [mega=N] [mean=N] [threads=N]`, and
-//! what all benchmarks take (common/mod.rs).
+//! Throughput of cutting by fingerprints: `cargo bench --bench fingerprints -- [DEVICE] [mega=N] [mean=N] [threads=N]`,
+//! plus the arguments that all benchmarks share (common/mod.rs).
 //!
-//! The text is random, of N million letters (default: 256), in memory at a byte a letter; chunks have 4096 letters in the
-//! mean, or `mean`, a power of two. Without a device all ways on the CPU are measured: the specification (on a part of
-//! the text), letter by letter, the instruction sets of this processor, and two crates: gearhash finds the same cuts, by a
-//! table made for it, and fastcdc finds its own, with a least and a most length besides. On a GPU the text is sent once,
-//! at four bits a letter for DNA and at a byte for both; amounts are bits of the text as it lies there, so that rates are
-//! Gbit/s, and kernel time has no transfers. All cuts are held against those letter by letter, and these in the text's
-//! start against the specification's.
+//! The text consists of N million random residues (default: 256), one byte each, in memory. The average chunk length is
+//! `mean`, a power of two (default: 4096). On the CPU, the rows measure the specification (on a part of the text), the
+//! rolling hash one residue after the other, the instruction sets (by default all of this processor), and for gear
+//! rules two crates. gearhash gets a table that makes it find the same cuts. fastcdc finds other cuts, and limits the
+//! chunk length from below and above.
+//!
+//! On a GPU the text is uploaded once, with four bits per base for DNA and also with one byte per residue. Amounts are
+//! bits of the resident text, so rates are Gbit/s, and kernel time excludes transfers. All cuts are compared with those
+//! of the rolling hash, whose cuts at the start of the text are compared with those of the specification.
 
 mod common;
 
@@ -19,7 +21,7 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::layout::Letters;
 use swalign::terms::alphabet::Alphabet;
 
-/// Letters of the text's start, whose cuts are compared with the specification's.
+/// Residues at the start of the text whose cuts are compared with those of the specification.
 const CHECKED: usize = 1_000_000;
 
 const WORKS: [(&str, Kind, Alphabet, usize); 8] = [
@@ -51,7 +53,7 @@ impl Work {
     fn new(bench: &Bench, (name, kind, alphabet, window): (&'static str, Kind, Alphabet, usize)) -> Work {
         let rule = Rule::new(kind, alphabet, window, bench.number("mean", 4096)).expect("a rule");
         let len = bench.number("mega", bench.either(256, 4)) * 1_000_000;
-        // A base in a thousand is none.
+        // One code in a thousand is not a base.
         let mut random = Random::new(1);
         let letter = |random: &mut Random| match alphabet {
             Alphabet::Dna if random.below(1000) == 0 => 14,
@@ -66,7 +68,7 @@ impl Work {
         Work { name, rule, text, cuts }
     }
 
-    /// A row of letters by one way on the CPU.
+    /// Prints the row of a CPU implementation. Amounts are residues.
     fn row(&self, bench: &mut Bench, by: &str, text: &[u8], cut: impl Fn(&[u8]) -> Vec<usize>) {
         let (cuts, times) = bench.rounds.time(|| cut(text));
         let few = self.cuts.partition_point(|&cut| cut <= text.len());
@@ -75,8 +77,9 @@ impl Work {
         bench.print(&Row { work: self.name, by, amount: text.len(), unit: "letters", note }, &times);
     }
 
-    /// The crate gearhash looks for zeros where a rule looks for ones: with a number less 1, negated, for each letter the
-    /// hash is the complement. Its hash of 64 bits has ours in its lower half.
+    /// Uses the gearhash crate, which cuts if the masked bits of its hash are zeros. A rule cuts if they are ones. With
+    /// each table entry x replaced by 1 - x, the hash becomes its complement. The lower half of the crate's 64-bit hash
+    /// is the 32-bit hash of the rule.
     fn by_gearhash(&self, bench: &mut Bench) {
         let entering = self.rule.entering();
         let number = |code: usize| u64::from(1u32.wrapping_sub(entering[code % entering.len()]));
@@ -93,7 +96,7 @@ impl Work {
         });
     }
 
-    /// Chunks of the same length in the mean; there is nothing to compare them with.
+    /// Uses the fastcdc crate with the same average chunk length. Its cuts differ, so they are not compared.
     fn by_fastcdc(&self, bench: &mut Bench) {
         let mean = self.rule.mean();
         let (chunks, times) = bench.rounds.time(|| {

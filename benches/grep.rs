@@ -1,10 +1,10 @@
-//! Throughput of the scan for lines with errors: `cargo bench --bench grep -- [DEVICE] [mib=N] [threads=N]`, and what all
-//! benchmarks take (common/mod.rs).
+//! Throughput of the scan for lines that match with errors: `cargo bench --bench grep -- [DEVICE] [mib=N] [threads=N]`,
+//! plus the arguments that all benchmarks share (common/mod.rs).
 //!
-//! The default device is the best instruction set; the text is of N MiB (default: 256), in memory. Amounts are bytes of
-//! text times patterns; a time holds all from the text to the lines. On a GPU the text goes in blocks, of which three
-//! are under way, and kernel time is that of the scan alone: the text is there, and its ends have not come back. The
-//! lines of the text's start are held against the specification's.
+//! The default device is the best instruction set. The text has N MiB (default: 256), in memory. Amounts are bytes of
+//! text times patterns. Times include everything from the text to the lines. A GPU processes the text in blocks, three
+//! of them concurrently, and kernel time is that of the scan alone, without the transfers of text and ends. The lines
+//! at the start of the text are compared with those of the specification.
 
 mod common;
 
@@ -20,13 +20,13 @@ use swalign::patterns::grep::plain;
 use swalign::patterns::grep::sliced::Sliced;
 use swalign::patterns::search::Rule;
 
-/// As in the command.
+/// The sizes are those of the command.
 const BLOCK: usize = 32 << 20;
 const PIECE: usize = 512 << 10;
 const UNDER_WAY: usize = 3;
-/// Bytes of the text's start, in which the lines are compared with the specification's.
+/// Bytes at the start of the text whose lines are compared with those of the specification.
 const CHECKED: usize = 500_000;
-/// Bytes from one pattern to the next that is put there.
+/// Distance in bytes between planted patterns.
 const PLANTED: usize = 20_011;
 
 struct Work {
@@ -55,11 +55,11 @@ const WORKS: [Work; 12] = [
     work("100 of m=20 k=2", 100, 20, 2),
 ];
 
-/// Letters about as frequent as in prose.
+/// Bytes, with frequencies similar to those in prose.
 const LETTERS: &[u8] =
     b"      eeeeeeeetttttaaaaaoooooiiiiinnnnnsssshhhhrrrrdddlllcccuuummmwwfffggyyppbvk,.THEAIx\r\xc3";
 
-/// Lines of 0 to 127 letters, and patterns that are put there with a letter changed.
+/// A text with lines of 0 to 127 bytes, and its patterns, which are planted with one byte changed if edits are allowed.
 fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<Pattern>) {
     let mut random = Random::new(1);
     let mut text = Vec::with_capacity(size);
@@ -80,7 +80,7 @@ fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<Pattern>) {
     (text, patterns.collect())
 }
 
-/// Whole lines of `enough` bytes or a little more.
+/// Splits the text into ranges of whole lines, each of `enough` bytes or a little more.
 fn cut(text: &[u8], enough: usize) -> Vec<std::ops::Range<usize>> {
     let mut ranges = Vec::new();
     let mut begin = 0;
@@ -93,7 +93,7 @@ fn cut(text: &[u8], enough: usize) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-/// The first bytes of the lines that match.
+/// The offsets at which the matching lines start.
 fn on_cores(scan: &Sliced, text: &[u8]) -> Vec<usize> {
     let lines = |piece: std::ops::Range<usize>| {
         let begin = piece.start;

@@ -1,4 +1,4 @@
-//! The host's stages: `cargo bench --bench host`, and what all benchmarks take (common/mod.rs).
+//! Stages of the host: `cargo bench --bench host`, plus the arguments that all benchmarks share (common/mod.rs).
 
 mod common;
 
@@ -25,7 +25,7 @@ use swalign::terms::options::{
 use swalign::terms::scoring::Scoring;
 use tempfile::NamedTempFile;
 
-/// Prints a row whose answer is checked.
+/// Prints a row. The caller has checked its answer.
 fn print(bench: &mut Bench, work: &str, (amount, unit): (usize, &str), times: &common::Times) {
     bench.print(&Row { work, by: "host", amount, unit, note: String::new() }, times);
 }
@@ -34,7 +34,7 @@ fn codes(len: usize, seed: u64) -> Vec<u8> {
     Random::new(seed).codes(len, 4)
 }
 
-/// `count` reads of 150 from a target of 30,000, one residue in fifty changed.
+/// `count` reads of 150 bases from a target of 30,000 bases, with one base in fifty changed.
 fn reads(count: usize) -> Batch {
     let target = codes(30_000, 7);
     let mut queries = Sequences::default();
@@ -95,14 +95,14 @@ fn fill_and_backtrace(bench: &mut Bench, name: &str) {
             score: hit.score,
         })
         .collect();
-    // `align` itself checks that every path rescores to its hit's score.
+    // `align` itself checks that every path rescores to the score of its hit.
     let align = || backtrace::align(&mut Cpu::new(), &batch, &wanted).expect("alignments");
     let (alignments, times) = bench.rounds.time(align);
     assert_eq!(alignments.len(), wanted.len());
     print(bench, name, (wanted.len(), "alignments"), &times);
 }
 
-/// A file of `count` records of `len` letters, four lines each where they are FASTQ.
+/// A file with `count` records of `len` bases, in FASTQ (four lines each) or FASTA.
 fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
     let letters: Vec<u8> = codes(len + count, 11).iter().map(|&code| b"ACGT"[code as usize]).collect();
     let mut file = NamedTempFile::new().expect("a temporary file");
@@ -119,7 +119,7 @@ fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
     file
 }
 
-/// Queries as the run gathers them: codes of both strands, batch after batch. Gives their number.
+/// Collects queries like a run: codes of both strands, batch after batch. Returns the number of queries.
 fn take_queries(file: &NamedTempFile, len: usize) -> usize {
     let reader = Reader::open(file.path()).expect("a file");
     let mut queries = Queries::new(reader, Alphabet::Dna, false, Strands::Both);
@@ -159,7 +159,7 @@ fn read_fasta_references(bench: &mut Bench, name: &str) {
     print(bench, name, (bytes, "bytes"), &times);
 }
 
-/// A run against `count` short targets, for the writer: its options, the targets' names and codes.
+/// A run against `count` short targets, for the writer: its options, and the names and codes of the targets.
 fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
     let options = Options {
         mode: Mode::Pairs,
@@ -245,7 +245,7 @@ fn make_header(bench: &mut Bench, name: &str) {
     print(bench, name, (references, "references"), &times);
 }
 
-/// Reads of 150 letters with three mismatches and one gap, each on the target of its number.
+/// Reads of 150 bases with three mismatches and one gap. Each read is aligned to the target with its number.
 fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
     let letters = b"ACGT";
     let read = |(target, codes): (usize, &[u8])| {
@@ -276,7 +276,7 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
     targets.iter().enumerate().map(read).collect()
 }
 
-/// As the pipeline makes BAM: groups of queries, each packed into blocks of its own; raw bytes are counted.
+/// Makes BAM like the pipeline: groups of queries, each packed into its own blocks. Amounts are bytes before packing.
 fn make_bam(bench: &mut Bench, name: &str) {
     let (options, names, targets) = writing(bench.sized(50_000));
     let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&targets, true).into_iter().unzip();
@@ -294,7 +294,7 @@ fn make_bam(bench: &mut Bench, name: &str) {
     print(bench, name, (raw(), "bytes"), &times);
 }
 
-/// As the pipeline formats them: groups of queries, each into a text of its own.
+/// Formats SAM like the pipeline: groups of queries, each into its own text.
 fn make_sam(bench: &mut Bench, name: &str) {
     let run = writing(bench.sized(100_000));
     let (queries, found): (Vec<_>, Vec<_>) =
@@ -333,7 +333,7 @@ fn differences_of_reads(bench: &mut Bench, name: &str) {
     print(bench, name, (reads.len(), "records"), &times);
 }
 
-/// Runs a row, whose name says what is to be done where several rows share a function.
+/// Runs a row. Several rows share a function, which then depends on the name.
 type Run = fn(&mut Bench, &str);
 
 const ROWS: [(&str, Run); 14] = [

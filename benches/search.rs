@@ -1,16 +1,17 @@
-//! Throughput of the scan for patterns with errors: `cargo bench --bench search -- [DEVICE] [threads=N] [swept] [mega=N]
-//! [guides=N]`, and what all benchmarks take (common/mod.rs).
+//! Throughput of the scan for patterns with errors: `cargo bench --bench search -- [DEVICE] [threads=N] [swept]
+//! [mega=N] [guides=N]`, plus the arguments that all benchmarks share (common/mod.rs).
 //!
-//! The default devices are the instruction sets that this processor has. Amounts are letters of text times patterns; a
-//! pattern and its reverse complement are two. The text is random and in memory, packed as a command's reader leaves
-//! it; a time holds all from there to sorted ends. The note has the seconds that it takes, once, to pack the text from
-//! a byte a letter. On a GPU kernel time is that of the sweeps alone: the text is there, and ends have not come back.
-//! Ends of a few patterns in the text's start are held against the specification's. With `swept` patterns are swept where
-//! they would be looked up.
+//! The default devices are all instruction sets of this processor. Amounts are bases of text times patterns; a pattern
+//! and its reverse complement count as two. The text is random and in memory, packed like the text from a command's
+//! reader. Times include everything from there to sorted ends. The note gives the time of packing the text once, from
+//! one byte per base. On a GPU, kernel time is that of the sweeps alone, without the transfers of text and ends. For a
+//! few patterns, the ends at the start of the text are compared with those of the specification. With `swept`, patterns
+//! are swept even if they would be looked up.
 //!
-//! Rows of guides have N of 20 letters (default: 312) with a PAM, both strands and three edits, in N million letters
-//! (default: 100) as a database has them. A time holds all from there to sorted anchors, tables included. The anchors
-//! in the text's start are held against the specification's. With `swept` they come of all ends; both print one sum.
+//! Rows of guides search N guides of 20 bases (default: 312) next to a PAM, on both strands and with three edits, in N
+//! million bases (default: 100), as a database stores them. Times include everything from there to sorted anchors, and
+//! building the tables. The anchors at the start of the text are compared with those of the specification. With
+//! `swept`, anchors are filtered from the ends of a sweep. Both ways print the same checksum.
 
 mod common;
 
@@ -32,10 +33,10 @@ use swalign::patterns::search::stream::TextEnd;
 use swalign::patterns::search::{End, Rule, Scan};
 use swalign::terms::alignment::Strands;
 
-/// Letters of the text's start, in which a few patterns' ends are compared with the specification's.
+/// Bases at the start of the text in which the ends of a few patterns are compared with those of the specification.
 const CHECKED: usize = 1_000_000;
 const CHECKED_PATTERNS: usize = 4;
-/// Letters from one pattern to the next that is put there.
+/// Distance in bases between planted patterns.
 const PLANTED: usize = 200_003;
 
 struct Work {
@@ -74,13 +75,13 @@ const WORKS: [Work; 20] = [
     Work { indels: false, ..work("1000000 m=16 k=1 without gaps", 4_000_000, 1_000_000, 16, 1) },
 ];
 
-/// PAMs of rows of guides.
+/// PAMs of the rows of guides.
 const PAMS: [&str; 3] = ["NGG", "NNGRRT", "N"];
-/// Letters of the text's start, in which all anchors of guides are compared with the specification's.
+/// Bases at the start of the text in which all anchors of guides are compared with those of the specification.
 const CHECKED_SITES: usize = 50_000;
 const GUIDE: usize = 20;
 
-/// For GPUs besides: more than the cores do in a while.
+/// Additional rows for GPUs, too long for the CPU.
 const LONG: [Work; 3] = [
     work("one m=20 k=2 of a long text", 1_000_000_000, 1, 20, 2),
     work("96 of m=24 k=3", 100_000_000, 96, 24, 3),
@@ -133,7 +134,7 @@ fn input(bench: &Bench, work: &Work) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut pattern = || random.codes(work.len, 4).iter().map(|code| 1 << code).collect();
     let patterns: Vec<Vec<u8>> = (0..bench.sized(work.patterns)).map(|_| pattern()).collect();
     if work.max_edits == 0 || !work.indels && work.max_edits == 1 || bench.is_small {
-        // Else there would be nothing to compare.
+        // Without planted patterns, the checked part would contain no ends to compare.
         let places = (0..bench.sized(CHECKED)).step_by(PLANTED);
         for (pattern, at) in patterns.iter().take(CHECKED_PATTERNS).zip(places) {
             for (letter, class) in text[at..].iter_mut().zip(pattern) {
@@ -157,7 +158,7 @@ fn row(bench: &mut Bench, backend: &mut Backend, work: &Work) {
     let expected = Plain.scan(&Codes::of(&text[..checked]), &patterns[..few], &rule).expect("ends");
     let found = ends.iter().filter(|end| (end.pattern as usize) < few && end.end as usize <= checked);
     assert!(found.eq(&expected), "{}: other ends", work.name);
-    // By which other programs' ends are compared (scripts/sassy).
+    // A checksum to compare with the ends of other programs (scripts/sassy).
     let hashed =
         |end: &End| mix(u64::from(end.pattern) << 40 | u64::from(end.end) << 8 | u64::from(end.edits));
     let sum = ends.iter().map(hashed).fold(0, u64::wrapping_add);
@@ -166,7 +167,7 @@ fn row(bench: &mut Bench, backend: &mut Backend, work: &Work) {
     bench.print(&Row { work: work.name, by, amount, unit: "letters", note }, &times);
 }
 
-/// Guides in a text that has some of them, each beside what may be a PAM.
+/// Guides, and a text that contains near copies of them, each next to an NGG PAM.
 fn guides(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut random = Random::new(3);
     let mut text = random.codes(bench.sized(1_000_000 * bench.number("mega", 100)), 4);
@@ -179,7 +180,7 @@ fn guides(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
         for (classes, pam_before) in [(pattern.classes(), false), (pattern.reverse_classes(), true)] {
             let mut own: Vec<u8> = classes.iter().map(|class| class.trailing_zeros() as u8).collect();
             own[random.below(GUIDE)] = random.below(4) as u8;
-            // NGG behind, or CCN in front.
+            // AGG after a guide, or CCA before the reverse complement of a guide.
             let own =
                 if pam_before { [&[1, 1, 0], &own[..]].concat() } else { [&own[..], &[0, 2, 2]].concat() };
             let room = if number % 2 == 0 { text.len() } else { text.len().min(CHECKED_SITES) };
@@ -204,7 +205,7 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
         before: 0,
     }
     .reaching(patterns.iter().map(Vec::len));
-    // Without any share of a sweep all is swept.
+    // With a share of 0, all guides are swept.
     let swept = bench.has("swept");
     let all_swept = || Sites::within(set, &wanted, patterns, (1 << 16, 0.0)).expect("guides");
     let make = || match swept {
@@ -213,7 +214,7 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
     };
     let sweep = Sliced::on(set);
     let anchors = |sites: &Sites, scan: &dyn Scan, codes: &[u8]| {
-        // As many letters as a batch of a command on 16 threads has.
+        // A batch of a command on 16 threads has the same number of bases.
         let parts = (0..codes.len()).step_by(1 << 26).map(|from| {
             let own = from..codes.len().min(from + (1 << 26));
             sites
@@ -239,7 +240,7 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
     bench.print(&Row { work: &work, by: set.name(), amount, unit: "letters", note }, &times);
 }
 
-/// The rows of guides.
+/// Runs the rows of guides.
 fn guide_rows(bench: &mut Bench, sets: &[InstructionSet]) {
     let wanted: Vec<&str> =
         PAMS.into_iter().filter(|pam| bench.wants(&format!("guides beside {pam}"))).collect();

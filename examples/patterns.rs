@@ -1,4 +1,4 @@
-//! The places of a pattern with up to two edits: `cargo run --release --example patterns`.
+//! Positions where a pattern matches with up to two edits: `cargo run --release --example patterns`.
 //!
 //! ```text
 //! site 2..14 1 2=1I10=

@@ -1,4 +1,4 @@
-//! The relatives of a protein, by BLOSUM62: `cargo run --release --example proteins`.
+//! Proteins similar to a query, by BLOSUM62: `cargo run --release --example proteins`.
 //!
 //! ```text
 //! tr|A0A109NWT2|A0A109NWT2_9SPIR 554 0.956 114M
@@ -14,7 +14,7 @@ pub fn main() -> Result<(), swalign::Error> {
     let scoring = Scoring::matrix(Alphabet::Protein, matrix, 11, 1);
     let settings = Aligner::builder(scoring).device(Device::Cpu).max_hits(10).secondary_ratio(0.0);
     let aligner = settings.build(&targets)?;
-    // A piece of the helicase RecG of Borrelia burgdorferi.
+    // Part of the helicase RecG of Borrelia burgdorferi.
     let query = "NRLLQGDVGSGKTLVALLSGLPLIEAGYQVAFMAPTDLLARQHYDNLSNILAPFNISMTLLTGSLRKKDKEQALESIRNGTSGLIVGTHAIFYESTEFKRLAYVIIDEQHKFGVVQREELKNKGEGVDMLLMSATPIPRS";
     for hit in aligner.align(query)? {
         println!("{} {} {:.3} {}", hit.target_name(), hit.score(), hit.identity(), hit.cigar());

@@ -1,4 +1,4 @@
-//! Sequences against the references of a FASTA file: `cargo run --release --example references`.
+//! Aligns sequences to the references of a FASTA file: `cargo run --release --example references`.
 //!
 //! ```text
 //! ACCAACCAACTTTCGATCTCTTGT MN908947.3 30 54 Forward 24 24M

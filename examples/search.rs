@@ -1,4 +1,4 @@
-//! Where the primers of a panel bind in a genome, with up to two edits: `cargo run --release --example search`.
+//! Finds the binding sites of primers in a genome, with up to two edits: `cargo run --release --example search`.
 //!
 //! ```text
 //! 1_LEFT 30 54 Forward 0 24=
@@ -9,14 +9,14 @@
 use swalign::{Device, Searcher};
 
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Three primers of the ARTIC network. IUPAC codes in a pattern stand for their bases.
+    // Three primers of the ARTIC network. A pattern may contain IUPAC codes, which match any of their bases.
     let primers = [
         ("1_LEFT", "ACCAACCAACTTTCGATCTCTTGT"),
         ("1_RIGHT", "CATCTTTAAGATGTTGACGTGCCTC"),
         ("2_LEFT", "CTGTTTTACAGGTTCGCGACGT"),
     ];
     let searcher = Searcher::builder(primers).device(Device::Cpu).max_edits(2).build()?;
-    // Any letters do: a file read by a FASTA parser, a line, a window of a genome.
+    // The text can come from any source: a FASTA parser, a line, or a window of a genome.
     let genome = std::fs::read_to_string("data/sars2.fa")?;
     let letters: String = genome.lines().skip(1).collect();
     for found in searcher.search(&letters)? {

@@ -1,7 +1,7 @@
-//! Any number of queries, in order, without holding all of them: `cargo run --release --example stream < queries.txt`, one
-//! sequence a line.
+//! Aligns any number of queries, in order, without holding all of them in memory: `cargo run --release --example stream
+//! < queries.txt`, with one sequence per line.
 //!
-//! Of the lines `GATTACAGATTACA` and `GCAGTGGGGAATATTGGACAATGGGCGAAAGCCTGATCCAGC`:
+//! Output for the lines `GATTACAGATTACA` and `GCAGTGGGGAATATTGGACAATGGGCGAAAGCCTGATCCAGC`:
 //!
 //! ```text
 //! 1 nothing
@@ -21,7 +21,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let best = hits.first().map_or("nothing", |hit| hit.target_name());
                 println!("{} {best}", number + 1);
             }
-            // The error of one line; the next ones go on.
+            // An error concerns one line. The iterator continues with the next line.
             Err(error) => eprintln!("line {}: {error}", number + 1),
         }
     }

@@ -1,4 +1,4 @@
-//! One aligner that several threads share: `cargo run --release --example threads`.
+//! One aligner shared by several threads: `cargo run --release --example threads`.
 //!
 //! ```text
 //! GCATTAGCCATGGATCC a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rustc for RUSTC_WRAPPER: what libFuzzer needs to see of swalign's own code is compiled into it, on stable Rust. All
-# other crates are compiled as ever, so that what the tests have built serves here too.
+# rustc for RUSTC_WRAPPER: compiles swalign itself with the instrumentation that libFuzzer needs, on stable Rust. All
+# other crates are compiled without it, so the dependencies built for the tests are reused.
 rustc=$1
 shift
 case " $* " in

@@ -15,7 +15,7 @@ from html import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULES, PICTURE = ROOT / "tests" / "architecture.rs", ROOT / "docs" / "architecture.svg"
-# A module's column, and what it is for; parts of a module belong to it.
+# Column of each module, and its purpose. A part of a module is drawn with the module.
 ROLES = {
     "terms": (2.2, "terms of all modules"),
     "align/identity": (5.2, "columns of an alignment"),
@@ -49,7 +49,7 @@ ROLES = {
     "cli": (1.6, "arguments, messages, signals"),
     "main": (1.6, "parse, run, exit code"),
 }
-# Neither drawn nor known: lib only declares modules.
+# Modules that are neither drawn nor required: lib only declares modules.
 LEFT_OUT = {"lib"}
 WIDE, HIGH, PITCH, RISE, EDGE = 192, 58, 192, 96, 10
 STYLE = """<style>

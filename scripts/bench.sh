@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Every benchmark on one machine, in the columns of docs/benchmarks.tsv: the engine's rows, whole commands, growth,
-# the CPU engine on one thread of each instruction set, and peers.
+# Runs all benchmarks on one machine, and prints results in the columns of docs/benchmarks.tsv: the rows of the engine
+# benchmark, whole commands, growth, the CPU engine on one thread of each instruction set, and peers.
 #
 #   scripts/bench.sh [--quick] [--device DEVICE]
 #
-# DEVICE is what swalign's --device takes of auto, cpu, gpu, gpu:NAME. --quick divides the work: a smoke
-# test for machines without a GPU, whose figures mean nothing. BENCH_ENGINE, BENCH_CPU and SWALIGN name executables
-# that are built already (target/release/deps/engine-* and cpu-*, made by `cargo bench --no-run`, and swalign): then
-# no Rust is needed. PYTHON names the python that has parasail, COMMIT the commit where there is no git. Exit code 1
-# if a row failed.
+# DEVICE is auto, cpu, gpu or gpu:NAME, as for swalign's --device. --quick divides the work, as a smoke test for
+# machines without a GPU; its figures are meaningless. BENCH_ENGINE, BENCH_CPU and SWALIGN name executables that are
+# already built (target/release/deps/engine-* and cpu-*, made by `cargo bench --no-run`, and swalign). With all three,
+# Rust is not needed. PYTHON names a Python that has parasail. COMMIT names the commit if there is no git repository.
+# Exit code 1 if a row failed.
 #
-# Append what it prints to the table, give the key to the lines that docs/benchmarks.md is to show, and run
-# scripts/plots.py.
+# Append the output to the table, add a key to the lines that docs/benchmarks.md shows, and run scripts/plots.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,7 +34,7 @@ failed=0 tab=$'\t' day=$(date -u +%Y-%m-%d)
 
 say() { printf '[%d s] %s\n' "$SECONDS" "$*" >&2; }
 
-# The executable of the target $1 in cargo's messages on stdin.
+# Prints the executable of target $1, from cargo's messages on stdin.
 executable() {
     "$PYTHON" -c '
 import json, sys
@@ -45,7 +44,7 @@ for line in sys.stdin:
         print(message["executable"])' "$1"
 }
 
-# Prints the lines of one piece of work: program, work, cells, wall and kernel seconds, peak MiB, note; - is unknown.
+# Prints the lines of one measurement: program, work, cells, wall and kernel seconds, peak MiB, note; - means unknown.
 row() {
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" | awk -F '\t' -v OFS='\t' -v begin="-$tab$day$tab$commit$tab$machine" '
         function short(x) { return sprintf(x >= 100 ? "%.0f" : "%.3g", x) }
@@ -62,8 +61,8 @@ row() {
         }'
 }
 
-# Rows of the engine's benchmark, each in a process of its own: copies of one would fall into another's time. (macOS'
-# bash 3 calls an empty array unset, hence the ${small[@]+...} here and below.)
+# Runs the rows of the engine benchmark, each in its own process, so that copies that a row leaves behind do not slow
+# the next row. (macOS' bash 3 treats an empty array as unset, hence the ${small[@]+...} here and below.)
 engine_rows() {
     local name work cells wall kernel
     "$BENCH_ENGINE" --bench list "$@" >"$folder/names"
@@ -79,7 +78,7 @@ engine_rows() {
     done <"$folder/names"
 }
 
-# A row of a whole command: its name, cells, and the command; a peak is that of one child of a new python.
+# Runs a whole command: its name, cells, and the command. The peak is that of the only child of a new Python process.
 command_row() {
     local name=$1 cells=$2 wall peak
     shift 2
@@ -89,7 +88,7 @@ import resource, subprocess, sys, time
 begun = time.perf_counter()
 code = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
 wall = time.perf_counter() - begun
-# macOS counts bytes, Linux KiB.
+# ru_maxrss is in bytes on macOS, and in KiB on Linux.
 unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
 print(f"{wall:.3f}\t{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / unit:.0f}")
 sys.exit(code)

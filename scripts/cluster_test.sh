@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the batch jobs of workflow/slurm on a small real Slurm: three nodes on this machine, in a temporary
-# folder. Tasks are killed, a node is lost, and what is missing runs again (tests/cluster/faults.py says what).
+# Runs the batch jobs of workflow/slurm on a small real Slurm: three nodes on this machine, in a temporary folder. Tests
+# that missing parts run again after tasks are killed and a node is lost (tests/cluster/faults.py).
 #
-# On Debian or Ubuntu, as root or with sudo, what is missing is installed; the cluster itself needs no root.
-# It ends with 77 where no Slurm can be had. SWALIGN=FILE takes that program instead of building one. With
-# --snakemake, workflow/snakemake runs there, too, with what pip installs into target/cluster-venv.
+# On Debian or Ubuntu, as root or with sudo, missing packages are installed. The cluster itself does not need root. Exit
+# code 77 if Slurm cannot be installed. SWALIGN=FILE names a program to use instead of building one. --snakemake also
+# runs workflow/snakemake, with packages that pip installs into target/cluster-venv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs a command with a Rust whose standard library can be had for a target: scripts/cross.sh TARGET COMMAND...
+# Runs a command with a Rust that has the standard library of a target: scripts/cross.sh TARGET COMMAND...
 #
 #   scripts/cross.sh wasm32-unknown-unknown cargo check --target wasm32-unknown-unknown ...
 #
-# That is the Rust at hand where it has the target, else the Rust of Debian's packages, which bring the library's source: it is
-# unpacked into target/debian-rust, nothing is installed, and cargo builds the library for the target. Else rustup is asked.
-# Code 77: the target can't be had here.
+# Uses the installed Rust if it has the target. Otherwise it uses the Rust of Debian's packages, which include the
+# source of the library: they are unpacked into target/debian-rust without being installed, and cargo builds the library
+# for the target. If there are no such packages, it asks rustup to add the target. Exit code 77 if all of these fail.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,10 +15,10 @@ least=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 home=${CARGO_TARGET_DIR:-$PWD/target}/debian-rust
 say() { printf '%s\n' "cross.sh: $*" >&2; }
 
-# Version $1 is no older than $2.
+# Whether version $1 is $2 or later.
 reaches() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
 
-# Unpacks Debian's Rust, once for each of its versions.
+# Unpacks Debian's Rust, once per version.
 unpack() {
     local version upstream package
     command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
@@ -30,7 +30,7 @@ unpack() {
     say "unpacking Debian's Rust $upstream into $home"
     rm -rf "$home"
     mkdir -p "$home/packages" "$home/root"
-    # What the compiler is linked with, too.
+    # The libraries that the compiler is linked to are also needed.
     local library=libstd-rust-web-${upstream%.*} llvm
     llvm=$(apt-cache depends "$library=$version" | sed -n 's/^ *Depends: \(libllvm[0-9.]*\)$/\1/p' | head -n 1)
     (cd "$home/packages" && apt-get download "rustc-web=$version" "rust-web-src=$version" "libstd-rust-web-dev=$version" \
@@ -46,7 +46,7 @@ unpack() {
 if [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
     exec "$@"
 fi
-# Compiling the library for Windows takes the names that its own libraries have.
+# Building the library for Windows needs dlltool, for the import libraries.
 dlltool=${target%%-*}-w64-mingw32-dlltool
 if [[ $target = *-windows-gnu* ]] && [ "${2-}" != zigbuild ] && ! command -v "$dlltool" >/dev/null; then
     say "no $dlltool to compile the library for $target with: Debian has it in binutils-mingw-w64-x86-64"
@@ -55,7 +55,7 @@ fi
 if unpack; then
     libraries=$(echo "$home"/root/usr/lib/*-linux-gnu)
     export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    # Cargo builds a library for a target only with the permission of nightlies.
+    # Stable cargo builds a standard library only with the features of nightly versions.
     export RUSTC=$home/root/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
     exec "$@"
 fi

@@ -31,12 +31,12 @@ from fuzzing.program import (  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 SHRINK_SECONDS = 30
-# Share of each kind of cases; the other cases are searches and pairs of single reads in mode local.
+# Share of each kind of cases. The other cases are searches and pairs, with single reads in local mode.
 SHARES = {
     "search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06,
     "lanes": 0.05, "tiers": 0.04,
 }  # fmt: skip
-# Share of the cases of `grep` that looks words up.
+# Share of the `grep` cases that look up words.
 FIXED = 0.4
 
 
@@ -84,12 +84,12 @@ def check_alignment(program, rng, case):
             compare_bytes([*before, *words], expected, program.run(words))
     if "bam" in formats and not case.reference["paired"] and rng.random() < 0.15:
         compare_sorted(case, program, header, plain("bam"))
-    # Parts of the references have no circles and split no reads, and of mates they need the insert size.
+    # Runs on parts of the references do not support circles or split reads, and for mates they need --insert.
     is_estimated = "insert" in case.reference and "--insert" not in case.words
     whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash") or several
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12 + 0.13 * (kind == "--ref-part"):
-            # Lists of mates are those of the parts joined, too.
+            # Joined parts also have the same lists of mates.
             has_lists = "insert" in case.reference and kind == "--ref-part" and not rules.get("cs")
             format = rng.choice([*formats, "tab", "json"] if has_lists else formats)
             words, expected = [*case.words, *way(rng, program, case.words, True, "find" not in rules)], plain(format)
@@ -197,7 +197,7 @@ def check_changed(program, rng, case):
     try:
         program.run([*words, "-o", "x.sam", name])
     except Difference:
-        # SAM holds no such names.
+        # SAM cannot hold these names.
         return
     data = case.files[name]
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets of fuzz/ on stable Rust and runs each from its corpus: scripts/fuzz_targets.sh [SECONDS]
-# [TARGET...], 20 seconds and all targets by default. A finding ends it with code 1, and its input stays in
-# fuzz/artifacts/TARGET. Runs are seeded: SEED=N takes another seed than 1. Where SWALIGN_FUZZ_GROW is set, inputs that
+# [TARGET...], by default 20 seconds and all targets. Exit code 1 if a target fails; its input is kept in
+# fuzz/artifacts/TARGET. Runs are seeded; SEED=N sets a seed other than 1. If SWALIGN_FUZZ_GROW is set, inputs that
 # reach new code are merged into the corpus.
 #
-# libFuzzer is C++: on Debian or Ubuntu, as root or with sudo, g++ is installed when it is missing.
+# libFuzzer is C++. On Debian or Ubuntu, as root or with sudo, g++ is installed if it is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,20 +32,20 @@ if [ ${#targets[@]} -eq 0 ]; then
     for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
 fi
 
-# What targets write and find goes to the memory, where there is a place for it.
+# Files that targets write and inputs that they find are kept in memory, if the system has a folder in memory.
 memory=/dev/shm
 [ -d $memory ] && [ -w $memory ] || memory=${TMPDIR:-/tmp}
 TMPDIR=$(mktemp -d -p "$memory")
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-# One target: 1 where it found something, or where it could not see what its inputs reach.
+# Runs one target. Returns 1 if it fails, or if the fuzzer has no coverage of the code that its inputs reach.
 fuzz() {
     local target=$1
     local corpus=fuzz/corpus/$target found=$TMPDIR/found.$target artifacts=fuzz/artifacts/$target log=$TMPDIR/$target.log
     local limits=(-rss_limit_mb=1024 -timeout=20 -max_len=2048) status=0
     mkdir -p "$corpus" "$found" "$artifacts"
-    # The first folder takes what is new; the corpus stays as it is.
+    # New inputs are written to the first folder, so the corpus stays unchanged.
     "$target_dir/debug/$target" "$found" "$corpus" "${limits[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" \
         -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1 || status=1
     if [ $status -eq 0 ]; then
@@ -53,7 +53,7 @@ fuzz() {
     else
         tail -n 40 "$log" >&2
     fi
-    # Coverage is what tells the fuzzer apart from dice.
+    # Without coverage, the fuzzer would only try random inputs.
     if ! grep -q 'cov: ' "$log"; then
         echo "$target: the targets have no coverage counters: see fuzz/instrument.sh" >&2
         status=1

@@ -7,7 +7,7 @@ import re
 
 import griffe
 
-# An example and its output, up to an empty line or the end.
+# An example and its output, up to an empty line or the end of the text.
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.M | re.S)
 
 

@@ -38,7 +38,7 @@ class Donor:
 
     def __init__(self, reference, substitutions, deletions, insertions, rng):
         kinds = ["X"] * substitutions + ["D"] * deletions + ["I"] * insertions
-        # Far enough apart, and from the ends, that no two touch.
+        # Variants keep a distance from each other and from the ends, so that they never touch.
         room = max(1, (len(reference) - 400) // max(1, len(kinds)))
         slots = sorted(rng.sample(range(max(1, (len(reference) - 400) // room)), len(kinds)))
         places = [200 + slot * room + rng.randrange(max(1, room - 60)) for slot in slots]
@@ -131,7 +131,7 @@ def simulate(arguments):
             mates = (left, right) if rng.random() < 0.5 else (right, left)
             told = "!".join(f"{donor.place(at)}!{donor.place(end - 1) + 1}!{strand}" for at, end, strand in mates)
             for out, number_of_mate, (at, end, strand) in zip((first, second), (1, 2), mates):
-                # One letter more, for a read that lacks one.
+                # Takes one more base, in case an error deletes one.
                 letters = donor.letters[at:end + 1] if strand == "+" else donor.letters[at - 1:end] if at else donor.letters[at:end]
                 if strand == "-":
                     letters = letters[::-1].translate(COMPLEMENT)

@@ -16,8 +16,8 @@ from rust_text import FILES, Hole, Reader, Text
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "messages.md"
 
-# Constructors of messages: the end of the path, the kind of the message, and the arguments that are its text, or its problem
-# and its remedy.
+# Constructors of messages: the end of the path, the kind of the message, and the index of the argument that is its
+# text, or those of its problem and its remedy.
 SINKS = [
     ("Error :: Usage", "error", [0]),
     ("Error :: input", "error", [1, 2]),
@@ -33,7 +33,7 @@ SINKS = [
     ("reporter . note", "note", [0]),
 ]
 SINKS = [(path.split(), kind, arguments) for path, kind, arguments in SINKS]
-# Functions whose results are messages: file, name, kind, and what comes before the text.
+# Functions that return messages: file, name, kind, and the text before the message.
 ROOTS = [
     ("terms/error.rs", "remedy", "error", "\x01file\x02: \x01message\x02"),
     ("terms/error.rs", "remedy_of_code", "error", "\x01file\x02: \x01message\x02"),
@@ -42,7 +42,7 @@ ROOTS = [
     ("pipeline/remarks.rs", "too_short", "note", ""),
     ("pipeline/remarks.rs", "too_unlikely", "note", ""),
 ]
-# Calls that pass on a message that is made elsewhere, or that make none: file, and what the text begins with.
+# Calls that pass on a message from elsewhere, or that make no message: file, and the start of the argument's text.
 PASSED_ON = [
     ("pipeline/remarks.rs", "text"),
     ("pipeline/setup.rs", "& text"),
@@ -61,9 +61,9 @@ PASSED_ON = [
     ("input/reader/gunzip.rs", "Damaged ( error . to_string ( ) )"),
     ("input/reader/faults.rs", "damaged . to_string"),
 ]
-# Files whose messages a user of the command never sees: the library's own interface, and checks of what the program itself writes.
+# Files whose messages the command never prints: the library's interface, and checks of the program's own output.
 NOT_SEEN = re.compile(r"^(api/|terms/error\.rs|align/fingerprints|terms/scoring\.rs|gpu/template|output/writer/reread)")
-# Messages that are wrapped in others: file, what comes before, and what comes after.
+# Messages that are wrapped in others: file, the text before, and the text after.
 WRAPPED = [
     ("input/reader/bam.rs", "", "copy or write the file again; check it with `samtools quickcheck`"),
     ("input/reader/bgzf.rs", "the gzip data is truncated or damaged (", "copy or compress the file again; check it with `gzip -t`"),
@@ -121,7 +121,7 @@ def messages_of(file, reader, unknown):
                     texts.append("use --device cpu")
                 yield Message(home, kind, *texts)
             elif all(isinstance(text, str) for text in texts) and {"problem", "remedy"} & set(map(str, texts)):
-                # Both come from a value that is made elsewhere.
+                # Problem and remedy both come from a value that is made elsewhere.
                 known = True
         source = " ".join(file.tokens[spans[0][0]:spans[-1][1]])
         if not known and not any(file.path.startswith(path) and source.startswith(begin) for path, begin in PASSED_ON):
@@ -145,8 +145,8 @@ def all_messages():
     return found, unknown
 
 
-# Sections of the page: the title, an introduction, and the files under src/ or the kinds whose messages it lists. The first that
-# fits counts.
+# Sections of the page: the title, an introduction, and the files under src/ or the kinds whose messages it lists. A
+# message belongs to the first section that matches.
 SECTIONS = [
     ("Warnings", "A warning begins with `swalign: warning:`. The run continues.", ["warning"]),
     ("Values of options", "These follow `invalid value '...' for '--option'`. Exit code 2.", ["value"]),

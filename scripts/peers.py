@@ -96,7 +96,7 @@ def timed(work):
 
 
 def output(command):
-    # Debian's ssw_test tells each residue of a path on stderr.
+    # Debian's ssw_test prints each residue of a path to stderr.
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 
 

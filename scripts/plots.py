@@ -79,7 +79,7 @@ TABLES = {
     ]),
 }
 
-# Colours that can be read on white and on black.
+# Colors that are legible on white and on black.
 BLUE, ORANGE, GREY, GREEN = "#2f81d8", "#d2691e", "#888", "#2e9e5b"
 STYLE = """<style>
   text { font: 13px sans-serif; fill: #777 } .title { font-size: 15px }
@@ -246,7 +246,7 @@ def mates(genome, programs):
     """Wrong reads over those that are left out below a mapping quality."""
     colours = {"swalign": BLUE, "bwa mem": GREY, "minimap2": ORANGE}
     reads = max(mapped for rows in programs.values() for _, mapped, _ in rows)
-    # An axis of logarithms has no 0: half a read stands for none.
+    # A logarithmic axis has no 0, so half a read stands for none.
     points = lambda rows: [(max(reads - mapped, 0.5), [max(wrong, 0.5)]) for quality, mapped, wrong in rows if quality > 0]
     places = {"swalign": (0, "end", -60, -38), "bwa mem": (0, "end", -60, -22), "minimap2": (0, "end", -60, -6)}
     data = [(name, colours[name], points(rows), places[name]) for name, rows in programs.items()]

@@ -111,7 +111,7 @@ def check():
                 continue
             done.add(path)
             sentences, found = flagged(path)
-            # One sentence of a short page is not too many.
+            # A single flagged sentence is allowed on short pages.
             if len(found) > max(1, sentences * limit / 100):
                 code = 1
                 print(f"{path}: {len(found)} of {sentences} sentences are flagged, more than {limit} %: scripts/prose.py {path}")

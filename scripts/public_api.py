@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "docs/public-api.txt"
-# What every type implements for the compiler's own reasons.
+# Traits that the compiler implements for all types automatically.
 NOISE = r"[ !](Freeze|Unpin|UnsafeUnpin|UnwindSafe|RefUnwindSafe|StructuralPartialEq) for "
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Builds the Python package from python/ and runs its tests: scripts/python.sh [PYTEST ARGUMENTS]. It is compiled as the main
-# crate's tests are (profile dev, same target folder), into a virtual environment of its own with the libraries that it is
-# held against. Ends with code 77 where there is no Python, no pip, or no package index: then nothing was tested.
+# Builds the Python package from python/ and runs its tests: scripts/python.sh [PYTEST ARGUMENTS]. The package is
+# compiled like the tests of the main crate (profile dev, same target folder), and installed into its own virtual
+# environment, with the libraries that it is compared with. Exit code 77 if there is no Python, pip or package index:
+# then nothing was tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target_dir=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target_dir/python-venv
-# Versions are pinned, so that a failure is one of ours.
+# Versions are pinned, so that a failure has its cause in this repository.
 packages=(maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 numpy==2.4.6 parasail==1.3.4 edlib==1.3.9.post1 biopython==1.88)
 
 say() { printf '\n=== %s\n' "$*" >&2; }

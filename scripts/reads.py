@@ -51,7 +51,7 @@ def long_read(genome, rng, length, errors):
     start = rng.randrange(len(genome) - length)
     end, pieces = start + length, []
     while True:
-        # Letters up to the next error.
+        # The number of bases up to the next error.
         right = min(int(math.log(1 - rng.random()) / math.log(1 - errors)), end - start)
         pieces.append(genome[start:start + right])
         start += right

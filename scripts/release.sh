@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Makes a release: scripts/release.sh [all|recipes|install|again [FOLDER]]
 #
-#   all       (the default) everything into FOLDER, by default target/swalign-VERSION: programs for Linux on x86_64 and aarch64
-#             against glibc 2.17 and for Windows, the crate, Debian packages, wheels and the sdist where python/ is there, the
-#             list of components, licences, and SHA256SUMS. Then what can be installed is tried, as below.
-#   recipes   fills the crate's SHA-256 into workflow/bioconda; with CONTAINER=VERSION--BUILD the container of bioconda's package
-#             into workflow/nf-core
-#   install   installs what FOLDER has, each in an empty root, and runs README.md's example there
-#   again     makes it all anew from a copy of the commit in another folder, and fails where FOLDER's files have other bytes
+#   all       (the default) makes everything in FOLDER, by default target/swalign-VERSION: programs for Linux on x86_64
+#             and aarch64 with glibc 2.17 and for Windows, the crate, Debian packages, wheels and the sdist if python/
+#             exists, lists of components, licenses, and SHA256SUMS. Then it tries to install them, as below.
+#   recipes   writes the crate's SHA-256 to workflow/bioconda; with CONTAINER=VERSION--BUILD also the container of
+#             bioconda's package to workflow/nf-core
+#   install   installs the files of FOLDER, each in an empty root, and runs the example of README.md there
+#   again     makes everything again from a copy of the commit in another folder, and fails if a file differs from
+#             that of FOLDER (lists of components and licenses are not compared)
 #
-# Two runs on one commit are to give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
-# versions; that of Rust is the one at hand. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for
-# Debian; gcc-mingw-w64-x86-64 for Windows, and wine64 to try what it makes. What can't be had is said loudly, and leaves no
-# file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also installs from the crate and the sdist, which compiles both. Programs for another machine are tried where qemu-user-static is
-# installed, with the C library and the Python of Debian's packages for it.
+# Two runs on one commit must give the same bytes: times are those of the commit, paths are remapped, and the versions
+# of the tools are fixed, except that of Rust. Needs Rust, python3 with venv, git and a network; dpkg-deb for Debian
+# packages; gcc-mingw-w64-x86-64 for Windows programs, and wine64 to try them. If something is missing, the script
+# prints a warning and leaves out the file. TARGETS="TRIPLE..." makes programs for these targets only. SOURCES=yes also
+# installs from the crate and the sdist, which compiles both. Programs for another machine are tried if qemu-user-static
+# is installed, with the C library and the Python of Debian's packages for that machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,14 +26,14 @@ folder=$PWD/target/swalign-$version
 read -ra targets <<<"${TARGETS:-x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-pc-windows-gnu}"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
-# Another one would not be mapped away.
+# Paths in another target folder would not be remapped.
 unset CARGO_TARGET_DIR
 
 say() { printf '\n=== %s\n' "$*" >&2; }
 loud() { printf '\n!!! %s\n' "$*" >&2; }
 end() { loud "$@"; exit 1; }
 
-# The linker, and what makes wheels.
+# Installs the linker, and the tools that make wheels.
 tools() {
     if [ ! -e "$venv/made" ]; then
         say "installing tools into $venv"
@@ -44,7 +46,7 @@ tools() {
     export PATH
 }
 
-# Paths of this machine are in panics and in what debuggers read.
+# Remaps paths of this machine, which would be in panic messages and debug information.
 flags() {
     local cargo_home=${CARGO_HOME:-$HOME/.cargo} sysroot
     sysroot=$(rustc --print sysroot)
@@ -52,7 +54,7 @@ flags() {
         "--remap-path-prefix=$PWD/target/debian-rust=rust --remap-path-prefix=$sysroot=rust"
 }
 
-# Builds the program for a target; says where it lies. Zig has not all that a program for Windows is linked with.
+# Builds the program for a target, and prints its path. Zig lacks libraries that Windows programs are linked to.
 program() {
     local target=$1 linked=$1 status=0 ending="" build=zigbuild further=""
     case $target in
@@ -65,7 +67,7 @@ program() {
                 loud "no $linker to link with: Debian has it in gcc-mingw-w64-x86-64"
                 return 77
             fi
-            # It would write the time into the program.
+            # The linker would write the time into the program.
             further="-Clinker=$linker -Clink-arg=-Wl,--no-insert-timestamp"
             ;;
     esac
@@ -75,7 +77,7 @@ program() {
     echo "target/$target/release/swalign$ending"
 }
 
-# Fails if a program asks for more of the C library than $glibc has.
+# Fails if a program needs a later C library than $glibc.
 check_symbols() {
     local newest
     newest=$(objdump -T "$1" | sed -n 's/.*[( ]GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -n 1)
@@ -85,7 +87,7 @@ check_symbols() {
     say "$1 asks for glibc $newest at most"
 }
 
-# Manual pages and completions, from a program that runs here.
+# Makes manual pages and completions with a program that runs here.
 pages() {
     local swalign=$1 into=$2 shell
     mkdir -p "$into/completions"
@@ -95,10 +97,10 @@ pages() {
     done
 }
 
-# Sets all times in a folder to those of the commit.
+# Sets all times in a folder to the time of the commit.
 settle() { find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +; }
 
-# An archive of a folder beside it.
+# Packs a folder into a tar archive, to stdout.
 archive() {
     local made=$1
     settle "$made"
@@ -106,7 +108,7 @@ archive() {
         --mtime="@$SOURCE_DATE_EPOCH" --format=gnu "$(basename "$made")" | gzip --no-name --best
 }
 
-# The same as a zip file, which Windows opens.
+# Packs a folder into a zip file, which Windows opens.
 zipped() {
     local made=$1 into=$2
     settle "$made"
@@ -125,7 +127,7 @@ with zipfile.ZipFile(into, "w") as packed:
 END
 }
 
-# What stands beside each program.
+# Packs a program with its documents.
 bundle() {
     local target=$1 program=$2 into=$work/swalign-$version-$1
     mkdir -p "$into"
@@ -138,7 +140,7 @@ bundle() {
     esac
 }
 
-# A package for Debian, Ubuntu and what comes of them.
+# Makes a package for Debian, Ubuntu and derived distributions.
 debian_package() {
     local architecture=$1 program=$2 target=$3 root=$work/deb-$1 share
     share=$root/usr/share
@@ -173,7 +175,7 @@ END
     dpkg-deb --root-owner-group -Zxz --build "$root" "$folder/swalign_${version}_$architecture.deb" >&2
 }
 
-# The crate as it is published; cargo builds it to see that nothing is missing, once.
+# Makes the crate as it is published. Cargo builds it once to verify that no file is missing.
 crate() {
     say "the crate"
     cargo package --locked --allow-dirty ${IS_COPY:+--no-verify} >&2
@@ -183,8 +185,8 @@ crate() {
     [ "$bytes" -lt 2000000 ] || end "the crate has $bytes bytes, and 2 MB were promised"
 }
 
-# Writes what stands in rustc's place for wheels. Cargo names a crate outside of its workspace by where it lies, and rustc lays
-# a library out by such names.
+# Writes a replacement of rustc for wheels. Cargo derives the metadata name of a crate outside its workspace from the
+# path of the crate, and rustc lays out a library by these names.
 write_rustc() {
     cat >"$1" <<'END'
 #!/usr/bin/env bash
@@ -202,7 +204,7 @@ END
     chmod +x "$1"
 }
 
-# Python's packages, for each Linux, and their source.
+# Makes the Python wheels, for each Linux target, and the sdist.
 python_packages() {
     local target status
     [ -e python/pyproject.toml ] || { loud "no python/ here: wheels and sdist are LEFT OUT"; return; }
@@ -222,7 +224,7 @@ python_packages() {
 
 wheel_of() { find "$folder" -name "pyswalign-$version-*_$1.whl"; }
 
-# Fails if a wheel is not what was promised: for Python 3.9 and later, an old C library, below 8 MB, with all licences.
+# Fails if a wheel does not support Python 3.9 and glibc $glibc, has 8 MB or more, or lacks a license.
 check_wheel() {
     local wheel=$1 name bytes
     name=$(basename "$wheel")
@@ -287,7 +289,7 @@ make() {
     (cd "$folder" && ls -l && cat SHA256SUMS) >&2
 }
 
-# Makes the same in a copy, which lies elsewhere. Its lists are of fewer targets, if TARGETS says so.
+# Makes everything again in a copy at another path, and compares. With TARGETS, the lists would contain fewer targets.
 again() {
     local copy=$work/another/folder file name same=0 other=0
     git clone --quiet --no-hardlinks . "$copy"
@@ -305,7 +307,7 @@ again() {
     [ $other -eq 0 ] && [ $same -gt 0 ]
 }
 
-# What bioconda and nf-core have to know of the release.
+# Writes the release's version and checksum for bioconda, and its container for nf-core.
 recipes() {
     local crate=$folder/swalign-$version.crate sum
     [ -e "$crate" ] || end "$crate is missing: run scripts/release.sh first"
@@ -318,12 +320,12 @@ recipes() {
     say "filled in: $sum"
 }
 
-# What else than the C library a program is linked to, as a package's Depends.
+# Libraries other than the C library that a program is linked to, for the package's Depends.
 further_libraries() {
     if objdump -p "$1" | grep -q 'NEEDED *libgcc_s'; then echo ", libgcc-s1"; fi
 }
 
-# Copies files, and what they are linked to, into a root.
+# Copies files, and the libraries that they are linked to, into a root.
 with_libraries() {
     local root=$1 file
     shift
@@ -332,7 +334,7 @@ with_libraries() {
     done
 }
 
-# Debian's names for machines.
+# Debian's name of an architecture.
 debian_name() {
     case $1 in
         x86_64) echo amd64 ;;
@@ -340,7 +342,7 @@ debian_name() {
     esac
 }
 
-# Packages of Debian for another machine, with all that they depend on, into a folder; nothing is installed here.
+# Downloads Debian packages for another machine, with all their dependencies, into a folder. Nothing is installed here.
 download_packages() {
     local machine=$1 into=$2 options
     shift 2
@@ -352,7 +354,7 @@ download_packages() {
         apt-get "${options[@]}" --download-only --yes --no-install-recommends install "$@" >&2
 }
 
-# Whether what the folder has for a machine can be tried here; another machine's C library and Python are downloaded for it.
+# Whether the files for a machine can be tried here. Downloads the C library and Python for another machine.
 can_run() {
     local machine=$1 name
     [ "$machine" != "$(uname -m)" ] || return 0
@@ -364,7 +366,7 @@ can_run() {
         { loud "Debian's packages for $machine can't be had: programs for it are NOT TRIED"; return 1; }
 }
 
-# Makes of a root one for another machine: with its emulator, and packages whose names start so.
+# Makes a root for another machine: with its emulator, and the packages whose names start with the given prefixes.
 foreign_root() {
     local root=$1 machine=$2 name package
     shift 2
@@ -378,8 +380,8 @@ foreign_root() {
     install -D "$(command -v "qemu-$machine-static")" "$root/emulator"
 }
 
-# A root with nothing but the C library, this machine's or that of Debian's packages for another. Programs were linked to an
-# older one.
+# Makes a root that has only the C library of this machine, or that of Debian's packages for another machine. Programs
+# are linked to an older version.
 bare_root() {
     local root=$1 machine=$2 file found loader
     mkdir -p "$root/tmp" "$root/dev"
@@ -388,7 +390,7 @@ bare_root() {
         foreign_root "$root" "$machine" libc6_ libgcc-s1_
         return
     fi
-    # The loader, in the place that programs name.
+    # The loader has to be at the path that programs contain.
     case $machine in
         x86_64) loader=/lib64/ld-linux-x86-64.so.2 ;;
         *) loader=/lib/ld-linux-$machine.so.1 ;;
@@ -400,7 +402,7 @@ bare_root() {
     done
 }
 
-# One with the reads and the reference of README.md's first example.
+# Makes a bare root with the reads and the reference of the first example of README.md.
 empty_root() {
     bare_root "$@"
     mkdir -p "$1/data"
@@ -416,7 +418,7 @@ inside() {
     "${run[@]}" "$@"
 }
 
-# README.md's first example with the swalign of a root; all 300 reads are mapped, as it says there.
+# Runs the first example of README.md with the swalign of a root. All 300 reads are mapped, as README.md says.
 example() {
     local root=$1 swalign=$2
     inside "$root" "$swalign" -q data/illumina_chr22.fq.gz data/chr22_12k.fa -o tmp/chr22.sam
@@ -430,7 +432,7 @@ check_mapped() {
     [ "$mapped" -eq 300 ] || end "$2 maps $mapped reads in $1, and README.md says 300"
 }
 
-# The first examples of python/README.md, as a script that fails where an answer is another.
+# Writes the first examples of python/README.md as a script that fails if an answer differs.
 write_examples() {
     printf 'r"""\n'
     # shellcheck disable=SC2016
@@ -439,7 +441,7 @@ write_examples() {
     printf 'print(sys.version.split()[0], "runs", tried, "examples")\nsys.exit(failed > 0 or tried < 5)\n'
 }
 
-# A root with the C library, one Python, and a wheel: no GPU, no Vulkan loader, no other package.
+# Makes a root with the C library, one Python, and a wheel: no GPU, no Vulkan loader, no other package.
 python_root() {
     local root=$1 python=$2 wheel=$3 prefix folder
     read -r prefix folder < <("$python" -c 'import sys; print(sys.base_prefix, "python%d.%d" % sys.version_info[:2])')
@@ -449,7 +451,7 @@ python_root() {
     tar --create --directory "$prefix/lib" --exclude test --exclude tests --exclude site-packages --exclude dist-packages \
         --exclude __pycache__ --exclude 'config-*' "$folder" | tar --extract --directory "$root/$prefix/lib"
     python3 -m zipfile --extract "$wheel" "$root/$prefix/lib/$folder/site-packages"
-    # Debian's Python looks there instead.
+    # Debian's Python searches this folder instead.
     mkdir -p "$root/usr/lib/python3"
     ln -s "$prefix/lib/$folder/site-packages" "$root/usr/lib/python3/dist-packages"
     write_examples >"$root/tmp/examples.py"
@@ -470,7 +472,7 @@ try_wheel() {
     "$root/python/bin/pip" install --quiet --no-index "$wheel"
     "$root/python/bin/python" -c "import pyswalign; assert pyswalign.__version__ == '$version'" >&2
     for python in python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 python3.15; do
-        # One that is known but not to be had says so when it is called.
+        # A version manager's stub for a version that is not installed fails when it is called.
         "$python" -c pass 2>/dev/null || continue
         python_root "$root/$python" "$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')" "$wheel"
         said+=" $python"
@@ -478,7 +480,7 @@ try_wheel() {
     [ -n "$said" ] || loud "no python3.9 or later by such a name: the wheel was NOT TRIED in an empty root"
 }
 
-# As python_root, for another machine.
+# Makes the same root as python_root, for another machine.
 foreign_python_root() {
     local root=$1 machine=$2 wheel=$3
     mkdir -p "$root/tmp" "$root/dev"
@@ -499,7 +501,7 @@ try_archive() {
     example "$root" "/swalign-$version-$machine-unknown-linux-gnu/swalign"
 }
 
-# Wine before 9 lacks the library of random numbers that Rust's programs ask for: puts one beside the program.
+# Wine before 9 lacks the random number library that Rust programs need. Puts one next to the program.
 random_for_wine() {
     local source=$work/random.c
     [ -z "$(find /usr/lib /usr/lib64 /opt -name bcryptprimitives.dll -print -quit 2>/dev/null)" ] || return 0
@@ -511,7 +513,7 @@ END
     x86_64-w64-mingw32-gcc -shared -o "$1/bcryptprimitives.dll" "$source" -ladvapi32
 }
 
-# The program for Windows by Wine, on the CPU.
+# Runs the Windows program with Wine, on the CPU.
 try_windows() {
     local archive=$folder/swalign-$version-x86_64-pc-windows-gnu.zip root=$work/roots/windows
     [ -e "$archive" ] || return 0
@@ -535,7 +537,7 @@ try_debian_package() {
     [ -e "$package" ] || return 0
     say "$(basename "$package") in an empty root"
     empty_root "$root" "$machine"
-    # Installed as dpkg does it; that the C library is there is not written in the empty root's list.
+    # dpkg installs the package. The empty root's list does not contain the C library, hence --force-depends.
     mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info"
     : >"$root/var/lib/dpkg/status"
     dpkg --root="$root" --force-not-root --force-depends --force-architecture --force-script-chrootless --log=/dev/null \

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every check: format, lints, dependencies, documentation, types for other systems, doc
-# tests, all tests, two minutes of fuzzing whole commands, 20 seconds of each fuzz target, the Python package, and batch jobs
+# Installs the requirements of the tests and runs every check: format, lints, dependencies, documentation, doc tests,
+# all tests, two minutes of fuzzing whole commands, 20 seconds of each fuzz target, the Python package, and batch jobs
 # on a small Slurm.
 #
-# Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
-# missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam and MultiQC in target/test-venv, Chromium for
-# the page of --report, mkdocs in target/site-venv, the package's peers in target/python-venv, and Slurm.
-# What can't be had is said, and the tests that need it are reported as skipped, never as passed.
+# Needs Rust and a network. On Debian or Ubuntu, as root or with sudo, other missing programs are installed: a software
+# Vulkan driver (lavapipe) for the GPU tests, samtools, pysam and MultiQC in target/test-venv, Chromium for the page of
+# --report, mkdocs in target/site-venv, the package's peers in target/python-venv, and Slurm. If something cannot be
+# installed, the script prints a warning and reports the tests that need it as skipped, never as passed.
 #
-# SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe; NAME/PROFILE cuts it down to what
-# other adapters have, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/gpu/profile.rs).
-# SWALIGN_ELSEWHERE=yes adds what takes minutes: types for pages, macOS and Windows, and lavapipe with subgroups of 4 and 16.
+# SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter with this name instead of on lavapipe. NAME/PROFILE reduces it
+# to the features of other adapters, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/gpu/profile.rs). SWALIGN_ELSEWHERE=yes
+# adds checks that need minutes: types for web pages, macOS and Windows, and lavapipe with subgroups of 4 and 16.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 . scripts/venv.sh
 venv=target/test-venv
-# Versions are pinned, so that a failure is one of ours.
+# Versions are pinned, so that a failure has its cause in this repository.
 readers=(pysam==0.24.1 multiqc==1.35)
 
-# What comes next, with the seconds since the beginning.
+# Prints the next step, with the seconds since the start.
 say() { printf '\n=== [%s s] %s\n' "$SECONDS" "$*" >&2; }
 loud() { printf '\n!!! %s\n' "$*" >&2; }
 
-# The file that names lavapipe to the Vulkan loader; the machine's own architecture before others.
+# Prints the file that names lavapipe to the Vulkan loader, preferably that of this machine's architecture.
 lavapipe() {
     local file
     for file in /usr/share/vulkan/icd.d/lvp_icd."$(uname -m)".json /usr/share/vulkan/icd.d/lvp_icd*.json; do
@@ -41,7 +41,7 @@ if [ -z "${SWALIGN_TEST_GPU-}" ]; then
     [ -n "$(lavapipe)" ] || packages+=(mesa-vulkan-drivers)
     loader || packages+=(libvulkan1)
 fi
-# g++ for libFuzzer.
+# libFuzzer needs g++.
 command -v g++ >/dev/null || packages+=(g++)
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 command -v samtools >/dev/null || packages+=(samtools)
@@ -74,7 +74,7 @@ if [ -z "${SWALIGN_TEST_GPU-}" ]; then
     fi
 fi
 
-# The tools that read our output.
+# The tools that read the program's output.
 outside=yes
 (make_venv "$venv" "${readers[@]}") || outside=no
 command -v samtools >/dev/null || outside=no
@@ -131,7 +131,7 @@ cargo package --locked --allow-dirty --no-verify
 [ "$(stat --format=%s target/package/swalign-*.crate | sort -n | tail -n 1)" -lt 2000000 ] || { loud "the crate has 2 MB or more"; exit 1; }
 if [ -n "${SWALIGN_ELSEWHERE-}" ]; then
     say "the library in a page, and the command for macOS and Windows: types"
-    # Compiled without optimisation, since nothing of it runs.
+    # Compiled without optimization, because none of it runs.
     quick=(--locked --target-dir target/types --config 'profile.dev.package."*".opt-level=0' --config profile.dev.debug=false)
     for line in "wasm32-unknown-unknown --lib --no-default-features --features gpu" "aarch64-apple-darwin --lib --bins" \
         "x86_64-pc-windows-gnu --lib --bins"; do
@@ -151,7 +151,7 @@ cargo test --locked --bench host
 cargo test --locked --bench engine -- cpu
 cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one letter" only="50 Mb"
 
-# A test that needs what is missing here stays ignored.
+# Tests whose requirements are missing stay ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"
 [ $outside = yes ] || loud "samtools, pysam or MultiQC is missing: tests/outside.rs and multiqc_reads_the_statistics are SKIPPED"
 [ $browser = yes ] || loud "no Chromium: a_browser_draws_the_page in tests/report.rs is SKIPPED"
@@ -176,7 +176,7 @@ else
     cargo test --locked --lib --bins --tests --no-fail-fast
 fi
 
-# Kernels whose lanes are as many as those of a subgroup, where subgroups have 4 or 16.
+# Kernels with one lane per lane of a subgroup, if subgroups have 4 or 16 lanes.
 if [ -n "${SWALIGN_ELSEWHERE-}" ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-}" ] && cargo nextest --version >/dev/null 2>&1; then
     for bits in 128 512; do
         say "subgroups of $((bits / 32)) on lavapipe"
@@ -185,7 +185,7 @@ if [ -n "${SWALIGN_ELSEWHERE-}" ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-
     done
 fi
 
-# The program that the tests have built: alone it would be built anew, with other features of what it needs.
+# The program that was built for the tests. Cargo alone would build it again, with other features of the dependencies.
 SWALIGN=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/swalign
 say "does the fuzzer notice faults?"
 scripts/fuzz.py --self-test --swalign "$SWALIGN"

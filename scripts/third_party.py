@@ -100,7 +100,7 @@ def sbom(manifest, targets):
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
-        # Of what it lists, so that it is the same for the same list.
+        # Derived from the listed packages, so that the same list gets the same number.
         "serialNumber": f"urn:uuid:{uuid.UUID(lock[:32])}",
         "version": 1,
         "metadata": {"timestamp": when.strftime("%Y-%m-%dT%H:%M:%SZ"), "component": main},

@@ -1,6 +1,5 @@
-# Sourced by scripts that need a Python with packages of their own. `make_venv FOLDER PACKAGES...` makes a virtual environment,
-# or keeps one of this Python and these packages. It ends the script with code 77 if there is no Python, no pip or no package
-# index.
+# Sourced by scripts that need a Python with extra packages. `make_venv FOLDER PACKAGES...` makes a virtual environment,
+# or keeps it if it has this Python and these packages. Exits with code 77 if there is no Python, pip or package index.
 make_venv() {
     local venv=$1 stamp
     shift

@@ -1,4 +1,4 @@
-//! All against all: each two sequences once, with the hits that the search of each against the whole file has.
+//! All against all: each two sequences are aligned once, with the same hits as a search of each against the whole file.
 
 mod common;
 
@@ -33,12 +33,12 @@ fn each_two_meet_once() {
         let place = |name: &String| names.iter().position(|known| known == name).unwrap();
         let mut found = rows(run_here(&[&["all", "-q"], more, &COLUMNS, &[file]].concat()).done());
         found.sort();
-        // The search of each against all, without the hits that stand before it in the file.
+        // The hits of all sequences against the whole file, without those on earlier records.
         let whole = ["-q", "--format", "tab", "--max-targets", "1000"];
         let all = rows(run_here(&[&whole, more, &COLUMNS, &[file, file]].concat()).done());
         let mut expected: Vec<Vec<String>> =
             all.into_iter().filter(|row| place(&row[0]) < place(&row[1])).collect();
-        // E-values, and with them the order, are those of pairs.
+        // E-values, and with them the order, depend on the pair.
         expected.sort();
         assert!(found == expected, "{file} {more:?}: {} and {}", found.len(), expected.len());
         let pairs: BTreeSet<(usize, usize)> =
@@ -51,7 +51,8 @@ fn each_two_meet_once() {
     }
 }
 
-/// Two sequences have one E-value, whichever comes first: that of the search with the shorter one. Rows come by it.
+/// The E-value of two sequences does not depend on their order: it is that of a search with the shorter one. Rows are
+/// sorted by E-value.
 #[test]
 fn evalues_do_not_depend_on_the_order_of_records() {
     let folder = Folder::new();
@@ -157,7 +158,7 @@ fn what_can_not_be_is_refused() {
     }
 }
 
-/// A matrix as text: names, and values row by row.
+/// Parses a matrix in text format: names, and values row by row.
 fn table(bytes: Vec<u8>) -> (Vec<String>, Vec<Vec<f64>>) {
     let all = rows(bytes);
     let names: Vec<String> = all[0][1..].to_vec();
@@ -166,7 +167,8 @@ fn table(bytes: Vec<u8>) -> (Vec<String>, Vec<Vec<f64>>) {
     (names.clone(), values.collect())
 }
 
-/// The matrix holds what lists of all pairs have, and 0 elsewhere; the diagonal is each sequence with itself.
+/// The matrix has the same values as the list of all pairs, and 0 elsewhere. The diagonal compares each sequence with
+/// itself.
 #[test]
 fn matrices_hold_the_pairs() {
     for (file, mode) in [
@@ -201,7 +203,7 @@ fn matrices_hold_the_pairs() {
     }
 }
 
-/// Many short sequences are scored without the cells that the scores end in.
+/// Many short sequences are scored without finding the cells of the best scores.
 #[test]
 fn matrices_of_many_short_sequences() {
     let mut random = Random::new(11);
@@ -221,7 +223,7 @@ fn matrices_of_many_short_sequences() {
     }
 }
 
-/// NumPy's format, read by hand.
+/// Parses NumPy's format without NumPy.
 #[test]
 fn arrays_are_numpys() {
     let folder = Folder::new();

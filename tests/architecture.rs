@@ -1,16 +1,16 @@
-//! Who may know whom (docs/ARCHITECTURE.md), read off the sources: a module's `crate::` paths, and
-//! the few outside things that belong to one place.
+//! The allowed dependencies between modules (docs/ARCHITECTURE.md), checked against the sources: the `crate::` paths of
+//! each module, and the external names that only some files may use.
 
 mod common;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Folders whose modules have rules of their own.
+/// Folders whose modules have their own rules.
 const ROOMS: &[&str] = &["align", "input", "output", "patterns"];
 
-/// What each module may import from the crate, besides itself and the terms, which know only each other. A part of a module
-/// with an entry of its own may import that too.
+/// Modules that each module may import, besides itself and `terms`. `terms` may only import itself. A part of a module
+/// with its own entry may also import the modules of that entry.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("terms", &[]),
     ("gpu", &[]),
@@ -25,35 +25,35 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/backtrace", &["engine"]),
     ("align/repeats", &["align/fingerprints"]),
     ("align/hits", &["engine", "align/candidates", "align/backtrace", "align/repeats"]),
-    // Scores that chance reaches.
+    // For the scores that random sequences reach.
     ("align/hits/anchored/tiers", &["align/significance"]),
-    // Constants of a scoring, from alignments of random sequences.
+    // Fits constants of a scoring by aligning random sequences.
     ("align/fitted", &["align/candidates", "engine", "align/hits", "align/significance"]),
     ("align/pairing", &["engine", "align/backtrace", "align/hits", "align/quality"]),
     ("align/split", &["engine", "align/candidates", "align/hits", "align/quality"]),
     ("align/circles", &["align/candidates", "align/quality"]),
-    // Where sequences are cut into chunks.
+    // Cuts sequences into chunks.
     ("align/fingerprints", &["engine", "patterns/sliced"]),
     ("align/fingerprints/gpu", &["patterns/scan"]),
-    // Kernels of searches on a device.
+    // Kernels for searches on a device.
     ("patterns/scan", &["engine", "gpu"]),
-    // Bits of vectors, for searches in bases and in bytes.
+    // Bit vectors for searches in bases and in bytes.
     ("patterns/sliced", &["engine"]),
     ("patterns/search", &["engine", "patterns/scan", "patterns/sliced"]),
-    // The filter's scans.
+    // For the scans of the filter.
     ("patterns/search/finder", &["align/candidates"]),
     ("patterns/grep", &["engine", "patterns/scan", "patterns/search", "patterns/sliced"]),
-    // Lines of bytes, as grep has them.
+    // For lines of bytes, like those of grep.
     ("patterns/dictionary", &["engine", "patterns/grep", "patterns/scan"]),
     ("input/reader", &[]),
-    // References in a file that is mapped.
+    // References in a memory-mapped file.
     ("input/database", &["align/candidates", "input/reader"]),
     ("output/writer", &["input/reader", "align/quality", "align/significance"]),
-    // Hits of a search as lines.
+    // Writes hits of a search as lines.
     ("output/writer/hits", &["patterns/search"]),
-    // Ranked hits with their significance.
+    // Writes ranked hits with their significance.
     ("output/writer/list", &["align/complexity", "align/identity"]),
-    // Sums over the writer's records.
+    // Sums over records, like those of the writer.
     ("output/statistics", &["input/reader", "align/complexity", "align/quality"]),
     ("output/report", &["output/statistics"]),
     (
@@ -75,7 +75,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/repeats", &["align/repeats"]),
     ("pipeline/remembered", &["align/dedup"]),
     ("pipeline/dedup", &["align/dedup"]),
-    // Equal pairs of a sample.
+    // For equal pairs in a sample.
     ("pipeline/mates", &["align/dedup"]),
     ("pipeline/index", &["input/database"]),
     ("pipeline/spool", &["input/database"]),
@@ -84,14 +84,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/significance", &["align/fitted", "align/significance"]),
     ("pipeline/query_search", &["align/complexity"]),
     ("pipeline/ranking", &["align/complexity", "align/identity"]),
-    // Paths of single pairs.
+    // For the paths of single pairs.
     ("pipeline/matrix", &["align/backtrace", "align/identity"]),
     ("pipeline/search", &["patterns/search"]),
     ("pipeline/search/texts", &["input/database"]),
     ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/scan", "patterns/search"]),
     ("pipeline/scanner", &["patterns/search"]),
     ("pipeline/device", &["patterns/search"]),
-    // The library's front door, beside the command's pipeline.
+    // The library's interface, an alternative to the command's pipeline.
     (
         "api",
         &["input/reader", "engine", "align/candidates", "align/backtrace", "align/hits", "patterns/search"],
@@ -99,18 +99,18 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("api/significance", &["align/fitted", "align/significance"]),
     ("api/targets", &["input/database"]),
     ("cli", &[]),
-    // What is shown: adapters, news of the run and its summary.
+    // Prints adapters, progress and summary of a run.
     ("cli/terminal", &["engine", "pipeline"]),
-    // Whether an output, or its receipt, is an input's file.
+    // Checks whether an output, or its receipt, is the same file as an input.
     ("cli/paths", &["output/writer"]),
-    // Remedies that a flag is for.
+    // For error remedies that name an option.
     ("cli/flags", &["input/reader"]),
     ("cli/signals", &["output/writer"]),
     ("lib", &[]),
     ("main", &["cli", "engine", "pipeline"]),
 ];
 
-/// Outside things, and the files (by the beginning of their path in src/) that may name them.
+/// External names, and the files (by the start of their path in src/) that may use them.
 const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["wgpu"], &["engine/gpu", "gpu", "patterns/scan"]),
     (&["pollster"], &["gpu"]),
@@ -130,7 +130,7 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["flate2"], &["input/reader"]),
 ];
 
-/// A source file without comments, texts and tests.
+/// A source file without comments, string contents and tests.
 struct Source {
     /// Path in src/, with `/`.
     path: String,
@@ -138,7 +138,7 @@ struct Source {
 }
 
 impl Source {
-    /// The module that the file belongs to: `room/module` in a room, otherwise a top-level module.
+    /// The module of the file: `room/module` in a room, otherwise the top-level module.
     fn module(&self) -> String {
         let mut names = self.path.trim_end_matches(".rs").split('/');
         let first = names.next().unwrap_or_default();
@@ -148,7 +148,7 @@ impl Source {
         }
     }
 
-    /// Whether the file is `module` or lies in it.
+    /// Whether the file is `module` or a part of it.
     fn is_in(&self, module: &str) -> bool {
         self.path.strip_prefix(module).is_some_and(|rest| rest.starts_with(['/', '.']))
     }
@@ -180,7 +180,7 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// Rust text without comments and with empty texts and letters.
+/// Rust source without comments, and with empty string and character literals.
 fn without_prose(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -207,7 +207,7 @@ fn without_prose(text: &str) -> String {
     code
 }
 
-/// Bytes of the quoted text that `rest` begins with.
+/// Length in bytes of the quoted literal at the start of `rest`.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (place, letter) in rest.char_indices().skip(1) {
@@ -221,7 +221,7 @@ fn quoted(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// Bytes of the raw text that `rest` begins with, if it does.
+/// Length in bytes of the raw string literal at the start of `rest`, or `None` if it does not start with one.
 fn raw_string(rest: &str) -> Option<usize> {
     let after = rest.strip_prefix("br").or(rest.strip_prefix('r'))?;
     let hashes = after.len() - after.trim_start_matches('#').len();
@@ -230,7 +230,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(rest.len() - body.len() + end + 1 + hashes)
 }
 
-/// Code without the modules that are marked `#[cfg(test)]`.
+/// Code without modules marked `#[cfg(test)]`.
 fn without_tests(code: &str) -> String {
     let mut kept = String::new();
     let mut rest = code;
@@ -251,7 +251,7 @@ fn without_tests(code: &str) -> String {
     kept + rest
 }
 
-/// Whether `code` names `thing`, not as a part of a longer word.
+/// Whether `code` contains `thing` as a whole word.
 fn names(code: &str, thing: &str) -> bool {
     let word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     code.match_indices(thing).any(|(place, _)| {
@@ -259,13 +259,13 @@ fn names(code: &str, thing: &str) -> bool {
     })
 }
 
-/// The modules that `code` reaches by `crate::` (in the binary: by `swalign::`), named as by [`Source::module`].
+/// The modules that `code` reaches through `crate::` (in the binary: `swalign::`), named like by [`Source::module`].
 fn imports(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for root in ["crate::", "swalign::"] {
         for (place, _) in code.match_indices(root) {
             let after = &code[place + root.len()..];
-            // `crate::{a::X, b}`: the first word of each part of the list.
+            // In `crate::{a::X, b}`, the first word of each part of the list.
             let parts = match after.strip_prefix('{') {
                 Some(list) => top_level_parts(list),
                 None => vec![after],
@@ -286,7 +286,7 @@ fn imports(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// The parts of a list up to its closing brace, split at its own commas.
+/// The parts of a list up to its closing brace, split at top-level commas.
 fn top_level_parts(list: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
     for (place, letter) in list.char_indices() {
@@ -332,7 +332,7 @@ fn modules_import_only_what_they_may_know() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A rule that nothing needs any more is taken back.
+/// A permission that no module needs must be removed.
 #[test]
 fn every_permission_is_used() {
     let sources = sources();

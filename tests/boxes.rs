@@ -1,8 +1,8 @@
-//! Long queries are searched on the targets that support them, or in their boxes (docs/algorithm.md, section 24), whatever the
-//! filter and the engine.
+//! Long queries are searched on the targets that support them, or in their boxes (docs/algorithm.md, section 24),
+//! independently of the filter and the engine.
 //!
-//! The definition is computed apart from the crate's search for runs and boxes. The best alignment of a piece is that of the
-//! plain engine, which is given nothing but the piece.
+//! The definition is computed without the crate's search for runs and boxes. The plain engine finds the best alignment
+//! of a piece, and gets only that piece as input.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
     }
 }
 
-/// A query of random bases with some stretches of the targets.
+/// A query of random bases that contains pieces of the targets.
 fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
     let mut query = Vec::new();
     let (pieces, longest) = random.pick(&[(0, 100), (1, 300), (2, 250), (3, 200), (1, 2_000), (1, 60)]);
@@ -59,7 +59,8 @@ fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
 
 type Rectangle = (Strand, u32, (u32, u32), (u32, u32));
 
-/// The boxes around all runs that reach the score, by comparing all diagonals, and the rows near runs with their targets.
+/// The boxes around all runs that reach the score, found by comparing all diagonals. Second, the rows near runs, with
+/// their targets.
 fn boxes(batch: &Batch, record: u32, least: i32) -> (Vec<Rectangle>, Vec<(u32, u32, u32)>) {
     let (mut boxes, mut near): (Vec<Rectangle>, Vec<(u32, u32, u32)>) = (Vec::new(), Vec::new());
     let rows = batch.query(BOTH.query(record, Strand::Forward)).len() as u32;
@@ -113,7 +114,7 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> (Vec<Rectangle>, Vec<(u32, u
     (joined(boxes), near)
 }
 
-/// Joins any two boxes that share cells, until none do.
+/// Merges boxes that share cells, until no two boxes do.
 fn joined(mut boxes: Vec<Rectangle>) -> Vec<Rectangle> {
     let share = |one: (u32, u32), other: (u32, u32)| one.0 < other.1 && other.0 < one.1;
     let join = |one: (u32, u32), other: (u32, u32)| (one.0.min(other.0), one.1.max(other.1));
@@ -158,7 +159,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
         .next()
 }
 
-/// The hits within boxes, one after the other, and the score of the second one.
+/// The hits within boxes in order, and the score of the second hit.
 fn in_boxes(batch: &Batch, record: u32, boxes: &[Rectangle], rules: &Rules) -> (Vec<Alignment>, Option<i32>) {
     let mut regions = boxes.to_vec();
     let (mut hits, mut second): (Vec<Alignment>, Option<i32>) = (Vec::new(), None);
@@ -208,7 +209,7 @@ fn in_boxes(batch: &Batch, record: u32, boxes: &[Rectangle], rules: &Rules) -> (
     (hits, second)
 }
 
-/// The hits on some targets, which are searched alone.
+/// The hits on some targets, which are searched without the others.
 fn on_targets(batch: &Batch, record: u32, targets: &[u32], rules: Rules) -> Found {
     let queries: Sequences = BOTH.queries(record).map(|query| batch.query(query)).collect();
     let own: Sequences = targets.iter().map(|&target| batch.target(target)).collect();
@@ -237,7 +238,7 @@ fn long_queries_are_searched_as_their_definition_says() {
     for seed in 0..4 {
         let mut random = Random::new(seed);
         let mut targets: Vec<Vec<u8>> = [5_000, 4_000, 700].map(|len| random.codes(len, 4)).into();
-        // Copies, so that queries have several hits.
+        // A copy of a part of the first target, so that queries have several hits.
         let repeat = random.mutated_codes(&targets[0][1_000..1_400], 4, 30);
         targets[1].splice(500..900, repeat);
         let queries: Vec<Vec<u8>> = (0..16).map(|_| query(&mut random, &targets)).collect();

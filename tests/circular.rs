@@ -1,5 +1,5 @@
-//! Circular references: hits against their definition on the text twice, pieces at the origin, mates and split reads
-//! whatever letter a circle begins with, and the command.
+//! Circular references: hits compared with their definition on the doubled text, pieces at the origin, mates and split
+//! reads for every rotation of a circle, and the command.
 
 mod common;
 
@@ -27,12 +27,12 @@ fn drawn(random: &mut Random, letters: &[u8], len: usize) -> Vec<u8> {
     (0..len).map(|_| random.pick(letters)).collect()
 }
 
-/// Letters of a circle from a place on, as many as asked for, round and round.
+/// `len` bases of a circle from position `start`, repeating the circle as needed.
 fn round(circle: &[u8], start: usize, len: usize) -> Vec<u8> {
     circle.iter().cycle().skip(start % circle.len()).take(len).copied().collect()
 }
 
-/// Reads of both strands against targets, of which those at `circles` are circles.
+/// Reads on both strands and targets. The targets at `circles` are circular.
 fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], circles: &[usize], scoring: Scoring) -> Batch {
     let (mut queries, mut all) = (Sequences::default(), Sequences::default());
     for read in reads {

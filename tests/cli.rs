@@ -1,5 +1,5 @@
-//! The command end to end: what it refuses and how, what it bears, and that its answer does not
-//! depend on how it computes.
+//! The command end to end: errors and their messages, input that is tolerated, and output that does not depend on how
+//! it is computed.
 
 #[path = "cli/alphabet.rs"]
 mod alphabet;
@@ -49,8 +49,8 @@ const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAAC
 const QUERY: &[u8] = b">r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r2 with a comment\nCCAGTACCAGGATACAGATTTACC\n";
 const PROTEINS: &[u8] = b">p1\nMKVLAAGITRRWDEFHIKLMNPQRSTVWY\n>p2\nMELKRRWDEFHIKLLNPQRSTVWYGGH\n";
 
-/// `swalign --device cpu ARGS -o out.sam` in a folder of `files` must fail with `code`, say each of
-/// `says` on stderr, and leave nothing behind.
+/// `swalign --device cpu ARGS -o out.sam` in a folder of `files` must fail with `code`, print each of `says` to stderr,
+/// and leave no file.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     let folder = folder(files);
@@ -68,7 +68,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     assert_eq!(folder.contents(), before, "{args:?} left something behind");
 }
 
-/// Both inputs as files named q.fa and ref.fa.
+/// Like [`refused`], with the inputs as files q.fa and ref.fa.
 #[track_caller]
 fn refused_inputs(query: &[u8], reference: &[u8], says: &[&str]) {
     refused(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"], 1, says);
@@ -81,7 +81,7 @@ fn refused_options(args: &[&str], code: i32, says: &[&str]) {
     refused(&[("q.fa", QUERY), ("ref.fa", REFERENCE)], &all, code, says);
 }
 
-/// Runs on files that must be accepted; SAM on stdout.
+/// Runs on files that must be accepted. SAM is on stdout.
 #[track_caller]
 fn accepted(files: &[(&str, &[u8])], args: &[&str]) -> Outcome {
     let outcome = folder(files).run(&[args, &["--device", "cpu", "--min-score", "10"]].concat());

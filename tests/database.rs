@@ -1,4 +1,4 @@
-//! `swalign index`, and runs with a database in the place of the references: the bytes are those of runs with FASTA.
+//! `swalign index`, and runs with a database as references: the output is the same as with FASTA.
 
 mod common;
 #[path = "database/damage.rs"]
@@ -15,7 +15,7 @@ use swalign::input::database::Contents;
 const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGGCTTA\n>chr2\nTTGACCAGTACCAGGATACAGATTTACCGGATACCAGATCCA\n";
 const QUERY: &[u8] = b">r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r2 with a comment\nCCAGTACCAGGATACAGATTTACC\n";
 
-/// A folder with these files of `data/`, the last of which becomes ref.fa and has a database, ref.fa.swdb.
+/// A folder with these files of `data/`. The last file becomes ref.fa and gets a database, ref.fa.swdb.
 fn indexed(files: &[&str]) -> Folder {
     let folder = Folder::new();
     let (last, queries) = files.split_last().unwrap();
@@ -25,7 +25,7 @@ fn indexed(files: &[&str]) -> Folder {
     folder
 }
 
-/// A small folder, where the database is small.
+/// A folder with small inputs and a small database.
 fn small() -> Folder {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
     folder.done(&["index", "-q", "ref.fa"]);
@@ -34,7 +34,7 @@ fn small() -> Folder {
 
 const SMALL_RUN: [&str; 5] = ["--device", "cpu", "--min-score", "10", "q.fa"];
 
-/// The arguments of a run in a small folder.
+/// The arguments of a run in a folder made by [`small`].
 fn run_of<'a>(reference: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [more, &SMALL_RUN, &[reference]].concat()
 }
@@ -49,7 +49,7 @@ fn the_command_says_what_it_made() {
     let first = folder.read("ref.fa.swdb");
     folder.done(&["index", "-q", "ref.fa"]);
     assert!(folder.read("ref.fa.swdb") == first, "the same file makes the same database");
-    // In several threads, to another name.
+    // Several threads, and another output name.
     folder.done(&["index", "-q", "-t", "3", "-o", "other.db", "ref.fa"]);
     assert!(folder.read("other.db") == first);
 }
@@ -125,7 +125,7 @@ fn a_database_stands_only_in_the_place_of_references() {
     }
 }
 
-/// Names that SAM forbids are a matter of each run.
+/// Each run checks for names that SAM forbids.
 #[test]
 fn names_that_sam_forbids() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", &[&b">a,b;x\n"[..], &REFERENCE[16..]].concat())]);
@@ -144,7 +144,7 @@ fn a_changed_source_is_told() {
     let folder = small();
     let told = |reference: &str| folder.run(&run_of(reference, &[])).stderr.contains("has changed since");
     assert!(!told("ref.fa.swdb"));
-    // Another time, but the same bytes.
+    // The modification time differs, but not the content.
     folder.write("ref.fa", REFERENCE);
     assert!(!told("ref.fa.swdb"));
     folder.write("ref.fa", REFERENCE.to_ascii_lowercase());

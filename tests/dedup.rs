@@ -1,4 +1,4 @@
-//! `swalign dedup` end to end: sets against vsearch's and against a map, files and formats, and what is refused.
+//! `swalign dedup` end to end: sets compared with vsearch and with a map, files and formats, and errors.
 
 mod common;
 
@@ -34,7 +34,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
 mod sets {
     use super::*;
 
-    /// Name, letters and size of a record.
+    /// Name, bases and size of a record.
     type SizedRecord = (String, Vec<u8>, u64);
 
     #[test]
@@ -62,7 +62,7 @@ mod sets {
         assert_eq!(printed(&[("r.fa", reads)], &["r.fa"]), ">y\nAG\n>v\nAA\n>x;size=2\nAT\n>z\nAC\n");
         let sized = printed(&[("r.fa", reads)], &["--size-in", "--size-out", "r.fa"]);
         assert_eq!(sized, ">x;size=2\nAT\n>y;size=2\nAG\n>v;size=1\nAA\n>z;size=1\nAC\n");
-        // The spellings of vsearch.
+        // vsearch's spellings of the options.
         assert_eq!(printed(&[("r.fa", reads)], &["--sizein", "--sizeout", "r.fa"]), sized);
         let frequent = |option: &str| printed(&[("r.fa", reads)], &["--size-in", option, "2", "r.fa"]);
         assert_eq!(frequent("--minuniquesize"), frequent("--min-size"));
@@ -87,7 +87,7 @@ mod sets {
         assert_eq!(both, "@a;size=3\nTTGG\n+\nABCD\n@d;size=1\nACGT\n+\nIIII\n");
     }
 
-    /// Which record is where, with the sets of a map of the lesser strand.
+    /// Set and strand of each record, compared with a map whose keys are the smaller of both orientations.
     #[test]
     fn the_table_has_every_record() {
         let mut random = Random::new(3);
@@ -121,7 +121,7 @@ mod sets {
         let args = ["dedup", "--both-strands", "--size-in", "--size-out", "--table", "t.tsv", "r.fa"];
         assert_eq!(String::from_utf8(folder.done(&args)).unwrap(), records);
         assert_eq!(folder.text("t.tsv"), expected);
-        // Sets that are not written stand there, too; and packed it is the same.
+        // The table also lists sets that are not written. A compressed table has the same content.
         let args =
             ["dedup", "--both-strands", "--size-in", "--min-size", "99", "--table", "t.tsv.gz", "r.fa"];
         folder.done(&args);
@@ -132,7 +132,7 @@ mod sets {
 mod golden {
     use super::*;
 
-    /// The pieces of reads that make_dedup.py makes.
+    /// The same pieces of reads as in make_dedup.py.
     fn pieces() -> String {
         let reads = unpacked(&data("amplicon_16s.fq.gz"));
         let lines: Vec<&str> = reads.lines().collect();

@@ -1,5 +1,5 @@
-//! Words looked up in texts: the dictionary against its specification and against the aho-corasick crate, by every rule, at
-//! the seams of keys, batches and pieces.
+//! Word lookup in texts: the dictionary is compared with its specification and with the aho-corasick crate, for every
+//! rule and at the boundary sizes of keys, batches and pieces.
 
 mod common;
 
@@ -12,7 +12,7 @@ use swalign::patterns::dictionary::words::Words;
 use swalign::patterns::dictionary::{Dictionary, Occurrence, Place, Rule, plain};
 use swalign::patterns::grep::select::{self, Span};
 
-/// Every rule there is.
+/// All rules.
 fn rules() -> Vec<Rule> {
     let mut rules = Vec::new();
     for place in [Place::Anywhere, Place::Start, Place::Line] {
@@ -23,7 +23,7 @@ fn rules() -> Vec<Rule> {
     rules
 }
 
-/// What the aho-corasick crate finds, overlapping occurrences included, line by line.
+/// All occurrences, including overlapping ones, found line by line with the aho-corasick crate.
 fn by_automaton(text: &[u8], words: &[Vec<u8>], rule: &Rule) -> Vec<Occurrence> {
     let automaton = AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
@@ -42,12 +42,12 @@ fn by_automaton(text: &[u8], words: &[Vec<u8>], rule: &Rule) -> Vec<Occurrence> 
         }));
     }
     found.sort_unstable();
-    // The crate gives the empty word several times at some places.
+    // The crate reports the empty word several times at some positions.
     found.dedup();
     found
 }
 
-/// Lines, stretches and numbers, made of all occurrences by their definitions.
+/// Computes lines, stretches and numbers from all occurrences, by definition.
 fn of_occurrences(text: &[u8], words: usize, found: &[Occurrence]) -> (Vec<Span>, Vec<Span>, Vec<u64>) {
     let has = |line: &Span| found.iter().any(|one| line.start <= one.start && one.end <= line.end);
     let lines = select::every(text).into_iter().filter(has).collect();
@@ -64,7 +64,7 @@ fn of_occurrences(text: &[u8], words: usize, found: &[Occurrence]) -> (Vec<Span>
     (lines, stretches, numbers)
 }
 
-/// Demands the answers of `expected` from a dictionary on every instruction set.
+/// Compares a dictionary on every instruction set with the aho-corasick crate. Returns the number of occurrences.
 #[track_caller]
 fn compare(text: &[u8], words: &[Vec<u8>], rule: Rule, what: &str) -> usize {
     let found = by_automaton(text, words, &rule);
@@ -81,12 +81,12 @@ fn compare(text: &[u8], words: &[Vec<u8>], rule: Rule, what: &str) -> usize {
     found.len()
 }
 
-/// Text of few letters with lines of all kinds.
+/// A random text of these letters, in which one byte in `every` is a newline.
 fn text(random: &mut Random, len: usize, letters: &[u8], every: usize) -> Vec<u8> {
     (0..len).map(|_| if random.below(every) == 0 { b'\n' } else { random.pick(letters) }).collect()
 }
 
-/// Words of the text, words that are not in it, and words that words begin or end with.
+/// Words of the text, random words, and prefixes, suffixes and copies of other words.
 fn words(random: &mut Random, text: &[u8], letters: &[u8], count: usize, lens: &[usize]) -> Vec<Vec<u8>> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     while words.len() < count {
@@ -162,7 +162,7 @@ fn words_of_all_lengths_in_texts_of_all_lengths() {
     assert!(some > all / 3 && some < all, "{some} of {all} find something");
 }
 
-/// As many words as have several tables and a gate, and as many as go without one.
+/// Dictionaries with several tables and a gate, and dictionaries without a gate.
 #[test]
 fn many_words() {
     for (seed, count, lens) in [
@@ -197,7 +197,7 @@ fn many_words() {
     }
 }
 
-/// Each word begins with the one before it, and all places have many of them.
+/// Each word is a prefix of the next word, and many words match at every position.
 #[test]
 fn words_that_begin_with_one_another() {
     let words: Vec<Vec<u8>> = (1..90).map(|len| vec![b'a'; len]).collect();

@@ -1,6 +1,7 @@
-//! `docs/cli.md` has the arguments of the command, the commands of README.md and the guides run and print their samples, and links lead somewhere.
+//! `docs/cli.md` matches the arguments of the command, the commands of README.md and the guides run and print their
+//! samples, and links lead to existing pages.
 //!
-//! When the help or the output has changed, write the pages anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
+//! If the help or the output has changed, rewrite the pages: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
 
 #[path = "docs/cli.rs"]
 mod cli;
@@ -43,12 +44,12 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     let output = folder.file("out.sam");
     let outcome = finish(command(&repository()).args(inputs).arg("-o").arg(output));
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    // The time follows.
+    // The time follows, and is not compared.
     let summary = line("swalign: ", " aligned (").trim_end_matches("...").to_string();
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
 }
 
-/// What the guides say that searches find.
+/// Searches in the guides find the numbers of hits that the guides state.
 #[test]
 fn searches_find_what_the_guides_say() {
     let scripts = pages::scripts();
@@ -71,7 +72,7 @@ fn searches_find_what_the_guides_say() {
     assert_eq!((reads.len(), names), (50, BTreeSet::from(["NB07"])));
 }
 
-/// A heading's anchor, as GitHub makes it.
+/// The anchor of a heading, as on GitHub.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
@@ -111,7 +112,7 @@ fn links_of_the_pages_lead_somewhere() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// All that bears the version bears that of Cargo.toml. What the crate leaves out counts where it is there.
+/// All files with a version have the version of Cargo.toml. Files that are not part of the crate may be absent.
 #[test]
 fn the_version_is_the_same_everywhere() {
     let version = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! Reads over inversions, insertions, deletions and replaced stretches: where alignments are cut.
+//! Reads across inversions, insertions, deletions and replaced segments: alignments are cut at the right positions.
 
 mod common;
 
@@ -67,15 +67,15 @@ fn rearranged_reads_are_cut() {
         assert_eq!(lines.len(), records, "{name}: {lines:?}");
         assert!(lines.iter().all(|line| line.2 == 60), "{name}: {lines:?}");
     }
-    // The inverted stretch is on the other strand, within a few bases.
+    // The inverted segment is on the other strand, within a few bases.
     let inverted = lines(&sam, "inversion2000");
     let reverse: Vec<u32> = inverted.iter().filter(|line| line.0 & 16 > 0).map(|line| line.1).collect();
     assert!(reverse.len() == 1 && reverse[0].abs_diff(7_501) < 20, "{inverted:?}");
-    // Without cuts all are one record.
+    // Without cuts, each read has one record.
     let uncut = run(&["--device", "cpu", "--preset", "long", "--z-drop", "0"]);
     assert_eq!(lines(&uncut, "inversion2000").len(), 1);
     assert_eq!(lines(&uncut, "plain2000"), lines(&sam, "plain2000"));
-    // The plain engine is slow: two reads are enough for it.
+    // The plain engine is slow, so it aligns only two reads.
     let [head, turned_read, _, foreign_read] = [0, 1, 2, 3].map(|at| reads.split('>').nth(at).unwrap());
     folder.write("few.fa", format!("{head}>{turned_read}>{foreign_read}"));
     let few = folder.run(&["-q", "--preset", "long", "--device", "plain", "few.fa", "ref.fa"]);

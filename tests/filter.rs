@@ -1,5 +1,5 @@
-//! The filter in front of the scores loses nothing: the hits are those without it, and the theorem that says
-//! so holds for alignments that are made to break it.
+//! The filter is lossless: hits are the same with and without it. Its theorem also holds for alignments constructed to
+//! violate it.
 
 mod common;
 
@@ -24,10 +24,10 @@ use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::{Matrix, Scoring};
 
-/// match, mismatch, gap open, gap extend.
+/// Match, mismatch, gap open, gap extend.
 const SCHEMES: [(i32, i32, i32, i32); 6] =
     [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 1, 1)];
-/// A code that is no base.
+/// A code that is not a base.
 const OTHER: u8 = 14;
 
 fn scoring((match_, mismatch, open, extend): (i32, i32, i32, i32)) -> Scoring {
@@ -38,7 +38,7 @@ fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
 }
 
-/// Targets with repeats, turned ones too, and queries drawn from them, or not.
+/// Targets with repeats on both strands, and queries, most of which are drawn from them.
 struct Case {
     batch: Batch,
     layout: Layout,
@@ -84,7 +84,8 @@ impl Case {
         Case { batch, layout: Layout { strands, meets: Meets::All } }
     }
 
-    /// A scoring in which ambiguous codes cost as much as a mismatch, less, or nothing, or match.
+    /// A scoring with a different treatment of ambiguous codes: as mismatches, with a smaller penalty, with none, or as
+    /// IUPAC matches.
     fn scoring(random: &mut Random) -> Scoring {
         let scoring = scoring(random.pick(&SCHEMES));
         match random.below(5) {
@@ -115,7 +116,7 @@ impl Case {
     }
 
     fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
-        // Those that no filter helps are then searched in several portions.
+        // A small portion, so that queries without a usable filter are searched in several portions.
         let portion = if filter.is_some() { 40 } else { hits::PORTION };
         let scope = Scope { filter, portion, ..Scope::new(&self.batch, self.layout, rules) };
         let mut effort = Effort::default();
@@ -124,7 +125,7 @@ impl Case {
     }
 }
 
-/// An engine that remembers how many pairs it scored, and in how many calls.
+/// An engine that counts the scored pairs and the calls.
 struct Counted(Cpu, usize, usize);
 
 impl Engine for Counted {
@@ -143,7 +144,7 @@ impl Engine for Counted {
     }
 }
 
-/// Windows that hold nothing are dropped once they are scored, and still count for how many are scored next.
+/// Windows without hits are dropped after they are scored. The number of windows per round still grows.
 #[test]
 fn windows_without_a_hit_take_few_rounds() {
     let mut random = Random::new(50);
@@ -170,7 +171,7 @@ fn windows_without_a_hit_take_few_rounds() {
 #[test]
 fn hits_are_those_without_a_filter() {
     let (mut cells, mut fewer, mut whole, mut hits, mut queries) = (0, 0, 0, 0, 0);
-    // Queries for which there is no level at all: those are searched in full whatever the filter does.
+    // Queries without a level. They are searched in full with any filter.
     let mut without_level = 0;
     for seed in 0..24 {
         let case = Case::new(seed);
@@ -195,13 +196,13 @@ fn hits_are_those_without_a_filter() {
         }
     }
     let whole = whole - without_level;
-    // The filter did something, and could not always help.
+    // The filter saved work, but could not help every query.
     let seen = format!("{fewer} of {cells} cells, {whole} of {queries} queries in full, {hits} hits");
     assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
 }
 
-/// One strand of the targets may be the window of a query that is as long. Where its estimate is a bit too high, and where a hit's
-/// threshold reaches below it, the hits still lie on levels.
+/// One strand of the targets may be a single window for a query of the same length. Hits are still found at a level if
+/// the estimate of the score is too high, or if the threshold for further hits is below it.
 #[test]
 fn queries_as_long_as_their_target_are_not_searched_in_full() {
     let mut random = Random::new(77);
@@ -220,7 +221,7 @@ fn queries_as_long_as_their_target_are_not_searched_in_full() {
         let (expected, _) = case.find(rules, None);
         let (found, some) = case.find(rules, Some(&filter));
         assert_eq!(found, expected, "an error in {every}");
-        // One of the strands, twice where the estimate was too high.
+        // One strand is searched, or twice if the estimate was too high.
         let most = 2 * query.len() as u64 * target.len() as u64;
         assert!(some.remarks().whole == 0 && some.cells <= most, "an error in {every}: {some:?}");
     }
@@ -238,7 +239,7 @@ fn regions_wait_where_there_is_no_room_for_them() {
             Some(Wanted { record, level, least: level.least, spent: 0.0, is_last: false, first: None })
         })
         .collect();
-    // One thread, so that only one can begin before there are any.
+    // One thread, so that only one query can begin before any regions exist.
     let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let regions =
         |room| threads.install(|| filter.regions(&case.batch, &case.layout, &wanted, room)).unwrap();
@@ -267,7 +268,7 @@ fn where_there_is_no_filter() {
     assert!(Filter::by_index(&case.batch.targets, &Arc::new(proteins), 1).is_none());
 }
 
-/// A matrix of the scores of A, C, G and T, by query and target. Other codes score `other`.
+/// A matrix with these scores of A, C, G and T (rows are query bases, columns target bases). Other codes score `other`.
 fn matrix(bases: [[i8; 4]; 4], other: i8, open: i32, extend: i32) -> Scoring {
     let mut text = String::from("  A C G T N\n");
     for (row, scores) in "ACGT".chars().zip(bases) {
@@ -279,19 +280,19 @@ fn matrix(bases: [[i8; 4]; 4], other: i8, open: i32, extend: i32) -> Scoring {
     Scoring::matrix(Alphabet::Dna, matrix, open, extend)
 }
 
-/// Scores of a match and of a mismatch.
+/// Scores with one value for matches and one for mismatches.
 fn plain_matrix(match_: i8, mismatch: i8) -> [[i8; 4]; 4] {
     std::array::from_fn(|q| std::array::from_fn(|t| if q == t { match_ } else { -mismatch }))
 }
 
-/// A read's T scores so much against a reference's C.
+/// A matrix in which T of a read scores `score` against C of a reference.
 fn converting(score: i8) -> Scoring {
     let mut bases = plain_matrix(2, 4);
     bases[3][1] = score;
     matrix(bases, -4, 4, 2)
 }
 
-/// The same case with a scoring and with queries whose forward strand `convert` changes.
+/// The same case with another scoring. `convert` changes the forward strand of the queries.
 fn with_scoring(case: &Case, scoring: Scoring, mut convert: impl FnMut(u8) -> u8) -> Case {
     let Case { batch, layout } = case;
     let step = layout.strands.count() as usize;
@@ -316,7 +317,7 @@ fn matrices_of_dna_lose_nothing() {
         matrix(plain_matrix(2, 4), -1, 4, 2),
         matrix(transitions, -4, 4, 2),
         matrix(uneven, -3, 8, 2),
-        // N scores more than a mismatch, nearly as much as a match, or as much.
+        // N scores more than a mismatch: one less than a match, then the same as a match.
         matrix(plain_matrix(3, 4), 2, 6, 1),
         matrix(plain_matrix(2, 4), 2, 4, 2),
         converting(2),
@@ -350,15 +351,15 @@ fn matrices_of_dna_lose_nothing() {
             }
         }
     }
-    // Lookups and windows cost little beside a full search, even where they do not help.
+    // Lookups and windows cost little compared with a full search, even if they do not help.
     assert!(cells.0 * 10 < cells.1 * 16, "{cells:?}");
-    // Nothing can be told apart by seeds.
+    // With equal scores for all pairs, seeds cannot distinguish bases.
     let targets = &Case::new(1).batch.targets;
     let nothing = matrix([[1; 4]; 4], 1, 4, 2);
     assert!(Filter::by_index(targets, &Arc::new(nothing), 1).is_none());
 }
 
-/// If T and C are one class, converted reads have seeds.
+/// If T and C are in one class, converted reads have seeds.
 #[test]
 fn converted_reads_are_narrowed_down() {
     let mut random = Random::new(5);
@@ -383,17 +384,17 @@ fn converted_reads_are_narrowed_down() {
     assert!(some.cells * 2 < all.cells, "{} of {} cells", some.cells, all.cells);
 }
 
-/// How a seed is spoilt.
+/// The kind of edit that destroys a seed.
 #[derive(Clone, Copy)]
 enum Fault {
     Replaced,
     Deletion,
     Insertion,
-    /// An insertion that takes the last letter of one seed and the first of the next.
+    /// Deletes the last bases of a seed and the first bases of the next seed.
     Across,
 }
 
-/// A copy of `query[from..to]` in which every complete seed inside has so many faults.
+/// A copy of `query[from..to]` in which every complete seed has `faults` edits.
 fn spoilt(
     random: &mut Random,
     query: &[u8],
@@ -406,7 +407,7 @@ fn spoilt(
     let inside: Vec<usize> =
         (0..query.len() / seed).map(|k| k * seed).filter(|&k| k >= from && k + seed <= to).collect();
     for (number, &start) in inside.iter().enumerate() {
-        // Not at the seed's ends: there a local alignment could end before the fault.
+        // Not at the ends of the seed, where a local alignment could end before the edit.
         let at = start - from + 1 + random.below(seed - 1 - faults);
         match fault {
             Fault::Replaced => copy[at..at + faults]
@@ -425,7 +426,7 @@ fn spoilt(
     copy.iter().enumerate().flat_map(|(at, &code)| extra(at).chain(code)).collect()
 }
 
-/// The best alignment of a query with a target.
+/// The best alignment of a query and a target.
 fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     let batch = Batch {
         queries: Arc::new([query].into_iter().collect()),
@@ -440,10 +441,10 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
-/// Complete seeds of the query that the alignment has with at most so many edits.
+/// Number of complete seeds of the query that the alignment contains with at most `most` edits.
 fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize, most: usize) -> usize {
     let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
-    // Of each seed: its letters in the alignment, and its edits.
+    // Number of aligned bases and edits of each seed.
     let mut seeds = vec![(0, 0); query.len() / seed + 1];
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {
@@ -451,7 +452,7 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize, most: u
             match op {
                 Op::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
                 Op::Insertion => *own = (own.0 + 1, own.1 + 1),
-                // Between two seeds it belongs to none.
+                // A deletion between two seeds does not count for either.
                 Op::Deletion => own.1 += usize::from(q % seed != 0),
             }
             q += usize::from(op != Op::Deletion);
@@ -464,7 +465,7 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize, most: u
 #[test]
 fn alignments_that_score_enough_hold_a_seed() {
     let mut random = Random::new(7);
-    // Alignments without a seed that score all but one of what they may, and those with few seeds.
+    // Numbers of alignments without seeds whose score is one below the bound, and of alignments with seeds.
     let (mut tight, mut with_seeds) = (0, 0);
     for scheme in SCHEMES {
         let scoring = scoring(scheme);
@@ -486,7 +487,7 @@ fn alignments_that_score_enough_hold_a_seed() {
             for round in 0..60 {
                 let query = random.codes(len, 4);
                 let fault = [Fault::Replaced, Fault::Deletion, Fault::Insertion, Fault::Across][round % 4];
-                // The whole query, or what begins right behind the start of a seed.
+                // The whole query, or a part that starts one base after the start of a seed.
                 let from = if round < 20 { 0 } else { 1 + seed * random.below(len / seed / 2 + 1) };
                 let to = len - if round < 40 { 0 } else { random.below(len / 4) };
                 let [before, behind] = [(); 2].map(|()| random.pick(&[0, 5, 40]));
@@ -508,8 +509,8 @@ fn alignments_that_score_enough_hold_a_seed() {
     assert!(tight > 20 && with_seeds > 20, "{tight} {with_seeds}");
 }
 
-/// However little the letters tell, the filter costs no more than its share of a full search: what it scores is counted,
-/// and what it would have to look at decides before it is looked at.
+/// If the seeds carry little information, the filter still costs at most its share of a full search. Scored cells count
+/// toward that share, and candidates are counted before they are looked at.
 #[test]
 fn what_tells_little_is_searched_in_full_at_once() {
     let mut random = Random::new(11);
@@ -553,7 +554,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
         for (kind, filter) in filters.iter().enumerate() {
             let (found, some) = case.find(rules, Some(filter));
             assert_eq!(found, expected, "input {number}, filter {kind}");
-            // A search by windows goes on with further hits as one without does.
+            // Further hits are searched with windows in the same way as without a filter.
             assert!(
                 some.cells * 3 <= all.cells * 5,
                 "input {number}, filter {kind}: {} of {}",
@@ -564,7 +565,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
     }
 }
 
-/// Finds the ends of seeds as their definition has it; those that end at more than one of 64 letters are too many.
+/// Finds the ends of seeds by definition. A seed has too many ends if there is more than one per 64 bases.
 struct ByDefinition(Arc<Sequences>);
 
 impl Scan for ByDefinition {
@@ -597,7 +598,7 @@ impl Scan for ByDefinition {
     }
 }
 
-/// Scans that find the seeds lose nothing either, and neither does a filter that begins with them and makes its index
+/// Hits are also the same if seeds are found by a scan, or by a filter that starts with a scan and builds its index
 /// later.
 #[test]
 fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
@@ -608,7 +609,7 @@ fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
         let scan = || Box::new(ByDefinition(Arc::clone(targets)));
         let strands = case.layout.strands.count();
         let by_scan = Filter::by_scan(targets, scoring, strands, scan()).unwrap();
-        // An index that costs nothing is made at once, one that costs much never.
+        // An index without cost is built at once. A very expensive index is never built.
         let costs = |indexed| Costs { indexed, ..Costs::default() };
         let auto = |indexed| {
             let filter = Filter::auto(targets, scoring, strands, scan(), None).unwrap();

@@ -1,5 +1,5 @@
-//! Seeds that are counted on diagonals lose nothing: the theorem holds for alignments that are made to break it, and long
-//! queries have the hits that they have without a filter.
+//! Counting seeds on diagonals is lossless: the theorem holds for alignments constructed to violate it, and long
+//! queries have the same hits with and without the filter.
 
 mod common;
 
@@ -17,26 +17,26 @@ use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::Scoring;
 
-/// match, mismatch, gap open, gap extend.
+/// Match, mismatch, gap open, gap extend.
 const SCHEMES: [(i32, i32, i32, i32); 6] =
     [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 1, 1)];
 
-/// What an alignment is spoilt by.
+/// The kind of edits in an alignment.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// A letter replaced, left out or put in, or one of these by turns, in the middle of so many seeds from the first on.
+    /// A substitution, a deletion, an insertion, or one of these at random, in the middle of each of the first seeds.
     Replaced,
     Deletion,
     Insertion,
     Mixed,
-    /// The same in the second half only.
+    /// The same as `Mixed`, but in the second half only.
     InOneHalf,
-    /// One deletion or insertion of many letters.
+    /// One long deletion or insertion.
     LongDeletion,
     LongInsertion,
-    /// Letters of something else before or behind.
+    /// Random bases replace the start or the end.
     Chimera,
-    /// An insertion of the last letter of each second seed and the first of the next.
+    /// Deletes the last base of every second seed and the first base of the next seed.
     Across,
 }
 
@@ -52,7 +52,7 @@ const FAULTS: [Fault; 9] = [
     Fault::Across,
 ];
 
-/// A copy of a query of which `faults` of the seeds are spoilt.
+/// A copy of a query with edits in `faults` of its seeds.
 fn spoilt(random: &mut Random, query: &[u8], seed: usize, faults: usize, fault: Fault) -> Vec<u8> {
     let seeds = query.len() / seed;
     let cut = (faults * seed).min(query.len());
@@ -96,7 +96,7 @@ fn spoilt(random: &mut Random, query: &[u8], seed: usize, faults: usize, fault: 
     copy
 }
 
-/// The best alignment of a query with a target.
+/// The best alignment of a query and a target.
 fn best(query: &[u8], target: &[u8], scoring: &Arc<Scoring>) -> Option<Alignment> {
     let batch = Batch {
         queries: Arc::new([query].into_iter().collect()),
@@ -110,7 +110,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Arc<Scoring>) -> Option<Alignment
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
-/// The seeds that an alignment holds, by their number, and their diagonals.
+/// The seeds that an alignment contains, by number, with their diagonals.
 fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize) -> Vec<(usize, i64)> {
     let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
     let mut pairs = Vec::new();
@@ -130,7 +130,7 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize) -> Vec<
     (0..query.len() / seed).filter_map(|k| is_held(&k)).collect()
 }
 
-/// Whether some segment holds as many seeds as the theorem says, and how many more these are.
+/// How many seeds more than the theorem demands the best segment contains, or `None` if no segment contains enough.
 fn more_than_needed(counts: &SeedCounts, held: &[(usize, i64)], score: i32) -> Option<usize> {
     let more = |seeds: std::ops::Range<usize>| {
         let own: Vec<i64> =
@@ -146,7 +146,7 @@ fn more_than_needed(counts: &SeedCounts, held: &[(usize, i64)], score: i32) -> O
 #[test]
 fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
     let mut random = Random::new(31);
-    // Alignments that hold no more than they must.
+    // Numbers of checked alignments, and of alignments with no more seeds than the theorem demands.
     let (mut seen, mut tight) = ([0; FAULTS.len()], 0);
     for scheme in SCHEMES {
         let (a, b, o, e) = scheme;
@@ -160,7 +160,7 @@ fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
                 };
                 let faults = random.below(len / seed + 1);
                 let copy = spoilt(&mut random, &query, seed, faults, fault);
-                // The target may end before the query does.
+                // The target may end before the query.
                 let copy = if round % 7 == 6 { &copy[..copy.len() * 3 / 4] } else { &copy[..] };
                 let [before, behind] = [(); 2].map(|()| random.pick(&[0, 5, 40]));
                 let target = [&random.codes(before, 4), copy, &random.codes(behind, 4)].concat();
@@ -188,7 +188,7 @@ fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
 }
 
-/// Targets with repeats, far and near, and long queries drawn from them or from several places.
+/// Targets with near and distant repeats, and long queries from one position, from two positions, or random.
 fn case(seed: u64) -> (Batch, Layout) {
     let mut random = Random::new(seed);
     let mut targets: Vec<Vec<u8>> = [40_000, 6_000, 1_200, 300].map(|len| random.codes(len, 4)).into();
@@ -264,8 +264,8 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
     assert!(counted > 10, "{counted} levels with counts");
 }
 
-/// Long queries of many errors: whole ones, the halves of which only one aligns, and ones with a second place that is almost
-/// as good, in the prefix alone or behind it alone.
+/// Long queries with many errors. In some, only one half aligns. Others have a second hit with almost the same score,
+/// either in full, or only in the prefix, or only after it.
 fn many_errors(seed: u64) -> (Batch, Layout) {
     let mut random = Random::new(seed);
     let mut target = random.codes(300_000, 4);
@@ -318,6 +318,6 @@ fn queries_of_many_errors_take_fewer_cells_for_the_same_hits() {
             assert!(some.cells * 10 < all.cells * 9, "{} of {} cells", some.cells, all.cells);
         }
     }
-    // The filter narrows down few of them: fewer cells are the prefixes' doing.
+    // The filter narrows down few of these queries. Searching prefixes first reduces the number of cells.
     assert!(whole >= 30 && further >= 5, "{whole} queries in full, {further} with further hits");
 }

@@ -1,5 +1,5 @@
-//! Cuts by fingerprints, letter by letter and on every instruction set, against their specification at the seams of
-//! windows, lanes, blocks and pieces; and that equal stretches are cut alike.
+//! Cuts by fingerprints: the rolling hash and all instruction sets are compared with the specification, at the boundary
+//! sizes of windows, lanes, blocks and pieces. Equal segments are cut at the same positions.
 
 mod common;
 
@@ -9,7 +9,7 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Sequences;
 
-/// Rules of both kinds, with windows around the sizes of blocks.
+/// Rules of both kinds, with windows around the block sizes.
 fn rules(mean: usize) -> Vec<Rule> {
     let rule = |kind, alphabet, window| Rule::new(kind, alphabet, window, mean).unwrap();
     let windows = [1, 2, 31, 48, 63, 64, 65, 127, 128, 129, 256];
@@ -21,7 +21,7 @@ fn rules(mean: usize) -> Vec<Rule> {
     rules
 }
 
-/// Codes of a rule's alphabet, all that it has.
+/// Random codes from the whole alphabet of a rule.
 fn codes(random: &mut Random, rule: &Rule, len: usize) -> Vec<u8> {
     random.codes(len, rule.alphabet().letters().len() as u8)
 }
@@ -59,7 +59,7 @@ fn all_ways_cut_alike_at_all_seams() {
     assert!(some > 50_000, "{some} cuts");
 }
 
-/// Texts whose letters are few, and texts that are one letter: all windows end at a cut, or none.
+/// Texts of one to three distinct codes. In texts of one code, all windows end at a cut, or none does.
 #[test]
 fn texts_of_few_letters() {
     let mut random = Random::new(2);
@@ -91,7 +91,7 @@ fn every_mean_has_about_its_chunks() {
     }
 }
 
-/// Windows don't reach from a sequence into the next.
+/// Windows do not span two sequences.
 #[test]
 fn sequences_are_cut_each_by_itself() {
     let mut random = Random::new(4);
@@ -107,7 +107,7 @@ fn sequences_are_cut_each_by_itself() {
     }
 }
 
-/// A stretch that stands in two texts has the same chunks there, but for those at its ends.
+/// A segment that occurs in two texts has the same chunks in both, except at its ends.
 #[test]
 fn equal_stretches_have_equal_chunks() {
     let mut random = Random::new(5);
@@ -127,7 +127,7 @@ fn equal_stretches_have_equal_chunks() {
             own.map(|chunk| chunk.start - front..chunk.end - front).collect::<Vec<_>>()
         };
         let (first, second) = (chunks_of(7, 0), chunks_of(5001, 333));
-        // The last cut of the stretch may be the text's end.
+        // The last cut in the segment may be at the end of the text.
         let few = first.len().min(second.len());
         assert!(first[..few] == second[..few] && first.len().abs_diff(second.len()) <= 1, "{rule:?}");
         assert!(rule.window() < 31 || few > 150, "{few} chunks, {rule:?}");

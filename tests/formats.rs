@@ -1,5 +1,5 @@
-//! BAM and PAF from the command: the same bytes however computed, the records of SAM, blocks that can be
-//! joined, and what is refused.
+//! BAM and PAF output of the command: it does not depend on how it is computed, BAM has the records of SAM, blocks can
+//! be concatenated, and errors.
 
 mod common;
 
@@ -17,7 +17,7 @@ use std::fs;
 use std::io::Read;
 use swalign::terms::alphabet::Alphabet;
 
-/// A BAM file as SAM text, read and written by noodles.
+/// Converts a BAM file to SAM text with noodles.
 fn as_text(bam: &[u8]) -> String {
     let mut reader = Reader::new(bam);
     let header = reader.read_header().unwrap();
@@ -29,10 +29,10 @@ fn as_text(bam: &[u8]) -> String {
     String::from_utf8(writer.into_inner()).unwrap()
 }
 
-/// Every so many-th read begins a group.
+/// One read in this number begins a group.
 const GROUP: usize = 80;
 
-/// Reads of a reference, some of them turned, some of no relation, some with qualities: FASTA and FASTQ.
+/// Writes a reference, and reads of it to FASTA and FASTQ: some are reverse complements, some are unrelated.
 fn reads(folder: &Folder, count: usize) {
     let mut random = Random::new(11);
     let reference = random.sequence(Alphabet::Dna, 900);
@@ -70,7 +70,7 @@ fn folder(count: usize) -> Folder {
     folder
 }
 
-/// Ways to compute that must not matter.
+/// Options that must not change the output.
 const WAYS: [&[&str]; 6] = [
     &["--device", "cpu", "-t", "2"],
     &["--device", "cpu", "-t", "5", "--batch", "7"],
@@ -98,7 +98,8 @@ fn bytes_do_not_depend_on_the_way() {
     }
 }
 
-/// SAM and PAF in blocks: what they are without, the same however computed, and joined by `merge` the whole.
+/// SAM and PAF in BGZF blocks have the same content as without, do not depend on how they are computed, and `merge`
+/// joins parts to the whole.
 #[test]
 fn packed_text() {
     let folder = folder(1200);
@@ -133,14 +134,14 @@ fn packed_text() {
             assert!(joined == whole, "{name}: {count} of {flag}");
         }
     }
-    // The extension says it without --format too, and a part of another packing is of another run.
+    // The extension selects the format without --format. Parts with different compression belong to different runs.
     write(&["--device", "cpu", "--part", "1/2"], "a.sam.gz");
     write(&["--device", "cpu", "--part", "2/2"], "b.sam");
     let outcome = folder.run(&["merge", "joined", "a.sam.gz", "b.sam"]);
     outcome.said(1, &["as sam.gz"]);
 }
 
-/// What is left for runs of parts of an input: their records, joined as they are, are those of the whole.
+/// The records of runs on parts of an input, concatenated, are the records of the whole run.
 #[test]
 fn records_of_parts_can_be_joined() {
     let count = 15 * GROUP + 70;
@@ -160,7 +161,7 @@ fn records_of_parts_can_be_joined() {
     let mut reader = Reader::new(&whole[..]);
     let header_of_whole = reader.read_header().unwrap();
     assert_eq!(reader.record_bufs(&header_of_whole).count(), count);
-    // A header, records of parts and the end make a file.
+    // A header, the records of parts and the end block make a complete file.
     let made = [header.concat(), joined, END.to_vec()].concat();
     assert!(made == whole);
 }
@@ -253,13 +254,12 @@ fn proteins_are_not_for_bam() {
     );
 }
 
-/// A run that fails must not look like one that is done: neither a file nor, in a pipe, the block that
-/// says that nothing is missing.
+/// The output of a failed run must not look complete: there is no file, and a pipe does not get the end block.
 #[test]
 fn a_failure_ends_no_bam() {
     let folder = folder(5);
     let queries = folder.text("q.fa");
-    // One target too many: that is known when all records are written.
+    // One target too many, which is only known after all records are written.
     folder.write("t.fa", queries.clone() + ">more\nACGT\n");
     for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
         let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
@@ -271,7 +271,7 @@ fn a_failure_ends_no_bam() {
     }
 }
 
-/// An empty file gives a file without records, which is whole.
+/// An empty input gives a complete file without records.
 #[test]
 fn no_queries_give_no_records() {
     let folder = folder(1);

@@ -1,5 +1,5 @@
-//! The library's front door: what it answers is what the specification answers, in order, from any number of threads, and
-//! what it refuses is said in its own words. The programs of `examples/` run.
+//! The library's interface: results are those of the specification, in order, from any number of threads, and errors
+//! are worded for callers of the library. The programs of `examples/` run.
 
 mod common;
 
@@ -36,7 +36,7 @@ use swalign::{
     align_pair,
 };
 
-/// The best score of a pair by the specification.
+/// The best score of a pair, from the specification.
 fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
     let sequences =
         |text: &str| [common::codes(scoring.alphabet, text.as_bytes()).as_slice()].into_iter().collect();
@@ -49,7 +49,7 @@ fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
     Plain::new().score(&batch, &[pair]).unwrap()[0].score
 }
 
-/// The score of a hit's path, and where it ends, counted letter by letter.
+/// Recomputes the score of a hit's path from its residues, and checks the end of the path.
 fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
     let query = match hit.strand() {
         Strand::Forward => query.as_bytes()[hit.query_range()].to_vec(),
@@ -217,7 +217,8 @@ fn no_targets_and_no_letters() {
     }
 }
 
-/// Every end of a pattern and of its reverse complement, by the specification: pattern, strand, end, edits and path.
+/// All ends of the patterns and their reverse complements, from the specification: pattern, strand, end, edits and
+/// path.
 fn plain_matches(patterns: &[String], text: &str, rule: &Rule) -> Vec<(usize, Strand, usize, usize, String)> {
     let codes: Vec<u8> =
         common::codes(Alphabet::Dna, text.as_bytes()).iter().map(|&code| code.min(4)).collect();
@@ -270,7 +271,7 @@ fn matches_are_those_of_the_specification() {
     }
 }
 
-/// More ends than a scan may find, so that the text is searched half by half.
+/// The text has more ends than a scan may return, so it is searched in halves.
 #[test]
 fn a_text_of_nothing_but_matches() {
     let text = "A".repeat(9 << 17);
@@ -288,7 +289,8 @@ fn a_text_of_nothing_but_matches() {
     assert_eq!(counts, [1, 0, text.len() - 3, 1, 0]);
 }
 
-/// Many guides beside a rare PAM are found from the PAM, and a guide alone is swept: the matches are the same.
+/// Many guides next to a rare PAM are searched from the PAM, and a single guide is searched by a sweep. The matches are
+/// the same.
 #[test]
 fn guides_are_found_from_their_pams() {
     let mut random = Random::new(31);
@@ -318,7 +320,7 @@ fn guides_are_found_from_their_pams() {
     assert!(count > 0);
 }
 
-/// A set flag ends a search before its answer, whatever finds it.
+/// The stop flag ends a search of either kind before its answer.
 #[test]
 fn searches_are_stopped() {
     let text = Random::new(33).text(Alphabet::Dna, 10_000);
@@ -361,7 +363,7 @@ fn searches_are_refused_in_the_words_of_the_library() {
     assert!(none.search("ACGT").unwrap().is_empty());
 }
 
-/// Each alignment has its path in both dialects, and a text is read as the path that it shows.
+/// Each alignment provides its path in both CIGAR dialects, and parsing a CIGAR returns the path.
 #[test]
 fn dialects_of_a_path() {
     let scoring = Scoring::builder(Alphabet::Dna).match_score(2).mismatch(1).build().unwrap();
@@ -430,7 +432,7 @@ fn errors_have_kinds() {
     }
 }
 
-/// A program of `examples/`.
+/// The `main` function of a program in `examples/`.
 type Program = fn() -> Result<(), Box<dyn std::error::Error>>;
 
 const EXAMPLES: [(&str, Program); 8] = [
@@ -444,13 +446,13 @@ const EXAMPLES: [(&str, Program); 8] = [
     ("threads", || Ok(threads::main()?)),
 ];
 
-/// Names the example that a process of this test prints the output of.
+/// Environment variable that names the example to run in a subprocess of this test.
 const EXAMPLE: &str = "SWALIGN_EXAMPLE";
-/// Lines before and after that output.
+/// Lines before and after the output of an example.
 const OUTPUT: [&str; 2] = ["--- output of the example", "--- end of the output"];
 
-/// Runs an example in the repository's folder, where its files are. Without a name there is nothing to do: this is the
-/// process of [`output_of`].
+/// Runs an example in the root of the repository, which contains its files. It does nothing unless [`output_of`]
+/// starts it in a subprocess.
 #[test]
 fn one_example_runs() {
     let Some(name) = std::env::var_os(EXAMPLE) else { return };
@@ -461,7 +463,7 @@ fn one_example_runs() {
     println!("{}", OUTPUT[1]);
 }
 
-/// What an example prints.
+/// The output of an example.
 fn output_of(name: &str) -> String {
     let mut test = assert_cmd::Command::new(std::env::current_exe().unwrap());
     test.args(["--exact", "one_example_runs", "--nocapture"]).env(EXAMPLE, name);
@@ -473,7 +475,7 @@ fn output_of(name: &str) -> String {
     lines.by_ref().take_while(|line| *line != OUTPUT[1]).map(|line| format!("{line}\n")).collect()
 }
 
-/// The first block of code of a kind in a text.
+/// The first code block of this kind in a text, and the text after the block.
 fn block<'a>(text: &'a str, kind: &str) -> (&'a str, &'a str) {
     let begin = format!("```{kind}\n");
     let (_, after) = text.split_once(&*begin).unwrap_or_else(|| panic!("no block of {kind}"));
@@ -494,7 +496,7 @@ fn the_examples_print_what_they_say() {
     }
 }
 
-/// README.md has two of them, each followed by its output.
+/// README.md contains two of the examples, each followed by its output.
 #[test]
 fn the_examples_of_the_readme_print_what_it_says() {
     let readme = std::fs::read_to_string(common::repository().join("README.md")).unwrap();
@@ -513,7 +515,7 @@ fn the_examples_of_the_readme_print_what_it_says() {
     assert!(!rest.contains("```rust"));
 }
 
-/// A PAM and a limit of gaps, as the command has them.
+/// A PAM and a limit of gaps, like in the command.
 #[test]
 fn searches_with_a_pam() {
     let builder = || Searcher::builder([("g", "ACGTTGCATTAG")]).device(Device::Cpu).max_edits(2);
@@ -527,7 +529,7 @@ fn searches_with_a_pam() {
     assert!(told("").contains("1 to 32") && told("NX").contains("'X'"));
 }
 
-/// Many pairs at once, on both strands, in order, beside pairs that are refused.
+/// Many pairs in one call, on both strands and in order, including invalid pairs.
 #[test]
 fn pairs_of_both_strands() {
     let mut random = Random::new(31);
@@ -556,7 +558,7 @@ fn pairs_of_both_strands() {
         let Some(hit) = answer else { continue };
         assert_eq!(hit.strand() == Strand::Reverse, reverse > forward, "{query} {target}");
         assert_eq!(rescored(hit, query, target, &scoring), i64::from(hit.score()), "{query} {target}");
-        // The aligner of queries has the same one.
+        // `Aligner` finds the same hit.
         let targets = Targets::from_dna([("target", target)]).unwrap();
         let of_targets =
             Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(1).build(&targets).unwrap();
@@ -583,7 +585,8 @@ fn reverse_complement(letters: &str) -> String {
     String::from_utf8(swalign::terms::alphabet::reverse_complement(letters.as_bytes())).unwrap()
 }
 
-/// In the other modes, scores may be negative, and every pair with letters has an alignment.
+/// In the other modes, scores may be negative, and every pair of nonempty sequences has an alignment, except in overlap
+/// mode.
 #[test]
 fn pairs_in_other_modes() {
     let mut random = Random::new(32);
@@ -643,7 +646,7 @@ fn scores_of_all_with_all() {
     assert!(aligner.score_all(["ACGT"], &proteins).next().unwrap().is_err());
 }
 
-/// A database of `swalign index` as targets, and its letters.
+/// A database of `swalign index` as targets, and its residues.
 #[test]
 fn targets_of_a_database() {
     let folder = common::folder::Folder::new();
@@ -681,7 +684,7 @@ fn targets_of_a_database() {
     assert_eq!(Targets::open_as(&fasta, Alphabet::Protein).unwrap().alphabet(), Alphabet::Protein);
 }
 
-/// An error of a whole batch is the last answer: no later one is taken for that of another item.
+/// An error of a whole batch is the last item, so that later items are not attributed to other queries.
 #[test]
 fn nothing_comes_after_a_failure() {
     let folder = common::folder::Folder::new();
@@ -699,7 +702,7 @@ fn nothing_comes_after_a_failure() {
     let targets = Targets::open(&file).unwrap();
     let aligner =
         Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).filter(false).build(&targets).unwrap();
-    // More than one batch has.
+    // More queries than fit into one batch.
     let queries = || (0..10_000).map(|_| "ACGTTGCATTAGCCATGGATCC");
     let hits: Vec<_> = aligner.align_all(queries()).collect();
     assert!(hits.len() < 10_000 && hits.last().unwrap().is_err(), "{}", hits.len());
@@ -719,7 +722,7 @@ fn letters_of_targets() {
     );
 }
 
-/// Empty targets have no hits in any mode, and do not change those of other targets.
+/// Empty targets have no hits in any mode, and do not change the hits of other targets.
 #[test]
 fn empty_targets_have_no_hits() {
     let mut random = Random::new(4);
@@ -750,7 +753,7 @@ fn empty_targets_have_no_hits() {
     }
 }
 
-/// If there are many targets, few queries are read ahead.
+/// With many targets, only a few queries are read ahead.
 #[test]
 fn many_targets_meet_few_queries_at_a_time() {
     let targets = Targets::from_dna((0..200_000).map(|at| (format!("{at}"), "A"))).unwrap();
@@ -762,13 +765,14 @@ fn many_targets_meet_few_queries_at_a_time() {
     assert!((2..100).contains(&taken), "{taken} queries at a time");
 }
 
-/// E-values as the command has them, of searches and of pairs.
+/// E-values of searches and of pairs are those of the command.
 #[test]
 fn evalues_of_hits() {
     let targets = Targets::from_fasta(common::repository().join("data/uniprot_60.fa")).unwrap();
     let scoring = Scoring::preset("protein").unwrap();
     let of_search = Significance::of_search(&scoring, &targets).unwrap().unwrap();
-    // tests/golden/blastp_uniprot_60.tsv, which has blastp's own: a score of 973 of 194 letters with 194.
+    // Compares with blastp's E-value in tests/golden/blastp_uniprot_60.tsv: score 973 for 194 residues against 194
+    // residues.
     let (evalue, bits) = (of_search.evalue(973, 194, 194), of_search.bits(973).trunc());
     assert_eq!(format!("{evalue:.2e} {bits}"), "2.38e-139 379");
     let of_pairs = Significance::of_pairs(&scoring).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The command on a GPU writes the bytes that it writes on the CPU.
+//! The command writes the same output on a GPU as on the CPU.
 
 mod common;
 
@@ -82,7 +82,7 @@ fn all_against_all() {
     }
 }
 
-/// Modes without kernels go to the CPU.
+/// Operations without GPU kernels for a mode run on the CPU.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn other_modes() {
@@ -127,7 +127,7 @@ fn proteins() {
     same_bytes(&["--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"], &[&[], &["--batch", "3"]]);
 }
 
-/// The first of two parts of one reference is empty: nothing is left for the device.
+/// The first of two parts of a single reference is empty, so the device has no work.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn parts_of_references() {
@@ -138,7 +138,7 @@ fn parts_of_references() {
     }
 }
 
-/// Primers, with what the device does, and with what it leaves to the cores.
+/// Primers: searches that the device does, and searches that it leaves to the CPU.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn searches() {
@@ -168,8 +168,8 @@ fn mitochondria_as_a_pair() {
     assert!(pair(&gpu_device()) == pair("cpu"));
 }
 
-/// Noisy reads, whose bands are as wide as the matrix: some are filled as a whole and some in blocks, in turns, many of
-/// them side by side.
+/// Noisy reads, whose bands are as wide as the matrix. Some matrices are filled as a whole and some in blocks,
+/// alternately, and many of them concurrently.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn noisy_reads_of_many_lengths() {
@@ -203,8 +203,7 @@ fn the_adapter_is_listed_and_named() {
     assert!(run.stderr.to_lowercase().contains(&name.to_lowercase()), "{}", run.stderr);
 }
 
-/// What is listed as the default is what is taken when nothing is named, and that is never a software
-/// adapter.
+/// The device listed as the default is used if no device is named. It is never a software adapter.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn the_default_is_no_software_adapter() {
@@ -241,7 +240,7 @@ fn a_gpu_is_taken_once() {
     assert!(twice.stdout.is_empty());
 }
 
-/// All GPUs are all real ones: none where there are only software adapters.
+/// `--device all` uses all hardware GPUs. It is an error if there are only software adapters.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn all_gpus_are_no_software_adapters() {
@@ -260,7 +259,7 @@ fn all_gpus_are_no_software_adapters() {
     }
 }
 
-/// An adapter that is cut down to a profile gives the same bytes; what is no profile is part of the name.
+/// An adapter with a reduced profile gives the same output. An unknown profile is treated as part of the name.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn an_adapter_cut_down_is_the_same_adapter() {
@@ -271,7 +270,7 @@ fn an_adapter_cut_down_is_the_same_adapter() {
         let cut = on(&format!("gpu:{name}/{profile}"), &inputs);
         assert!(cut.without_pg() == expected, "{profile}");
     }
-    // Proteins, genes and a genome, in pieces.
+    // Proteins, genes and a genome, processed in pieces.
     let tab = ["--format", "tab", "--max-hsps", "3"];
     let genes = ["--max-hits", "3", "data/amplicon_16s.fq.gz", "data/16s_20.fa"];
     let genome = ["--preset", "long", "data/mt_human.fa", "data/mt_orang.fa"];
@@ -284,7 +283,7 @@ fn an_adapter_cut_down_is_the_same_adapter() {
     on(&format!("gpu:{name}/nosuch"), &inputs).said(1, &["no adapter is named", "nosuch"]);
 }
 
-/// The library's front door on the device: the hits of the CPU.
+/// The library's interface finds the same hits on the device as on the CPU.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn the_front_door_on_a_gpu() {

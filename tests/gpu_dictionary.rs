@@ -1,5 +1,5 @@
-//! Dictionaries on a GPU against their specification, on the adapter that SWALIGN_TEST_GPU names (llvmpipe, Mesa's software
-//! adapter, if it is not set).
+//! Dictionaries on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default: llvmpipe,
+//! Mesa's software adapter).
 
 mod common;
 
@@ -38,7 +38,8 @@ fn scan(card: &Arc<Card>, words: &Words, rule: Rule, submission: Option<usize>) 
     scan.tuned(WordTuning { submission })
 }
 
-/// Demands the specification's lines, and the longest word of each; gives the number of lines that match.
+/// Compares the matching lines, and the longest word of each, with the specification. Returns the number of matching
+/// lines.
 #[track_caller]
 fn compare(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, what: &str) -> usize {
     let found = plain::occurrences(text, words, &rule);
@@ -72,7 +73,7 @@ fn compare(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, what: &str)
     expected.len()
 }
 
-/// Demands the lines from the whole text, and from pieces of it that end with lines.
+/// Compares the lines found in the whole text, and in pieces that end with lines.
 #[track_caller]
 fn lines_of_pieces(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, expected: &[Span], what: &str) {
     let scan = match OnGpu::new(Arc::clone(card), words.clone(), rule) {
@@ -94,7 +95,7 @@ fn lines_of_pieces(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, exp
     }
 }
 
-/// Words of these lengths, of few letters, and lines made of them.
+/// Random words of these lengths, and lines made of them.
 fn case(random: &mut Random, lengths: &[usize], lines: usize, closed: bool) -> (Words, Vec<u8>) {
     let letters = b"abAB_- 0\0";
     let letter = |random: &mut Random| random.pick(letters);
@@ -159,7 +160,7 @@ fn gpu_finds_words_with_bounds_checks() {
     at_all_seams(&card(true), 1);
 }
 
-/// The empty word, equal words, no words, and lines around tiles of the kernel that finds them.
+/// The empty word, equal words, no words, and line counts around the tile size of the kernel that finds lines.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_words_of_odd_dictionaries() {
@@ -183,7 +184,7 @@ fn gpu_finds_words_of_odd_dictionaries() {
     }
 }
 
-/// All words of a shape that patterns without ambiguity have.
+/// All words of a shape, for patterns without ambiguity codes.
 fn words_of(patterns: &[Vec<u8>], letters: usize, step: usize) -> BaseWords {
     let mut words = Vec::new();
     for (pattern, classes) in (0..).zip(patterns) {

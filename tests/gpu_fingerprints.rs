@@ -1,5 +1,5 @@
-//! Cuts by fingerprints on a GPU against their specification, on the adapter that SWALIGN_TEST_GPU names (llvmpipe, Mesa's
-//! software adapter, if it is not set).
+//! Cuts by fingerprints on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default:
+//! llvmpipe, Mesa's software adapter).
 
 mod common;
 
@@ -13,7 +13,8 @@ use swalign::engine::gpu::layout::Letters;
 use swalign::patterns::scan::prints::PrintTuning;
 use swalign::terms::alphabet::Alphabet;
 
-/// Chunks as the text asks for; one unit each, and little room; chunks of three units, and short submissions in little room.
+/// Default chunks; chunks of one unit with little room for cuts; chunks of three units with short submissions and
+/// little room.
 fn tunings() -> [PrintTuning; 3] {
     let default = PrintTuning::default();
     [
@@ -23,7 +24,7 @@ fn tunings() -> [PrintTuning; 3] {
     ]
 }
 
-/// The ways in which texts of an alphabet lie on a device.
+/// The packings of an alphabet's texts on a device.
 fn packings(alphabet: Alphabet) -> &'static [Letters] {
     match alphabet {
         Alphabet::Dna => &[Letters::Nucleotides, Letters::Codes],
@@ -31,7 +32,7 @@ fn packings(alphabet: Alphabet) -> &'static [Letters] {
     }
 }
 
-/// Demands the specification's cuts; gives their number.
+/// Compares with the cuts of the specification. Returns their number.
 #[track_caller]
 fn compare(gpus: &[OnGpu], text: &[u8], rule: &Rule, what: &str) -> usize {
     let expected = plain::cuts(text, rule);
@@ -65,7 +66,7 @@ fn at_all_seams(card: &Arc<Card>, windows: &[usize]) {
                 let text = random.codes(len, alphabet.letters().len() as u8);
                 some += compare(&gpus, &text, &rule, "codes");
             }
-            // All windows of one letter, or none.
+            // In a text of a single code, all windows end at a cut, or none does.
             let text = vec![random.below(4) as u8; 700];
             compare(&gpus, &text, &Rule::new(kind, alphabet, window, 2).unwrap(), "one letter");
         }
@@ -85,7 +86,7 @@ fn gpu_cuts_with_bounds_checks() {
     at_all_seams(&card(true), &[1, 33, 64]);
 }
 
-/// More cuts than come back with their number.
+/// More cuts than the first readback has room for.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_many_cuts_of_long_texts() {

@@ -1,5 +1,5 @@
-//! Lines that match with errors, found on a GPU, against the specification, and the command on a GPU against itself on
-//! the CPU; on the adapter that SWALIGN_TEST_GPU names (llvmpipe, Mesa's software adapter, if it is not set).
+//! Lines that match with errors: the GPU is compared with the specification, and the command on a GPU with the command
+//! on the CPU. SWALIGN_TEST_GPU names the adapter (default: llvmpipe, Mesa's software adapter).
 
 mod common;
 
@@ -19,7 +19,7 @@ use swalign::patterns::grep::select::Span;
 use swalign::patterns::scan::bitap::BitapTuning;
 use swalign::patterns::search::Rule;
 
-/// Chunks as the text asks for; short ones; short parts, and a submission for each pattern.
+/// Default chunks; short chunks; short parts with one submission per pattern.
 fn tunings() -> [BitapTuning; 3] {
     let default = BitapTuning::default();
     [
@@ -29,7 +29,7 @@ fn tunings() -> [BitapTuning; 3] {
     ]
 }
 
-/// The lines, found piece by piece: a piece has one line at least, and sometimes more.
+/// The lines, found in pieces of one to three lines.
 fn lines(scan: &OnGpu, text: &[u8]) -> Vec<Span> {
     let pending = scan.begin(text).unwrap_or_else(|error| panic!("{error}"));
     let ends = scan.finish(text, pending).unwrap_or_else(|error| panic!("{error}"));
@@ -46,7 +46,7 @@ fn lines(scan: &OnGpu, text: &[u8]) -> Vec<Span> {
     lines
 }
 
-/// Demands the specification's lines; gives their number.
+/// Compares with the lines of the specification. Returns their number.
 #[track_caller]
 fn compare(card: &Arc<Card>, text: &[u8], patterns: &[Pattern], rule: Rule, what: &str) -> usize {
     let expected = plain::lines(text, patterns, &rule);
@@ -63,7 +63,7 @@ fn compare(card: &Arc<Card>, text: &[u8], patterns: &[Pattern], rule: Rule, what
     expected.len()
 }
 
-/// Patterns at all seams of words and of what the device takes.
+/// Pattern lengths at the boundary sizes of words and of the device's maximum.
 fn at_all_seams(card: &Arc<Card>, lengths: &[usize], edits: &[usize]) {
     let mut random = Random::new(lengths.len() as u64);
     let (mut some, mut all) = (0, 0);
@@ -97,7 +97,7 @@ fn gpu_finds_lines_with_bounds_checks() {
     at_all_seams(&card(true), &[1, 32, 33, 128], &[0, 2]);
 }
 
-/// Every number of edits that a kernel has, and one more.
+/// Every number of edits that a kernel supports, and one more.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_lines_with_any_number_of_edits() {
@@ -124,7 +124,7 @@ fn gpu_finds_lines_of_classes_and_many_patterns() {
         let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(3) > 0 };
         compare(&card, &text, &patterns, rule, &format!("case {case}"));
     }
-    // Of all lengths, some of which the device leaves to the cores.
+    // Patterns of all lengths, some of which the device leaves to the CPU.
     let text = text(&mut random, 3000, 100);
     let planted = |len| Pattern::new(&planted(&mut random, &text, len, 2), LITERAL).unwrap();
     let patterns: Vec<Pattern> = (3..=140).rev().map(planted).collect();
@@ -135,7 +135,7 @@ fn gpu_finds_lines_of_classes_and_many_patterns() {
     }
 }
 
-/// A hit that would need bytes of two lines, at each place of units, chunks and parts.
+/// A hit that would need bytes of two lines, at each position in units, chunks and parts.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_no_match_over_a_newline() {
@@ -145,7 +145,7 @@ fn gpu_finds_no_match_over_a_newline() {
             let rule = Rule { max_edits: k, indels };
             let patterns = [pattern(b"abcdefgh")];
             let scan = |tuning| OnGpu::new(Arc::clone(&card), &patterns, rule).unwrap().tuned(tuning);
-            // Used again from text to text.
+            // The scans are reused for all texts.
             let scans = tunings().map(scan);
             for before in (0..70).chain(310..335) {
                 let text = ["x".repeat(before).as_bytes(), line.as_bytes(), &[b'y'; 70]].concat();
@@ -161,7 +161,7 @@ fn gpu_finds_no_match_over_a_newline() {
     }
 }
 
-/// Texts of which every byte is an end, and what is near nothing.
+/// Texts in which every byte is an end, and patterns without a match.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_loses_no_line_where_all_match() {
@@ -189,7 +189,7 @@ fn gpu_loses_no_line_where_all_match() {
     assert_eq!(compare(&card, text, &[], Rule { max_edits: 9, indels: true }, "no pattern"), 0);
 }
 
-/// Several texts under way at once, of several parts each.
+/// Several texts are processed concurrently, each in several parts.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_has_several_texts_under_way() {
@@ -234,7 +234,7 @@ mod through_the_command {
         run(folder, &[&["grep", "--device", device], args].concat())
     }
 
-    /// Demands what the CPU gives; gives its code.
+    /// Compares exit code and output with those of the CPU. Returns the exit code.
     #[track_caller]
     fn same(folder: &Path, args: &[&str]) -> i32 {
         let cpu = on("cpu", folder, args);
@@ -279,7 +279,7 @@ mod through_the_command {
         assert_eq!((stdin.code, stdin.stdout.as_slice()), (Some(0), &b"the lazy dog\n"[..]));
     }
 
-    /// Words in numbers that are looked up, by each option that a dictionary has.
+    /// Many words, which are looked up, with each option that a dictionary supports.
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn words() {
@@ -305,14 +305,14 @@ mod through_the_command {
         }
         let outcome = on(&gpu_device(), folder.path(), &["-F", "-o", "-f", "words", "a.txt"]);
         assert!(outcome.stderr.contains("-o and --count-by-pattern run on the CPU"), "{}", outcome.stderr);
-        // The empty word matches every line; a device is not asked.
+        // The empty word matches every line, so the device is not used.
         fs::write(folder.path().join("words"), [words.join(&b'\n'), b"\n\n".to_vec()].concat()).unwrap();
         let outcome = on(&gpu_device(), folder.path(), &["-F", "-c", "-f", "words", "a.txt"]);
         assert_eq!(outcome.stdout, b"3050\n");
         assert!(outcome.stderr.contains("looking up words on the CPU: "), "{}", outcome.stderr);
     }
 
-    /// What the device does not take is said, and found.
+    /// Patterns that the device does not support are reported, and found on the CPU.
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn what_is_left_to_the_cores() {
@@ -345,7 +345,7 @@ mod through_the_command {
         assert_eq!(same(folder.path(), &["-n", "-k1", "abcabc", "long.txt", "long.txt"]), 0);
     }
 
-    /// Lines come while the writer of the pipe still thinks, and the device is free.
+    /// Lines are printed before the input ends, if the device is free.
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn who_waits_sees_lines_at_once() {

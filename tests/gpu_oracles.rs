@@ -1,4 +1,4 @@
-//! The GPU engine against answers from outside, as oracles.rs holds the others.
+//! The GPU engine compared with results of other programs, like the other engines in oracles.rs.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::devices::card;
 use common::golden::{Table, check};
 use swalign::engine::gpu::Gpu;
 
-/// All tables on one engine, so that nothing of one stays behind for the next.
+/// All tables use the same engine, which must not keep state from one to the next.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_with_every_table() {

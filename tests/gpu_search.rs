@@ -1,5 +1,5 @@
-//! Scans on a GPU against their specification, on the adapter that SWALIGN_TEST_GPU names (llvmpipe, Mesa's
-//! software adapter, if it is not set).
+//! Scans on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default: llvmpipe, Mesa's
+//! software adapter).
 
 mod common;
 
@@ -20,12 +20,12 @@ fn scan(card: &Arc<Card>, tuning: ScanTuning) -> OnGpu {
     OnGpu::new(OnCard::new(Arc::clone(card)).tuned(tuning), Sliced::on(InstructionSet::best()), false)
 }
 
-/// Little room for ends: it grows, and the work is done in halves.
+/// Little room for ends: the room grows, and the scan is split into halves.
 fn narrow() -> ScanTuning {
     ScanTuning { ends: (1, 16), ..ScanTuning::default() }
 }
 
-/// Scans with chunks as the text asks for, short ones, and little room for ends; used again from case to case.
+/// Scans with default chunks, with short chunks and little room for ends, and with short parts. All cases reuse them.
 fn scans(card: &Arc<Card>) -> Vec<(&'static str, OnGpu)> {
     let default = ScanTuning::default();
     vec![
@@ -84,7 +84,7 @@ fn gpu_finds_all_ends_with_bounds_checks() {
     }
 }
 
-/// Lengths between the seams too.
+/// Lengths between the boundary sizes.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_all_ends_between_the_seams() {
@@ -97,7 +97,7 @@ fn gpu_finds_all_ends_between_the_seams() {
     }
 }
 
-/// Patterns of many lengths in one call are rounded up to few.
+/// Patterns of many lengths in one call are padded to a few lengths.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_all_ends_of_many_lengths() {
@@ -112,7 +112,7 @@ fn gpu_finds_all_ends_of_many_lengths() {
     check(&scans, &text, &longer, &[5, 40], "longer than strips");
 }
 
-/// A text of which every place is an end, and the room for ends far too small.
+/// Every position of the text is an end, and the room for ends is far too small.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_loses_no_end_where_all_are() {
@@ -136,7 +136,7 @@ fn gpu_finds_ends_of_a_genome() {
     }
 }
 
-/// What is no work for the device: nothing at all, texts shorter than the pattern, long patterns.
+/// Inputs without work for the device: no patterns, texts shorter than the pattern, long patterns.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_and_cores_share_a_call() {

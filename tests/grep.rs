@@ -1,5 +1,5 @@
-//! Lines that match with errors: the bit-sliced scan against the specification, at the seams of words, vectors,
-//! chunks and blocks, and both against cases from outside.
+//! Lines that match with errors: the bit-sliced scan is compared with the specification, at the boundary sizes of
+//! words, vectors, chunks and blocks, and both are compared with cases of another program.
 
 mod common;
 
@@ -12,7 +12,7 @@ use swalign::patterns::grep::sliced::Sliced;
 use swalign::patterns::grep::{cubes, plain};
 use swalign::patterns::search::Rule;
 
-/// Demands the specification's lines of every instruction set, with chunks of several lengths.
+/// Compares every instruction set, with several chunk lengths, with the specification. Returns the number of lines.
 #[track_caller]
 fn compare(text: &[u8], patterns: &[Pattern], rule: Rule, what: &str) -> usize {
     let expected = plain::lines(text, patterns, &rule);
@@ -66,7 +66,7 @@ fn classes_and_many_patterns() {
     }
 }
 
-/// A hit that would need bytes of two lines, at each place of a tile's chunks.
+/// A hit that would need bytes of two lines, at each position in the chunks of a tile.
 #[test]
 fn no_match_reaches_over_a_newline() {
     let patterns = [pattern(b"abcdefgh")];
@@ -140,7 +140,8 @@ fn lines_and_the_others_are_all_lines() {
     }
 }
 
-/// 32 places at a time as one by one; and lines of two lots of places as of all.
+/// Taking 32 positions at once gives the same lines as taking them one by one. The union of two sets of lines has the
+/// lines of all positions.
 #[test]
 fn lines_of_places() {
     let mut random = Random::new(6);
@@ -172,7 +173,7 @@ fn lines_of_places() {
 mod patterns {
     use super::*;
 
-    /// The bytes of the only class.
+    /// The bytes of the only class of a pattern.
     #[track_caller]
     fn class(text: &str) -> Vec<u8> {
         let pattern = pattern(text.as_bytes());

@@ -1,5 +1,5 @@
-//! `swalign grep` end to end: its options, exit codes and refusals, and that blocks, threads and devices do not
-//! show.
+//! `swalign grep` end to end: options, exit codes and errors. The output does not depend on blocks, threads and
+//! devices.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn grep(args: &[&str]) -> Outcome {
     folder().run(&[&["grep"], args].concat())
 }
 
-/// stdout of a run that ends with `code` and says nothing.
+/// stdout of a run that ends with `code` and prints nothing to stderr.
 #[track_caller]
 fn printed(args: &[&str], code: i32) -> String {
     let outcome = grep(args);
@@ -133,7 +133,7 @@ mod packed {
         let piped =
             |args: &[&str]| finish(command(here.path()).arg("grep").args(args).write_stdin(two.clone()));
         assert_eq!(piped(&["--search-zip", "the", "-"]).stdout, b"the first\nthe second\n");
-        // What is not unpacked is said.
+        // Compressed input that is not unpacked causes a warning.
         piped(&["the", "-"]).said(1, &["warning: stdin is compressed with gzip", "use -z"]);
         grep(&["the", "two.gz"]).said(1, &["warning: two.gz is compressed with gzip", "use -z"]);
         grep(&["-z", "the", "x.bz2"])
@@ -175,7 +175,7 @@ mod faults {
         refused(&["--device", "tpu", "x", "a.txt"], &["--device", "cpu"]);
     }
 
-    /// A GPU that was asked for and is not there is an error, and nothing else takes its place.
+    /// If the selected GPU does not exist, the run fails. No other device is used instead.
     #[test]
     fn no_driver() {
         for device in ["gpu", "gpu:0"] {
@@ -231,7 +231,7 @@ mod faults {
     }
 }
 
-/// Several blocks, with lines longer than a piece and than a block, against the specification.
+/// Several blocks, with lines longer than a piece and longer than a block, compared with the specification.
 #[test]
 fn blocks_pieces_and_devices_do_not_show() {
     let mut random = Random::new(7);
@@ -272,13 +272,13 @@ fn blocks_pieces_and_devices_do_not_show() {
     assert_eq!(of(&["-vc"]), format!("{}\n", all - lines.len()).into_bytes());
 }
 
-/// Lines come while the writer of the pipe still thinks.
+/// Lines are printed before the input ends.
 #[test]
 fn who_waits_sees_lines_at_once() {
     lines_come_at_once(&["grep", "x", "-"]);
 }
 
-/// Words that are looked up.
+/// Dictionaries of words.
 mod words {
     use super::*;
 
@@ -317,7 +317,7 @@ mod words {
             "t.txt:1\nu.txt:0\n"
         );
         assert_eq!(printed(&["-F", "-x", "-f", "none", "t.txt"], 1), "");
-        // Without -F: no pattern has a character with a meaning.
+        // Without -F, because the pattern has no special characters.
         assert_eq!(printed(&["-x", "cat", "t.txt"], 0), "cat\n");
     }
 
@@ -369,7 +369,7 @@ mod words {
         refused(&["-f", "w.txt", "-e", "b(d", "t.txt"], &["position 2", "'('"]);
     }
 
-    /// Every option, with few and many threads, against the specification's device.
+    /// Every option, with one and four threads, compared with the plain device.
     #[test]
     fn devices_and_threads_do_not_show() {
         let mut random = Random::new(8);

@@ -1,8 +1,8 @@
-//! The hits of a query against their definition, which knows nothing of chunks: the best alignment over
-//! all targets and strands, then the best one whose target interval overlaps none before it on its
-//! target and strand, and so on.
+//! The hits of a query compared with their definition, which has no chunks: the best alignment over all targets and
+//! strands, then the best alignment whose target interval does not overlap earlier hits on its target and strand, and
+//! so on.
 //!
-//! Copies of the queries stand where chunks meet.
+//! Many copies of the queries are where chunks meet.
 
 mod common;
 
@@ -22,16 +22,16 @@ use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::Scoring;
 
-/// Queries that lie in the targets again and again, whole or changed, turned or not, side by side, and
-/// above all where chunks meet.
+/// Queries with many copies in the targets: exact or mutated, on both strands, adjacent, and especially where chunks
+/// meet.
 struct Case {
     batch: Batch,
     layout: Layout,
     min_score: i32,
 }
 
-/// An engine for which so many sweeps are enough: with one, chunks are as long as they may be. It remembers the most
-/// pairs that it was given at a time.
+/// An engine with this value of `enough_sweeps`. If it is 1, chunks are as long as possible. Stores the maximum number
+/// of pairs in a call.
 struct Enough(u64, Cpu, usize);
 
 impl Engine for Enough {
@@ -49,7 +49,7 @@ impl Engine for Enough {
     }
 }
 
-/// An engine without paths, to which `database` short targets are a database.
+/// An engine without paths. `database` or more short targets count as a database.
 struct WithoutPaths {
     engine: Cpu,
     database: usize,
@@ -77,7 +77,7 @@ impl Engine for WithoutPaths {
     }
 }
 
-/// An engine to which any short targets are a database, and whose scores of them are off by so much.
+/// An engine to which any short targets are a database. Its scores of them are off by the given number.
 struct OfDatabases(Cpu, i32);
 
 impl Engine for OfDatabases {
@@ -104,7 +104,7 @@ impl Engine for OfDatabases {
     }
 }
 
-/// Queries of a case, and so its targets.
+/// Number of queries of a case, and of targets.
 const RECORDS: usize = 3;
 
 impl Case {
@@ -169,7 +169,7 @@ impl Case {
         case
     }
 
-    /// The columns at which chunks of `target` meet, for any query.
+    /// The columns of `target` at which chunks of any query meet.
     fn borders(&self, target: u32) -> Vec<u32> {
         let mut borders: Vec<u32> = (0..RECORDS as u32)
             .flat_map(|record| {
@@ -211,7 +211,7 @@ impl Case {
     }
 }
 
-/// Every orientation of each query.
+/// All orientations of each query.
 fn case_queries(queries: &[Vec<u8>], layout: &Layout) -> Sequences {
     let mut all = Sequences::default();
     for query in queries {
@@ -229,17 +229,17 @@ fn encoded(targets: &[Vec<u8>]) -> Arc<Sequences> {
     Arc::new(all)
 }
 
-/// What the cases held, so that none of it is missing unseen.
+/// Properties of the cases, to verify that none is missing.
 #[derive(Debug, Default)]
 struct Seen {
     hits: usize,
     without: usize,
     ties: usize,
     reverse: usize,
-    /// Hits on both sides of a border, and those that touch one from either side.
+    /// Hits that span a border of chunks, and hits that touch one.
     across: usize,
     touching: usize,
-    /// Hits side by side without a column between them.
+    /// Adjacent hits without a column between them.
     adjacent: usize,
 }
 
@@ -292,7 +292,7 @@ fn hits_are_those_of_their_definition() {
     }
 }
 
-/// The hits that limits leave of all hits in their order.
+/// The hits that remain after the limits are applied to all hits in order.
 fn limited(hits: &[Alignment], rules: &Rules) -> Vec<Alignment> {
     let mut kept: Vec<Alignment> = Vec::new();
     for hit in hits {
@@ -316,7 +316,7 @@ fn limited(hits: &[Alignment], rules: &Rules) -> Vec<Alignment> {
     kept
 }
 
-/// Long targets need more than the lowest.
+/// Long targets need a higher score than the lowest.
 struct Least<'a> {
     lowest: Vec<i32>,
     of_long: i32,
@@ -334,7 +334,7 @@ impl LeastScores for Least<'_> {
     }
 }
 
-/// Most targets, most hits of a target, ties, and a least score of each record.
+/// Limits of targets and of hits per target, ties, and a minimum score of each record.
 #[test]
 fn limits_let_in_what_they_say() {
     let (mut hits, mut ties, mut targets_full, mut target_full, mut hidden) = (0, 0, 0, 0, 0);
@@ -347,7 +347,7 @@ fn limits_let_in_what_they_say() {
             .map(|record| {
                 let (hits, _) = oracle(&case.batch, &case.layout, record, least.lowest(record), 0);
                 let is_enough = |hit: &Alignment| least.is_enough(record, hit.target, hit.score);
-                // The definition ends somewhere.
+                // The oracle stops at a maximum number of hits.
                 let are_all = hits.len() < MOST;
                 (hits.into_iter().filter(is_enough).collect(), are_all)
             })
@@ -364,11 +364,11 @@ fn limits_let_in_what_they_say() {
             for (record, found) in case.find_least(&rules, Some(&least)).iter().enumerate() {
                 let (expected, place) =
                     (limited(&all[record].0, &rules), format!("seed {seed}, record {record}, {rules:?}"));
-                // The definition ends somewhere; what it has is the beginning.
+                // The oracle stops at a maximum number of hits. It then knows only the first hits.
                 let known = expected.len();
                 assert_eq!(found.alignments.get(..known), Some(&*expected), "{place}");
                 assert!(!all[record].1 || found.alignments.len() == known, "{place}");
-                // No limit hides the second hit.
+                // The second hit is reported even if a limit excludes it.
                 let second = all[record].0.get(1).map(|hit| hit.score);
                 if rules.tells_second && (all[record].1 || second.is_some()) {
                     assert_eq!(found.second, second, "{place}");
@@ -388,8 +388,7 @@ fn limits_let_in_what_they_say() {
     }
 }
 
-/// Reads of a target, of one strand, searched by an engine; with the cells that it took.
-/// Where scores are all that is wanted, no path is asked for, and the hits are the same.
+/// If only scores are requested, no path is computed, and the hits are the same.
 #[test]
 fn scores_need_no_paths() {
     let mut hits = 0;
@@ -418,6 +417,7 @@ fn scores_need_no_paths() {
     assert!(hits > 500, "{hits}");
 }
 
+/// Searches reads on one strand of a target. Returns the hits, and the number of computed cells.
 fn searched(
     engine: &mut Enough,
     (len, reads): (usize, usize),
@@ -444,7 +444,7 @@ fn searched(
     (found, effort.cells)
 }
 
-/// Of many searches the last ones have shorter sweeps than the others.
+/// In a large search, the last sweeps are shorter than the others.
 #[test]
 fn sweeps_of_two_lengths_give_the_same_hits() {
     let find = |enough: u64| {
@@ -457,7 +457,7 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
     assert!(all_short.1 > two_lengths.1 && two_lengths.1 > all_long.1, "lengths differ");
 }
 
-/// What a portion holds is all that is scored at a time.
+/// A portion limits the number of pairs that are scored in one call.
 #[test]
 fn portions_bound_what_is_scored_at_a_time() {
     let most = |portion: usize| {
@@ -466,15 +466,16 @@ fn portions_bound_what_is_scored_at_a_time() {
         searched(&mut engine, (40_000, 20), rules, portion);
         engine.2
     };
-    // A stretch more where a target ends, and one for each warm-up.
+    // One more stretch at the end of a target, and one for each warm-up.
     let of_one = 40_000 / STRETCH as usize + 4;
     assert!(most(usize::MAX) > 10 * of_one, "all of a batch at a time");
     assert!(most(5 * of_one) <= 6 * of_one);
-    // The two pieces beside each hit are scored for all queries at a time.
+    // The two pieces next to each hit are scored for all queries in one call.
     assert!(most(1) <= of_one.max(2 * 20));
 }
 
-/// Targets of which many are equal, or have two hits, or none, by scores first and by pairs.
+/// Targets of which many are equal, have two hits, or none. Scoring the database first gives the same hits as scoring
+/// pairs.
 #[test]
 fn databases_have_the_hits_of_their_pairs() {
     let mut found = 0;
@@ -535,7 +536,7 @@ fn databases_have_the_hits_of_their_pairs() {
     assert!(found > 1000, "the cases hold too little: {found}");
 }
 
-/// A query whose parts are all searched in full was searched in full once.
+/// If all parts of a query are searched in full, the query counts once as searched in full.
 #[test]
 fn what_is_said_of_parts_counts_once() {
     let remarks = |whole, unsplit| Remarks { whole, unsplit, ..Remarks::default() };
@@ -565,8 +566,8 @@ impl Engine for Counting {
     }
 }
 
-/// A target of about `len` bases: copies of `unit` on both strands, with up to `between` bases between them, of which
-/// about `percent` in a hundred are changed.
+/// A target of about `len` bases: copies of `unit` on both strands with up to `between` bases between them. About
+/// `percent` % of the bases of the copies are mutated.
 fn copies(random: &mut Random, unit: &[u8], len: usize, (between, percent): (usize, usize)) -> Vec<u8> {
     let mut target = Vec::new();
     while target.len() < len {
@@ -578,14 +579,15 @@ fn copies(random: &mut Random, unit: &[u8], len: usize, (between, percent): (usi
     target
 }
 
-/// A query with many copies, adjacent or apart, equal or changed, in two targets, and its first hits, of which this many are
-/// known.
+/// A query with many copies in two targets, adjacent or apart, exact or mutated, and at most [`KNOWN`] of its first
+/// hits.
 struct ManyHits {
     case: Case,
     rules: Rules,
     all: Vec<Alignment>,
 }
 
+/// Maximum number of hits of the oracle.
 const KNOWN: usize = 160;
 
 impl ManyHits {
@@ -622,7 +624,7 @@ fn many_hits_are_those_of_their_definition() {
                 let rules = Rules { max_hits, max_targets, max_per_target, ..rules };
                 let expected = limited(&all, &rules);
                 if max_per_target < 100 && all.len() == KNOWN && expected.len() < max_hits {
-                    // The definition was not asked for the hits that would follow.
+                    // The oracle did not compute the hits that would follow.
                     continue;
                 }
                 let found = case.find(&rules).remove(0);
@@ -635,7 +637,7 @@ fn many_hits_are_those_of_their_definition() {
     assert!(count > 5000 && most == KNOWN - 1, "too few: {count}, {most} at most");
 }
 
-/// Hits that mates are paired from come besides those that the limits let in.
+/// Candidates for pairing mates are found in addition to the hits that the limits allow.
 #[test]
 fn candidates_of_mates_are_those_of_their_definition() {
     let (mut count, mut besides) = (0, 0);
@@ -668,7 +670,7 @@ fn candidates_of_mates_are_those_of_their_definition() {
     assert!(count > 5000 && besides > 1000, "too few: {count}, {besides} besides");
 }
 
-/// Ranks that scores bound: ten times the score, less a number that depends on where the hit lies.
+/// Ranks that are bounded by scores: ten times the score, less a number that depends on the position of the hit.
 struct TenTimesTheScore {
     places: usize,
     has_more: bool,
@@ -694,7 +696,7 @@ impl Ranks for TenTimesTheScore {
 }
 
 impl TenTimesTheScore {
-    /// The hits that are reported, of hits in their order.
+    /// The hits that are reported, given all hits in order.
     fn reported(&self, hits: &[Alignment]) -> Vec<Alignment> {
         let ranked = hits.iter().filter_map(|hit| Some((self.rank(0, hit)?, hit)));
         let mut met = BTreeSet::new();
@@ -737,7 +739,7 @@ fn ranked_hits_are_those_of_their_definition() {
     assert!(count > 2000 && fewer > 20, "too few: {count}, {fewer} with hits that rank too low");
 }
 
-/// Hits of one target take few calls of the engine, however many there are, also if they are ranked or candidates of mates.
+/// Many hits on one target need few calls of the engine, also if they are ranked or are candidates for mates.
 #[test]
 fn many_hits_take_few_rounds() {
     let ranks = TenTimesTheScore { places: 5, has_more: true };
@@ -756,7 +758,7 @@ fn many_hits_take_few_rounds() {
             let mut engine = Counting(Cpu::new(), 0);
             let found = hits::find(&mut engine, scope, &mut Effort::default()).unwrap().remove(0);
             let hits = found.alignments.len();
-            // About two calls for each hit that a stretch of a sweep holds.
+            // About two calls for each hit that fits into a stretch.
             let most = 8 * STRETCH as usize / 60;
             assert!(hits > 1000 && engine.1 < most, "{} calls for {hits} hits", engine.1);
             found
@@ -771,7 +773,7 @@ fn many_hits_take_few_rounds() {
     }
 }
 
-/// Each target's first hits are settled together, too.
+/// The first hits of many targets are also computed together.
 #[test]
 fn hits_of_many_targets_take_few_rounds() {
     let ranks = TenTimesTheScore { places: 5000, has_more: false };

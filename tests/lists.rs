@@ -1,5 +1,5 @@
-//! Lists of hits through the command: tables against BLAST's own, JSON and text against the table, the same bytes
-//! however computed, and what is refused.
+//! Tests lists of hits through the command: tables are compared with BLAST's, JSON and text with the table. The output
+//! does not depend on the device, the filter or the parts, and invalid options are errors.
 
 mod common;
 
@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use swalign::terms::alphabet::Alphabet;
 
-/// The columns of the tables in tests/golden, and where those stand that say which alignment it is.
+/// Columns of the tables in tests/golden. `SCORE` is the index of the score, and `ALIGNMENT` has the indices of the
+/// columns that identify an alignment.
 const COLUMNS: &str = "std,qlen,slen,qcovs,qcovhsp,nident,positive,gaps,ppos,btop,score";
 const SCORE: usize = 21;
 const ALIGNMENT: [usize; 6] = [6, 7, 8, 9, 20, SCORE];
@@ -22,7 +23,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The rows of a table by their query and target.
+/// Returns the rows of a table by query and target.
 fn table(text: &str) -> BTreeMap<(String, String), Vec<Row>> {
     let mut rows: BTreeMap<_, Vec<Row>> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -32,8 +33,8 @@ fn table(text: &str) -> BTreeMap<(String, String), Vec<Row>> {
     rows
 }
 
-/// Holds our table against one of BLAST: each hit of BLAST's is there with its score or a better one, and where both have
-/// one alignment all columns are equal. Gives the number of such alignments.
+/// Compares our table with one of BLAST. Each pair of BLAST's table has a hit with the same score or a higher score,
+/// and if both tables have the same alignment, all columns are equal. Returns the number of equal alignments.
 fn against_blast(golden: &str, args: &[&str]) -> usize {
     let golden = fs::read_to_string(repository().join("tests/golden").join(golden)).unwrap();
     let limits =
@@ -68,13 +69,13 @@ fn tables_are_blasts() {
     assert!(against_blast("blastn_16s.tsv", &[&scores[..], &genes].concat()) > 100);
 }
 
-/// About one hit in each search of random sequences has an E-value below 1.
+/// In random sequences, each query has about one hit with an E-value below 1.
 #[test]
 fn evalues_count_chance() {
     let mut random = Random::new(3);
     let mut fasta = |count: usize, len: usize| {
         let record = |number: usize, random: &mut Random| {
-            // Letters as often as proteins have them.
+            // Residues as frequent as in proteins.
             let letters: Vec<u8> = (0..len)
                 .map(|_| random.pick(b"AAAAAAAARRRRRNNNNDDDDDCQQQQEEEEEEGGGGGGGHHIIIIILLLLLLLLLKKKKKKMMFFFFPPPPPSSSSSSSTTTTTTWYYYVVVVVV"))
                 .collect();
@@ -92,7 +93,7 @@ fn evalues_count_chance() {
     }
 }
 
-/// JSON and text say what the table says.
+/// JSON and text contain the hits of the table.
 #[test]
 fn json_and_text_have_the_hits_of_the_table() {
     let list = |format: &str, more: &[&str]| {
@@ -109,7 +110,7 @@ fn json_and_text_have_the_hits_of_the_table() {
     let page = list("text", &[]);
     assert_eq!(page.matches("\n> ").count(), rows.len());
     assert_eq!(hits.len(), rows.len());
-    // Ends of lines stand for spaces where a header line is folded.
+    // A folded header line has line breaks in place of spaces.
     let unfolded = page.replace('\n', " ");
     let mut at = 0;
     for (row, hit) in rows.iter().zip(hits) {
@@ -128,7 +129,7 @@ fn json_and_text_have_the_hits_of_the_table() {
         ] {
             assert!(hit.contains(&says), "{says} is missing in {hit}");
         }
-        // The text, from hit to hit.
+        // The part of the text that describes this hit.
         let begin =
             at + unfolded[at..].find(&format!(" > {} (", row[13])).unwrap_or_else(|| panic!("{row:?}")) + 1;
         let end = page[begin + 1..].find("\n> ").map_or(page.len(), |end| begin + 1 + end);
@@ -164,7 +165,7 @@ fn json_and_text_have_the_hits_of_the_table() {
     }
 }
 
-/// Rows of proteins come by the E-value that they show, equal ones by score, and limits keep the first of that order.
+/// Protein hits are in the order of the E-values that the table shows, and limits keep the first of them.
 #[test]
 fn rows_come_by_their_evalue() {
     let limited = |evalue: &str, more: &[&str]| -> Vec<Row> {
@@ -175,7 +176,7 @@ fn rows_come_by_their_evalue() {
         table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
     };
     let list = |more: &[&str]| limited("1000", more);
-    // Of each query its hits, target by target.
+    // Groups the hits of each query by target.
     let by_target = |rows: &[Row]| -> Vec<Vec<Vec<Row>>> {
         let queries = rows.chunk_by(|one, other| one[0] == other[0]);
         queries
@@ -216,13 +217,13 @@ fn rows_come_by_their_evalue() {
             by_target(&rows).into_iter().flat_map(|targets| targets.into_iter().take(2).flatten()).collect();
         assert_eq!(cut, kept, "{rank:?}");
     }
-    // What ranks also limits.
+    // The E-value that ranks the hits also limits them.
     let most = |row: &Row| row[2].parse::<f64>().unwrap() <= 1e-3;
     let limited = limited("1e-3", &["--rank", "evalue"]);
     assert_eq!(limited, list(&["--rank", "evalue"]).into_iter().filter(most).collect::<Vec<_>>());
 }
 
-/// A limit that leaves out references says so.
+/// A line reports that a limit omits references.
 #[test]
 fn cut_lists_are_told() {
     let targets: String =
@@ -255,7 +256,7 @@ fn cut_lists_are_told() {
     folder.run(&["merge", "m.tsv", "1.tsv", "2.tsv"]).said(0, &[cut]);
 }
 
-/// A table without hits ends its comments as BLAST's do, also when its parts are joined.
+/// A table without hits ends with the same comments as BLAST's tables, also if its parts are joined.
 #[test]
 fn empty_tables_say_so() {
     let folder =
@@ -283,7 +284,8 @@ fn empty_tables_say_so() {
     assert!(!text(list(&["--min-score", "1", "--evalue", "1e6"]).done()).contains("0 hits"));
 }
 
-/// A line counts queries that are too short for any hit. E-values alone decide about short DNA in lists.
+/// A line reports the number of queries that are too short for any hit. In lists, only the E-value limits the hits of
+/// short DNA queries.
 #[test]
 fn short_queries_are_told() {
     let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
@@ -306,12 +308,12 @@ fn short_queries_are_told() {
     run(&["--format", "tab", "--min-score", "20"]).said(0, &[short]);
     let unlikely = run(&["--format", "tab", "--evalue", "1e-9"]);
     unlikely.said(0, &["2 queries are too short for an E-value of 1e-9", "set --evalue"]);
-    // The advice is enough.
+    // The advised E-value is sufficient.
     let advised = unlikely.stderr.split("set --evalue ").nth(1).unwrap().lines().next().unwrap().to_string();
     let enough = run(&["--format", "tab", "--columns", "qseqid", "--evalue", &advised]);
     assert!(!enough.stderr.contains("too short"), "{}", enough.stderr);
     assert!(enough.text().starts_with("a\n") || enough.text().starts_with("a\na\n"), "{}", enough.text());
-    // The target is too short.
+    // Here the target is too short.
     let pairs =
         |more: &[&str]| folder.run(&[&["pairs", "--device", "cpu"][..], more, &["t.fa", "s.fa"]].concat());
     folder.write("s.fa", format!(">s\n{}\n", &unit[..18]));
@@ -321,7 +323,7 @@ fn short_queries_are_told() {
         .said(0, &["too short to reach --min-score 20"]);
 }
 
-/// Reads on both strands, some of them twice, and references with any name.
+/// Returns reads of both strands, two per name, and references with unusual names.
 fn reads() -> Folder {
     let mut random = Random::new(8);
     let genome = random.sequence(Alphabet::Dna, 3_000);
@@ -387,7 +389,7 @@ fn bytes_do_not_depend_on_how_they_are_computed() {
     assert_eq!(unpacked, text(plain));
 }
 
-/// Columns that need no path are those of a table with paths.
+/// Columns that need no path have the same values in a table without paths as in a table with paths.
 #[test]
 fn columns_without_paths() {
     let folder = reads();
@@ -438,7 +440,7 @@ fn mates_are_listed() {
     );
 }
 
-/// Ranks, filters and limits on sequences made by hand.
+/// Tests ranks, filters and limits on hand-made sequences.
 #[test]
 fn limits_by_hand() {
     let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
@@ -457,7 +459,7 @@ fn limits_by_hand() {
     assert_eq!(names(&[]), ["same", "again", "long", "part"]);
     assert_eq!(names(&["--max-targets", "1"]), ["same"]);
     assert_eq!(names(&["--max-targets", "1", "--ties"]), ["same", "again"]);
-    // Ties may let in all references, and then none is omitted.
+    // If ties include all references, no reference is omitted.
     for (more, omitted) in [
         (&[][..], Some("on more than 1 reference, which")),
         (&["--ties"], Some("on more than 1 reference and those that tie with the last, which")),
@@ -487,8 +489,9 @@ fn limits_by_hand() {
     sam.said(0, &["1 query had further hits below 0.8 of the best score", "use --secondary-ratio 0"]);
 }
 
-/// A short perfect hit does not rank before one of nearly the whole query, in modes where an alignment may be any part of it.
-/// A line says so, and `--min-coverage` replaces the default.
+/// In modes in which an alignment may cover any part of the query, `--rank identity` requires a minimum coverage, so
+/// that a short perfect hit does not rank before a hit of nearly the whole query. A line reports omitted hits, and
+/// `--min-coverage` replaces the default.
 #[test]
 fn ranks_by_identity_have_a_least_coverage() {
     let mut random = Random::new(2);
@@ -498,7 +501,7 @@ fn ranks_by_identity_have_a_least_coverage() {
         .map(|(at, letter)| if at % 40 == 20 { if letter == 'A' { 'C' } else { 'A' } } else { letter })
         .collect();
     let around: Vec<String> = (0..3).map(|_| random.text(Alphabet::Dna, 200)).collect();
-    // In mode overlap the query's end is the beginning of a reference.
+    // In overlap mode, the end of the query aligns with the start of a reference.
     let targets = format!(
         ">whole\n{}{changed}{}\n>inner\n{}{}{}\n>end\n{}{}\n",
         around[0],
@@ -529,19 +532,19 @@ fn ranks_by_identity_have_a_least_coverage() {
         assert!(!outcome.stderr.contains("identity omits"), "{}", outcome.stderr);
         assert!(outcome.text().starts_with("whole\n"), "{mode}");
     }
-    // Parts of the references have the floor, and their list is that of the whole.
+    // Parts of the references have the same minimum coverage, and the merged list is the list of the whole.
     for part in ["1", "2"] {
         let (share, out) = (format!("{part}/2"), format!("{part}.tab"));
         run("local", &["--rank", "identity", "--ref-part", &share, "-o", &out]).ended(0);
     }
     folder.done(&["merge", "-q", "m.tab", "1.tab", "2.tab"]);
     assert_eq!(folder.text("m.tab"), "whole\n");
-    // Whole queries need no floor.
+    // Alignments of whole queries need no minimum coverage.
     assert!(!run("glocal", &["--rank", "identity"]).stderr.contains("identity omits"));
 }
 
-/// A least coverage that all hits have changes nothing, with any rank and limits: scores decide which hits of a reference
-/// count, and a reference that is let in keeps its further hits.
+/// A minimum coverage that all hits reach does not change the list, with any rank and limits. Scores select the hits of
+/// each reference, and a reference within the limit keeps its further hits.
 #[test]
 fn what_excludes_nothing_changes_nothing() {
     for seed in 0..30 {
@@ -568,7 +571,7 @@ fn what_excludes_nothing_changes_nothing() {
         let run = |more: &[&str]| text(folder.done(&[&args[..], more, &["q.fa", "t.fa"]].concat()));
         assert_eq!(run(&["--min-coverage", "0.001"]), run(&["--min-coverage", "0"]), "seed {seed}: {args:?}");
     }
-    // Beyond the limit a reference ties, and its second hit is as good as those of the others.
+    // The third reference ties with the last within the limit, and its second hit scores as much as theirs.
     let targets = b">t0\nG\n>t1\nG\n>t2\nG\n";
     let folder = folder(&[("q.fa", b">q\nC\n"), ("t.fa", targets)]);
     let args = ["--mode", "glocal", "--alphabet", "dna", "--max-targets", "2", "--max-hsps", "3", "--ties"];
@@ -577,7 +580,7 @@ fn what_excludes_nothing_changes_nothing() {
     assert_eq!(listed, "t0\t1\nt0\t-4\nt1\t1\nt1\t-4\nt2\t1\nt2\t-4\n");
 }
 
-/// Scores that grow with the length have no E-values, and the list says so.
+/// If scores grow with the length, hits have no E-values, and a line reports it.
 #[test]
 fn scores_without_evalues_are_told() {
     let folder = folder(&[("q.fa", b">a\nACGTACGTAC\n"), ("t.fa", b">x\nACGTACGTAC\n")]);
@@ -588,7 +591,7 @@ fn scores_without_evalues_are_told() {
     assert!(outcome.text().ends_with("\tNA\tNA\n"), "{}", outcome.text());
 }
 
-/// A scoring and its multiples list the same hits with the same E-values and bit scores, however large the numbers are.
+/// A scoring scheme and its multiples list the same hits with the same E-values and bit scores, even for large factors.
 #[test]
 fn multiples_have_the_same_evalues() {
     let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACG";
@@ -619,7 +622,7 @@ fn multiples_have_the_same_evalues() {
             assert_eq!(listed(factor), once, "{scores:?} times {factor}");
         }
     }
-    // A file with the scores of a built-in matrix has its constants, whatever its name.
+    // A file with the scores of a built-in matrix has the statistical constants of that matrix.
     let matrix = repository().join("data/matrices/BLOSUM62");
     let listed = |matrix: &str| {
         let args = ["--device", "cpu", "--format", "tab", "--matrix", matrix];
@@ -628,7 +631,8 @@ fn multiples_have_the_same_evalues() {
     assert_eq!(listed(matrix.to_str().unwrap()), listed("BLOSUM62"));
 }
 
-/// A warning names a scoring whose alignments run on through random sequences, and the costs to raise, in all formats.
+/// A warning in all formats names a scoring scheme whose alignments extend through random sequences, and the gap costs
+/// to raise.
 #[test]
 fn the_linear_phase_is_told() {
     let matrix = repository().join("data/matrices/BLOSUM45");
@@ -668,7 +672,7 @@ fn the_linear_phase_is_told() {
     }
 }
 
-/// The comments of a table name its columns as BLAST's do, and as `--columns` takes them.
+/// The comments of a table name its columns as BLAST does and as `--columns` accepts them.
 #[test]
 fn comments_name_the_columns() {
     let folder = folder(&[("q.fa", b">q\nMKWVTFISLLFLFSSAYS\n")]);
@@ -726,7 +730,7 @@ fn what_lists_refuse() {
     );
 }
 
-/// Letters in lower case align as N, in queries, references and parts of the references.
+/// Lower-case bases align as N and lower-case residues as X, in queries, references and parts of the references.
 #[test]
 fn lower_case_is_masked() {
     let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
@@ -797,7 +801,7 @@ fn lower_case_is_masked() {
     assert!(table.ends_with("MKWVTFISLL\n"), "{table}");
 }
 
-/// Hits that rest on low-complexity stretches alone are left out; the others are reported as they are without the mask.
+/// Hits that consist only of low-complexity stretches are omitted. The other hits are the same as without the mask.
 #[test]
 fn low_complexity_hits_are_left_out() {
     let glutamines = "Q".repeat(40);
@@ -838,9 +842,9 @@ fn low_complexity_hits_are_left_out() {
         let counted = list(&columns);
         let (line, count) = counted.trim_end().rsplit_once('\t').unwrap();
         assert_eq!(line, masked.trim_end());
-        // The protein hit has none of the glutamines, and the DNA hit has the repeat.
+        // The protein hit contains no glutamines, and the DNA hit contains the repeat.
         assert_eq!(count.parse::<u32>().unwrap() > 0, query == "d.fa", "{counted}");
-        // Parts of the references.
+        // Merged parts of the references give the same table.
         for part in ["1", "2"] {
             let (share, out) = (format!("{part}/2"), format!("{part}.tab"));
             let args = [
@@ -862,7 +866,7 @@ fn low_complexity_hits_are_left_out() {
         for name in ["1.tab", "2.tab", "merged.tab"] {
             std::fs::remove_file(folder.file(name)).unwrap();
         }
-        // Records as well.
+        // SAM omits these hits as well.
         let sam = |mask| {
             let args = [
                 "--device",
@@ -888,7 +892,7 @@ fn low_complexity_hits_are_left_out() {
         .said(2, &["--mode global does not support --mask"]);
 }
 
-/// Names, letters and masked letters of the sequences that NCBI's maskers were run on.
+/// Returns the name, the residues and the mask of each sequence in the output of NCBI's maskers.
 fn masked_by_ncbi(golden: &str) -> Vec<(String, String, Vec<bool>)> {
     let record = |record: &str| {
         let mut lines = record.lines();
@@ -904,7 +908,8 @@ fn masked_by_ncbi(golden: &str) -> Vec<(String, String, Vec<bool>)> {
     golden.split("\n>").skip(1).map(record).collect()
 }
 
-/// `--mask hard` finds what a query with N or X in its low-complexity stretches finds, and shows its residues as they are.
+/// `--mask hard` finds the same hits as a query with N or X in its low-complexity stretches, but shows the original
+/// residues.
 #[test]
 fn hard_masks_score_and_do_not_show() {
     let golden = [
@@ -964,7 +969,7 @@ fn hard_masks_score_and_do_not_show() {
         assert!(alike.iter().all(|line| is_alike(line)), "{file}");
         assert!(all.iter().filter(|line| is_alike(line)).all(|line| alike.contains(line)), "{file}");
         assert!(list(shown, &[], "written.fa").iter().all(|line| line[3] == "NA"), "{file}");
-        // Records show all letters, with the same scores.
+        // SAM records show all residues and have the same scores.
         let args = ["--device", "cpu", "--mask", "hard", "--stats", "x.json"];
         let sam = run(folder.path(), &[&args[..], options, &["written.fa", "written.fa"]].concat()).sam();
         for (record, (name, letters, _)) in sam.records.iter().zip(&sequences) {
@@ -978,7 +983,7 @@ fn hard_masks_score_and_do_not_show() {
             sequences.iter().map(|(_, _, mask)| mask.iter().filter(|&&is_masked| is_masked).count()).sum();
         let expected = format!("\"masked_letters\": {masked}, \"masked_hits\": 0,");
         assert!(folder.text("x.json").contains(&expected), "{expected}");
-        // The soft mask counts the hits that it leaves out.
+        // The statistics of `--mask low` count the omitted hits.
         let plain: BTreeSet<_> = list(scores, &[], "written.fa").into_iter().collect();
         let low = list(scores, &["--mask", "low", "--stats", "y.json"], "written.fa");
         let left_out = plain.difference(&low.into_iter().collect()).count();
@@ -989,7 +994,7 @@ fn hard_masks_score_and_do_not_show() {
     }
 }
 
-/// `search --format text`: the pattern forward, the text beside it.
+/// `search --format text` draws the pattern forward and the text below it.
 #[test]
 fn searches_draw_alignments() {
     let text_of = "TTTTACGTACGGTCATTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTGAACGTATTTTT";
@@ -1007,7 +1012,7 @@ fn searches_draw_alignments() {
     assert_eq!(patterns.len(), 2, "{page}");
     assert!(patterns.iter().all(|pattern| pattern.replace('-', "") == "TACGGTCA"), "{page}");
     assert_eq!(texts[0], "TACGGTCA", "{page}");
-    // The second is the reverse complement of the text at its place.
+    // The second alignment shows the reverse complement of the text at its position.
     let last = page.lines().rfind(|line| line.starts_with("Text")).unwrap();
     let numbers: Vec<usize> = last.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     assert!(numbers[0] > numbers[1], "{page}");

@@ -1,7 +1,7 @@
-//! Pairs of mates, and what is left of split queries, against their definitions.
+//! Compares pairs of mates, and the supplementary hits of split queries, with their definitions.
 //!
-//! The oracle of pairs looks at every pair of hits and of windows by itself. That of split queries runs the
-//! specification engine over whole targets, interval by interval.
+//! The oracle of pairs examines every pair of hits and of windows. The oracle of split queries runs the specification
+//! engine over whole targets, for each interval of a query.
 
 mod common;
 
@@ -43,8 +43,8 @@ fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], scoring: Scoring) -> Batch {
     Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
 }
 
-/// Targets with a stretch that stands several times, and pairs of reads from them: many from copies, some with a mate
-/// that has many errors, some whose mates are far apart.
+/// Returns pairs of reads, and targets with several copies of a repeat. Many reads come from copies, some have a mate
+/// with many errors, and some mates are far apart.
 fn pairs(seed: u64) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let mut random = Random::new(seed);
     let repeat = drawn(&mut random, 300);
@@ -75,7 +75,7 @@ fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Scop
     Scope { filter, ..Scope::new(batch, LAYOUT, rules) }
 }
 
-/// The best alignment of a read in columns of a target, by the specification.
+/// Returns the best hit of a query in columns of a target, from the specification engine.
 fn best_within(batch: &Batch, query: u32, target: u32, (start, end): (u32, u32)) -> Hit {
     Plain::new().score(batch, &[Pair { query, target, start, own: start, end }]).unwrap()[0]
 }
@@ -100,12 +100,13 @@ fn pairs_are_those_of_their_definition() {
             let best = hits.map(|hits| hits.first().map_or(0, |hit| i64::from(hit.score)));
             let least = best[0] + best[1] - UNPAIRED;
             for (mate, hits) in hits.iter().enumerate() {
-                // All that is near the best is among the candidates.
+                // The candidates contain the best hit and, if there is one, a hit that scores at least as much as the
+                // second.
                 let single = &single[2 * number + mate];
                 assert_eq!(single.alignments.first(), hits.first(), "{place}");
                 assert!(single.second.is_none_or(|second| second <= hits[1].score), "{place}");
             }
-            // The best pair of hits as they are.
+            // Scores of pairs of candidates that exceed the score of unpaired mates.
             let of_hits = hits[0].iter().flat_map(|one| hits[1].iter().map(move |other| (one, other)));
             let scores = of_hits.filter_map(|(one, other)| {
                 let sum = i64::from(one.score) + i64::from(other.score);
@@ -136,7 +137,7 @@ fn pairs_are_those_of_their_definition() {
                                 hit.score >= pairing.rescued
                                     && !hits[mate].iter().any(|own| own.overlaps(hit, None))
                             );
-                            // It is the optimum of the window beside its mate's hit.
+                            // The hit is the optimum of the window next to the hit of its mate.
                             let (strand, columns) = INSERT.mate_of([other, one][mate], u32::MAX >> 8);
                             let len = batch.target(hit.target).len() as i64;
                             let columns = (
@@ -160,7 +161,7 @@ fn pairs_are_those_of_their_definition() {
                 assert!(found.alignments.iter().skip(1).all(|hit| !hit.overlaps(&found.alignments[0], None)));
             }
         }
-        // What else is reported changes no choice.
+        // Limits on further hits do not change which hits are first.
         for (secondary_ppm, max_hits) in [(1_000_000, 1), (100_000, 70)] {
             let pairing = Pairing { rules: Rules { secondary_ppm, max_hits, ..RULES }, ..pairing };
             let other = scope(&batch, pairing.candidates(), None);
@@ -184,8 +185,8 @@ fn pairs_are_those_of_their_definition() {
     }
 }
 
-/// Targets of few letters or of many copies of a unit, so that scores are often equal and hits more than pairs are chosen
-/// from; and mates of them, some with errors, some of two targets.
+/// Returns mates, and targets of few distinct bases or of many copies of a unit. Scores are often equal, and there are
+/// more hits than pairs are chosen from. Some mates have errors, and some come from two targets.
 fn crowded(random: &mut Random) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let letters: &[u8] = random.pick(&[b"ACGT", b"AAC", b"AACGT"]);
     let few =
@@ -226,7 +227,8 @@ fn crowded(random: &mut Random) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (reads, targets)
 }
 
-/// Hits of the parts of targets that begin at each of `starts` and end at the next one or behind the last, for a join.
+/// Returns the hits in parts of the targets, for a join. Each part begins at one of `starts` and ends at the next, or
+/// after the last target.
 fn in_parts(pairing: &Pairing, reads: &[Vec<u8>], targets: &[Vec<u8>], starts: &[usize]) -> Vec<MateInParts> {
     let mut mates: Vec<MateInParts> = reads.iter().map(|_| MateInParts::default()).collect();
     for (number, &first) in starts.iter().enumerate() {
@@ -307,7 +309,8 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
     }
 }
 
-/// A stretch of a query, as it was read, and its best alignment by the specification: order, places in the query.
+/// Returns the best hit of an interval of a read, from the specification engine. Ties go to the forward strand, then to
+/// the first target, end in the target, and end in the query.
 fn best_of(
     scoring: &Scoring,
     read: &[u8],
@@ -335,10 +338,10 @@ struct Hit2 {
     target_end: u32,
 }
 
-/// Supplementary hits, reads that have several of them, and those on the reverse strand.
+/// Numbers of supplementary hits, of reads that have several, and of supplementary hits on the reverse strand.
 type SplitCounts = [usize; 3];
 
-/// Splits reads made of pieces of targets, which are drawn from `letters`.
+/// Splits reads made of pieces of targets, whose bases are drawn from `letters`, and checks their supplementary hits.
 fn count_splits(
     seeds: std::ops::Range<u64>,
     letters: &[u8],
@@ -402,8 +405,8 @@ fn supplementary_hits_under_matrices_that_know_strands() {
     assert!(counts[0] > 100 && counts[1] > 20 && counts[2] > 20, "too few: {counts:?}");
 }
 
-/// On the reverse strand the bases of a mate score nine times as much and pay for a long deletion. The mate is searched in
-/// all columns that it can cover there.
+/// On the reverse strand, the bases of a mate score nine times as much, which pays for a long deletion. The mate is
+/// searched in all columns that its alignment may cover.
 #[test]
 fn mates_are_rescued_in_all_columns_that_they_can_cover() {
     let mut random = Random::new(7);
@@ -412,7 +415,7 @@ fn mates_are_rescued_in_all_columns_that_they_can_cover() {
         (0..len).map(|_| random.pick(letters)).collect()
     };
     let [first, turned] = [(); 2].map(|()| text(&mut random, b"GT", 40));
-    // The mates point outward. 5' ends are 100 apart, and 150 bases are deleted from the reverse one.
+    // The mates point outward. Their 5' ends are 100 bases apart, and the reverse mate lacks 150 bases of the target.
     let between = [500, 150, 100, 500].map(|len| text(&mut random, b"AC", len));
     let [before, deleted, between, behind] = &between;
     let target = [&before[..], &turned[..20], deleted, &turned[20..], between, &first, behind].concat();
@@ -430,8 +433,7 @@ fn mates_are_rescued_in_all_columns_that_they_can_cover() {
     assert_eq!((mate.score, mate.strand, columns), (40 * 9 - 4 - 150, Strand::Reverse, (500, 690)));
 }
 
-/// A query of many pieces is searched again and again, but no more often than the bound allows: round by round, as long
-/// as a whole round lies within it.
+/// A query of many pieces is searched round by round. The search ends before a round that would exceed the bound.
 #[test]
 fn the_search_for_supplementary_hits_is_bounded() {
     let scoring = Scoring::dna(2, 4, 4, 2);
@@ -439,7 +441,7 @@ fn the_search_for_supplementary_hits_is_bounded() {
     for seed in 1..12 {
         let mut random = Random::new(seed);
         let targets = vec![drawn(&mut random, 1500)];
-        // The first piece is the longest one that is left, so that a round finds one piece.
+        // The first of the remaining pieces is the longest, so that a round finds one piece.
         let lens: Vec<usize> = (20..20 + 2 * seed as usize).rev().collect();
         let reads: Vec<Vec<u8>> = (0..3)
             .map(|_| {
@@ -500,7 +502,7 @@ fn the_search_for_supplementary_hits_is_bounded() {
     assert!(ended > 5, "{ended}");
 }
 
-/// Holds the supplementary hits of a query against the optima of what is left, and counts them.
+/// Compares the supplementary hits of a query with the optima of its uncovered intervals. Returns the number of hits.
 fn check_split(
     batch: &Batch,
     (record, read): (u32, &[u8]),

@@ -1,4 +1,5 @@
-//! Mates and split reads through the command: files, parts, flags and what records say of each other.
+//! Tests mates and split reads through the command: input files, parts, flags, and the fields of records about their
+//! mates.
 
 mod common;
 
@@ -21,8 +22,8 @@ fn text(letters: &[u8]) -> &str {
     std::str::from_utf8(letters).unwrap()
 }
 
-/// Two references with a stretch in common, and mates from them in every way that they come. One pair in 20 has a mate of
-/// random letters, one in 40 two of them, and one in 30 mates of two references.
+/// Writes two references that share a stretch, and mates from them in every input form. One pair in 20 has a mate of
+/// random bases, one in 40 has two, and one in 30 has mates from two references.
 fn mates() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random::new(7);
@@ -66,7 +67,7 @@ fn mates() -> TempDir {
     folder
 }
 
-/// Output without @PG of a run that must succeed.
+/// Returns the output of a run that must succeed, without @PG.
 #[track_caller]
 fn output(folder: &Path, args: &[&str]) -> String {
     run(folder, args).without_pg()
@@ -115,7 +116,7 @@ fn parts_joined_are_the_whole() {
     }
 }
 
-/// What a record of SAM says of its mate.
+/// Returns the flag of a SAM record, the reference and position of its mate, and the template length.
 fn told(record: &Record) -> (u32, &str, u64, i64) {
     let field = |at: usize| record.fields[at].as_str();
     let mate = if field(6) == "=" { record.target() } else { field(6) };
@@ -203,7 +204,7 @@ fn records_of_mates_agree() {
         }
     }
     assert!(together > 20 && alone > 20, "{together} {alone}");
-    // Both copies of a stretch: the mate outside it decides.
+    // In a stretch with two equal copies, the mate outside it decides.
     assert!(primary.iter().any(|record| record.tag("XS") == record.tag("AS") && record.flag() & 2 != 0));
 }
 
@@ -238,7 +239,7 @@ fn orientations() {
         assert!(insert.starts_with(&format!("orientation={orientation} {mean}")), "{insert}");
         let proper = sam.primary().filter(|record| record.flag() & 2 != 0).count();
         assert!(proper > 2 * PAIRS * 8 / 10, "{orientation}: {proper}");
-        // The same by hand.
+        // The estimated insert size gives the same records when it is set by hand.
         let numbers = insert.replace("mean=", "").replace("deviation=", "");
         let [_, mean, deviation] = numbers.split(' ').collect::<Vec<_>>()[..] else { panic!("{insert}") };
         let by_hand = format!("{mean},{deviation},{orientation}");
@@ -282,7 +283,7 @@ fn what_is_no_pair_is_refused() {
             assert!(outcome.stderr.contains(word), "{args:?}: {} lacks {word:?}", outcome.stderr);
         }
     }
-    // Too few pairs for an estimate are paired all the same.
+    // Mates are also paired if there are too few for an estimate.
     write("few1.fq", &lines(&read("r1.fq"), 0, 3));
     write("few2.fq", &lines(&read("r2.fq"), 0, 3));
     let few = run(folder.path(), &["few1.fq", "few2.fq", REFERENCE]);
@@ -290,7 +291,7 @@ fn what_is_no_pair_is_refused() {
     assert!(few.sam().primary().filter(|record| record.flag() & 2 != 0).count() >= 4);
 }
 
-/// Chimeras, inversions and deletions, as reads of one reference.
+/// Splits reads with chimeras, inversions and deletions of one reference.
 #[test]
 fn split_reads() {
     let folder = tempfile::tempdir().unwrap();
@@ -333,7 +334,7 @@ fn split_reads() {
                 let others = records.iter().enumerate().filter(|(other, _)| *other != at);
                 let others: String = others.map(|(_, other)| element(other)).collect();
                 assert_eq!(record.tag("SA").unwrap_or_default(), others, "{name}");
-                // The letters are those of the read, all of them or those that are aligned.
+                // SEQ is the read, or the aligned part of it.
                 let oriented = match record.flag() & 16 {
                     0 => letters[name].clone(),
                     _ => reverse_complement(letters[name]),
@@ -362,7 +363,7 @@ fn split_reads() {
     assert_eq!(supplementary(&["--preset", "long", "--no-split"]), 0);
     assert_eq!(records(&["--preset", "long"]), records(&["--preset", "long", "--filter", "none", "-t", "1"]));
     assert_eq!(records(&["--preset", "long"]), records(&["--preset", "long", "--device", "plain"]));
-    // Of many pieces in order of their length each round finds one.
+    // The pieces are in descending order of length, so that each round finds one.
     let pieces: Vec<Vec<u8>> = (0..24).map(|at| piece(300 * at, 300 * at + 80 - at)).collect();
     fs::write(folder.path().join("many.fa"), format!(">many\n{}\n", text(&pieces.concat()))).unwrap();
     let pieces_found = |more: &[&str]| {
@@ -373,7 +374,7 @@ fn split_reads() {
     assert_eq!(pieces_found(&["--split"]), (24, false));
     let (found, is_said) = pieces_found(&[]);
     assert!(is_said && (4..24).contains(&found), "{found}");
-    // Further hits don't count them, nor they further hits.
+    // The number of supplementary alignments does not depend on `--max-hits`.
     let many = records(&["--preset", "long", "--max-hits", "4"]);
     assert_eq!(many.iter().filter(|record| record.flag() & 0x800 != 0).count(), 4);
     for (args, says) in [
@@ -384,7 +385,7 @@ fn split_reads() {
         let outcome = run(folder.path(), &[args, &["q.fq", REFERENCE]].concat());
         assert!(outcome.code == Some(2) && outcome.stderr.contains(says), "{args:?}: {}", outcome.stderr);
     }
-    // The parts of a run with supplementary records, whose queries `merge` counts.
+    // `merge` counts the queries of parts, not their supplementary records.
     for format in ["sam", "paf", "bam"] {
         let args = [&long[..], &["--format", format]].concat();
         for part in ["1/2", "2/2"] {
@@ -400,15 +401,15 @@ fn split_reads() {
     }
 }
 
-/// Limits by identity don't undo pairs: the hit of the pair stays the first one, also beside a better one elsewhere. Where
-/// it does not count, the mates are no proper pair.
+/// Limits by identity keep pairs: the hit of the pair stays first, even if a better hit is elsewhere. If a hit of the
+/// pair is below the limit, the mates are not a proper pair.
 #[test]
 fn limits_by_identity_keep_pairs() {
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random::new(12);
     let mut reference = random.sequence(Alphabet::Dna, 6000);
     let left = reference[1000..1100].to_vec();
-    // What the first mate is read from, twice: whole, and with two letters changed where its mate lies.
+    // The first mate has two copies: an exact copy, and a copy with two mismatches near the second mate.
     reference.copy_within(1000..1100, 4000);
     for at in [4030, 4070] {
         reference[at] = if reference[at] == b'A' { b'C' } else { b'A' };
@@ -430,7 +431,7 @@ fn limits_by_identity_keep_pairs() {
     let all = lines(&[]);
     let (flags, place) = (|line: &str| column(line, 1).parse::<u32>().unwrap(), |line: &str| column(line, 3));
     assert_eq!((flags(&all[0]) & 2, place(&all[0])), (2, "4001".to_string()), "{all:#?}");
-    // The better place elsewhere is a further hit.
+    // The better hit elsewhere is a further hit.
     assert_eq!(all.len(), 3, "{all:#?}");
     assert_eq!(lines(&["--min-identity", "90"]), all);
     let strict = lines(&["--min-identity", "99"]);
@@ -439,7 +440,8 @@ fn limits_by_identity_keep_pairs() {
     assert_eq!(flags(&strict[1]) & 2, 0, "{strict:#?}");
 }
 
-/// `--ties` lifts `--max-hits` for mates as it does for single reads, and each of the equal pairs can be told from the records.
+/// `--ties` lifts `--max-hits` for mates as for single reads, and the records show the mates of each of the equal
+/// pairs.
 #[test]
 fn equal_pairs_are_reported_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -458,7 +460,7 @@ fn equal_pairs_are_reported_together() {
         let args = [&["-q", "--device", "cpu", "--insert", "350,50"], more, &["1.fa", "2.fa", REFERENCE]];
         Sam::parse(&output(folder.path(), &args.concat()))
     };
-    /// Flag, reference and position of a record, those of its mate, and the length of the template.
+    /// Flag, reference and position of a record, reference and position of its mate, and template length.
     type Line = (u32, String, u64, String, u64, i64);
     let lines = |sam: &Sam| -> Vec<Line> {
         let line = |record: &Record| {
@@ -476,13 +478,13 @@ fn equal_pairs_are_reported_together() {
         (0..2).flat_map(|mate| pairs.iter().map(move |pair| pair[mate].clone())).collect()
     };
     assert_eq!(lines(&run(&[])), of(&[&a]));
-    // The second mate is as good on the poorer reference, where the first one is not.
+    // On the poorer reference, the second mate scores as much, but the first mate does not.
     let alone = (401, "poorer".to_string(), 351, "a".to_string(), 101, 0);
     let mut expected = of(&[&a, &b, &c]);
     expected.insert(5, alone);
     assert_eq!(lines(&run(&["--ties"])), expected);
     assert_eq!(lines(&run(&["--ties", "--max-hits", "2"])), expected);
     assert_eq!(run(&["--ties", "--max-hits", "4"]).records.len(), 8);
-    // What a least identity leaves in stays together.
+    // Pairs that reach a minimum identity stay together.
     assert_eq!(lines(&run(&["--ties", "--min-identity", "90"])), expected);
 }

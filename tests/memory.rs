@@ -1,5 +1,6 @@
-//! The most memory that a run holds, on inputs that once took too much: bounds beyond what the inputs take by themselves.
-//! The sizes are those that a debug build does in seconds; docs/benchmarks.md has what larger ones took.
+//! Bounds the peak memory of runs on inputs that once took too much. A bound is the memory of the program and of the
+//! inputs, plus a margin. A debug build runs inputs of these sizes in seconds. docs/benchmarks.md has measurements of
+//! larger inputs.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -12,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a command takes that has nothing to do.
+/// Memory of a command that does nothing.
 const PROGRAM_MIB: u64 = 30;
 
 /// Writes sequences of codes as FASTA.
@@ -29,7 +30,7 @@ fn write(folder: &Folder, name: &str, sequences: impl IntoIterator<Item = Vec<u8
     path
 }
 
-/// The MiB that swalign takes on two threads of the CPU.
+/// Returns the peak memory of swalign on two CPU threads, in MiB.
 fn takes(folder: &Folder, arguments: &[&str], files: [&Path; 2]) -> u64 {
     let mut command = Command::new(program());
     command.args(arguments).args(["--device", "cpu", "-t", "2", "-o"]).arg(folder.file("out.sam"));
@@ -38,7 +39,7 @@ fn takes(folder: &Folder, arguments: &[&str], files: [&Path; 2]) -> u64 {
     peak
 }
 
-/// Of a long pair only a frontier is kept while it is scored, and bounded edges while its path is found. A lattice of all
+/// Scoring a long pair keeps only a frontier, and its traceback keeps a bounded number of edges. A lattice of all
 /// blocks would take 230 MiB.
 #[test]
 fn a_long_pair() {
@@ -50,14 +51,14 @@ fn a_long_pair() {
     assert!(peak < PROGRAM_MIB + 60, "{peak} MiB");
 }
 
-/// Reads of something else stand nowhere but by chance, and that in very many places.
+/// Random reads have no hits, but many candidates by chance.
 #[test]
 fn foreign_reads_behind_a_scan() {
     let (folder, mut random) = (Folder::new(), Random::new(2));
     let target = write(&folder, "t.fa", [random.codes(20_000_000, 4)]);
     let reads = write(&folder, "q.fa", (0..40).map(|_| random.codes(150, 4)));
     let peak = takes(&folder, &["--filter", "scan", "--min-score", "85"], [&reads, &target]);
-    // The targets as they are read, and as they are kept.
+    // The targets as read and as stored, 20 MiB each.
     assert!(peak < PROGRAM_MIB + 40 + 150, "{peak} MiB");
 }
 
@@ -73,7 +74,7 @@ fn very_many_references() {
     }
 }
 
-/// An index takes four bytes a letter, and four for each word of twelve letters.
+/// An index takes 4 bytes for each base and 4 bytes for each of the 4^12 k-mers.
 #[test]
 fn an_index() {
     let (folder, mut random) = (Folder::new(), Random::new(4));
@@ -84,8 +85,8 @@ fn an_index() {
     assert!(peak < PROGRAM_MIB + 20 + 40 + 64 + 50, "{peak} MiB");
 }
 
-/// A record takes one byte for each base, however long it is. The search for repeats, the scan for seeds and an index take
-/// little more.
+/// A record of any length takes one byte per base. The search for repeats, the scan for seeds and an index need little
+/// more.
 #[test]
 fn one_long_record() {
     const MILLIONS: u64 = 200;
@@ -109,6 +110,6 @@ fn one_long_record() {
     index.args(["index", "-t", "2", "-o"]).arg(folder.file("t.swdb")).arg(&target);
     let (peak, output) = peak_mib(&mut index);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // Codes of more than 2^27 bases go through a file.
+    // If there are more than 2^27 bases, their codes are written to a file.
     assert!(peak < PROGRAM_MIB + 30 + (1 << 27 >> 20), "{peak} MiB");
 }

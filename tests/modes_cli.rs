@@ -1,5 +1,5 @@
-//! Modes other than local through the command: records that agree with themselves, the same bytes however computed and in
-//! parts, and what is refused.
+//! Tests modes other than local through the command: records are consistent, the output does not depend on the device,
+//! the threads, the batches or the parts, and unsupported options are errors.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The runs of a CIGAR.
+/// Returns the operations of a CIGAR with their lengths.
 fn runs(cigar: &str) -> Vec<(i64, char)> {
     let mut runs = Vec::new();
     let mut number = 0;
@@ -29,7 +29,7 @@ fn runs(cigar: &str) -> Vec<(i64, char)> {
     runs
 }
 
-/// SAM has the path without deletions at its ends; AS counts them, NM does not.
+/// SAM omits deletions at the ends of a path. AS includes them, NM does not.
 #[test]
 fn records_of_sam_agree_with_themselves() {
     for mode in MODES {
@@ -62,7 +62,7 @@ fn records_of_sam_agree_with_themselves() {
             if mode == "global" {
                 let before = record.position() as i64 - 1;
                 let behind = lengths[record.target()] - before - count("=XD");
-                // Without a letter of the target, all of it is one gap.
+                // Without an aligned base, the whole target is one gap.
                 let all_gap = count("=X") == 0;
                 score -= if all_gap { gap(lengths[record.target()]) } else { gap(before) + gap(behind) };
             }
@@ -101,8 +101,7 @@ fn however_it_is_computed_the_bytes_are_the_same() {
     assert_eq!(pairs("cpu:baseline"), pairs("cpu"));
 }
 
-/// Parts of the queries, and of the references, joined.
-/// A reference that is listed keeps its further hits, which score less than those of other references may.
+/// A listed reference keeps its further hits, even if hits of other references score more.
 #[test]
 fn limits_of_identity_leave_further_hits_of_a_reference() {
     let files =
@@ -120,7 +119,7 @@ fn limits_of_identity_leave_further_hits_of_a_reference() {
     }
 }
 
-/// The records of FASTA files in data/, by their names.
+/// Returns the records of a FASTA file in data/ by name.
 fn records(file: &str) -> BTreeMap<String, String> {
     let fasta = std::fs::read_to_string(common::repository().join(file)).unwrap();
     let record = |record: &str| {
@@ -130,7 +129,7 @@ fn records(file: &str) -> BTreeMap<String, String> {
     fasta.split('>').skip(1).map(record).collect()
 }
 
-/// EMBOSS needle, with gaps at the ends that cost as others do, and that cost nothing.
+/// Compares scores with EMBOSS needle. End gaps cost as much as other gaps in global mode, and nothing in overlap mode.
 #[test]
 fn scores_are_needles() {
     let golden = std::fs::read_to_string(common::repository().join("tests/golden/needle.tsv")).unwrap();
@@ -163,7 +162,7 @@ fn scores_are_needles() {
     assert_eq!(compared, 150);
 }
 
-/// In lanes of all widths, also beside queries with letters.
+/// Tests lanes of all widths, also next to a query with bases.
 #[test]
 fn a_query_without_letters_has_no_alignment() {
     let folder = folder(&[("q.fa", b">none\n>q\nCCAAC\n"), ("t.fa", b">t\nCCAACGC\n")]);
@@ -181,8 +180,8 @@ fn a_query_without_letters_has_no_alignment() {
     }
 }
 
-/// The mapping quality of SAM is that of PAF: deletions at the ends count for no span. It is the same behind a merge of parts
-/// of the references.
+/// SAM and PAF have the same mapping qualities, since deletions at the ends do not extend an alignment. Merged parts of
+/// the references have the same qualities.
 #[test]
 fn mapping_qualities_of_parts_of_the_references_join() {
     let folder = folder(&[
@@ -217,7 +216,7 @@ fn mapping_qualities_of_parts_of_the_references_join() {
     assert!(with_end_gaps > 0 && above_zero > 0, "{with_end_gaps} {above_zero}");
 }
 
-/// Text, table and JSON show one identity, of lists and of pairs, by every definition.
+/// Text, table and JSON show the same identity under every definition, in lists and for pairs.
 #[test]
 fn identities_are_the_same_in_all_lists() {
     let folder = folder(&[
@@ -263,6 +262,7 @@ fn identities_are_the_same_in_all_lists() {
     assert!(with_end_gaps > 0);
 }
 
+/// Joins parts of the queries, and parts of the references.
 #[test]
 fn parts_join_to_the_whole() {
     let folder = Folder::new();
@@ -293,7 +293,7 @@ fn parts_join_to_the_whole() {
     }
 }
 
-/// A pair has an alignment whatever it scores, unless a least score is asked for.
+/// A pair has an alignment whatever its score, unless a minimum score is set.
 #[test]
 fn pairs_report_every_pair() {
     let folder = folder(&[("q.fa", b">a\nAAAA\n>b\nACGT\n"), ("t.fa", b">x\nCCCC\n>y\nACGT\n")]);
@@ -317,7 +317,7 @@ fn pairs_report_every_pair() {
 
 #[test]
 fn the_nearest_gene_by_identity() {
-    // As `vsearch --usearch_global` with all hits of the best identity.
+    // Like `vsearch --usearch_global` with all hits of the best identity.
     let args =
         ["-q", "--mode", "glocal", "--rank", "identity", "--max-targets", "1", "--ties", "--format", "tab"];
     let table = text(run_here(&[&args[..], &["--columns", "qseqid,pident,qcovs"], &DNA].concat()).done());
@@ -328,8 +328,8 @@ fn the_nearest_gene_by_identity() {
     }
 }
 
-/// Hits ranked by identity, and those of a least identity, are those of the list of all hits: paths that can't be among
-/// them are never traced.
+/// Hits ranked or limited by identity are the same as in the list of all hits, although paths that cannot be listed are
+/// not traced.
 #[test]
 fn ranks_by_identity_are_those_of_all_hits() {
     let columns = ["--format", "tab", "--columns", "qseqid,sseqid,nident,length,gaps,score,cigar"];
@@ -338,7 +338,7 @@ fn ranks_by_identity_are_those_of_all_hits() {
         table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
     };
     let number = |row: &[String], at: usize| row[at].parse::<u64>().unwrap();
-    // Of all columns, as --iddef 1 has it.
+    // Identity over all columns, as in --iddef 1.
     let shares = |one: &[String], other: &[String]| {
         (number(one, 2) * number(other, 3)).cmp(&(number(other, 2) * number(one, 3)))
     };
@@ -396,7 +396,7 @@ fn what_a_mode_lacks_is_refused() {
     }
     folder.run(&["--min-score", "0", "q.fa", "t.fa"]).said(2, &["give 1 or more"]);
     folder.run(&["--mode", "semi", "q.fa", "t.fa"]).said(2, &["local, glocal, global, overlap"]);
-    // Gaps as long as the sequences could overflow.
+    // The cost of a gap as long as the sequences could overflow.
     let args = ["--mode", "global", "--gap-extend", "1000000"];
     let long = common::folder::folder(&[
         ("q.fa", format!(">a\n{}\n", "A".repeat(600)).as_bytes()),

@@ -1,5 +1,5 @@
-//! The engines against answers from outside: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and
-//! GASAL2 (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
+//! Compares the engines with results of other programs: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and GASAL2
+//! (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
 
 mod common;
 
@@ -14,7 +14,7 @@ use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Scoring};
 
-/// A test for each table, which runs it on each engine.
+/// Defines a test of each table on each engine.
 macro_rules! tables {
     ($($test:ident: $table:expr, $rows:literal;)*) => {
         mod plain {
@@ -48,8 +48,8 @@ fn other_modes_on_proteins() {
     assert_eq!(check_modes(&mut Cpu::new(), &Table::pairs("protein_pairs")), 3 * 1314);
 }
 
-/// Global scores of WFA2-lib under gap costs of two pieces. It has penalties alone, for a match 0. Adding 1 to each residue
-/// of twice the scores makes a match score 2, and gaps cost 1 less for each residue.
+/// Global scores of WFA2-lib with gap costs of two pieces. WFA2-lib has only penalties, with 0 for a match. Twice its
+/// score plus 1 for each residue is the score in which a match scores 2, and each residue of a gap costs 1 less.
 #[test]
 fn two_pieces_of_wfa2() {
     let text = common::text("tests/golden/wfa2.tsv");
@@ -75,7 +75,7 @@ fn two_pieces_of_wfa2() {
             let expected = 2 * row[1].parse::<i32>().expect("a score") + residues as i32;
             assert_eq!(hit.score, expected, "{}: pair {}", engine.capabilities().name, row[0]);
         }
-        // Each path is rescored.
+        // Rescores each path.
         let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
             window: backtrace::window_of(&batch, pair.query, pair.target, 0, hit),
             strand: Strand::Forward,
@@ -86,8 +86,8 @@ fn two_pieces_of_wfa2() {
     }
 }
 
-/// rust-bio quotes the gap's first residue as a whole: a gap of k costs `gap_open + (k - 1) *
-/// gap_extend` there, in negative numbers.
+/// The gap-open score of rust-bio includes the first residue: a gap of k residues scores `gap_open + (k - 1) *
+/// gap_extend`, in negative numbers.
 #[test]
 fn rust_bio_agrees() {
     let lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129];

@@ -1,5 +1,5 @@
-//! Programs from outside read what we write: samtools, and pysam through check_sam.py, which counts
-//! every score, NM and MD anew and checks the orientation of SEQ and QUAL.
+//! Reads our output with other programs: samtools, and pysam through check_sam.py, which recomputes every score, NM and
+//! MD, and checks the orientation of SEQ and QUAL.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// `samtools ARGS`; its stdout. It must not complain.
+/// Runs `samtools ARGS`, which must print no errors or warnings. Returns its stdout.
 fn samtools(args: &[&str]) -> String {
     let output = succeed(Command::new(tool("SWALIGN_TEST_SAMTOOLS")).args(args));
     let stderr = String::from_utf8_lossy(&output.stderr).to_lowercase();
@@ -36,8 +36,8 @@ fn samtools(args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The records of SAM text as samtools can give them back: its 4 bits a letter know no proteins, so
-/// that of those SEQ is left out.
+/// Returns the records of SAM text as samtools can write them. samtools packs SEQ in 4 bits per base, so protein
+/// records are compared without SEQ.
 fn records_of(sam: &str, protein: bool) -> String {
     let record = |line: &str| {
         let mut fields: Vec<&str> = line.split('\t').collect();
@@ -49,7 +49,7 @@ fn records_of(sam: &str, protein: bool) -> String {
     sam.lines().filter(|line| !line.starts_with('@')).map(record).collect()
 }
 
-/// Aligns, then has the output read, converted, sorted, indexed and counted again.
+/// Aligns, then reads, converts, sorts, indexes and checks the output with other programs.
 fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], records: usize) {
     let folder = Folder::new();
     let path = |name: &str| folder.file(name).to_str().unwrap().to_string();
@@ -91,7 +91,8 @@ fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], r
     }
 }
 
-/// Our BAM is sound, reads as our SAM, and holds the very bytes that samtools makes of that.
+/// Our BAM is valid, contains the records of our SAM, and has the same bytes as the BAM that samtools makes from our
+/// SAM.
 fn bam_is_that_of_samtools(bam: &str, sam: &str) {
     samtools(&["quickcheck", "-v", bam]);
     let without_pg = |text: &str| -> String {
@@ -109,7 +110,7 @@ fn bam_is_that_of_samtools(bam: &str, sam: &str) {
     samtools(&["index", &sorted]);
 }
 
-/// Whether pysam reads the same records from two files.
+/// Checks that pysam reads the same records from two files.
 const SAME_TO_PYSAM: &str = "
 import sys, pysam
 bam, sam = (list(pysam.AlignmentFile(path)) for path in sys.argv[1:])
@@ -120,7 +121,7 @@ for a, b in zip(bam, sam):
     assert a.reference_end == b.reference_end and a.bin == b.bin, a.query_name
 ";
 
-/// The records of a BAM file as they stand behind its header, unpacked.
+/// Returns the unpacked bytes of a BAM file after its header.
 fn record_bytes(bam: &str) -> Vec<u8> {
     let mut reader = noodles_bgzf::io::Reader::new(std::fs::File::open(bam).unwrap());
     noodles_bam::io::Reader::from(&mut reader).read_header().unwrap();
@@ -129,7 +130,7 @@ fn record_bytes(bam: &str) -> Vec<u8> {
     bytes
 }
 
-/// A read of more operations than a BAM record can count, and more hits of it; and one without letters.
+/// A read with more operations than a BAM record can count, which has two hits, and a read without bases.
 #[test]
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn more_operations_than_bam_can_count() {
@@ -137,7 +138,7 @@ fn more_operations_than_bam_can_count() {
     let path = |name: &str| folder.file(name).to_str().unwrap().to_string();
     let mut random = Random::new(5);
     let target = random.sequence(Alphabet::Dna, 110_000);
-    // A residue fewer in every three: an operation each, and one between any two.
+    // The query lacks every third base, so that its CIGAR alternates between matches and deletions.
     let query: Vec<u8> = target.chunks(3).flat_map(|three| &three[..three.len().min(2)]).copied().collect();
     let text = |letters: &[u8]| String::from_utf8(letters.to_vec()).unwrap();
     let (query_file, reference) = (path("q.fa"), path("ref.fa"));
@@ -146,7 +147,7 @@ fn more_operations_than_bam_can_count() {
     let [sam, bam] = [path("out.sam"), path("out.bam")];
     for file in [&sam, &bam] {
         let scores = ["--match", "10", "--mismatch", "40", "--gap-open", "0", "--gap-extend", "1"];
-        // No run of equal bases is long enough to be an anchor.
+        // No run of equal bases is long enough for an anchor.
         let scores = [&scores[..], &["--min-score", "200"]].concat();
         let rest =
             ["--device", "cpu", "--max-hits", "2", "--forward-only", "-o", file, &query_file, &reference];
@@ -162,7 +163,7 @@ fn more_operations_than_bam_can_count() {
     bam_is_that_of_samtools(&bam, &sam);
 }
 
-/// On a terminal BAM is refused; Python has pseudo-terminals at hand.
+/// BAM to a terminal is an error. Python provides a pseudo-terminal.
 #[test]
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn a_terminal_gets_no_bam() {
@@ -178,7 +179,7 @@ assert done.returncode == 2 and b'terminal' in done.stderr and b'-o' in done.std
     succeed(check.args(["--format", "bam", "data/artic_v3_primers.fa", "data/sars2.fa"]));
 }
 
-/// samtools counts NM and MD itself, in DNA.
+/// samtools recomputes NM and MD of DNA.
 fn calmd_agrees(query: &str, reference: &str) {
     let folder = Folder::new();
     let copy = folder.file("ref.fa");
@@ -228,7 +229,7 @@ fn mitochondria_as_a_pair() {
     read_by_others("data/mt_human.fa", "data/mt_orang.fa", true, &[], 1);
 }
 
-/// Reads across the origin of a circle, of both strands, with errors.
+/// Aligns reads across the origin of a circular reference, from both strands, with errors.
 #[test]
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn circles() {
@@ -248,7 +249,8 @@ fn circles() {
     read_by_others(&reads, "data/mt_human.fa", false, &options, 80);
 }
 
-/// A sorted run is what samtools makes of an unsorted one: the bytes of its records, and what an index answers.
+/// A sorted run has the same bytes of records as an unsorted run sorted by samtools, and its index has the same
+/// answers.
 #[test]
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn sorted_as_samtools_sorts() {
@@ -285,7 +287,7 @@ fn sorted_as_samtools_sorts() {
     succeed(check.args(["-c", SAME_REGIONS_TO_PYSAM, &ours, &theirs]));
 }
 
-/// Whether pysam finds the same records in two sorted files.
+/// Checks that pysam finds the same records in two sorted files.
 const SAME_REGIONS_TO_PYSAM: &str = "
 import sys, pysam
 one, other = (pysam.AlignmentFile(path) for path in sys.argv[1:])
@@ -297,7 +299,7 @@ for name, length in zip(one.references, one.lengths):
         assert next(found) == next(found), (name, start)
 ";
 
-/// Bins by number with their chunks, and windows, of each reference of a BAI; and the number of records nowhere.
+/// Bins with their chunks, and windows, of each reference of a BAI, and the number of records without a position.
 type Bai = (Vec<(BTreeMap<u32, Vec<u64>>, Vec<u64>)>, u64);
 
 fn parsed_bai(mut bytes: &[u8]) -> Bai {

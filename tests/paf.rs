@@ -1,5 +1,4 @@
-//! PAF: every column and tag counted anew from the SAM records and the sequences, and minimap2's own
-//! lines.
+//! Recomputes every column and tag of PAF from the SAM records and the sequences, and compares lines with minimap2's.
 
 mod common;
 
@@ -10,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
-/// Names and upper-case letters, in the order of the file.
+/// Returns names and upper-case residues, in the order of the file.
 fn sequences(path: &str) -> Vec<(String, Vec<u8>)> {
     let mut reader = needletail::parse_fastx_file(repository().join(path)).unwrap();
     let mut found = Vec::new();
@@ -23,7 +22,7 @@ fn sequences(path: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Numbers and kinds of a CIGAR.
+/// Returns the operations of a CIGAR with their lengths.
 fn operations(cigar: &str) -> Vec<(usize, char)> {
     let mut number = 0;
     let mut found = Vec::new();
@@ -39,14 +38,14 @@ fn operations(cigar: &str) -> Vec<(usize, char)> {
     found
 }
 
-/// Whether two letters are equal, and whether one of them is ambiguous.
+/// Returns whether two residues are equal, and whether one of them is ambiguous.
 fn compare(alphabet: Alphabet, query: u8, target: u8) -> (bool, bool) {
     let [q, t] = [query, target].map(|letter| alphabet.code(letter).unwrap());
     let ambiguous = alphabet == Alphabet::Dna && (q > 3 || t > 3);
     (q == t && !ambiguous, ambiguous)
 }
 
-/// The PAF line of a SAM record, residue by residue.
+/// Returns the PAF line of a SAM record, computed residue by residue.
 fn line(record: &Record, query: &[u8], target: &[u8], alphabet: Alphabet) -> String {
     if record.flag() & 4 != 0 {
         return format!("{}\t{}\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0", record.name(), query.len());
@@ -103,7 +102,7 @@ fn line(record: &Record, query: &[u8], target: &[u8], alphabet: Alphabet) -> Str
     )
 }
 
-/// Our SAM and our PAF say the same; gives back how many lines are reverse, secondary and unmapped.
+/// Compares our PAF with our SAM. Returns the numbers of reverse, secondary and unmapped records.
 fn same_as_sam(query: &str, reference: &str, alphabet: Alphabet, options: &[&str]) -> [usize; 3] {
     let args = [options, &["--device", "cpu", query, reference]].concat();
     let sam = run_here(&args).sam();
@@ -144,7 +143,7 @@ fn columns_of_reads() {
     assert!(reverse > 0 && secondary > 0, "{reverse} {secondary}");
 }
 
-/// The tag cs has NM edits, is the same in SAM and in PAF, and is on each aligned record.
+/// The cs tag contains NM edits, is the same in SAM and PAF, and is on each aligned record.
 #[test]
 fn cs_of_reads() {
     let words = [
@@ -201,8 +200,8 @@ fn columns_of_proteins() {
     assert!(secondary > 0);
 }
 
-/// minimap2 finds the same paths under the same scoring; then it counts the same. Mapping qualities
-/// are another matter: its own know of seeds.
+/// With the same scoring, minimap2 finds the same paths and counts the same. Its mapping qualities differ, since they
+/// depend on seeds.
 #[test]
 fn minimap2_counts_the_same() {
     let ours = |query, reference| {

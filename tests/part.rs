@@ -1,4 +1,4 @@
-//! Runs in parts from the command: joined, they are the whole, byte for byte.
+//! Tests runs in parts through the command: joined, the parts are the whole, byte for byte.
 
 mod common;
 #[cfg(unix)]
@@ -18,9 +18,10 @@ use common::{data, names_in_groups, receipts};
 use std::fs;
 use swalign::output::writer::bgzf::pack;
 
-/// Real reads in many groups, in all ways that queries come; and a reference.
+/// Number of reads in the files of `reads`.
 const READS: usize = 2018;
 
+/// Writes real reads in many groups, in every form of queries, and a reference.
 fn reads() -> Folder {
     let folder = Folder::new();
     let text = unpacked(&data("illumina_chr22.fq.gz"));
@@ -40,7 +41,7 @@ fn reads() -> Folder {
         pairs += &format!(">{name}\n{letters}\n");
     }
     let long = |name: &String| format!(">{name}\n{}\n", lines[1].repeat(50));
-    // Empty lines at the ends are no records.
+    // Empty lines at the end are not records.
     fastq += "\n\n \n";
     folder.write("q.fq", &fastq);
     folder.write("q.fa", fasta);
@@ -55,8 +56,7 @@ fn reads() -> Folder {
     folder
 }
 
-/// The bytes of parts, one behind the other, without the headers of the later ones and the ends of the
-/// earlier ones.
+/// Concatenates parts, without the headers of the later parts and the ends of the earlier parts.
 fn joined(parts: &[Vec<u8>], header: usize, end: usize) -> Vec<u8> {
     let mut all = parts[0][..header].to_vec();
     for part in parts {
@@ -67,7 +67,7 @@ fn joined(parts: &[Vec<u8>], header: usize, end: usize) -> Vec<u8> {
     all
 }
 
-/// Bytes of the header and of the end.
+/// Returns the lengths of the header and of the end, in bytes.
 fn frame(format: &str, bytes: &[u8]) -> (usize, usize) {
     match format {
         "sam" => {
@@ -79,7 +79,7 @@ fn frame(format: &str, bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// Parts of queries, all written, in a folder of their own.
+/// Writes all parts of the queries to a new folder. Returns the folder and the names of the parts.
 fn parts_of(format: &str, count: usize) -> (Folder, Vec<String>) {
     let folder = reads();
     let name = |number: usize| format!("{number}.{format}");

@@ -1,4 +1,4 @@
-//! Runs in parts of the references from the command: joined, they are the whole, byte for byte.
+//! Tests runs in parts of the references through the command: joined, the parts are the whole, byte for byte.
 
 mod common;
 #[path = "ref_part/joined.rs"]
@@ -20,7 +20,7 @@ use common::sam::Sam;
 use common::{data, fasta, names_in_groups, receipts};
 use swalign::terms::alphabet::Alphabet;
 
-/// Names of the parts of a run, all written.
+/// Writes all parts of a run. Returns their names.
 #[track_caller]
 fn parts(folder: &Folder, args: &[&str], format: &str, count: usize) -> Vec<String> {
     let name = |number: usize| format!("part.{number}.{format}");
@@ -33,17 +33,17 @@ fn parts(folder: &Folder, args: &[&str], format: &str, count: usize) -> Vec<Stri
     (1..=count).map(name).collect()
 }
 
-/// The run of `args` as a whole.
+/// Returns the output of the run of `args` as a whole.
 #[track_caller]
 fn whole(folder: &Folder, args: &[&str], format: &str) -> Vec<u8> {
     folder.done(&[&["--device", "cpu", "-q", "--format", format], args].concat())
 }
 
-/// Holds the run of `args` in so many parts, joined, against `whole`.
+/// Joins `count` parts of the run of `args`, and compares the result with `whole`.
 #[track_caller]
 fn check(folder: &Folder, args: &[&str], format: &str, count: usize, whole: &[u8]) {
     let mut parts = parts(folder, args, format, count);
-    // The order in which they are given says nothing.
+    // The order of the parts does not matter.
     parts.reverse();
     let merge = ["merge", "-q", "out"].into_iter().chain(parts.iter().map(String::as_str));
     folder.done(&merge.collect::<Vec<_>>());
@@ -55,14 +55,15 @@ fn check(folder: &Folder, args: &[&str], format: &str, count: usize, whole: &[u8
     }
     assert!(joined == whole, "{args:?} as {format} in {count} parts");
     if cfg!(target_os = "linux") && count >= 25 {
-        // Fewer files may be open than there are parts.
+        // Fewer files can be open than there are parts.
         let line = format!("ulimit -n 34; exec \"$SWALIGN\" merge -q few {}", parts.join(" "));
         finish(&mut shell(folder.path(), &line)).ended(0);
         assert!(folder.read("few") == whole, "{args:?} as {format} in {count} parts, few of them open");
     }
 }
 
-/// Tiny references, many of them equal, on both strands, and queries of them.
+/// Writes queries, and the tiny references that they come from, many of them equal, from both strands. Returns the
+/// number of references too.
 fn equals(random: &mut Random) -> (Folder, usize) {
     let folder = Folder::new();
     let letters = |random: &mut Random, most: usize| {
@@ -88,7 +89,7 @@ fn equals(random: &mut Random) -> (Folder, usize) {
     (folder, references)
 }
 
-/// Limits of hits drawn at random.
+/// Returns random limits of hits.
 fn limits(random: &mut Random) -> Vec<&'static str> {
     let hits = random.pick(&["1", "2", "3", "5", "1000"]);
     let (targets, hsps) = (random.pick(&["1", "2", "3", "25"]), random.pick(&["1", "2", "9"]));
@@ -108,8 +109,8 @@ fn limits(random: &mut Random) -> Vec<&'static str> {
 
 const READS: usize = 552;
 
-/// Reads in many groups, some of which hit nothing; and 20 relatives, with a copy of each before all of
-/// them that differs a little, so that the best hit may be in any part, and its equal in another.
+/// Writes reads in many groups, some of which have no hits, and 20 related references. A slightly different copy of
+/// each reference comes before all of them, so that the best hit may be in any part, and an equal hit in another part.
 fn amplicons() -> Folder {
     let folder = Folder::new();
     let text = unpacked(&data("amplicon_16s.fq.gz"));
@@ -140,7 +141,7 @@ fn amplicons() -> Folder {
     folder
 }
 
-/// Distinct flags and the number of records of a SAM.
+/// Returns the distinct flags and the number of records of a SAM.
 fn flags(sam: &[u8]) -> (Vec<u32>, usize) {
     let sam = Sam::parse(str::from_utf8(sam).unwrap());
     let mut flags: Vec<u32> = sam.records.iter().map(|record| record.flag()).collect();

@@ -1,5 +1,5 @@
-//! Repeats taken out of the targets change no hit: of collections full of near and exact copies, tandem repeats and
-//! reverse complements, the hits are those that a search of every copy finds.
+//! Repeats that are removed from the targets change no hit. In collections of near and exact copies, tandem repeats and
+//! reverse complements, the hits are the same as in a search of every copy.
 
 mod common;
 
@@ -21,7 +21,8 @@ fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
 }
 
-/// Targets that are copies of few others, whole, in part, changed or turned, and some tandem repeats.
+/// Returns targets that are copies of three founders: whole, partial, mutated or reverse-complemented, and some with
+/// tandem repeats.
 fn collection(random: &mut Random) -> Vec<Vec<u8>> {
     let letters = random.pick(&[4, 4, 2]);
     let founders: Vec<Vec<u8>> = (0..3)
@@ -57,7 +58,7 @@ fn collection(random: &mut Random) -> Vec<Vec<u8>> {
     targets
 }
 
-/// Queries drawn from the targets, with errors or not.
+/// Returns queries drawn from the targets, with and without errors.
 fn queries(random: &mut Random, targets: &[Vec<u8>], strands: Strands) -> Sequences {
     let mut queries = Sequences::default();
     for _ in 0..12 {
@@ -127,7 +128,7 @@ fn hits_are_those_among_all_copies() {
     assert!(fewer * 10 < cells * 9 && hits > 10_000 && copies > 2000, "{seen}");
 }
 
-/// An engine that counts its calls.
+/// Counts the calls of an engine.
 struct Counting(Cpu, usize);
 
 impl Engine for Counting {
@@ -146,7 +147,7 @@ impl Engine for Counting {
     }
 }
 
-/// Hits in all copies of a few stretches take few calls of the engine, and few cells.
+/// Hits in all copies of a few stretches need few calls of the engine and few cells.
 #[test]
 fn hits_in_many_copies_take_few_rounds() {
     let mut random = Random::new(7);
@@ -181,15 +182,15 @@ fn hits_in_many_copies_take_few_rounds() {
     }
 }
 
-/// On the reverse strand the query's bases score nine times as much, and pay for a deletion that reaches further than any
-/// alignment on the forward strand. Two targets differ only before that deletion.
+/// On the reverse strand, the bases of the query score nine times as much, which pays for a deletion that extends
+/// further than any alignment on the forward strand. The two targets differ only before this deletion.
 #[test]
 fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
     let mut random = Random::new(3);
     let text = |random: &mut Random, letters: [u8; 2], len: usize| -> Vec<u8> {
         (0..len).map(|_| random.pick(&letters)).collect()
     };
-    // Codes 0 and 1 are A and C, 2 and 3 their complements.
+    // Codes 0 and 1 are A and C. Codes 2 and 3 are their complements.
     let turned = text(&mut random, [2, 3], 40);
     let [one, other, deleted, behind] = [500, 500, 150, 2000].map(|len| text(&mut random, [0, 1], len));
     let targets: Vec<Vec<u8>> = vec![
@@ -213,7 +214,7 @@ fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
     assert_eq!(hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap(), expected);
 }
 
-/// A query that reaches further than repeats were looked for is searched among all copies.
+/// A query is searched in all copies if its alignments may exceed the span for which repeats were found.
 #[test]
 fn queries_that_reach_too_far_are_searched_in_all_targets() {
     let mut random = Random::new(5);

@@ -1,5 +1,5 @@
-//! The command writes the same bytes with `--no-dedup`: collections of near and exact copies, reads that come again, mates,
-//! long reads and lists.
+//! The command writes the same bytes with `--no-dedup`, for collections of near and exact copies, repeated reads,
+//! mates, long reads and lists.
 
 mod common;
 
@@ -15,7 +15,8 @@ fn text(letters: &[u8]) -> &str {
     std::str::from_utf8(letters).unwrap()
 }
 
-/// Copies of three genes, most of them exact, one in four changed, some on the other strand; reads and mates of which many are equal; long reads.
+/// Writes copies of three genes: most are exact, one in four is mutated, and some are reverse complements. Also writes
+/// reads and mates, many of them equal, and long reads.
 fn collection() -> Folder {
     let mut random = Random::new(11);
     let founders: Vec<Vec<u8>> = (0..3).map(|_| random.sequence(Alphabet::Dna, 2400)).collect();
@@ -28,7 +29,7 @@ fn collection() -> Folder {
             2 => gene[random.below(300)..].to_vec(),
             _ => gene.clone(),
         });
-        // A hit on either strand; and a gene that is its own reverse complement.
+        // Genes on the reverse strand, and genes that are their own reverse complement.
         if number % 10 == 9 {
             genes[number] = reverse_complement(&genes[number]);
         }

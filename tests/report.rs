@@ -1,4 +1,4 @@
-//! The page and the statistics of a run (`--report`, `--stats`).
+//! Tests the report and the statistics of a run (`--report`, `--stats`).
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Letters that look random.
+/// Returns pseudorandom bases.
 fn letters(count: usize, mut seed: u64) -> String {
     let mut next = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -21,8 +21,8 @@ fn reverse_complement(letters: &str) -> String {
     String::from_utf8(swalign::terms::alphabet::reverse_complement(letters.as_bytes())).unwrap()
 }
 
-/// A reference, pairs of reads with a mismatch now and then, and a pair that aligns nowhere, in a file of mates side by
-/// side.
+/// Writes a reference, and a file of interleaved mates: pairs of which some have a mismatch, and a pair without an
+/// alignment.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let reference = letters(5000, 1);
@@ -51,7 +51,7 @@ fn align(folder: &Path, more: &[&str]) -> Vec<u8> {
     fs::read(folder.join("x.sam")).unwrap()
 }
 
-/// The first number behind a key.
+/// Returns the first number after a key.
 fn number(text: &str, key: &str) -> u64 {
     let (_, rest) = text.split_once(&format!("\"{key}\": ")).unwrap_or_else(|| panic!("no {key}"));
     rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
@@ -133,7 +133,8 @@ fn a_part_says_so() {
     assert!(fs::read_to_string(folder.path().join("x.json")).unwrap().contains("\"part\": \"queries 1/2\""));
 }
 
-/// The keys for MultiQC are those of the golden file, before the keys of the statistics. Without the name they are missing.
+/// The keys for MultiQC are those of the golden file and come before the keys of the statistics. They are missing if
+/// the name of the file does not end in `_mqc.json`.
 #[test]
 fn keys_for_multiqc() {
     let folder = folder();
@@ -153,7 +154,7 @@ fn keys_for_multiqc() {
     assert!(group_only.contains("\n\"data\": {\"reads\": {"));
 }
 
-/// MultiQC shows the numbers of two runs in its general statistics. `SWALIGN_TEST_MULTIQC` is the program.
+/// MultiQC shows the numbers of two runs in its general statistics. `SWALIGN_TEST_MULTIQC` is the path of the program.
 #[test]
 #[ignore = "needs MultiQC"]
 fn multiqc_reads_the_statistics() {
@@ -185,8 +186,8 @@ fn multiqc_reads_the_statistics() {
     assert!(fs::read_to_string(folder.path().join("multiqc_report.html")).unwrap().contains("% Aligned"));
 }
 
-/// Two strains that share their middle: reads of it are tied, reads of the ends are unique, also of reverse reads. Parts
-/// of the queries add up.
+/// Two strains share a sequence. Reads of it are tied and reads of the other sequences are unique, on both strands. The
+/// counts of parts of the queries add up.
 #[test]
 fn unique_and_tied_reads() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,7 +201,7 @@ fn unique_and_tied_reads() {
     .unwrap();
     let (mut reads, mut expected) = (String::new(), [[0, 0]; 2]);
     for number in 0..90 {
-        // Starts in the first strain, or in the second one.
+        // Reads alternate between the strains.
         let (strain, start) = (number % 2, (number * 37) % 1900);
         let read = &strains[strain][start..start + 100];
         let read = if number % 3 == 0 { reverse_complement(read) } else { read.to_string() };
@@ -240,7 +241,7 @@ fn unique_and_tied_reads() {
     assert_eq!([0, 1, 2].map(|reference| [sum(reference, 0), sum(reference, 1)]), whole);
 }
 
-/// Draws the page with Chromium, where one is installed, and finds the charts in it.
+/// Draws the report with Chromium and finds the charts in it.
 #[test]
 #[ignore = "needs Chromium"]
 fn a_browser_draws_the_page() {

@@ -1,4 +1,4 @@
-//! Scans against their specification, and hits against their definition.
+//! Compares scans with their specification, and hits with their definition.
 
 #[path = "search/circle.rs"]
 mod circle;

@@ -1,5 +1,5 @@
-//! `swalign search --amplicons` end to end: the amplicons of real schemes, all pairs of hits by brute force, formats, and
-//! what is refused.
+//! Tests `swalign search --amplicons` end to end: the amplicons of published schemes, all pairs of hits by brute force,
+//! formats and errors.
 
 mod common;
 
@@ -12,12 +12,12 @@ use swalign::terms::alphabet::{Alphabet, reverse_complement};
 const HEADER: &str = "text\tstart\tend\tlength\tpair\tstrand\tforward\tforward_end\tforward_edits\t\
                       reverse\treverse_start\treverse_edits\n";
 
-/// `p` is a pair on the forward strand of a and on the reverse one of b; c has one of its sites.
+/// `p` is a pair on the forward strand of a and on the reverse strand of b. c has one of its sites.
 const TEXTS: &str =
     ">a\nTTACGTTGCATTGGGGGCCATGGATCCAAA\n>b\nTTTGGATCCATGGCCCCCAATGCAACGTAA\n>c\nACGTTGCATT\n";
 const PRIMERS: &str = ">p_LEFT\nACGTTGCATT\n>p_RIGHT\nGGATCCATGG\n";
 
-/// The table without its header, with spaces for tabs.
+/// Returns the rows of the table, with spaces for tabs.
 #[track_caller]
 fn rows(folder: &Folder, args: &[&str]) -> Vec<String> {
     let outcome = folder.run(&[&["search"], args].concat());
@@ -25,7 +25,7 @@ fn rows(folder: &Folder, args: &[&str]) -> Vec<String> {
     rows.lines().map(|line| line.replace('\t', " ")).collect()
 }
 
-/// A primer of a scheme: where its BED has it.
+/// A primer of a scheme, at its position in the BED.
 struct Primer {
     name: String,
     start: usize,
@@ -34,7 +34,7 @@ struct Primer {
     letters: String,
 }
 
-/// The primers of a BED, with letters from its last column or from a FASTA.
+/// Returns the primers of a BED, with bases from its last column or from a FASTA.
 fn scheme(bed: &str, fasta: Option<&str>) -> Vec<Primer> {
     let mut letters = BTreeMap::new();
     let text = fasta.map(|name| fs::read_to_string(data(name)).unwrap()).unwrap_or_default();
@@ -53,14 +53,14 @@ fn scheme(bed: &str, fasta: Option<&str>) -> Vec<Primer> {
     bed.lines().filter(|line| !line.is_empty()).map(primer).collect()
 }
 
-/// The pair that a name of ARTIC's is of: what stands before the side.
+/// Returns the pair of an ARTIC primer, which is its name before the side.
 fn pair_of(name: &str) -> &str {
     let at = name.find("_LEFT").or(name.find("_RIGHT"));
     &name[..at.expect("a side")]
 }
 
-/// Every amplicon of a scheme is where its BED has its primers, alternates with all of the other side, and there is no
-/// other one.
+/// The amplicons of a scheme are at the positions of the primers in its BED. An alternate primer has amplicons with all
+/// primers of the other side. There are no other amplicons.
 #[test]
 fn the_amplicons_of_artic() {
     for (bed, fasta, pairs, count) in [
@@ -69,7 +69,7 @@ fn the_amplicons_of_artic() {
         ("artic_v5.3.2_primers.bed", None, 96, 96),
     ] {
         let mut primers = scheme(bed, fasta);
-        // One primer of V4.1 ends 14 letters behind its sequence in the BED.
+        // The BED of V4.1 has one primer whose interval is 14 bases longer than its sequence.
         let longer = |primer: &&mut Primer| primer.end - primer.start != primer.letters.len();
         for Primer { name, start, end, letters, .. } in primers.iter_mut().filter(longer) {
             assert_eq!((&**name, *end - *start - letters.len()), ("SARS-CoV-2_64_LEFT", 14));
@@ -96,7 +96,7 @@ fn the_amplicons_of_artic() {
         let folder = folder(&[("p.fa", text.as_bytes())]);
         folder.copy_data("sars2.fa", "t.fa");
         assert_eq!(rows(&folder, &["-f", "p.fa", "--amplicons", "t.fa"]), expected, "{bed}");
-        // The lengths of a scheme are all there is room for.
+        // The range of the lengths of a scheme includes all its amplicons. A smaller range does not.
         let lengths = expected.iter().map(|row| row.split(' ').nth(3).unwrap().parse::<usize>().unwrap());
         let (least, most) = (lengths.clone().min().unwrap(), lengths.max().unwrap());
         let within = |size: String| {
@@ -152,9 +152,9 @@ fn pairs_of_a_list_and_all_with_all() {
     assert_eq!(listed("# left\tright\r\n\r\n l\tr \r\nl\tr\nr\tl", &[]), sites);
     assert_eq!(listed("\u{feff}l\tr", &[]), sites);
     assert_eq!(listed("r\tl\n", &[])[0], "a 2 27 25 r,l - l 12 0 r 17 0");
-    // Names are first words, however they are shown.
+    // A list of pairs has the first words of names, whatever `--name` shows.
     assert_eq!(listed("l\tr\n", &["--name", "full"])[0], "a 2 27 25 l,r + l first 12 0 r 17 0");
-    // A palindrome's site is an amplicon by itself.
+    // A single site of a palindrome is an amplicon.
     let own = ["a 21 27 6 both,both + both 27 0 both 21 0", "b 3 9 6 both,both + both 9 0 both 3 0"];
     assert_eq!(listed("both\tboth\n", &[]), own);
     let outcome = folder.run(&["search", "-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv", "t.fa"]);
@@ -173,17 +173,17 @@ fn pairs_of_a_list_and_all_with_all() {
         assert_eq!(rows(&folder, &[&["-f", "p.fa"], words].concat()), any);
     }
     assert_eq!(rows(&folder, &["GGATCC", "--amplicons", "any", "t.fa"]).len(), 2);
-    // Behind -- stand files, whatever they are called.
+    // Arguments after -- are files, whatever their names.
     folder.copy("t.fa", "any");
     folder.copy("p.fa", "named.fa");
     folder.write("named.fa", PRIMERS);
     assert_eq!(rows(&folder, &["-f", "named.fa", "--amplicons", "--", "any"]).len(), 2);
 }
 
-/// A hit of the table: text, start, end, pattern, strand, edits.
+/// A hit of the table: text, start, end, pattern, whether it is on the forward strand, and edits.
 type Row = (String, usize, usize, usize, bool, usize);
 
-/// All amplicons of hits: each forward one with each reverse one of its text.
+/// Returns all amplicons of hits: each forward hit with each reverse hit in its text.
 fn joined(
     hits: &[Row],
     names: &[String],
@@ -211,8 +211,8 @@ fn joined(
     found.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Random texts with mutated copies of primers: all amplicons by brute force over the hits that the search lists, with
-/// any number of threads, in parts, and from a database.
+/// Random texts with mutated copies of primers have all amplicons that brute force finds among the hits of a search,
+/// with any number of threads, in parts, and from a database.
 #[test]
 fn joined_hits_of_random_texts() {
     let mut random = Random::new(117);
@@ -288,7 +288,7 @@ fn joined_hits_of_random_texts() {
     }
 }
 
-/// A resumed run is done anew where its pairs have changed.
+/// A resumed run is repeated if its pairs have changed.
 #[test]
 fn pairs_are_an_input() {
     let folder = folder(&[
@@ -305,7 +305,7 @@ fn pairs_are_an_input() {
     assert_eq!(folder.text("out"), HEADER);
 }
 
-/// `swalign search ARGS` must fail with `code`, say `says`, and leave nothing behind.
+/// Runs `swalign search ARGS`, which must fail with `code`, print `says`, and leave no output.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     let folder = folder(&[files, &[("t.fa", TEXTS.as_bytes())]].concat());

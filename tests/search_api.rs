@@ -1,4 +1,4 @@
-//! The library's searcher finds what `swalign search` finds: edits by rate, first hits, PAMs and amplicons.
+//! The library's searcher finds the same hits as `swalign search`: edits by rate, first hits, PAMs and amplicons.
 
 mod common;
 
@@ -9,14 +9,14 @@ use swalign::{
     Amplicon, Device, ErrorKind, Match, PamSide, PrimerPairs, Searcher, SearcherBuilder, Strand, Targets,
 };
 
-/// Names and letters.
+/// Names and bases.
 type Records = Vec<(String, String)>;
 
 fn fasta(records: &Records) -> String {
     records.iter().map(|(name, letters)| format!(">{name}\n{letters}\n")).collect()
 }
 
-/// Patterns, and texts with mutated copies of them on both strands: short texts, an empty one and a long one.
+/// Returns patterns, and texts with mutated copies of them on both strands: short texts, an empty text and a long text.
 fn patterns_and_texts(random: &mut Random) -> [Records; 2] {
     let patterns: Records =
         [9, 12, 20, 31, 45].iter().map(|&len| (format!("p{len}"), random.text(Alphabet::Dna, len))).collect();
@@ -45,7 +45,7 @@ fn row(text: &str, found: &Match) -> String {
     format!("{text}\t{}\t{}\t{name}\t{strand}\t{edits}\t{cigar}\n", range.start, range.end)
 }
 
-/// The table of the command without its header, and of each row the first `columns`.
+/// Returns the first `columns` columns of the command's table, without its header.
 #[track_caller]
 fn command_rows(folder: &Folder, options: &[&str], columns: usize) -> String {
     let args = [&["search", "--device", "cpu", "-f", "p.fa", "t.fa"], options].concat();
@@ -54,7 +54,7 @@ fn command_rows(folder: &Folder, options: &[&str], columns: usize) -> String {
     outcome.text().lines().skip(1).map(row).collect()
 }
 
-/// A way to ask the library, and the same for the command.
+/// A setting of the library, and the equivalent options of the command.
 type Case = (fn(SearcherBuilder) -> SearcherBuilder, &'static [&'static str]);
 
 const CASES: [Case; 9] = [
@@ -97,7 +97,7 @@ fn matches_are_those_of_the_command() {
     }
 }
 
-/// Guides beside a PAM, found from it, are those of the command.
+/// Guides next to a PAM, found from the PAM, are the same as those of the command.
 #[test]
 fn guides_are_those_of_the_command() {
     let mut random = Random::new(52);

@@ -1,5 +1,4 @@
-//! `swalign search` end to end: its options, what it refuses and how, and that its answer does not depend
-//! on how it computes.
+//! Tests `swalign search` end to end: its options and errors, and output that does not depend on devices and threads.
 
 #[path = "search_cli/circular.rs"]
 mod circular;
@@ -32,14 +31,14 @@ const TEXT: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTAT
 const PATTERNS: &[u8] = b">p1\nTTAGCCATGG\n>p2 turned\nGGTAAATCTG\n>p3\nTACCNGGA\n";
 const HEADER: &str = "text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch\n";
 
-/// stdout of `swalign search ARGS` beside t.fa and p.fa.
+/// Returns stdout of `swalign search ARGS` in a folder with t.fa and p.fa.
 #[track_caller]
 fn found(args: &[&str]) -> String {
     let folder = folder(&[("t.fa", TEXT), ("p.fa", PATTERNS)]);
     folder.run(&[&["search"], args].concat()).text().to_string()
 }
 
-/// The lines of hits in columns, with spaces for tabs.
+/// Returns the rows of hits, with spaces for tabs.
 #[track_caller]
 fn hits(args: &[&str]) -> Vec<String> {
     let text = found(args);
@@ -47,7 +46,7 @@ fn hits(args: &[&str]) -> Vec<String> {
     lines.lines().map(|line| line.replace('\t', " ")).collect()
 }
 
-/// `swalign search ARGS` must fail with `code`, say `says`, and leave nothing behind.
+/// Runs `swalign search ARGS`, which must fail with `code`, print `says`, and leave no output.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     let folder = folder(files);
@@ -57,7 +56,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     assert_eq!(folder.names().len(), files.len(), "{args:?} left something behind");
 }
 
-/// A pattern that occurs at every place of a long text is searched in little memory.
+/// A pattern that occurs at every position of a long text is searched in little memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_where_every_place_is_an_end() {
@@ -75,13 +74,13 @@ fn memory_where_every_place_is_an_end() {
     let little = peak(&pattern);
     for args in [&["-k", "20", "--all"][..], &["-k", "25", "--all", "--format", "sam"]] {
         let much = peak(&[args, &pattern[2..]].concat());
-        // All ends of all strands at once, with their paths, are some 200 MiB.
+        // All ends of both strands at once, with their paths, take about 200 MiB.
         assert!(much < little + 100, "{args:?}: {much} MiB, and {little} without hits");
     }
 }
 
-/// A text with mutated copies of patterns on both strands, patterns as FASTA, and what all computations
-/// agree on.
+/// In a text with mutated copies of patterns on both strands, all instruction sets and all numbers of threads find the
+/// hits of the specification.
 #[test]
 fn the_same_bytes_whatever_computes() {
     let mut random = Random::new(3);

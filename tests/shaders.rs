@@ -1,5 +1,5 @@
-//! Every kernel variant is valid WGSL, as far as can be told without a GPU, and none is left out of
-//! the tests that need one. `docs/kernels.md` shows one variant of each kernel; when the text has changed, write it anew:
+//! Every kernel variant is valid WGSL, as far as a test without a GPU can tell, and the tests that need a GPU reach
+//! every variant. `docs/kernels.md` shows one variant of each kernel. Write it again after a change of the kernels:
 //! `SWALIGN_WRITE_DOCS=1 cargo test --test shaders`.
 
 mod common;
@@ -17,8 +17,8 @@ use swalign::engine::gpu::variant::{
 };
 use swalign::patterns::scan::{bases, bitap, dictionary, prints, shader as scan};
 
-/// Demands that a kernel is valid, on adapters without subgroups where its text has no operation of theirs, and that Metal
-/// and DX12 have what it asks for.
+/// Checks that a kernel is valid, also on adapters without subgroups if it has no subgroup operation, and that it
+/// translates to Metal and DX12.
 fn is_valid(text: &str, what: &str) {
     let module = naga::front::wgsl::parse_str(text)
         .unwrap_or_else(|error| panic!("{what}: {}", error.emit_to_string(text)));
@@ -26,7 +26,7 @@ fn is_valid(text: &str, what: &str) {
     let capabilities = if subgroups { Capabilities::SUBGROUP } else { Capabilities::empty() };
     let outcome = Validator::new(ValidationFlags::all(), capabilities).validate(&module);
     let info = outcome.unwrap_or_else(|error| panic!("{what}: {error:?}"));
-    // As a pipeline makes it: with numbers for the constants that it sets.
+    // Set the overridable constants to numbers, as a pipeline does.
     let numbers: PipelineConstants =
         module.overrides.iter().filter_map(|(_, constant)| Some((constant.name.clone()?, 1.0))).collect();
     let entry = Some((ShaderStage::Compute, "main"));
@@ -34,7 +34,7 @@ fn is_valid(text: &str, what: &str) {
         .unwrap_or_else(|error| panic!("{what}: {error:?}"));
     let metal = to_metal(&module, &info).unwrap_or_else(|error| panic!("{what} on Metal: {error}"));
     assert!(metal.contains("kernel void main_("), "{what} on Metal: {metal}");
-    // Without Microsoft's newer compiler there is shader model 5.1, and no subgroups.
+    // Without Microsoft's newer compiler, DX12 has shader model 5.1 and no subgroups.
     let models: &[hlsl::ShaderModel] = match subgroups {
         true => &[hlsl::ShaderModel::V6_4],
         false => &[hlsl::ShaderModel::V5_1, hlsl::ShaderModel::V6_4],
@@ -46,7 +46,7 @@ fn is_valid(text: &str, what: &str) {
     }
 }
 
-/// The kernel in the language of Metal, as macOS 11 has it, the first on Apple's own processors.
+/// Translates the kernel to the language of Metal in macOS 11, the first version on Apple's own processors.
 fn to_metal(module: &Module, info: &naga::valid::ModuleInfo) -> Result<String, msl::Error> {
     let unchecked = BoundsCheckPolicy::Unchecked;
     let options = msl::Options {
@@ -64,7 +64,7 @@ fn to_metal(module: &Module, info: &naga::valid::ModuleInfo) -> Result<String, m
     msl::write_string(module, info, &options, &msl::PipelineOptions::default()).map(|(text, _)| text)
 }
 
-/// The kernel in the language of DX12.
+/// Translates the kernel to the language of DX12.
 fn to_dx12(
     module: &Module,
     info: &naga::valid::ModuleInfo,
@@ -89,7 +89,7 @@ fn every_variant_is_valid() {
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 
-/// The kernels of the scan: for each length of pattern and each width of its number.
+/// Kernels of the scan: for each pattern length, with and without IUPAC codes, with and without gaps.
 #[test]
 fn every_kernel_of_the_scan_is_valid() {
     let variants = scan::Variant::all();
@@ -98,7 +98,7 @@ fn every_kernel_of_the_scan_is_valid() {
     is_valid(&scan::transpose_wgsl().unwrap(), "transpose");
 }
 
-/// The kernels for lines: for each number of words and of edits.
+/// Kernels for lines: for each number of words and of edits, with and without gaps.
 #[test]
 fn every_kernel_for_lines_is_valid() {
     let variants = bitap::Variant::all();
@@ -106,7 +106,7 @@ fn every_kernel_for_lines_is_valid() {
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 
-/// The kernels of fingerprints: for windows that begin at each letter of a word, and for the longest.
+/// Kernels of fingerprints: for window lengths that cover each offset in a word, and for the longest window.
 #[test]
 fn every_kernel_of_fingerprints_is_valid() {
     let variants = prints::shader::Variant::all((1..=65).chain([256]));
@@ -114,7 +114,7 @@ fn every_kernel_of_fingerprints_is_valid() {
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 
-/// The kernels of dictionaries: wherever words count, and for the words of bases that searches look up.
+/// Kernels of dictionaries: for bytes and lines, and for the k-mers that searches look up.
 #[test]
 fn every_kernel_of_dictionaries_is_valid() {
     let variants = dictionary::shader::WordVariant::all();
@@ -128,7 +128,7 @@ fn every_kernel_of_dictionaries_is_valid() {
     }
 }
 
-/// The host's records are laid out as the kernels read them.
+/// The records of the host have the sizes that the kernels read.
 #[test]
 fn tasks_lie_as_the_host_writes_them() {
     for variant in Variant::all() {
@@ -142,7 +142,7 @@ fn tasks_lie_as_the_host_writes_them() {
     }
 }
 
-/// The query lengths of the suite reach every variant, so that all of them run where a GPU is.
+/// The query lengths of the suite reach every variant, so that tests on a GPU run all of them.
 #[test]
 fn the_suite_reaches_every_variant() {
     let lengths: Vec<u32> =
@@ -190,7 +190,7 @@ fn the_suite_reaches_every_variant() {
         let reached = |rows: u32| match TileVariant::holding(kernel, scores, rows) {
             Some(held) if is_stretched => on(held.in_mode(mode)).in_stretches() == variant,
             Some(held) => on(held.in_mode(mode)) == variant,
-            // Tiles of long queries are joined, of more lanes where there are few.
+            // Tiles of long queries are joined, with more lanes if there are few tiles.
             None => [TileVariant::joined, TileVariant::thin]
                 .map(|joined| on(joined(kernel, scores)))
                 .contains(&variant),
@@ -210,7 +210,7 @@ fn the_suite_reaches_every_variant() {
     }
 }
 
-/// A kernel's heading, what it does, and the text of one of its variants.
+/// Heading and description of a kernel, and the text of one of its variants.
 struct Shown {
     heading: &'static str,
     about: &'static str,

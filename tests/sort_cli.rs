@@ -1,4 +1,5 @@
-//! `--sort`: the order, the index, the same bytes however it was made, and nothing left of what failed.
+//! Tests `--sort`: the order, the index, output that does not depend on memory and threads, and no files after a
+//! failure.
 
 mod common;
 
@@ -16,7 +17,7 @@ fn mates() -> TempDir {
     folder
 }
 
-/// Names in a folder, sorted, without the inputs.
+/// Returns the names in a folder, sorted, without the inputs.
 fn outputs(folder: &Path) -> Vec<String> {
     let names = folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| !name.ends_with(".fq") && name != "ref.fa").collect();
@@ -24,7 +25,7 @@ fn outputs(folder: &Path) -> Vec<String> {
     names
 }
 
-/// `swalign OPTIONS 1.fq 2.fq ref.fa`.
+/// Runs `swalign OPTIONS 1.fq 2.fq ref.fa`.
 fn align(folder: &Path, options: &[&str]) -> Outcome {
     run(folder, &[&["--device", "cpu", "--min-score", "60"], options, &["1.fq", "2.fq", "ref.fa"]].concat())
 }
@@ -40,14 +41,14 @@ fn bytes(folder: &Path, name: &str) -> Vec<u8> {
     fs::read(folder.join(name)).unwrap()
 }
 
-/// Whatever the memory, the batches and the threads, the records are those of a run without `--sort`, in their order.
+/// With any memory, batches and threads, the records are those of a run without `--sort`, in order.
 #[test]
 fn records_come_in_order() {
     let folder = mates();
     let hits = ["--max-hits", "2"];
     let mut expected = records(&succeed(folder.path(), &[&["--format", "bam"], &hits[..]].concat()));
     expected.sort_by_key(|record| order(record));
-    // The records try the order: ties, mates without a place of their own, and records without any.
+    // The records include ties, unmapped mates at the position of the other mate, and records without a position.
     let with = |flags: u16| expected.iter().filter(|record| place(record).2 & flags == flags).count();
     assert!(expected.windows(2).any(|pair| order(&pair[0]) == order(&pair[1])));
     let placed = |record: &&Vec<u8>| place(record).0 >= 0 && place(record).2 & 4 != 0;
@@ -76,7 +77,7 @@ fn records_come_in_order() {
     assert!(String::from_utf8_lossy(&text).contains("@HD\tVN:1.6\tSO:coordinate\n"));
 }
 
-/// What an index tells is what is there.
+/// The index finds the records of each region and counts the records of each reference.
 #[test]
 fn regions_are_found() {
     let folder = mates();
@@ -103,7 +104,7 @@ fn regions_are_found() {
             all.iter().filter(mine).count()
         };
         assert_eq!(counts[target], (of_target(false) as u64, of_target(true) as u64), "{name}");
-        // Records have no gaps here, and 90 letters at most.
+        // These records have no gaps, and at most 90 bases.
         for (from, to) in [(0, 19_999), (5_000, 5_000), (16_384, 16_400), (10_000, 20_000), (19_990, 60_000)]
         {
             let region = format!("{name}:{}-{}", from + 1, to + 1).parse().unwrap();
@@ -124,7 +125,7 @@ fn regions_are_found() {
     }
 }
 
-/// Parts of the queries, each sorted, merge to the bytes of one run, and so does the index.
+/// Sorted parts of the queries merge to the bytes of a single run, and so do their indexes.
 #[test]
 fn merged_parts_are_the_whole() {
     let folder = mates();
@@ -137,7 +138,7 @@ fn merged_parts_are_the_whole() {
         succeed(folder.path(), &options);
         let names = ["", ".bai", ".swalign"].map(|extension| format!("{name}{extension}"));
         assert!(names.iter().all(|name| folder.path().join(name).exists()), "{:?}", outputs(folder.path()));
-        // It is there already; and without its index it is not.
+        // The part is complete, but not without its index.
         let again = align(folder.path(), &options);
         assert!(again.stderr.contains("is complete"), "{}", again.stderr);
         let before = bytes(folder.path(), &names[1]);
@@ -158,7 +159,7 @@ fn merged_parts_are_the_whole() {
             ["merged.bam", "whole.bam"].map(|name| bytes(folder.path(), &(name.to_string() + extension)));
         assert!(merged == whole, "{extension}");
     }
-    // A soft limit of open files is raised, and a hard one is kept.
+    // A soft limit of open files is raised, and a hard limit is kept.
     for limit in ["-Sn 20", "-n 34"].into_iter().filter(|_| cfg!(target_os = "linux")) {
         let line = format!("ulimit {limit}; exec \"$SWALIGN\" merge few.bam {}", parts.join(" "));
         finish(&mut shell(folder.path(), &line)).ended(0);
@@ -169,7 +170,7 @@ fn merged_parts_are_the_whole() {
     }
     let to_stdout = merge("-", &parts);
     assert!(to_stdout.stdout == bytes(folder.path(), "whole.bam"));
-    // A part of an unsorted run is of another run; a changed one is told; nothing is left.
+    // A part of an unsorted run belongs to another run. A changed part is an error. Both leave no output.
     let before = outputs(folder.path());
     succeed(folder.path(), &["--part", "3/3", "-o", "other.bam"]);
     let other = merge("x.bam", &[&parts[..2], &["other.bam".to_string()]].concat());
@@ -200,7 +201,7 @@ fn pairs_and_empty_inputs() {
     let places: Vec<_> = records(&bytes(path, "p.bam")).iter().map(|record| place(record)).collect();
     assert_eq!(places, [(0, 2, 0), (1, 0, 0)]);
     assert!(path.join("p.bam.bai").exists());
-    // Another index of the file that is replaced would be taken for the new one's.
+    // Readers would take an older index of the replaced file for the index of the new file.
     fs::write(path.join("p.bam.csi"), "old").unwrap();
     run(path, &["pairs", "--device", "cpu", "--sort", "-o", "p.bam", "q.fa", "t.fa"]);
     assert!(path.join("p.bam.bai").exists() && !path.join("p.bam.csi").exists());
@@ -241,7 +242,7 @@ fn what_can_not_be_sorted_is_wrong_usage() {
     assert_eq!(outputs(folder.path()), ["x.bam.bai"]);
 }
 
-/// An error on the way or at the end leaves neither output nor index nor runs.
+/// An error during or at the end of a run leaves no output, no index and no temporary runs.
 #[test]
 fn what_fails_leaves_nothing() {
     let folder = mates();
@@ -256,7 +257,7 @@ fn what_fails_leaves_nothing() {
     fs::create_dir(path.join("x.bam.bai")).unwrap();
     fails(&["--sort", "-o", "x.bam"], &["x.bam.bai"]);
     fails(&["--sort", "-o", "nosuch/x.bam"], &["nosuch/x.bam", "create the directory"]);
-    // The last mate is missing, which is known late.
+    // The run finds late that the last mate is missing.
     let mates = fs::read_to_string(path.join("2.fq")).unwrap();
     fs::write(path.join("2.fq"), &mates[..mates.rfind("@p").unwrap()]).unwrap();
     fails(&["--sort", "--sort-memory", "1K", "--batch", "20", "-o", "y.bam"], &["1.fq"]);
@@ -279,7 +280,7 @@ fn what_fails_leaves_nothing() {
     assert!(outcome.code == Some(1) && outcome.stderr.contains("nosuch"), "{}", outcome.stderr);
 }
 
-/// A signal leaves nothing either.
+/// A signal leaves no files either.
 #[cfg(target_os = "linux")]
 #[test]
 fn signals_leave_nothing() {
@@ -299,9 +300,9 @@ fn signals_leave_nothing() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let reads = bytes(folder.path(), "1.fq");
-    // The input has no end, until the command has ended.
+    // The input does not end before the command.
     let feeder = std::thread::spawn(move || while input.write_all(&reads).is_ok() {});
-    // The output, its index, and runs.
+    // Waits for the output, its index, and temporary runs.
     let begun = Instant::now();
     while outputs(folder.path()).len() < 5 {
         assert!(begun.elapsed() < Duration::from_secs(300), "no runs: {:?}", outputs(folder.path()));

@@ -1,4 +1,4 @@
-//! `--tie-break hash`: reads of a repeat spread over its copies, in the same way in every run.
+//! Tests `--tie-break hash`: reads of a repeat spread over its copies, in the same way in every run.
 
 mod common;
 
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
-/// References that share their middle; the last one has it twice.
+/// Number of references that share their middle. The last reference contains it twice.
 const COPIES: usize = 4;
 const READS: usize = 600;
 
-/// Reads and pairs of the shared middle, and reads of one reference alone.
+/// Writes reads and mates of the shared middle, and reads of single references.
 fn inputs() -> Folder {
     let mut random = Random::new(5);
     let middle = random.text(Alphabet::Dna, 1_500);
@@ -58,7 +58,7 @@ fn run(folder: &Folder, more: &[&str], what: &[&str]) -> String {
     outcome.without_pg()
 }
 
-/// Reference, position, strand and score of the primary record of each read, by name and mate.
+/// Returns reference, position, strand and score of the primary record of each read, by name and mate.
 fn primaries(sam: &str) -> BTreeMap<(String, u32), (String, u64, bool, i64)> {
     let sam = Sam::parse(sam);
     let of = |record: &common::sam::Record| {
@@ -184,7 +184,7 @@ fn lists_and_parts_of_the_references_refuse_it() {
     assert_eq!(folder.names().iter().filter(|name| name.starts_with("x.sam")).count(), 0);
 }
 
-/// A read that fits everywhere has one of its first 64 hits, whatever else is reported.
+/// A read that aligns to every copy has one of its first 64 hits, or one of more hits if `--max-hits` is larger.
 #[test]
 fn a_choice_is_among_few() {
     let mut random = Random::new(7);

@@ -1,7 +1,8 @@
-//! The two tiers of hits are those of their definition (docs/algorithm.md, section 24), whatever the filter and the engine.
+//! The two tiers of hits agree with their definition (docs/algorithm.md, section 24), whatever the filter and the
+//! engine.
 //!
-//! The definition is computed apart from the crate's search: a recurrence with a layer for alignments that contain a run, over
-//! whole targets, and again over what hits leave of them.
+//! This test computes the definition independently of the crate's search: a recurrence with a layer for alignments that
+//! contain a run, over whole targets, and again over the parts that hits leave.
 
 mod common;
 
@@ -23,14 +24,15 @@ use swalign::terms::scoring::Scoring;
 const NONE: i32 = i32::MIN / 2;
 const STRANDS: Strands = Strands::Both;
 
-/// The last cell of a hit, and its score.
+/// Score, strand, target, and end in the target and in the query of a hit.
 type End = (i32, Strand, u32, u32, u32);
 
 fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
 }
 
-/// The best score of an alignment with a run of `anchor` equal bases, or of any alignment for 0: score, column and row of its end.
+/// Returns the score of the best alignment with a run of `anchor` equal bases, or of any alignment if `anchor` is 0,
+/// and the column and row of its end.
 fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option<(i32, u32, u32)> {
     let (rows, columns) = (query.len() + 1, target.len() + 1);
     let at = |i: usize, j: usize| i * columns + j;
@@ -55,7 +57,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option
             a[at(i, j)] =
                 (a[at(i - 1, j - 1)] + score).max(d[at(i, j)]).max(g[at(i, j)]).max(entered).max(NONE);
             let value = if anchor == 0 { h[at(i, j)] } else { a[at(i, j)] };
-            // The order of cells is that of hits: by column, then by row.
+            // Cells have the order of hits: by column, then by row.
             if value > best.map_or(0, |best| best.0) {
                 best = Some((value, j as u32, i as u32));
             }
@@ -105,7 +107,7 @@ impl Case {
         Case { batch, layout: Layout { strands: STRANDS, meets: Meets::All }, anchor, least, proven }
     }
 
-    /// A read of which a part belongs to the targets, with more or fewer errors.
+    /// Returns a read that partly comes from the targets, with more or fewer errors.
     fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
         let len = random.pick(&[0, 4, 12, 30, 60, 100, 150]);
         if random.below(8) == 0 {
@@ -143,7 +145,7 @@ impl Case {
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 
-    /// Tier, ends of the first hits in their order, and the score of the second one.
+    /// Returns the tier, the ends of the first hits in order, and the score of the second hit.
     fn by_definition(&self, record: u32, rules: &Rules) -> (Tier, Vec<End>, Option<i32>) {
         let Case { batch, layout, anchor, least, .. } = self;
         let len = batch.query(layout.query(record, Strand::Forward)).len();
@@ -153,7 +155,7 @@ impl Case {
                 break;
             }
             let (mut ends, mut second) = (Vec::new(), None);
-            // Intervals that hits take, with their strands and targets.
+            // Intervals of the hits so far, with their strands and targets.
             let mut taken: Vec<(Strand, u32, u32, u32)> = Vec::new();
             let mut threshold = min_score;
             loop {
@@ -203,7 +205,8 @@ impl Case {
         (Tier::Proven, Vec::new(), None)
     }
 
-    /// The first column of the hit that ends there: the crate's own path, which is checked for its score and its run elsewhere.
+    /// Returns the first column of the hit that ends there, from the crate's own path. Its score and its run are
+    /// checked elsewhere.
     fn start(&self, record: u32, end: End, piece: (u32, u32), anchor: usize) -> u32 {
         let tiers = Tiers::of_lengths(anchor as u32, 1, vec![if anchor == 0 { 1 } else { i32::MAX }; 200]);
         let layout = Layout { strands: Strands::Plus, meets: Meets::All };
@@ -224,7 +227,7 @@ fn rules_at(rules: &Rules, min_score: i32) -> Rules {
     Rules { min_score, ..*rules }
 }
 
-/// The score of an alignment's path, and whether it contains a run.
+/// Returns the score of the path of an alignment, and whether it contains a run.
 fn rescored(batch: &Batch, query: &[u8], hit: &Alignment, anchor: usize) -> (i32, bool) {
     let target = batch.target(hit.target);
     let (mut i, mut j, mut score) = (hit.query_start as usize, hit.target_start as usize, 0);

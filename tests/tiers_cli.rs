@@ -1,4 +1,5 @@
-//! The command's second tier: reads of which only a part belongs to the references, and foreign ones.
+//! Tests the second tier through the command, with reads of which only a part comes from the references, and with
+//! foreign reads.
 
 mod common;
 
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
-/// Bases of each reference: together so many that reads of 150 bases have two tiers.
+/// Bases of each reference. Together they are long enough for two tiers of reads of 150 bases.
 const REFERENCES: [usize; 3] = [30_000, 24_000, 9_000];
 
 struct Inputs {
@@ -16,11 +17,12 @@ struct Inputs {
     references: Vec<String>,
 }
 
-/// Reads by what they are: `whole`, `part` of a read, `poor` without a run, `foreign`, and `long`.
+/// Writes reads that are named by their kind: `whole`, `part` of a read, `poor` without a run, `foreign`, `long` and
+/// `longforeign`. Also writes mates.
 fn inputs(seed: u64) -> Inputs {
     let mut random = Random::new(seed);
     let mut references: Vec<String> = REFERENCES.map(|len| random.text(Alphabet::Dna, len)).into();
-    // A stretch that two references share, so that parts of the references have equal hits.
+    // Two references share a stretch, so that parts of the references have equal hits.
     let shared = references[0][5_000..5_400].to_string();
     references[2].replace_range(1_000..1_400, &shared);
     let fasta: String =
@@ -122,7 +124,7 @@ fn parts_of_reads_are_found_and_marked() {
     for (kind, counts) in expected {
         assert_eq!(aligned[kind], counts, "{kind}");
     }
-    // One mismatch in 11 bases leaves no run of 19, and scores below what is proven.
+    // One mismatch in 11 bases leaves no run of 19 bases, and the score is below the proven minimum.
     assert_eq!(aligned["poor"], (0, 0));
     let all = run(&inputs, &["--device", "cpu", "--min-score", "30"], &SINGLE);
     assert!(!all.contains("ya:i:1") && all.contains("min_score=30 "));
@@ -196,7 +198,7 @@ fn summaries_count_both_tiers() {
     assert!(inputs.folder.text("x.json").contains("\"anchored\": 60"), "{}", inputs.folder.text("x.json"));
 }
 
-/// What a hit leaves of a read has two tiers as well.
+/// The part of a read outside its hit has two tiers as well.
 #[test]
 fn supplementary_hits_have_tiers() {
     let inputs = inputs(7);
@@ -213,7 +215,7 @@ fn supplementary_hits_have_tiers() {
     let mut reads = String::new();
     for at in 0..20 {
         let (own, rest) = (&one[at * 100..at * 100 + 100], &other[at * 200..at * 200 + 140]);
-        // A run of 45 bases, runs of 8 bases, and nothing.
+        // A run of 45 bases, runs of 8 bases, and random bases.
         let run = changed(rest, &|at| !(20..65).contains(&at) && at % 3 == 0);
         let poor = changed(rest, &|at| at % 9 == 4);
         let foreign = random.text(Alphabet::Dna, 140);

@@ -2,11 +2,13 @@
 //!
 //! `cargo bench --bench NAME -- [DEVICE] [only=TEXT]... [small] [list] [KEY=N]...`
 //!
-//! DEVICE is `cpu`, `cpu:SET`, `gpu` or `gpu:NAME`, as `--device` takes them. `only` runs the rows whose names hold its
-//! text, or one of several texts; `list` prints the names of the rows instead; `small` divides the work by 64. The
-//! first lines of each benchmark name its other words and keys. `cargo test --bench NAME` runs each row once, small,
-//! for its check. A row is printed when its answer is checked: one line of fields with tabs between them, under a
-//! header. Rates are those of the median; kernel time is by the device's clock.
+//! DEVICE is `cpu`, `cpu:SET`, `gpu` or `gpu:NAME`, as for `--device`. `only` selects the rows whose names contain
+//! TEXT; if it is repeated, one match is enough. `list` prints the names of the rows instead of running them. `small`
+//! divides the work by 64. Each benchmark documents its other words and keys in its first lines. `cargo test --bench
+//! NAME` checks each row with one small call.
+//!
+//! After its answer is checked, each row is printed as a line of tab-separated fields, below a header. Rates are
+//! computed from the median time. Kernel time is measured by the device's clock.
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 
 #[path = "../../tests/common/random.rs"]
@@ -19,7 +21,7 @@ use std::time::{Duration, Instant};
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
 
-/// What the command line asks for, and the table that is printed.
+/// The parsed command line, and the table being printed.
 pub struct Bench {
     pub device: Option<Device>,
     pub rounds: Rounds,
@@ -29,9 +31,9 @@ pub struct Bench {
 }
 
 pub enum Device {
-    /// On an instruction set.
+    /// CPU, with the name of an instruction set if one is given.
     Cpu(Option<String>),
-    /// By name.
+    /// GPU, with its name if one is given.
     Gpu(Option<String>),
 }
 
@@ -46,37 +48,37 @@ impl Device {
     }
 }
 
-/// Calls of a row.
+/// Calls of a row: an optional warm-up call, and the timed calls.
 #[derive(Clone, Copy)]
 pub struct Rounds {
-    /// Whether a call that is not timed comes first.
+    /// Whether an untimed call comes first.
     pub warm: bool,
     pub timed: usize,
 }
 
-/// Times of the calls of a row, and the kernel time within each.
+/// Wall time and kernel time of each call of a row.
 #[derive(Default)]
 pub struct Times(Vec<(Duration, Duration)>);
 
 /// A row of the table.
 pub struct Row<'a> {
     pub work: &'a str,
-    /// Instruction set, device or option that does it.
+    /// Instruction set, device or option that does the work.
     pub by: &'a str,
-    /// Cells, bytes or what else `unit` says.
+    /// Cells, bytes or another quantity, in `unit`.
     pub amount: usize,
     pub unit: &'a str,
-    /// What else is worth knowing: empty for nothing.
+    /// Remark for the last column, or empty.
     pub note: String,
 }
 
 impl Bench {
-    /// Reads the arguments, of which `words` and `keys` (with numbers) are the benchmark's own.
+    /// Parses the arguments. `words` and `keys` (which have numbers) are specific to the benchmark.
     pub fn new(words: &[&str], keys: &[&str]) -> Bench {
         let mut arguments: Vec<String> = std::env::args().skip(1).collect();
         let all = arguments.len();
         arguments.retain(|argument| argument != "--bench");
-        // Cargo gives it to benchmarks, and not to tests.
+        // Cargo passes `--bench` to benchmarks but not to tests.
         let is_test = arguments.len() == all;
         let is_known = |argument: &&String| match argument.split_once('=') {
             Some(("only", _)) => true,
@@ -99,7 +101,7 @@ impl Bench {
         self.arguments.iter().any(|argument| argument == word)
     }
 
-    /// The number given for `key`, or the usual one; at least 1.
+    /// The number given for `key`, or `usual`; at least 1.
     pub fn number(&self, key: &str, usual: usize) -> usize {
         let given = self.values(key).next().and_then(|number| number.parse().ok());
         given.unwrap_or(usual).max(1)
@@ -109,27 +111,27 @@ impl Bench {
         self.arguments.iter().filter_map(move |argument| argument.strip_prefix(key)?.strip_prefix('='))
     }
 
-    /// `work`, or a 64th of it where that is asked for.
+    /// `work`, or a 64th of it with `small`.
     pub fn sized(&self, work: usize) -> usize {
         if self.is_small { work.div_ceil(64) } else { work }
     }
 
-    /// `full` work, or `small` where that is asked for.
+    /// `full`, or `small` if small work is requested.
     pub fn either(&self, full: usize, small: usize) -> usize {
         if self.is_small { small } else { full }
     }
 
-    /// Rounds for calls that take no longer than milliseconds.
+    /// Quadruples the number of timed calls. For calls that last milliseconds at most.
     pub fn short_calls(&mut self) {
         self.rounds.timed *= if self.rounds.warm { 4 } else { 1 };
     }
 
-    /// Gives all threads of this process to rayon's global pool: those of `threads=N`, or one.
+    /// Sets the number of threads of rayon's global pool to `threads=N`, by default 1.
     pub fn use_threads(&self) {
         ThreadPoolBuilder::new().num_threads(self.number("threads", 1)).build_global().expect("threads");
     }
 
-    /// The instruction set asked for; without a name the best.
+    /// The instruction set with this name, or the best one.
     pub fn set(name: Option<&str>) -> InstructionSet {
         match name {
             Some(name) => InstructionSet::named(name)
@@ -138,12 +140,12 @@ impl Bench {
         }
     }
 
-    /// The GPU asked for.
+    /// The GPU with this name, or the best one.
     pub fn card(name: Option<&str>) -> std::sync::Arc<Card> {
         Card::open(name, false).unwrap_or_else(|error| fail(&error.to_string()))
     }
 
-    /// Whether a row is to be run. Where names are asked for, it prints the name.
+    /// Whether to run a row. With `list`, prints its name instead.
     pub fn wants(&mut self, work: &str) -> bool {
         let is_wanted =
             self.values("only").next().is_none() || self.values("only").any(|text| work.contains(text));
@@ -154,7 +156,7 @@ impl Bench {
         is_wanted && !is_listed
     }
 
-    /// Prints a row, whose answer is checked.
+    /// Prints a row. The caller has checked its answer.
     pub fn print(&mut self, row: &Row, times: &Times) {
         if self.listed.insert(String::new()) {
             println!("work\tby\tamount\tunit\tleast s\tmedian s\tgiga/s\tkernel s\tkernel giga/s\tnote");
@@ -179,12 +181,12 @@ impl Bench {
 }
 
 impl Rounds {
-    /// Times calls, and gives the last answer.
+    /// Times calls, and returns the last answer.
     pub fn time<T>(self, mut call: impl FnMut() -> T) -> (T, Times) {
         self.time_on(&mut (), || (), |(), ()| call(), |()| Duration::ZERO)
     }
 
-    /// Times calls on a device that counts its kernels' time; what `prepare` makes for each is not timed.
+    /// Times calls on a device that counts the time of its kernels. `prepare` runs before each call and is not timed.
     pub fn time_on<D, P, T>(
         self,
         device: &mut D,
@@ -218,19 +220,19 @@ impl Times {
         self.0.first().map_or(Duration::ZERO, |times| times.0)
     }
 
-    /// The call of the median time, and its kernel time.
+    /// Median wall time, and the kernel time of the same call.
     fn median(&self) -> (Duration, Duration) {
         self.0.get(self.0.len() / 2).copied().unwrap_or_default()
     }
 }
 
-/// A number with four digits that count, or those before its point.
+/// A number with four significant digits, or with all digits before the decimal point.
 fn four_digits(number: f64) -> String {
     let digits = (3 - number.log10().floor() as i32).clamp(0, 9) as usize;
     format!("{number:.digits$}")
 }
 
-/// Says what is wrong with the arguments, and ends.
+/// Prints an error in the arguments, and exits.
 pub fn fail(what: &str) -> ! {
     eprintln!("{what}");
     std::process::exit(2)

@@ -1,15 +1,15 @@
-//! Seeded reads of targets.
+//! Seeded reads drawn from targets.
 
 use super::random::Random;
 
-/// Edits of a read: in `of` residues there are these substitutions, one inserted residue and one deleted residue.
+/// Edit rates of a read: `substitutions`, one insertion and one deletion per `of` residues.
 #[derive(Clone, Copy)]
 pub struct Edits {
     pub substitutions: usize,
     pub of: usize,
 }
 
-/// `len` codes below `letters`: a stretch of `target` with edits.
+/// Returns a read of `len` codes from a random position of `target`, with edits. Random codes are less than `letters`.
 pub fn read(random: &mut Random, target: &[u8], len: usize, letters: u8, edits: Edits) -> Vec<u8> {
     let mut place = random.below(target.len().saturating_sub(len) + 1);
     let mut read = Vec::with_capacity(len);

@@ -1,4 +1,4 @@
-//! Arguments, one a line: what they ask for, or an error, and never the end of the process.
+//! Command-line arguments, one per line: parsing returns a command or an error, and never ends the process.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! Databases: any bytes are one or none, and one that is read holds what engines may index tables by. The bytes are read
-//! as they are, and as changes of a sound database (a place of three bytes, and a value), whose checksums are then made
-//! right.
+//! Databases: reading any bytes returns a database or an error, and the contents of a database are safe to use as
+//! indices of tables. The bytes are read as they are, and as changes to a valid database (a position of three bytes,
+//! and a value), whose checksums are then corrected.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,8 +10,8 @@ use swalign::align::candidates::Index;
 use swalign::input::database::{Contents, SourceFile, write};
 use swalign::input::reader::References;
 
-/// docs/database.md: bytes of the fields before the path, an entry of the table, a block; where the header has its own
-/// length, that of the path, and the number of sections.
+/// From docs/database.md, in bytes: length of the fields before the path, of a table entry and of a block; position of
+/// the header's length and of the path's length. Last, the number of sections.
 const FIXED: usize = 92;
 const ENTRY: usize = 16;
 const BLOCK: usize = 1 << 20;
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         let at = u32::from_le_bytes([change[0], change[1], change[2], 0]) as usize % bytes.len();
         bytes[at] = change[3];
     }
-    // Without an answer the checksums stay wrong, which is a case, too.
+    // If `seal` fails, the checksums stay wrong, which is also a case to test.
     let _ = seal(&mut bytes);
     check(&bytes);
 });
@@ -45,7 +45,7 @@ fn check(bytes: &[u8]) {
     );
 }
 
-/// A small database with an index of k-mers.
+/// A small valid database with an index of k-mers.
 fn sound() -> &'static [u8] {
     static SOUND: OnceLock<Vec<u8>> = OnceLock::new();
     SOUND.get_or_init(|| {
@@ -73,7 +73,7 @@ fn sound() -> &'static [u8] {
     })
 }
 
-/// Makes the checksums right, as far as the header leads to them.
+/// Corrects the checksums, as far as the header can be followed.
 fn seal(bytes: &mut [u8]) -> Option<()> {
     let number = |bytes: &[u8], at: usize, len: usize| -> Option<usize> {
         let number = bytes

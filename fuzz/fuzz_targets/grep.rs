@@ -1,5 +1,5 @@
-//! Patterns of `swalign grep` in a text: the lines of the specification. The first byte has the edits and how patterns
-//! are read, then come patterns, one a line, and behind an empty line the text.
+//! Patterns of `swalign grep` in a text: the scan finds the lines of the specification. The first byte sets the edits
+//! and how patterns are read. Then come the patterns, one per line, an empty line, and the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A substitution matrix in NCBI's format: no text panics.
+//! Substitution matrices in NCBI's format: no text makes the parser panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! FASTA and FASTQ: the records of the parts of a file are those of the whole. The first byte says how it is packed:
-//! as given, in gzip, in bgzf, and how many bytes at the end are cut off.
+//! FASTA and FASTQ: the parts of a file have the same records as the whole file. The first byte sets the compression
+//! (none, gzip, bgzf, or gzip in two members) and the number of bytes cut off at the end.
 #![no_main]
 
 use flate2::{Compression, write::GzEncoder};
@@ -13,7 +13,7 @@ use swalign::input::reader::{Reader, Slice, TextName, TextRules, Texts, slices};
 use swalign::output::writer::bgzf;
 use swalign_fuzz::folder;
 
-/// Name, letters and qualities.
+/// Name, residues and qualities.
 type Plain = (String, Vec<u8>, Option<Vec<u8>>);
 
 fuzz_target!(|data: &[u8]| {
@@ -61,7 +61,7 @@ fn texts(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
     texts.map(|text| text.map(|text| (text.name, text.letters, None))).collect()
 }
 
-/// The part of the file; `None` for the whole.
+/// The part of the file; `None` for the whole file.
 fn slice(path: &Path, share: Option<Share>) -> Result<Option<Slice>> {
     let all = share.map(|share| slices(&[path.to_path_buf()], share)).transpose()?;
     Ok(all.and_then(|all| all.first().map(|own| own.0)))

@@ -1,5 +1,5 @@
-//! Receipts: any bytes are one or none, and one that is read is written and read again as it was. The bytes are read as
-//! they are, and as the lines between the first ones and a seal that holds.
+//! Receipts: reading any bytes returns a receipt or an error, and a receipt that is written and read again is the same.
+//! The bytes are read as they are, and between the first lines of a receipt and a valid seal.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Records of parts of the references, read back: the first byte says the format, and whether the bytes are in
-//! blocks, and already were.
+//! Records of parts of the references, read back. The first byte sets the format, and whether the records are read as
+//! BGZF blocks and whether the bytes are packed first.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
             record.push(&mut out, Standing::Secondary);
         }
         out.clear();
-        // As if each query were a mate of itself.
+        // Each query is treated as its own mate.
         let mates = query.into_iter().map(PartRecord::into_mate).collect::<Option<Vec<MateRecord>>>();
         if let Some(mates) = mates {
             let reported = |is_first| Found {

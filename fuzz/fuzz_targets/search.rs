@@ -1,6 +1,6 @@
-//! Patterns of `swalign search` in a text: all scans find the ends of the specification, and paths are its paths. The
-//! first byte has the edits and whether there are gaps, then come patterns, one a line, and behind an empty line the
-//! text.
+//! Patterns of `swalign search` in a text: all scans find the ends of the specification, and paths are those of the
+//! specification. The first byte sets the edits and whether gaps are allowed. Then come the patterns, one per line, an
+//! empty line, and the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +15,7 @@ use swalign::patterns::search::sliced::Sliced;
 use swalign::patterns::search::stream::plain_codes;
 use swalign::patterns::search::{Rule, Scan};
 
-/// Paths that are compared, at most: the specification's take long.
+/// Maximum number of paths to compare, because the specification is slow.
 const PATHS: usize = 50;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-"""The command, where it was built: what it says is held against the package."""
+"""The swalign command, whose output the tests compare with that of the package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def command() -> Command:
-    """Runs swalign; SWALIGN names the program."""
+    """Runs swalign. SWALIGN names the program."""
     program = Path(os.environ.get("SWALIGN", ROOT / "target" / "debug" / "swalign"))
     if not program.exists():
         if "SWALIGN" in os.environ:

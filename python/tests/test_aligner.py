@@ -49,7 +49,7 @@ def test_hits_of_reads() -> None:
 
 
 def test_json_of_the_command(command: Command) -> None:
-    """Every number of a hit is that of `swalign --format json`."""
+    """Every number of a hit equals that of `swalign --format json`."""
     queries, targets = DATA / "proteins_20.fa", DATA / "uniprot_60.fa"
     out = command("--device", "cpu", "--format", "json", "--evalue", "1e9", "--min-score", "60", "--max-targets", "1",
                   "--max-hsps", "1", "--rank", "raw", queries, targets).stdout
@@ -63,14 +63,14 @@ def test_json_of_the_command(command: Command) -> None:
             assert (hit.target_name, hit.score, hit.query_name) == (of["target"], of["score"], line["query"])
             assert (hit.query_start, hit.query_end) == (of["query_start"], of["query_end"])
             assert (hit.target_start, hit.target_end) == (of["target_start"], of["target_end"])
-            # As it is printed there.
+            # The command prints rounded values.
             assert hit.evalue == pytest.approx(of["evalue"], rel=0.01, abs=1e-180)
             assert hit.bits == pytest.approx(of["bits"], abs=0.051)
     assert shown > 5
 
 
 def test_text_of_the_command(command: Command, tmp_path: Path) -> None:
-    """A printed hit has the lines that `swalign pairs --format text` has."""
+    """A printed hit has the same lines as `swalign pairs --format text`."""
     human, orang = (Database(DATA / name).sequence(0)[:3000] for name in ("mt_human.fa", "mt_orang.fa"))
     for name, letters in (("human", human), ("orang", orang)):
         (tmp_path / name).write_text(f">{name}\n{letters}\n")
@@ -207,7 +207,7 @@ def test_threads_share_an_aligner() -> None:
 
 
 def test_other_threads_run_while_one_aligns() -> None:
-    """The GIL is free: a thread counts on while the main thread scores."""
+    """The GIL is released: a thread keeps counting while the main thread aligns."""
     rng = random.Random(14)
     aligner = Aligner([random_letters(rng, 1_000_000)], device="cpu", filter=False)
     query = random_letters(rng, 1500)

@@ -1,4 +1,4 @@
-"""Whether sequences are DNA or proteins, and what is no sequence."""
+"""Whether sequences are DNA or proteins, and errors for objects that are not sequences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_could_be_both_is_said() -> None:
         assert Database(["GATTACA"]).alphabet == "dna"
     with pytest.warns(UserWarning, match="could be"):
         assert len(list(align_pairs([("GAGA", "GAGAGA")], device="cpu"))) == 1
-    # Keywords say it.
+    # Keywords decide the alphabet.
     for keywords, alphabet in [
         ({"alphabet": "dna"}, "dna"),
         ({"preset": "long"}, "dna"),
@@ -52,7 +52,7 @@ def test_what_could_be_both_is_said() -> None:
     ]:
         hit = align("GAGAGAGA", "GAGAGAGA", **keywords)  # type: ignore[arg-type]
         assert hit is not None and hit.alphabet == alphabet, keywords
-    # So does the other sequence.
+    # The other sequence decides the alphabet, too.
     hit = align("GATTACA", PROTEIN + "GATTACA")
     assert hit is not None and hit.alphabet == "protein"
     assert Aligner(["GATTACA"], preset="short", device="cpu").scoring.alphabet == "dna"
@@ -121,12 +121,12 @@ def test_arrays_have_one_dimension() -> None:
     for given in (rows, rows.data):
         with pytest.raises(TypeError, match="one dimension, and this .* has 2"):
             align(given, "ACGTACGTACGTTTGG")
-    # Many sequences are its rows.
+    # In a list of sequences, each row is a sequence.
     assert Database(rows).length(1) == 16
 
 
 class Series:
-    """The part of pandas.Series that counts."""
+    """The part of pandas.Series that pyswalign uses."""
 
     def __init__(self, values: dict[Any, str]) -> None:
         self.index, self._values = list(values), values
@@ -139,7 +139,7 @@ class Series:
 
 
 class DataFrame:
-    """The part of pandas.DataFrame that counts."""
+    """The part of pandas.DataFrame that pyswalign uses."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(["names", "sequences"])
@@ -168,7 +168,7 @@ def test_a_database_file_with_its_alphabet(command: Any, tmp_path: Path) -> None
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 def test_an_interrupt_loses_no_query() -> None:
-    """A signal that strikes while a batch is computed: its hits are there when they are asked for again."""
+    """A signal interrupts the computation of a batch. The next request returns its hits."""
     target = pyswalign.Database([("t", DNA * 15_000)])
     queries = [(str(number), (DNA[number:] + DNA) * 50) for number in range(8)]
     aligner = Aligner(target, device="cpu", filter=False)
@@ -177,7 +177,7 @@ def test_an_interrupt_loses_no_query() -> None:
     def source() -> Iterator[tuple[str, str]]:
         nonlocal armed
         yield from queries
-        # From here on the batch is computed.
+        # After the last query, the batch is computed.
         armed = True
 
     def strike(*_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Databases and what sequences may be."""
+"""Databases, and the types of sequences that they accept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pyswalign import Aligner, Database
 
 
 class Record:
-    """As pysam has them."""
+    """A record with the attributes of a pysam record."""
 
     name = "record"
     sequence = "ACGTTGCATTAGCC"
@@ -150,7 +150,7 @@ def test_index(command: Command, tmp_path: Path) -> None:
     )
     assert len(hits) > 50 and hits == others
     damaged = bytearray(index.read_bytes())
-    # One letter, as its code.
+    # Changes one base in the stored codes.
     damaged[damaged.index(bytes("ACGT".index(letter) for letter in plain.sequence(0, 0, 40)))] ^= 1
     index.write_bytes(damaged)
     with pytest.raises((pyswalign.DeviceError, pyswalign.InputError), match="damaged"):

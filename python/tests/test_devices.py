@@ -1,6 +1,6 @@
-"""Devices: the answers of a GPU are those of the CPU, and what is done where there is none.
+"""Devices: a GPU gives the same answers as the CPU, and the behavior without a GPU.
 
-SWALIGN_TEST_GPU names the adapter, as for the tests of the command; without it, lavapipe's.
+SWALIGN_TEST_GPU names the adapter, as for the tests of the command. The default is that of lavapipe.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pyswalign import Aligner, Database
 
 @pytest.fixture(scope="session")
 def gpu(command: Command) -> str:
-    """The device to name, where there is an adapter to test on."""
+    """The name of the device, if there is an adapter to test on."""
     name = os.environ.get("SWALIGN_TEST_GPU", "llvmpipe")
     if name.split("/")[0] not in command("devices").stdout:
         if "SWALIGN_TEST_GPU" in os.environ:
@@ -48,7 +48,7 @@ def test_a_gpu_gives_what_the_cpu_gives(gpu: str) -> None:
 
 
 def test_queries_are_taken_as_answers_are(gpu: str) -> None:
-    """Back-pressure: of queries without end a few are taken ahead of the answers, on each device."""
+    """Back-pressure: only a few queries of an endless source are consumed ahead of the answers, on each device."""
     for device in (gpu, "cpu"):
         taken = 0
 
@@ -76,7 +76,7 @@ except pyswalign.DeviceError as error:
 
 
 def test_without_a_gpu_the_cpu_is_taken_unless_one_is_named() -> None:
-    """Drivers are hidden from the Vulkan loader."""
+    """The environment hides drivers from the Vulkan loader."""
     hidden = {"VK_DRIVER_FILES": os.devnull, "VK_ICD_FILENAMES": os.devnull, "WGPU_BACKEND": "vulkan"}
     ran = subprocess.run([sys.executable, "-c", WITHOUT], env={**os.environ, **hidden}, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

@@ -63,7 +63,7 @@ def test_guide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_notebook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its cells run one after the other, as in a kernel; what a cell ends with is shown."""
+    """Runs the cells in order, like a kernel, and displays the last value of each cell."""
     [path] = (PYTHON / "examples").glob("*.ipynb")
     monkeypatch.chdir(path.parent)
     names: dict[str, Any] = {}
@@ -83,7 +83,7 @@ def test_notebook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 
 
 def test_stubs_have_every_name() -> None:
-    """What the compiled part has, the stubs have, and the other way round."""
+    """The stubs and the compiled module have the same names."""
     tree = ast.parse((PYTHON / "pyswalign" / "_native.pyi").read_text())
     stubs = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     public = {name for name in vars(_native) if not name.startswith("__")}
@@ -98,7 +98,7 @@ def test_stubs_have_every_name() -> None:
 
 
 def test_stubs_have_the_docstrings() -> None:
-    """The stubs have the docstrings of the compiled part: scripts/stubs.py copies them."""
+    """The stubs have the docstrings of the compiled module, copied by scripts/stubs.py."""
     tree = ast.parse((PYTHON / "pyswalign" / "_native.pyi").read_text())
     nodes = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     for name, node in list(nodes.items()):

@@ -1,4 +1,4 @@
-"""Pairs against parasail, Biopython, edlib and tables from outside."""
+"""Pairs compared with parasail, Biopython, edlib and tables of other programs."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_biopython(mode: str) -> None:
 
 
 def test_edlib_in_global_mode() -> None:
-    """The fewest edits are the best score where a match is worth nothing beside what the lengths give."""
+    """With this scoring, the best score depends only on the lengths and the minimum number of edits."""
     rng = random.Random(4)
-    # 2 * edits = |q| + |t| - score, if a match scores 2, a mismatch 0 and a letter of a gap costs 1.
+    # 2 * edits = |q| + |t| - score, if a match scores 2, a mismatch 0 and each base of a gap costs 1.
     scoring = Scoring(match=2, mismatch=0, gap_open=0, gap_extend=1, mode="global")
     for _ in range(100):
         query, target = related_pair(rng, rng.choice(LENGTHS), rng.choice(LENGTHS))
@@ -75,7 +75,7 @@ def test_edlib_in_global_mode() -> None:
 
 
 def test_tables_from_outside() -> None:
-    """What tests/golden has of random and real pairs: local scores, and those of the other modes."""
+    """Random and real pairs of tests/golden: local scores, and those of the other modes."""
     queries, targets = (read_fasta(GOLDEN / f"dna_pairs.{of}.fa") for of in "qt")
     lines = (GOLDEN / "dna_pairs.tsv").read_text().splitlines()
     columns = lines[0].split("\t")

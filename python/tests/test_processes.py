@@ -26,7 +26,7 @@ except KeyboardInterrupt:
 print("done", flush=True)
 """
 
-# Each takes minutes without the interruption.
+# Each job would take minutes without the interruption.
 WORKS = {
     "align": ("query, target = letters(600_000), letters(6_000_000)", "pyswalign.align(query, target)"),
     "batch": (

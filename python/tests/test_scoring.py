@@ -1,4 +1,4 @@
-"""Scorings: presets, what is refused, and those of other libraries."""
+"""Scorings: presets, errors, and scorings of other libraries."""
 
 from __future__ import annotations
 

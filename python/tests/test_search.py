@@ -1,4 +1,4 @@
-"""Patterns with edits, against edlib and the command."""
+"""Patterns with edits, compared with edlib and the command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyswalign import Aligner, Amplicon, Database, Match, Searcher
 
 
 def test_edlib() -> None:
-    """The fewest edits, and every place where a pattern ends with them."""
+    """The minimum number of edits, and every position at which a pattern ends with it."""
     rng = random.Random(21)
     for _ in range(60):
         text = random_letters(rng, 300)
@@ -30,7 +30,7 @@ def test_edlib() -> None:
         for one in found:
             path = edlib.align(pattern, text[one.start : one.end], task="path")
             assert path["editDistance"] == k
-            # edlib's I and D are those of the pattern as query, as here.
+            # In edlib, as here, I and D treat the pattern as the query.
             assert sum(length for length, op in one.cigar_list if op != "=") == k
 
 
@@ -80,7 +80,7 @@ def test_dialects_of_a_path() -> None:
 
 
 def test_a_searcher_and_an_aligner() -> None:
-    """Both find the same, text by text, batch by batch, and in a database."""
+    """Searcher and Aligner find the same matches: text by text, batch by batch, and in a database."""
     rng = random.Random(23)
     texts = {f"t{number}": random_letters(rng, 40 * number) for number in range(60)}
     patterns = {f"p{length}": random_letters(rng, length) for length in (7, 12, 20)}

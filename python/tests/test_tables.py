@@ -1,4 +1,4 @@
-"""Tables of the command, read by Biopython."""
+"""Biopython reads the command's tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_biopython_reads_tables(command: Command, tmp_path: Path, header: bool, 
     assert len(rows) > 40
     queries = SearchIO.parse(path, "blast-tab", comments=header)
     read = [part for query in queries for hit in query for part in hit]
-    # Starts count from 0 there.
+    # Biopython counts starts from 0.
     told = [
         (part.query_id, part.hit_id, part.ident_pct, part.aln_span, part.query_start + 1, part.query_end, part.hit_start + 1)
         for part in read

@@ -42,6 +42,6 @@ def leave_out(seed, words, queries, targets, fastq):
     rest = words[:at] + words[at + 2 :]
     letters = [text for _, text in targets]
     same = words[at + 1] == told(rest, letters, queries[0][1] if queries else "", fastq)
-    # A DNA query among proteins would be refused.
+    # A DNA query with a protein reference would be an error.
     mixed = words[at + 1] == "protein" and any(by_letters(text) == ("dna", True) for _, text, *_ in queries)
     return rest if same and not mixed and random.Random(f"{seed} alphabet").random() < 0.5 else words

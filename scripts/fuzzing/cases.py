@@ -12,10 +12,10 @@ from .alphabets import leave_out
 from .reference import Scoring, reverse_complement
 
 ROOT = Path(__file__).resolve().parents[2]
-# Lengths at the seams of tiles, vectors and words.
+# Lengths at the boundary sizes of tiles, vectors and words.
 SEAMS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
 PRESETS = {"short": (1, 4, 6, 1), "long": (2, 4, 4, 2), "blastn": (2, 3, 5, 2), "linear": (1, 1, 0, 2)}
-# The built-in matrices, and the gap costs that they bring.
+# The built-in matrices, with their default gap costs.
 MATRICES = {
     "BLOSUM45": (14, 2), "BLOSUM50": (13, 2), "BLOSUM62": (11, 1), "BLOSUM80": (10, 1), "BLOSUM80_3": (15, 2),
     "BLOSUM90": (10, 1), "PAM30": (9, 1), "PAM70": (10, 1), "PAM250": (14, 2),
@@ -161,7 +161,7 @@ def make_query(rng, alphabet, protein, targets, most):
         rate = rng.choice([0, 0.02, 0.05, 0.05, 0.1, 0.25])
         text = mutated(rng, alphabet, piece(rng, targets, len), rate)
         if 0.5 < kind < 0.8:
-            # One gap, on either side.
+            # A gap in the query or in the target.
             middle, gap = rng.randint(0, len), rng.choice([1, 1, 2, 3, rng.randint(1, 40)])
             rest = text[middle + gap :] if kind < 0.65 else letters(rng, alphabet, gap) + text[middle:]
             text = text[:middle] + rest
@@ -228,8 +228,8 @@ def make_scoring(rng, protein):
         name = rng.choice(DNA_MATRICES)
         text = (ROOT / "tests/golden" / name).read_text()
     else:
-        # Not symmetric, of a few letters, so that rows and columns can't be taken for each other. A base and its complement
-        # score differently, in half of them very much so: bounds of one strand are none of the other.
+        # An asymmetric matrix of a few bases, so that swapped rows and columns are noticed. A base and its complement
+        # score differently, half of the time very differently, so that bounds for one strand do not hold for the other.
         name, letters = "made.matrix", rng.choice(["ACGT", "TGCA", "ACGTN", "NRACGTY"])
         own = (lambda x: rng.randint(1, 9)) if rng.random() < 0.5 else dict(zip(letters, rng.sample([1, 2, 3, 9, 12, 20, 30], len(letters)))).get
         rows = [[row] + [own(row) if row == x else rng.randint(-9, 2) for x in letters] for row in letters]
@@ -427,7 +427,8 @@ def make(seed, small=False, has_cuts=False):
     strands = "+" if protein or rng.random() < (0.25 if size < 0.7 else 0.5) else "+-"
     strands = "-" if not protein and random.Random(f"{seed} strands").random() < 0.1 else strands
     max_hits = rng.choice([1, 1, 1, 2, 3, 5, 20, 1_000_000])
-    # Cells of the matrices, and letters of the targets. Each further hit costs the reference about another matrix.
+    # Limits of the cells of all matrices and of the length of a target. Each further hit costs the reference about one
+    # more matrix.
     cells, most = 30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])
     if size >= 0.7:
         cells, most = (1_500_000 if size > 0.97 else 300_000) // min(5, max_hits), rng.randint(2048, 3000)

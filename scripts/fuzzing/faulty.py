@@ -84,7 +84,7 @@ FAULTS = {
     "header": lambda lines: [line for line in lines if not line.startswith("@CO")],
     "reference length": lambda lines: [re.sub(r"(^@SQ.*LN:)", r"\g<1>1", line) for line in lines],
 }
-# Those that are looked for among mates.
+# Faults to find with cases of mates.
 OF_MATES = ["PNEXT", "TLEN", "MC", "MQ", "ms"]
 
 
@@ -129,7 +129,7 @@ def digit(text):
     return text[:-1] + other
 
 
-# Faults of other kinds of cases: the kind, words that the command must have, and what is changed.
+# Faults of other kinds of cases: the kind, words that the command must contain, and the change.
 OF_KINDS = {
     "mode place": ("modes", ["sam"], column(3, add(1))),
     "mode path": ("modes", ["sam"], column(5, gap_moved)),
@@ -159,7 +159,7 @@ OF_KINDS = {
     "set strand": ("dedup", ["--both-strands"], None),
     "set packed": ("dedup", ["-o"], None),
 }
-# Faults with these words only: the plain run is right.
+# Faults that occur only with these words. Runs without them are right.
 ONLY = {
     "threads": ["-t", "4"],
     "device": ["--device", "plain"],
@@ -173,7 +173,7 @@ ONLY = {
     "grep": ["grep"],
     "words": ["grep", "-F"],
 }
-# Faults of a program that takes the value of an option for another one: the kind of cases, the option, and what becomes of it.
+# Faults of a program that misreads the value of an option: the kind of cases, the option, and the change of the value.
 VALUES = {
     "never cut": ("cuts", "--z-drop", lambda drop: "0"),
     "cut late": ("cuts", "--z-drop", lambda drop: drop if drop == "0" else str(min(1_000_000, int(drop) + 1))),
@@ -181,10 +181,10 @@ VALUES = {
     "no runs": ("tiers", "--anchor", lambda k: "0"),
     "pairs in order": ("mates", "--tie-break", lambda rule: "first"),
 }
-# What is looked for among cases of another kind than alignments.
+# Faults to find with a kind of cases other than alignments.
 KIND_OF = {"columns": "search", "amplicons": "search", "search": "search", "grep": "grep", "words": "grep"}
 KIND_OF |= dict.fromkeys(OF_MATES, "mates")
-# Faults of other kinds; "none" is none.
+# Faults that `main` and `changed` treat separately.
 WHOLE = ["BAM", "sort", "crash", "refusal", "merge", "database"]
 
 
@@ -194,7 +194,7 @@ def has(words, part):
 
 def changed(kind, words, output):
     if kind in ("BAM", "sort"):
-        # A flag of the packed text: the checksum of its block is wrong then.
+        # Changes a flag bit in the compressed data, so the checksum of its block is wrong.
         is_there = has(words, ["bam"] if kind == "BAM" else ["--sort"])
         return output[:20] + bytes([output[20] ^ 1]) + output[21:] if is_there else output
     if kind in OF_KINDS:

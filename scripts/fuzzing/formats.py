@@ -5,7 +5,7 @@ import struct
 import zlib
 
 LETTERS, OPERATIONS = "=ACMGRSVTWYHKDBN", "MIDNSHP=X"
-# BAM's types of numbers as the module struct calls them.
+# BAM's number types, as format characters of the module struct.
 NUMBERS = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I"}
 
 

@@ -8,7 +8,7 @@ from .cases import (
 )  # fmt: skip
 
 STEMS = ["a", "b", "c2", "S1_L001", "S1_L002", "x-y", "reads", "7"]
-# Cells of the matrices of each lane.
+# Maximum number of cells of the matrices of each lane.
 CELLS = 60_000
 
 

@@ -43,7 +43,7 @@ def of_records(rng, words, rules, paired):
     choices = {"max-targets": [1, 1, 2, 3], "max-hsps": [1, 1, 2], "min-identity": [33.3, 75, 90, 97.5, 100]}
     choices["min-coverage"] = [33.3, 75, 90, 100]
     if paired:
-        # Each query of `swalign pairs` has one target.
+        # Each query of `swalign pairs` has only one target.
         del choices["max-targets"]
     for name in rng.sample(list(choices), min(rng.choice([1, 1, 2, 4]), len(choices))):
         value = str(rng.choice(choices[name]))

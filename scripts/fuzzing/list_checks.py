@@ -42,7 +42,7 @@ def check(program, rng, case, of_queries=None):
     has_whole_references = case.reference.get("paired") or words[0] == "all" or is_split
     for part in ["--part"] + ["--ref-part"] * (not has_whole_references):
         if rng.random() < 0.12 + 0.18 * (part == "--ref-part"):
-            # A table's columns, and all that is counted of a target's hits, come out of the parts.
+            # Joined parts must have all columns of a table, including those that depend on all hits of a target.
             more = ["--columns", ",".join(lists.COLUMNS)] if kind == "tab" and rng.random() < 0.5 else []
             words = [*case.words, *more, "--format", kind]
             expected = program.run(words) if more else plain
@@ -113,7 +113,7 @@ def check_order(program, rng, case):
     plain[plain.index(case.words[-1]) :] = ["--format", "json", case.words[-1]]
     hsps = rng.choice(["1", "3"])
     run = lambda *more: [json.loads(line) for line in program.run([*plain, "--max-hsps", hsps, *more]).decode().splitlines()]
-    # Each query of `swalign pairs` has one target.
+    # Each query of `swalign pairs` has only one target.
     targets_at_most = lambda count: [] if case.words[0] == "pairs" else ["--max-targets", str(count)]
     every = targets_at_most(1_000_000)
     by_score = run("--rank", "raw", *every)

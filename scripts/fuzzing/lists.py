@@ -50,7 +50,7 @@ class Hit:
         self.columns, self.nident, self.mismatch = len(path), path.count("="), path.count("X")
         self.positive, self.gaps = positive, path.count("I") + path.count("D")
         self.gapopen = len(re.findall("I+|D+", path))
-        # Of mode global, gaps at the ends count in no identity but those of all columns.
+        # In mode global, only the identity over all columns counts gaps at the ends.
         self.inner = len(re.sub("^(I+|D+)|(I+|D+)$", "", path)) if mode == "global" else self.columns
         steps = [q + t if kind != "=" else "=" for q, t, kind in rows]
         self.btop = re.sub("=+", lambda run: str(len(run[0])), "".join(steps)) if "=" in steps else "".join(steps)
@@ -147,14 +147,14 @@ def make_rules(rng, mode, scoring, is_triangle=False, paired=False):
             option(0.4, "max-targets", [1, 2, 3])
         option(0.4, "max-hsps", [2, 3, 100])
         option(0.15, "max-hits", [1, 2, 5])
-    # The reference knows no E-values. If these depend on targets, their order is not that of scores.
+    # The reference computes no E-values. If E-values depend on the target, they sort hits differently from scores.
     has_own_order = mode == "local" and (scoring.protein or is_triangle)
     option(1 if has_own_order else 0.3, "rank", ["identity", "raw"] if has_own_order else ["identity", "identity", "score"])
     option(0.4, "iddef", [0, 1, 2, 3, 4])
     option(0.25, "min-identity", [20, 33.3, 50, 75, 90, 97.5, 100])
     option(0.25, "min-coverage", [10, 33.3, 50, 75, 90, 100])
     if rules["rank"] == "identity" and mode in ("local", "overlap") and not (is_triangle or paired or rules["min_coverage"]):
-        # The shortest alignments have the highest identities.
+        # Otherwise the shortest alignments would have the highest identities.
         rules["min_coverage"] = 80
     rules["ties"] = not is_triangle and rng.random() < 0.3
     words += ["--ties"] * rules["ties"]

@@ -191,7 +191,7 @@ def mate_of(found, record, is_proper, is_first, targets, scoring, rules, own):
     else:
         flags |= MATE_UNMAPPED
         if own["hits"]:
-            # An unmapped read stands at the place of its mate.
+            # An unmapped read has the position of its mate.
             hit = own["hits"][0]
             place = (targets[hit["target"]][0], hit["place"][0] + 1)
     if qualities is not None:

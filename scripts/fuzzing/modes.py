@@ -150,7 +150,7 @@ def inputs(rng, mode, max_hits=1):
     alphabet = list(AMINO if protein else "ACGT")
     known = mode == "local" and rng.random() < 0.9
     scoring, words, files = well_known(rng, protein) if known else make_scoring(rng, protein)
-    # Where whole sequences are aligned, a scoring is refused by which their gaps could cost more than scores have bits for.
+    # If whole sequences are aligned, swalign rejects scorings whose gaps could cost more than a score can hold.
     while mode != "local" and max(scoring.open, scoring.extend) > 1 << 17:
         scoring, words, files = make_scoring(rng, protein)
     strands = "+" if protein or rng.random() < 0.3 else rng.choice(["+-", "+-", "+-", "-"])

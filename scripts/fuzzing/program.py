@@ -17,7 +17,7 @@ class Difference(Exception):
     """A command that did not do what it must: the words of the command and what differs."""
 
 
-# Options that some formats refuse because they have no effect there, each with the number of its words.
+# Options that some formats reject because they have no effect there: the option, its number of words, and the formats.
 WITHOUT_EFFECT = {"--clip": (2, {"paf", "tab", "json"}), "--batch": (2, {"matrix"}), "--eqx": (1, {"tab", "json"})}
 
 

@@ -13,7 +13,7 @@ from .limits import counts, let_in
 
 NEVER = -(1 << 60)
 DNA, PROTEIN = "ACGTRYSWKMBDHVN", "ARNDCQEGHILKMFPSTWYVBZX*JUO"
-# The letters that these are scored by, J unless the matrix has it.
+# Residues are scored as their substitutes. J is kept if the matrix has it.
 SUBSTITUTES = {"U": "C", "O": "K", "J": "IL"}
 COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
@@ -195,7 +195,7 @@ def pieces(scoring, query, target, hit):
 
 
 def mapping_quality(scoring, first, second, least):
-    # Deletions at the ends are no part of the span.
+    # Deletions at the ends are not part of the span.
     inner = first["path"].strip("D")
     span = max(first["query"][1] - first["query"][0], inner.count("M") + inner.count("D"))
     sub = max(0, second["score"]) if second else max(0, least - 1)
@@ -238,7 +238,7 @@ def differences(scoring, query, target, hit):
     return kinds, len(kinds) - matches, f"{md}{equals}", (matches, len(kinds) - ambiguous, 1 - matches / compressed)
 
 
-# Equal hits that --tie-break hash chooses from, unless --max-hits lets in more.
+# Maximum number of equal hits among which --tie-break hash chooses, unless --max-hits is larger.
 MOST_TIED = 64
 
 
@@ -285,7 +285,7 @@ def search(letters, targets, scoring, rules):
         count = [hit for hit in found if counts(limits, rules.get("mode"), letters, kinds(hit), hit)]
         limits = limits | {"max_hits": rules["max_hits"]}
         found = let_in(count, limits, lambda hit: -hit["score"], lambda hit: hit["target"])
-        # The second one is the best other hit, whether it counts or not.
+        # The second hit is the best other hit, even if the limits exclude it.
         second = best if found and found[0] is not best else second
     quality = lambda hit: mapping_quality(scoring, hit, second, beside(best["score"]))
     of_first = {"quality": quality(found[0]) if found else 0}

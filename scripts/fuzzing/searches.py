@@ -91,7 +91,7 @@ def other_outputs(rng, case, lines):
         yield ["--summary", "summary.tsv"], {}, "summary.tsv", views.summary(hits, patterns, texts, most_edits(case))
     if not {"--best", "--first"} & set(case.words):
         if rules["strands"] == "+-" and "circular" not in rules:
-            # Of several kinds.
+            # Several kinds of amplicons.
             for _ in range(4):
                 words, files, amplicons = views.amplicons(rng, hits, patterns, texts)
                 yield words, files, None, amplicons

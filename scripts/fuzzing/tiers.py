@@ -15,7 +15,7 @@ from .cases import (
 from .reference import NEVER, Scoring, hits, reverse_complement, search
 
 FULL_CELLS, CHANCE_CELLS, BY_CHANCE, LONG = 1 << 23, 1 << 17, 0.001, 400
-# Matches that pay for one more base of a gap, at most, in a run with two tiers.
+# Maximum number of matches that pay for one more base of a gap, in a run with two tiers.
 CHEAPEST_GAP = 8
 
 
@@ -182,13 +182,13 @@ class Tiers:
             query, targets, scoring, {**rules, **more, "tiers": None, "min_score": least}
         )
         if self.k and m >= LONG and LONG * columns > FULL_CELLS:
-            # Reads and references of these cases are so short that a run is near half of the shorter one, so its target
-            # supports the read.
+            # Reads and references of these cases are so short that a run is always near half of the shorter sequence,
+            # so its target supports the read.
             turned = {"+": query, "-": reverse_complement(query)}
             strands = [scoring.read(turned[strand]) for strand in rules["strands"]]
             is_near = lambda text: any(has_extended_run(letters, scoring.read(text), scoring, self.k, first) for letters in strands)
             return within(least, {number: target for number, target in targets.items() if is_near(target[1])})
-        # Queries of LONG bases or more have the proven score of the longest one below.
+        # Queries of LONG or more bases have the proven score of a query of LONG - 1 bases.
         proven = proven_score(scoring, min(m, LONG - 1), columns, floor)
         found = within(proven)
         if found["hits"] or proven <= least or not self.k:
@@ -215,7 +215,7 @@ def make_read(rng, alphabet, pool, k, most):
         return rearranged(rng, alphabet, False, pool, most)
     drawn = lambda: mutated(rng, alphabet, piece(rng, pool, rng.randint(20, most)), rng.choice([0, 0.03, 0.08, 0.12, 0.2]))
     foreign = lambda least=0: "".join(rng.choices(alphabet, k=rng.randint(least, 60)))
-    # A piece without runs, which scores well, and one with a run, which scores little.
+    # A piece without runs that scores high, and a piece with a run that scores low.
     poor = lambda: without_runs(rng, alphabet, piece(rng, pool, rng.randint(40, most)), k)
     run = lambda: piece(rng, pool, max(1, rng.choice([k - 1, k, 29, 30, 31, 35, 40])))
     kind = rng.random()

@@ -33,7 +33,7 @@ def make(seed, small=False):
     words += ["--strand", "minus"] * (strands == "-")
     if is_matrix:
         rules = {"iddef": rng.choice([None, 0, 1, 2, 3, 4]), "values": rng.choice(["score", "identity"]), "mode": mode}
-        # A matrix of scores has no identity to define.
+        # --iddef has no effect on a matrix of scores.
         rules["iddef"] = rules["iddef"] if rules["values"] == "identity" else None
         words += ["--values", "identity"] * (rules["values"] == "identity")
         words += [] if rules["iddef"] is None else ["--iddef", str(rules["iddef"])]

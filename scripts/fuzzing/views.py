@@ -9,7 +9,7 @@ from .reference import COMPLEMENT, reverse_complement
 COLUMNS = ["text", "start", "end", "pattern", "strand", "edits", "cigar", "match", "line", "pattern_aligned", "text_aligned",
            "pattern_len", "text_len", "mismatches", "insertions", "deletions", "gaps", "edits_last1", "edits_last3",
            "edits_last5", "last_run", "before", "after"]  # fmt: skip
-# Most edits that a summary counts.
+# Maximum number of edits that a summary counts.
 MOST_COUNTED = 64
 AMPLICON = ["text", "start", "end", "length", "pair", "strand", "forward", "forward_end", "forward_edits", "reverse",
             "reverse_start", "reverse_edits"]  # fmt: skip

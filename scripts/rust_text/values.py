@@ -9,7 +9,7 @@ SAME = {"to_string", "to_owned", "into", "clone", "as_str", "as_ref", "unwrap_or
         "into_iter", "flatten", "as_deref", "ok", "collect", "peekable", "next"}
 # Parameters of these names are followed to callers, if they are a part of a message.
 FOLLOWED = {"problem", "text", "remedy", "why", "what", "rule"}
-# Functions whose text is a number with its unit, and functions that pass on messages which other calls make.
+# Functions whose text is a number with its unit, and functions that pass on messages of other calls.
 NOT_FOLLOWED = {"counted", "queries_are", "possible", "shown", "described", "named", "warnings", "take_notice"}
 WRAPPERS = {"Some", "Ok", "Err"}
 
@@ -50,7 +50,7 @@ class Reader:
         self.placeholders = 0
         # Number of calls between a message and the literals of its caller.
         self.callers = 0
-        # Functions that are being read.
+        # Functions that are currently being read.
         self.active = []
 
     def values(self, file, span, choices):
@@ -106,7 +106,7 @@ class Reader:
                 else:
                     chain.append((name, at - 1, None))
             else:
-                # An operator: no text.
+                # An operator: the expression has no text.
                 yield Hole(self.name(file, i, j)), choices
                 return
         yield from self.chain(file, (i, end), chain, choices)
@@ -412,7 +412,7 @@ class Reader:
         return words[-1] if words else "value"
 
 
-# Words of expressions that do not say what the value is.
+# Words in expressions that do not describe the value.
 NO_NAMES = SAME | {"self", "display", "escape_debug", "escape_default", "escape_unicode", "as", "char", "u64", "usize", "u32", "i64", "join",
                    "Vec", "String", "str", "unsigned_abs", "get", "options", "crate", "super", "Self", "path", "to_lowercase", "file_name",
                    "map", "unwrap_or", "raw", "part", "mut", "first", "std"}

@@ -1,4 +1,4 @@
-//! `--circular` from the command.
+//! The `--circular` option of the command.
 
 use super::records::{SHORT, check, operations};
 use super::*;
@@ -14,13 +14,14 @@ fn letters(codes: &[u8]) -> &str {
     std::str::from_utf8(codes).unwrap()
 }
 
-/// Circles `big`, `small` (70 letters) and `tiny` (4), and a `line`; reads of them (q.fa), many across an origin and some
-/// with gaps there; mates (1.fq, 2.fq); and the big circle turned by half (turned.fa).
+/// Writes circles `big`, `small` (70 bases) and `tiny` (4 bases) and a linear `line` to ref.fa; reads of them to q.fa,
+/// many of which cross an origin, some with gaps there; mates to 1.fq and 2.fq; and the big circle rotated by half to
+/// turned.fa.
 fn files() -> Folder {
     let folder = Folder::new();
     let mut random = Random::new(11);
     let [big, mut line] = [LEN, 2000].map(|len| drawn(&mut random, b"ACGT", len));
-    // The origin stands on the line, too, but not as it is.
+    // The line contains a mutated copy of the origin.
     let copy = random.mutated(Alphabet::Dna, &round(&big, LEN - 80, 160), 4);
     line.splice(1700..1700 + copy.len(), copy);
     let (small, tiny) = (drawn(&mut random, b"ACGT", 70), b"ACGG");
@@ -37,7 +38,7 @@ fn files() -> Folder {
     for number in 0..120 {
         let len = 60 + random.below(120);
         let read = match number % 6 {
-            // The origin stands in the read: behind 20 letters at least, and before 20.
+            // The read crosses the origin, with at least 20 bases on either side.
             0..3 => {
                 let before = 20 + random.below(len - 40);
                 let mut read = round(&big, LEN - before, len);
@@ -71,7 +72,7 @@ fn files() -> Folder {
     folder
 }
 
-/// Errors of the mates of a pair.
+/// Percentage of errors in the mates of a pair.
 fn random_percent(number: usize) -> usize {
     [0, 0, 2, 5][number / 2 % 4]
 }
@@ -115,7 +116,7 @@ fn records_say_what_the_letters_say() {
     }
 }
 
-/// The pieces are those of the whole alignment to the circle that was turned, where the origin is in its middle.
+/// The pieces are those of the whole alignment to the rotated circle, in which the origin is in the middle.
 #[test]
 fn pieces_are_those_of_the_whole() {
     let folder = files();
@@ -130,7 +131,7 @@ fn pieces_are_those_of_the_whole() {
         cut += 1;
         let pieces: Vec<&Record> = ours.records.iter().filter(|own| own.name() == record.name()).collect();
         assert_eq!(pieces.len(), 2, "{}", record.name());
-        // Score, quality and second score are those of the whole.
+        // Score, mapping quality and second score are those of the whole alignment.
         for piece in &pieces {
             assert_eq!((piece.target(), piece.flag() & 16), ("big", record.flag() & 16));
             assert_eq!(
@@ -199,7 +200,7 @@ fn mates_across_the_origin_are_proper() {
         let far = pair[0].position().abs_diff(pair[1].position()) > LEN as u64 / 2;
         proper += usize::from(is_proper);
         apart += usize::from(is_proper && far);
-        // The places and the length are those of the records.
+        // Mate positions and template lengths match the records.
         for (own, other) in [(0, 1), (1, 0)] {
             assert_eq!(pair[own].fields[7], pair[other].fields[3]);
             let five_prime = |record: &Record| match record.flag() & 16 {
@@ -267,11 +268,11 @@ fn parts_joined_are_the_whole() {
             assert!(folder.read(&joined) == folder.read(name), "{name} of {files:?}");
         }
     }
-    // Parts of which one knows no circles are of two commands.
+    // Parts with and without --circular belong to different commands.
     folder.done(&["-q", "--part", "1/2", "-o", "line.sam", "q.fa", "ref.fa"]);
     aligned(&folder, &["--part", "2/2", "-o", "circle.sam"], &["q.fa", "ref.fa"]);
     folder.run(&["merge", "joined.sam", "line.sam", "circle.sam"]).said(1, &["--circular"]);
-    // A run that is asked for again is done only if the circles are the same.
+    // --resume accepts an existing output only if the circles are the same.
     let resume = ["--resume", "-o", "again.sam"];
     aligned(&folder, &resume, &["q.fa", "ref.fa"]);
     let outcome = folder.run(&[&CIRCLES[..], &resume, &["q.fa", "ref.fa"]].concat());

@@ -1,4 +1,4 @@
-//! Hits and their pieces against the definition.
+//! Hits and their pieces, compared with the definition.
 
 use super::*;
 use crate::common::definition::{MOST, oracle};
@@ -20,8 +20,8 @@ struct Case {
 }
 
 impl Case {
-    /// Circles from one letter to more than a chunk and a line, with copies of the reads across the origins, some with
-    /// gaps there, and reads that go round more than once.
+    /// Circles from one base to more than a chunk, and linear targets. Copies of reads cross the origins, some with
+    /// gaps there, and some reads go around a circle more than once.
     fn new(seed: u64) -> Case {
         let mut random = Random::new(seed);
         let (match_, mismatch, open, extend) =
@@ -39,7 +39,7 @@ impl Case {
         for _ in 0..RECORDS {
             let target = &targets[random.below(targets.len())];
             let len = random.pick(&[8, 20, 45, 70, target.len().min(150) * 3 / 2, target.len().min(60) * 3]);
-            // Around the origin, mostly.
+            // Usually around the origin.
             let start = match random.below(4) {
                 0 => random.below(target.len()),
                 _ => target.len() * 900 - random.below(len.max(1)),
@@ -129,7 +129,7 @@ fn hits_on_circles_are_those_of_their_definition() {
     }
 }
 
-/// The columns of a path with two letters, on the circle.
+/// The columns of a path that align two bases, as positions on the circle.
 fn columns(hit: &Alignment, circle: u32) -> Vec<(u32, u32)> {
     let (mut i, mut j) = (hit.query_start, hit.target_start);
     let mut columns = Vec::new();
@@ -145,7 +145,7 @@ fn columns(hit: &Alignment, circle: u32) -> Vec<(u32, u32)> {
     columns
 }
 
-/// The score of a piece's path.
+/// The score of a piece's own path.
 fn own_score(batch: &Batch, record: u32, piece: &Alignment) -> i32 {
     let (query, target) = (batch.query(LAYOUT.query(record, piece.strand)), batch.targets.once(piece.target));
     let (mut i, mut j, mut score) = (piece.query_start as usize, piece.target_start as usize, 0);
@@ -161,7 +161,7 @@ fn own_score(batch: &Batch, record: u32, piece: &Alignment) -> i32 {
     score as i32
 }
 
-/// Holds what is left of a record's hits after cutting against the hits, and counts those that are cut.
+/// Compares the hits of a record after cutting with the whole hits. Returns the number of cut hits.
 fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize {
     let circle = |hit: &Alignment| batch.targets.circle(hit.target);
     let is_across = |hit: &&Alignment| circle(hit).is_some_and(|circle| hit.target_end > circle);

@@ -1,18 +1,18 @@
-//! Records of SAM against the letters of the reads and the references, counted anew.
+//! Checks SAM records by recomputing them from the bases of the reads and the references.
 
 use crate::common::sam::{Record, Sam};
 use std::collections::BTreeMap;
 use swalign::terms::alphabet::reverse_complement;
 
-/// The scores of a run: match, mismatch, opening and extending a gap.
+/// The scores of a run: match, mismatch, gap open and gap extension.
 pub type Scores = (i64, i64, i64, i64);
 pub const SHORT: Scores = (1, 4, 6, 1);
-/// No read has a longer gap at an origin.
+/// Maximum gap length at an origin in these reads.
 const LONGEST_GAP: u64 = 30;
 
 pub type Sequences = BTreeMap<String, Vec<u8>>;
 
-/// A CIGAR's operations.
+/// The operations of a CIGAR.
 pub fn operations(cigar: &str) -> Vec<(usize, u8)> {
     let mut operations = Vec::new();
     let mut len = 0;
@@ -25,7 +25,7 @@ pub fn operations(cigar: &str) -> Vec<(usize, u8)> {
     operations
 }
 
-/// NM, MD and AS of a record whose read, in the orientation of the record, and target are these.
+/// NM, MD and AS of a record. `read` is in the orientation of the record.
 fn counted(record: &Record, read: &[u8], target: &[u8], scores: Scores) -> (i64, String, i64) {
     let (match_, mismatch, open, extend) = scores;
     let (mut i, mut j) = (0, record.position() as usize - 1);
@@ -60,7 +60,7 @@ fn counted(record: &Record, read: &[u8], target: &[u8], scores: Scores) -> (i64,
     (edits, format!("{md}{equal}"), score)
 }
 
-/// What SA has of a record, which may have hard clips where SA has soft ones.
+/// The element of SA for a record. SA has soft clips even if the record has hard clips.
 fn element(record: &Record) -> String {
     let strand = if record.flag() & 16 == 0 { '+' } else { '-' };
     let cigar = record.cigar().replace('H', "S");
@@ -68,7 +68,7 @@ fn element(record: &Record) -> String {
     format!("{},{},{strand},{cigar},{quality},{edits};", record.target(), record.position())
 }
 
-/// The letters of its read that a record takes, as the read is.
+/// The range of read bases that a record aligns, in the orientation of the read.
 fn letters_taken(record: &Record, len: usize) -> (usize, usize) {
     let operations = operations(record.cigar());
     let clip = |end: Option<&(usize, u8)>| end.filter(|end| b"SH".contains(&end.1)).map_or(0, |end| end.0);
@@ -76,7 +76,7 @@ fn letters_taken(record: &Record, len: usize) -> (usize, usize) {
     if record.flag() & 16 == 0 { (before, len - behind) } else { (behind, len - before) }
 }
 
-/// Checks all records, and gives the reads that have a supplementary one.
+/// Checks all records. Returns the number of reads that have a supplementary record.
 pub fn check(sam: &Sam, reads: &Sequences, targets: &Sequences, scores: Scores) -> usize {
     let mut split = 0;
     for lines in sam.records.chunk_by(|one, next| one.name() == next.name() && next.flag() & 0x900 != 0) {
@@ -88,7 +88,8 @@ pub fn check(sam: &Sam, reads: &Sequences, targets: &Sequences, scores: Scores) 
             assert_eq!(record.tag("NM").unwrap().parse::<i64>().unwrap(), edits, "{place}");
             assert_eq!(record.tag("MD").unwrap(), md, "{place}");
             assert!(score > 0);
-            // A piece of a hit across an origin has the score of the hit. It ends at the origin, or at a gap there.
+            // A piece of a hit across an origin has the score of the whole hit. It ends at the origin, or at a gap
+            // there.
             let len = targets[record.target()].len() as u64;
             let at_origin = record.position() <= LONGEST_GAP || record.target_end() + LONGEST_GAP > len;
             assert!(record.score() == score || at_origin, "{place}");

@@ -1,4 +1,4 @@
-//! A circle is the same whatever letter its text begins with: hits, mates and split reads turn with it.
+//! Hits, mates and split reads on a circle do not depend on its rotation.
 
 use super::*;
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use swalign::terms::insert::{InsertSize, Orientation};
 
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 500_000, max_hits: 3, ..Rules::BEST };
 
-/// The circle with so many of its first letters at its end.
+/// The circle rotated by `by` bases: its first bases are moved to its end.
 fn turned(circle: &[u8], by: usize) -> Vec<u8> {
     round(circle, by, circle.len())
 }
@@ -25,7 +25,7 @@ fn find(batch: &Batch, rules: Rules, filter: Option<&Filter>) -> Vec<Found> {
     hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
 }
 
-/// A hit of the circle that was turned, on the circle as it was.
+/// Translates a hit on the rotated circle to the original circle.
 fn turned_back(mut hit: Alignment, by: usize, len: usize) -> Alignment {
     let start = (hit.target_start as usize + by) % len;
     hit.target_end = (start as u32) + (hit.target_end - hit.target_start);
@@ -33,7 +33,7 @@ fn turned_back(mut hit: Alignment, by: usize, len: usize) -> Alignment {
     hit
 }
 
-/// How many ends on the circle have the best score of a read on a strand.
+/// Number of ends on the circle, on both strands, at which a read has its best score.
 fn best_ends(batch: &Batch, record: u32, score: i32) -> usize {
     let len = batch.targets.circle(0).unwrap();
     let ends = |strand: u32| {
@@ -86,7 +86,7 @@ fn hits_turn_with_the_circle() {
     assert!(unique > 1000 && across > 300, "too few: {unique} {across}");
 }
 
-/// Mates of a circle, some with many errors.
+/// Pairs of mates from a circle, some with many errors.
 fn mates(random: &mut Random, circle: &[u8]) -> Vec<Vec<u8>> {
     let mut reads = Vec::new();
     for _ in 0..40 {
@@ -100,7 +100,7 @@ fn mates(random: &mut Random, circle: &[u8]) -> Vec<Vec<u8>> {
     reads
 }
 
-/// What is reported of a read, with its places on the circle as it was.
+/// The reported hits of a read, with positions on the original circle.
 fn told(found: &Found, by: usize, len: usize) -> impl PartialEq + std::fmt::Debug {
     let mut hits: Vec<Alignment> =
         found.alignments.iter().map(|hit| turned_back(hit.clone(), by, len)).collect();
@@ -113,8 +113,8 @@ fn told(found: &Found, by: usize, len: usize) -> impl PartialEq + std::fmt::Debu
     (hits, found.second, found.quality, found.mated, supplementary)
 }
 
-/// Mates of a circle that is turned, paired; what the best hits tell of their inserts; and how many reads got a hit from
-/// their mate's.
+/// Pairs mates on a circle. Returns the hits, the insert sizes that the best hits suggest, and the number of reads that
+/// were rescued by their mate.
 fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec<(Orientation, u32)>, usize) {
     let insert = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 20 };
     let circles: &[usize] = if is_circle { &[0] } else { &[] };
@@ -133,7 +133,7 @@ fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec
     (found, telling, rescued)
 }
 
-/// On a circle of 1500 letters, and on one that is no longer than the window beside a mate.
+/// Tests a circle of 1500 bases, and a circle that is not longer than the window of a mate rescue.
 #[test]
 fn mates_turn_with_the_circle() {
     let (mut proper, mut over_origin, mut rescued) = (0, 0, 0);
@@ -158,7 +158,7 @@ fn mates_turn_with_the_circle() {
                 over_origin += usize::from(one.target_start.abs_diff(other.target_start) as usize > len / 2);
             }
         }
-        // Those that lie far from the ends of a line are on a line what they are on a circle.
+        // Mates far from the ends of the text have the same hits on a line as on a circle.
         let (line, ..) = paired(&reads, &circle, false);
         for (one, other) in line.chunks_exact(2).zip(expected.chunks_exact(2)) {
             let is_inside = |found: &Found| {

@@ -1,9 +1,9 @@
-//! Whether sequences are DNA or proteins: all commands decide alike, and what is open is said.
+//! DNA or protein: all commands decide in the same way, and warn if the sequences are ambiguous.
 
 use super::*;
 
-/// A consensus of 300 bases, every eighth of them degenerate, and two stretches of it that are degenerate elsewhere, one on
-/// each strand.
+/// A consensus of 300 bases, every eighth of which is an IUPAC code, and queries from it, one on each strand, with
+/// IUPAC codes at other positions.
 fn degenerate() -> [Vec<u8>; 2] {
     let bases = Random::new(5).text(Alphabet::Dna, 300).into_bytes();
     let degenerate = |from: usize, bases: &[u8]| -> Vec<u8> {
@@ -31,7 +31,7 @@ fn degenerate_dna_is_dna() {
         assert_eq!(found, [("forward", 0, 101, "148M2S"), ("reverse", 16, 101, "148M2S")], "{more:?}");
         assert!(!outcome.stderr.contains("could be"), "{}", outcome.stderr);
     }
-    // An option of proteins contradicts them.
+    // A protein preset contradicts DNA sequences.
     let outcome = folder.run(&["--preset", "protein", "q.fa", "ref.fa"]);
     outcome.said(2, &["--alphabet protein"]);
 }
@@ -47,7 +47,7 @@ fn degenerate_primers_are_dna_everywhere() {
     assert_eq!(outcome.text().matches('>').count(), 2, "{}", outcome.stderr);
     folder.run(&["index", "primers.fa"]).said(0, &["2 references of DNA"]);
     assert!(folder.run(&["search", "-q", "GGACTT", "primers.fa.swdb"]).text().contains("p2_R\t0\t6\t"));
-    // Of 19 letters only the option tells.
+    // A sequence of 19 residues is undecided, so --both-strands decides.
     let outcome = folder.run(&["dedup", "--both-strands", "turned.fa"]);
     outcome.said(0, &[]);
 }
@@ -94,7 +94,7 @@ fn short_sequences_are_dna_with_a_warning() {
     }
 }
 
-/// Few of their letters are A, C, G or T, and yet a query or an option may tell.
+/// If few residues are A, C, G or T, a query or an option may decide.
 #[test]
 fn highly_degenerate_references() {
     let folder = folder(&[
@@ -110,7 +110,7 @@ fn highly_degenerate_references() {
     }
 }
 
-/// A letter of proteins in DNA is an error that names it; the sequences don't become proteins.
+/// A residue that does not exist in DNA is an error that names it. The sequences are not read as proteins.
 #[test]
 fn a_stray_letter_does_not_make_a_protein() {
     let reference = b">chr\nACGTTGCATTAGCCATGGXTCCATTGCACGGTTAACCG\n";
@@ -131,7 +131,7 @@ fn options_of_the_other_alphabet_name_the_remedy() {
     refused(&[("q.fa", dna), ("ref.fa", PROTEINS)], &["q.fa", "ref.fa"], 1, &says);
 }
 
-/// U, O and J of proteins: identity compares residues as they are written, and output shows what was read.
+/// U, O and J in proteins: identity compares residues as they are written, and the output shows the original residues.
 #[test]
 fn residues_are_shown_and_compared_as_they_are_written() {
     let [before, after] = ["MKWVTFISLLFLFSSAYSRG", "DAHKSEVAHRFKDLGEENFK"];
@@ -167,7 +167,7 @@ fn residues_are_shown_and_compared_as_they_are_written() {
         let sum = score('I', letter) + score('L', letter);
         assert_eq!(score('J', letter), (sum + 1).div_euclid(2), "{letter}");
     }
-    // SAM, a database, and the plain engine.
+    // SAM, a database, and the plain engine behave the same.
     folder.write("u.fa", format!(">u\n{before}U{after}\n"));
     folder.write("o.fa", format!(">o\n{before}O{after}\n"));
     for (target, cigar) in [("u.fa", "41="), ("o.fa", "20=1X20=")] {

@@ -1,4 +1,4 @@
-//! Answers: the same however they are computed.
+//! The output does not depend on how it is computed.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn head(name: &str, count: usize) -> Vec<u8> {
     out
 }
 
-/// Runs with every way to compute that must not matter, and compares bytes.
+/// Runs with different devices, batch sizes and thread counts, and compares the output byte by byte.
 fn same_bytes(query: &[u8], reference: &str, options: &[&str]) {
     let folder = folder(&[("q", query)]);
     let reference = data(reference);
@@ -52,8 +52,7 @@ fn proteins_however_computed() {
     same_bytes(&head("proteins_20.fa", 20), "uniprot_60.fa", &["--max-hits", "4", "--min-score", "40"]);
 }
 
-/// All 50 reads have the score that parasail found for the better strand, and its end where that
-/// is the only one.
+/// All 50 reads have parasail's score on the better strand, and its target end if that is unique.
 #[test]
 fn ont_reads_have_parasails_scores() {
     let mut best: BTreeMap<String, golden::Row> = BTreeMap::new();
@@ -76,7 +75,7 @@ fn ont_reads_have_parasails_scores() {
     }
 }
 
-/// Every primer lies, whole and without a mismatch, where the scheme's own table says.
+/// Every primer matches in full and without mismatches at the position in the table of its scheme.
 #[test]
 fn primers_lie_where_their_scheme_says() {
     let table = fs::read_to_string(data("artic_v3_primers.bed")).unwrap();
@@ -100,7 +99,7 @@ fn primers_lie_where_their_scheme_says() {
     }
 }
 
-/// A read of no relation is an unmapped record.
+/// An unrelated read gets an unmapped record.
 #[test]
 fn no_hit() {
     let query = [b">random\n".to_vec(), Random::new(7).sequence(Alphabet::Dna, 60), b"\n".to_vec()].concat();
@@ -111,7 +110,7 @@ fn no_hit() {
     assert_eq!(sam.records[0].sequence().len(), 60);
 }
 
-/// Each target that a query meets may hold a hit, however short it is.
+/// Each target of a query may have a hit, even if it is short, so batches have few queries.
 #[test]
 fn many_short_targets_make_small_batches() {
     let targets: String = (0..100_000).map(|number| format!(">{number}\nAC\n")).collect();

@@ -1,13 +1,13 @@
-//! Devices: which is taken, and what is said where there is none.
+//! Selection of devices, and messages if there is no device.
 
 use super::*;
 
-/// A command that finds no Vulkan driver.
+/// Runs a command without a Vulkan driver.
 fn without_driver(folder: &Path, args: &[&str]) -> Outcome {
     granted(None, folder, args)
 }
 
-/// The same where CUDA_VISIBLE_DEVICES says which cards may be taken.
+/// The same, with CUDA_VISIBLE_DEVICES set to `cards`.
 fn granted(cards: Option<&str>, folder: &Path, args: &[&str]) -> Outcome {
     let mut command = command(folder);
     for variable in ["CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS"] {
@@ -40,7 +40,7 @@ fn no_driver() {
     };
     let little = auto("q.fa");
     assert!(little.contains("using CPU") && little.contains("too little work for a GPU"), "{little}");
-    // What comes from stdin may be much, and a file of that name says nothing of it.
+    // The size of stdin is unknown, even if there is a file named `-`.
     for _ in 0..2 {
         let piped = auto("-");
         assert!(piped.contains("using CPU") && piped.contains("no GPU was found"), "{piped}");
@@ -54,7 +54,7 @@ fn no_driver() {
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
 }
 
-/// Mesa's drivers, where there are some, complain without this variable.
+/// Mesa's drivers, if there are any, complain if this variable is not set.
 #[test]
 fn drivers_say_nothing_of_a_display() {
     for folder in [None, Some("relative")] {
@@ -88,7 +88,7 @@ fn a_card_that_was_granted_is_not_done_without() {
     }
 }
 
-/// The widest vectors are those of most tests; these are the same bytes from all the others.
+/// Most tests use the widest vectors. This test compares the output of all other instruction sets.
 #[test]
 fn instruction_sets() {
     let on = |device: &str| {

@@ -1,4 +1,4 @@
-//! Files: what is refused in them, and what is borne.
+//! Input files: errors in them, and variations that are accepted.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn neither_fasta_nor_fastq() {
     refused_inputs(QUERY, b"\x00\x01\x02\x03 binary\n", &["ref.fa", "FASTA"]);
 }
 
-/// Nothing is left of an output that was begun before the fault came to light.
+/// An output that was begun before an error was found is removed.
 #[test]
 fn truncated_gzip() {
     let whole = fs::read(data("illumina_chr22.fq.gz")).unwrap();
@@ -45,10 +45,10 @@ fn truncated_gzip() {
     );
 }
 
-/// bgzf ends with an empty block; without it a file may have lost whole blocks.
+/// A bgzf file ends with an empty block. Without that block, it may be truncated.
 #[test]
 fn bgzf_without_its_end() {
-    // `>a` and a line of 60 letters; by Python's zlib.
+    // `>a` and a line of 60 bases, packed by Python's zlib.
     let block = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0F\0\x15\x8a1\r\x000\0\xc2\xfe\x89Z\xd2p`\0\x03\xf3ob\
                   p5\x94\xdew\x90\x13\x8b\x04\xab\xb0\xc98'\xf7\x035a\x1b[\xeb\\U\x90\xf3\x018\xf7\x80\xa7A\0\0\0";
     let end = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
@@ -96,7 +96,7 @@ fn reference_names() {
     refused(&files, &bam, 1, &["record 2 'b(c)', line 3", "'('", "--rename-references"]);
 }
 
-/// Names as databases have them, all of which SAM forbids, and where they stand in SAM once renamed.
+/// Names from databases that SAM forbids, and the names after --rename-references.
 const ODD_REFERENCE: &[u8] = b">chr1;tax=d:Bacteria,p:Firmicutes\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGGCTTA\n>*(2)\nTTGACCAGTACCAGGATACAGATTTACCGGATACCAGATCCA\n";
 const RENAMED: [&str; 2] = ["chr1;tax=d:Bacteria_p:Firmicutes", "__2_"];
 
@@ -139,7 +139,7 @@ fn references_renamed_for_sam() {
         RENAMED[0], RENAMED[1]
     );
     assert!(sam.header.contains(&expected), "{:?}", sam.header);
-    // Without anything to rename, the answer is the same, and there is nothing to say.
+    // If no name has to change, the output is the same, and there is no message.
     let plain = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
     let unchanged = accepted(&plain, &["--rename-references", "q.fa", "ref.fa"]);
     assert_eq!(unchanged.without_pg(), baseline().without_pg());
@@ -149,7 +149,7 @@ fn references_renamed_for_sam() {
     refused(&[("q.fa", QUERY), ("ref.fa", collision)], &args, 1, &says);
 }
 
-/// What is wrong with the first query is told before the first byte, on stdout too.
+/// Errors in the first query are reported before anything is written, even to stdout.
 #[test]
 fn nothing_is_written_before_the_first_query_is_sound() {
     let dna = b">q\nACGTACGTACGTACGTACGTACGT\n";
@@ -174,7 +174,7 @@ fn nothing_is_written_before_the_first_query_is_sound() {
     }
 }
 
-/// A run of no query has its header all the same.
+/// A run without queries still writes its header.
 #[test]
 fn a_header_without_records() {
     let header = baseline().sam().header;
@@ -290,8 +290,7 @@ fn ways_to_write_the_same() {
     check("no last newline", &unfinished(QUERY), &unfinished(REFERENCE));
 }
 
-/// gzip gives what the same reads give unpacked; qualities are carried over, reversed where the
-/// read is.
+/// Gzipped reads give the same records as plain reads. Qualities are copied, and reversed if the read is.
 #[test]
 fn gzip_and_qualities() {
     let mut reader = needletail::parse_fastx_file(data("illumina_chr22.fq.gz")).unwrap();
@@ -326,7 +325,7 @@ fn gzip_and_qualities() {
     assert_eq!(packed.records[..40], sam.records);
 }
 
-/// A record in the middle of others of the other format.
+/// A record in another format than the records before it.
 #[test]
 fn mixed_formats() {
     let fastq = b"@r3\nACGTACGT\n+\nIIIIIIII\n";
@@ -368,7 +367,7 @@ fn other_encodings() {
     refused(&files, &["--part", "1/3", "q.fa", "ref.fa"], 1, &["q.fa", "UTF-16"]);
 }
 
-/// The records of all parts, one behind the other.
+/// The records of all parts, concatenated.
 fn in_parts(query: &[u8], reference: &[u8]) -> (String, String) {
     let (mut sam, mut said) = (String::new(), String::new());
     for part in ["1/4", "2/4", "3/4", "4/4"] {
@@ -398,7 +397,7 @@ fn a_byte_order_mark_is_no_text() {
     assert_eq!(finish(&mut command).without_pg(), expected);
 }
 
-/// As gzip does, which has tapes in mind: zeros are padding, other bytes are worth a warning.
+/// Like in gzip, which was made for tapes: trailing zeros are padding, other trailing bytes cause a warning.
 #[test]
 fn gzip_with_something_behind_it() {
     let expected = baseline().without_pg();
@@ -438,7 +437,7 @@ fn gzip_with_something_behind_it() {
     }
 }
 
-/// Blocks of bgzf, and the empty one.
+/// The texts as bgzf blocks, with the final empty block.
 fn bgzf(texts: &[&[u8]]) -> Vec<u8> {
     let block = |text: &&[u8]| {
         let builder = flate2::GzBuilder::new().extra(&b"BC\x02\0\0\0"[..]);

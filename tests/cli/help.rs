@@ -1,13 +1,13 @@
-//! Help, its line breaks and examples, and the messages for lines that are not understood.
+//! Help texts, their line breaks and examples, and messages for wrong usage.
 
 use super::*;
 
-/// stdout of a line that must succeed.
+/// stdout of a command line that must succeed.
 fn printed(args: &[&str]) -> String {
     run_here(args).text().to_string()
 }
 
-/// stderr of a line that must be refused as wrong usage.
+/// stderr of a command line that must fail as wrong usage.
 fn wrong(args: &[&str]) -> String {
     let outcome = run_here(args);
     outcome.ended(2);
@@ -33,7 +33,7 @@ fn a_subcommand_that_is_nearly_right() {
         let tip = format!("'{word}' is neither a file nor a subcommand; did you mean '{name}'?");
         assert!(said.contains(&tip), "{said}");
     }
-    // A file is a file, whatever its name; and the name of one that is missing is no subcommand.
+    // A file may have any name. If a file is missing, its name is not taken for a subcommand.
     let folder = folder(&[("serach", QUERY), ("ref.fa", REFERENCE)]);
     let outcome = folder.run(&["--device", "cpu", "--min-score", "10", "serach", "ref.fa"]);
     outcome.ended(0);
@@ -42,7 +42,7 @@ fn a_subcommand_that_is_nearly_right() {
     outcome.said(1, &["pairs.fa"]);
 }
 
-/// The lines behind `Usage:`.
+/// The lines from `Usage:` to the next empty line.
 fn usage(said: &str) -> Vec<&str> {
     let begin = said.find("Usage:").unwrap_or_else(|| panic!("no usage in {said}"));
     said[begin..].lines().take_while(|line| !line.is_empty()).collect()
@@ -97,7 +97,7 @@ fn short_options_that_are_greps_say_so() {
     assert!(grep.contains("-h as in grep, not --help") && grep.contains("-v as in grep"));
 }
 
-/// All commands, as arguments before `--help`.
+/// The arguments of each command before `--help`.
 const COMMANDS: [&[&str]; 10] = [
     &[],
     &["pairs"],
@@ -111,14 +111,14 @@ const COMMANDS: [&[&str]; 10] = [
     &["completions"],
 ];
 
-/// The help of a command on a terminal of this width.
+/// The help of a command on a terminal with this many columns.
 fn help_of(name: &[&str], flag: &str, columns: usize) -> String {
     let mut command = command(&common::repository());
     let outcome = finish(command.env("COLUMNS", columns.to_string()).args(name).arg(flag));
     outcome.text().to_string()
 }
 
-/// Whether a line begins an item of a list or a row of a table, so that the line before it may be short.
+/// Whether a line starts an item of a list or a row of a table, so that the line before it may be short.
 fn begins_item(line: &str) -> bool {
     let text = line.trim_start();
     let is_term = text.split_once(": ").is_some_and(|(term, _)| {
@@ -129,7 +129,7 @@ fn begins_item(line: &str) -> bool {
     text.starts_with('-') || text.contains("  ") || is_term || is_command
 }
 
-/// The column at which text that follows `line` continues: its indentation, or the second column of a table.
+/// Column at which a continuation of `line` starts: its indentation, or the second column of a table.
 fn continues_at(line: &str) -> usize {
     let indentation = line.len() - line.trim_start().len();
     match line[indentation..].find("  ") {
@@ -141,7 +141,7 @@ fn continues_at(line: &str) -> usize {
     }
 }
 
-/// Lines that end although the first word of the next line, which continues their paragraph, would have fit.
+/// Lines that are too short: the first word of the next line, which continues their paragraph, would have fit.
 fn early_breaks(help: &str, columns: usize) -> Vec<String> {
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let is_early = |pair: &&[&str]| {
@@ -177,7 +177,7 @@ fn help_fills_its_lines_at_any_width() {
                 let help = help_of(name, flag, columns);
                 let early = early_breaks(&help, shown);
                 assert!(early.is_empty(), "{name:?} {flag}, {columns} columns:\n{}", early.join("\n--\n"));
-                // A word may be longer than a line.
+                // A single word may be longer than a line.
                 let long =
                     help.lines().find(|line| line.chars().count() > shown && line.trim().contains(' '));
                 let is_option = |line: &str| line.trim_start().starts_with('-') || line.contains("swalign ");
@@ -197,7 +197,7 @@ fn the_short_help_fits_a_screen() {
     for option in hidden {
         assert!(!help.contains(option) && all.contains(option), "{option}");
     }
-    // Each option has one line.
+    // Most options have a single line.
     for name in COMMANDS.iter().filter(|name| **name != ["grep"]) {
         let help = help_of(name, "-h", 100);
         let options = help.lines().filter(|line| line.trim_start().starts_with('-')).count();
@@ -206,7 +206,7 @@ fn the_short_help_fits_a_screen() {
     }
 }
 
-/// The examples of a command's help.
+/// The examples in the help of a command.
 fn examples(name: &[&str]) -> Vec<String> {
     let help = help_of(name, "--help", 1000);
     let (_, examples) = help.rsplit_once("Examples:\n").unwrap_or_else(|| panic!("{name:?} has no examples"));
@@ -270,7 +270,7 @@ fn the_examples_of_the_help_run() {
         let examples = examples(name);
         assert!(examples.len() >= 2, "{name:?}");
         for line in examples {
-            // Merging needs all parts of a run, and is tested with parts.
+            // Merging needs all parts of a run. The tests of parts cover it.
             if line.contains("merge") || (line.contains("samtools") && !has_samtools) {
                 let words = line.split(['|', '>']).find(|command| command.contains("swalign ")).unwrap();
                 let words = words.split_whitespace().map(std::ffi::OsString::from);

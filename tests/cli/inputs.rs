@@ -1,10 +1,10 @@
-//! Files as other programs take them: without records, with empty lines, gaps, dots and repeated names.
+//! Files that other programs accept: without records, with empty lines, gaps, dots and repeated names.
 
 use super::*;
 
 const READ: &str = "@r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n+\nIIIIIIIIIIIIIIIIIIIIIIIIIIIII\n";
 
-/// Records of SAM of `query` against [`REFERENCE`], and stderr.
+/// Number of SAM records of `query` against [`REFERENCE`], and stderr.
 #[track_caller]
 fn aligned(query: &[u8]) -> (usize, String) {
     let outcome = accepted(&[("q.fq", query), ("ref.fa", REFERENCE)], &["q.fq", "ref.fa"]);
@@ -63,14 +63,14 @@ fn inputs_without_records_give_empty_outputs() {
     assert_eq!(cpu("search ACGT e.fa").lines().count(), 1);
     assert_eq!(cpu("search --format sam ACGT e.fa").lines().filter(|line| !line.starts_with('@')).count(), 0);
     assert_eq!(cpu("search -f e.fa ref.fa").lines().count(), 1);
-    // Against nothing all queries are unaligned.
+    // Without references, all queries are unaligned.
     let sam = cpu("--device cpu q.fa e.fa");
     let records = sam.lines().filter(|line| !line.starts_with('@'));
     assert!(records.map(|line| line.split('\t').nth(1).unwrap()).eq(["4", "4"]), "{sam}");
     assert_eq!(cpu("--device cpu --format tab q.fa e.fa"), "");
     cpu("index -o e.swdb e.fa");
     folder.run(&["--device", "cpu", "q.fa", "e.swdb"]).ended(0);
-    // -q silences the warning, and what is no FASTA is an error as ever.
+    // -q silences the warning. A file that is not FASTA is still an error.
     assert_eq!(folder.run(&["-q", "--device", "cpu", "e.fq", "ref.fa"]).stderr, "");
     refused_inputs(b"hello\n", REFERENCE, &["q.fa", "neither FASTA nor FASTQ"]);
 }
@@ -112,7 +112,7 @@ fn gaps_of_aligned_fasta() {
     let whole = records(folder.done(&[&cpu[..], &["q.fa", "ref.fa"]].concat()));
     let removed = records(folder.done(&[&cpu[..], &["--remove-gaps", "q.fa", "gapped.fa"]].concat()));
     assert_eq!(whole, removed);
-    // Of a part the references are read twice.
+    // With --ref-part, the references are read twice.
     for part in ["1/2", "2/2"] {
         let args = [&cpu[..], &["--remove-gaps", "--ref-part", part, "--format", "paf", "q.fa", "gapped.fa"]];
         folder.run(&args.concat()).ended(0);
@@ -196,7 +196,7 @@ fn targets_without_residues_are_left_out() {
         records.iter().map(|record| (record[0], record[1], record[2])).collect::<Vec<_>>(),
         [("x", "0", "a"), ("y", "4", "*"), ("z", "0", "c")]
     );
-    // As queries they are unaligned, and parts know the same pairs.
+    // As queries, empty records are unaligned. Parts have the same pairs.
     for part in 1..=3 {
         let share = format!("{part}/3");
         run(&[&pairs[..], &["--part", &share, "-o", &format!("p{part}.sam"), "q.fa", "t.fa"]].concat());
@@ -222,7 +222,7 @@ fn targets_without_residues_are_left_out() {
         database,
         run(&["--device", "cpu", "--min-score", "8", "--format", "paf", "q.fa", "t.fa"]).as_bytes()
     );
-    // The counts are those of the records.
+    // The error message counts all records, including empty ones.
     folder.write("two.fa", b">x\nACGT\n>y\nACGT\n");
     folder.run(&[&pairs[..], &["two.fa", "t.fa"]].concat()).said(1, &["2 queries, but 3 targets"]);
 }
@@ -273,8 +273,8 @@ fn alignments_are_no_sequences() {
     }
 }
 
-/// A BAM file of aligned reads gives the reads that it was made of: those of the reverse strand turned back, each once, with
-/// the tags of their comments.
+/// A BAM file of aligned reads gives the original reads: those of the reverse strand are reverse-complemented, each
+/// read occurs once, and the tags are those of the FASTQ comments.
 #[test]
 fn reads_of_bam_are_those_of_fastq() {
     let mut random = Random::new(41);
@@ -295,7 +295,7 @@ fn reads_of_bam_are_those_of_fastq() {
         )
         .unwrap();
     }
-    // A chimera has a supplementary record, and the repeated reference secondary ones.
+    // A chimera has a supplementary record, and a repeated reference causes secondary records.
     writeln!(reads, "@chimera\n{}{}\n+\n{}", &reference[..80], turned(&reference[300..400]), "5".repeat(180))
         .unwrap();
     let reference = format!(">a\n{reference}\n>b\n{reference}\n");
@@ -312,7 +312,7 @@ fn reads_of_bam_are_those_of_fastq() {
     run(&["cut.bam", "ref.fa"]).said(1, &["cut.bam"]);
 }
 
-/// Records that keep the read groups of a BAM file need them in the header.
+/// If records keep the read groups of a BAM file, the header has to declare the groups.
 #[test]
 fn read_groups_of_bam_are_kept_with_the_tags() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
@@ -332,7 +332,7 @@ fn read_groups_of_bam_are_kept_with_the_tags() {
     let other = "@RG\tID:h";
     let given = ["--copy-comments", "-R", "@RG\\tID:h"];
     assert_eq!(groups(&given), (vec![other.to_string()], all(Some("h"))));
-    // From a pipe, and into BAM.
+    // The same from a pipe, and with BAM output.
     let line = "cat reads.bam | \"$SWALIGN\" --device cpu -q --copy-comments -o again.bam - ref.fa";
     finish(&mut shell(folder.path(), line)).ended(0);
     run(&["--copy-comments", "-o", "whole.sam", "again.bam", "ref.fa"]).ended(0);
@@ -384,7 +384,7 @@ fn mates_by_their_suffixes() {
     }
 }
 
-/// Columns of SAM that are no tags.
+/// Number of SAM columns before the tags.
 const FIXED: usize = 11;
 
 #[test]
@@ -430,7 +430,7 @@ fn tags_of_comments_are_copied() {
     let paf = run(&["--format", "paf"]);
     let ends: Vec<bool> = paf.lines().zip(copied(&whole)).map(|(line, tags)| line.ends_with(&tags)).collect();
     assert_eq!(ends, [true; 4], "{paf}");
-    // Parts, of the references too, are those of the whole.
+    // Joined parts, also of the references, give the same output as the whole run.
     for of in ["--part", "--ref-part"] {
         for format in ["sam", "bam", "paf"] {
             run(&["-o", &format!("whole.{format}")]);

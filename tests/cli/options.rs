@@ -1,4 +1,4 @@
-//! Options: what they refuse, and what they change.
+//! Options: rejected values, and their effects.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn numbers_out_of_range() {
     refused_options(&["--min-score", "-3"], 2, &["--min-score"]);
 }
 
-/// Four threads a core are taken, and no more; the answer is the same.
+/// At most four threads per core are used. The output is the same.
 #[test]
 fn too_many_threads() {
     let cores = std::thread::available_parallelism().unwrap().get();
@@ -52,7 +52,7 @@ fn too_many_threads() {
     assert_eq!((quiet.code, &*quiet.stderr), (Some(0), ""));
 }
 
-/// Stacks that no memory can hold.
+/// A stack size that exceeds any memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_that_can_not_be_started() {
@@ -85,7 +85,7 @@ fn matrices() {
 
 #[test]
 fn a_scoring_that_could_overflow() {
-    // Scores end at 2^29: 536 matches of a million fit, 537 don't.
+    // Scores are limited to 2^29: 536 matches of a million each fit, 537 do not.
     let longest = 536;
     let long = [b">long\n".to_vec(), Random::new(1).sequence(Alphabet::Dna, longest + 1), b"\n".to_vec()];
     let long = long.concat();
@@ -135,7 +135,7 @@ fn pairs_meet_only_each_other() {
     assert!(flags(&["pairs", "turned.fa", "ref.fa"]).iter().all(|(flag, _)| flag & 16 == 0), "forward only");
 }
 
-/// Spellings of minimap2, BLAST and vsearch.
+/// Option names of minimap2, BLAST and vsearch.
 #[test]
 fn names_of_other_tools() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);

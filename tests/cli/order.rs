@@ -1,9 +1,9 @@
-//! Arguments that are not what the user meant: reads in the place of the references, files too many, a sequence for
-//! a file. What is refused, what is warned of, and what is neither.
+//! Arguments that the user did not mean: reads given as references, too many files, a sequence instead of a file. Some
+//! are errors, some cause a warning, and similar valid arguments cause neither.
 
 use super::*;
 
-/// FASTA as FASTQ.
+/// Converts FASTA to FASTQ.
 fn fastq(records: &[u8]) -> Vec<u8> {
     let record = |(name, letters): (String, Vec<u8>)| {
         let letters = String::from_utf8(letters).unwrap();
@@ -15,7 +15,7 @@ fn fastq(records: &[u8]) -> Vec<u8> {
 #[test]
 fn reads_in_the_place_of_the_references() {
     let reads = fastq(QUERY);
-    // What a file is called says nothing.
+    // The format depends on the content, not on the file name.
     for (name, bytes) in [("reads.fq", &reads), ("reads.fa", &reads), ("reads.fq.gz", &gzip(&reads))] {
         let files = [("ref.fa", REFERENCE), (name, &bytes[..])];
         let swapped = format!("`swalign {name} ref.fa`");
@@ -23,7 +23,7 @@ fn reads_in_the_place_of_the_references() {
         let outcome = accepted(&files, &["--reads-as-reference", "ref.fa", name]);
         assert_eq!(outcome.sam().records.len(), 2);
         assert!(outcome.sam().header.iter().any(|line| line.starts_with("@SQ\tSN:r1\t")));
-        // Each query has a target of its own.
+        // With `pairs`, reads as references are valid.
         accepted(&files, &["pairs", name, "ref.fa"]);
         accepted(&files, &["pairs", "ref.fa", name]);
     }
@@ -56,7 +56,7 @@ fn two_files_of_reads() {
 fn four_files() {
     let says = ["'ref.fa'", "cat r1.fq.gz r2.fq.gz | swalign - ref.fa"];
     refused(&[], &["r1.fq", "r2.fq", "r3.fq", "ref.fa"], 2, &says);
-    // As is said there.
+    // The command that the message suggests works.
     let (one, two) = QUERY.split_at(QUERY.iter().rposition(|&letter| letter == b'>').unwrap());
     let together = [gzip(&fastq(one)), gzip(&fastq(two))].concat();
     let folder = folder(&[("ref.fa", REFERENCE)]);
@@ -65,7 +65,7 @@ fn four_files() {
     assert_eq!(finish(&mut command).sam().records.len(), 2);
 }
 
-/// Records of random letters.
+/// Records of random sequences.
 fn random(alphabet: Alphabet, count: usize, len: usize) -> Vec<u8> {
     let mut random = Random::new((count + len) as u64);
     let mut record = |number: usize| {
@@ -110,7 +110,7 @@ fn a_sequence_in_the_place_of_a_file() {
     refused(&files, &["ref.fa", "GATTACA"], 1, &says);
     refused(&files, &["pairs", "GATTACA", "ref.fa"], 1, &says);
     refused(&files, &["MKVLAAGITR", "ref.fa"], 1, &["no such file", "FASTA file"]);
-    // Longer than any name of a file.
+    // A sequence that is longer than any file name.
     refused(&files, &[&"acgt".repeat(2000), "ref.fa"], 1, &["acgt...: no such file", "FASTA file"]);
     for file in ["GATT", "reads.fa", "no/GATTACA"] {
         let outcome = run(folder(&files).path(), &[file, "ref.fa"]);

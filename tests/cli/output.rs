@@ -1,4 +1,4 @@
-//! The output: whole or not there, and what is said beside it.
+//! Output files are complete or absent, and messages go to stderr.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn extensions_of_no_format() {
     }
 }
 
-/// Pipes are called what they are called.
+/// A pipe may have any name.
 #[cfg(unix)]
 #[test]
 fn a_pipe_has_no_extension() {
@@ -50,7 +50,7 @@ fn a_pipe_has_no_extension() {
     assert!(reader.join().unwrap().starts_with(b"@HD"));
 }
 
-/// No input is replaced, whatever name leads to it.
+/// An output never replaces an input, even through another path.
 #[test]
 fn an_input_is_no_output() {
     let matrix = b"  A C G T\nA 1 -4 -4 -4\nC -4 1 -4 -4\nG -4 -4 1 -4\nT -4 -4 -4 1\n";
@@ -86,7 +86,7 @@ fn an_input_is_no_output() {
     }
 }
 
-/// The file behind stdin is an input as well.
+/// The file that is redirected to stdin is an input, too.
 #[cfg(unix)]
 #[test]
 fn stdin_is_no_output() {
@@ -121,7 +121,7 @@ fn an_old_file_outlives_a_failure() {
     assert_eq!(folder.contents().len(), 3);
 }
 
-/// Many queries, so that the output is larger than any pipe's buffer.
+/// Enough queries that the output exceeds the buffer of any pipe.
 fn many_queries() -> Vec<u8> {
     (0..20_000).map(|k| format!(">read{k}\nTTAGCCATGGATCCATTGCACGGTTAACC\n")).collect::<String>().into_bytes()
 }
@@ -163,7 +163,7 @@ fn a_closed_pipe_is_success() {
     assert!(!stderr.contains("panicked") && !stderr.to_lowercase().contains("error"), "{stderr}");
 }
 
-/// `swalign ARGS` in `folder`, where /dev/fd/0 is a pipe whose reader has left before the start.
+/// `swalign ARGS` in `folder`, where /dev/fd/0 is a pipe whose reader is already closed.
 #[cfg(target_os = "linux")]
 fn with_a_closed_pipe(folder: &Folder, args: &[&str]) -> Outcome {
     let (reader, writer) = std::io::pipe().unwrap();
@@ -174,7 +174,7 @@ fn with_a_closed_pipe(folder: &Folder, args: &[&str]) -> Outcome {
     Outcome { line: args.join(" "), code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// Success without output is only for a run whose main output was closed.
+/// Only a closed main output is a success. A closed side output is an error.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_closed_side_file_is_an_error() {
@@ -217,7 +217,7 @@ fn a_closed_side_file_is_an_error() {
     }
 }
 
-/// A file that a run writes beside its output has a name of its own.
+/// Side outputs must not have the name of another file of the run.
 #[test]
 fn side_files_have_names_of_their_own() {
     for (args, name) in [
@@ -234,12 +234,12 @@ fn side_files_have_names_of_their_own() {
         folder.run(args).said(2, &["name a", name]);
         assert_eq!(folder.names().len(), 2, "{args:?}");
     }
-    // Without an index its name is free.
+    // Without --sort there is no index, so its name is free.
     let args = ["--device", "cpu", "-o", "x.bam", "--stats", "x.bam.bai", "q.fa", "ref.fa"];
     folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]).done(&args);
 }
 
-/// The file is written, although its folder takes no new one; what fails leaves the old file.
+/// The output is written even if its folder is read-only. If the run fails, the old file is kept.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_in_which_only_the_output_may_be_written() {
@@ -252,7 +252,7 @@ fn a_folder_in_which_only_the_output_may_be_written() {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     mode(&folder.file("out.sam"), 0o640);
     if is_root {
-        // Root may write anywhere.
+        // Root may write anywhere, so the test runs as nobody.
         for path in [folder.file("out.sam"), scratch.path().to_path_buf()] {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
@@ -283,7 +283,7 @@ fn a_folder_in_which_only_the_output_may_be_written() {
     assert_eq!(folder.names(), before.into_keys().collect::<Vec<_>>());
 }
 
-/// A shell's line in a folder with q.fa and ref.fa, where $SWALIGN is the command.
+/// Runs a shell command line in a folder with q.fa and ref.fa. $SWALIGN is the command.
 #[cfg(unix)]
 fn in_a_shell(line: &str) -> (Outcome, Folder) {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
@@ -316,7 +316,7 @@ fn a_closed_stdout_is_an_error() {
             assert!(!outcome.stderr.contains("using"), "{command}: {}", outcome.stderr);
         }
     }
-    // Those who asked for nothing are told nothing.
+    // There is no message if the user did not ask for output.
     for null in [">/dev/null", "1<>/dev/null"] {
         let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" --device cpu q.fa ref.fa {null}"));
         outcome.ended(0);
@@ -343,7 +343,7 @@ fn help_and_devices_on_a_full_disk_or_a_closed_pipe() {
     }
 }
 
-/// Warnings too are notes; errors are not.
+/// -q silences warnings, but not errors.
 #[test]
 fn quiet_says_nothing_but_errors() {
     let query = [QUERY, b">empty\n"].concat();
@@ -354,7 +354,7 @@ fn quiet_says_nothing_but_errors() {
     refused_options(&["-q", "--match", "x"], 2, &["--match"]);
 }
 
-/// The device, a summary, and with -v the scoring and each batch.
+/// Messages: the device and a summary, and with -v the scoring and each batch.
 #[test]
 fn what_is_said() {
     let files = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
@@ -370,7 +370,7 @@ fn what_is_said() {
     let verbose = accepted(&files, &["-v", "--batch", "1", "q.fa", "ref.fa"]).stderr;
     let last: Vec<&str> = verbose.lines().rev().take(2).collect();
     assert!(last[1].starts_with("swalign: 2 queries, 2 aligned (100 %), "), "{verbose}");
-    // 29 and 24 letters against 51 and 42, both strands.
+    // Queries of 29 and 24 bases against references of 51 and 42 bases, on both strands.
     let cells = 2 * (29 + 24) * (51 + 42);
     assert!(last[0].starts_with(&format!("swalign: {cells} cells (")), "{verbose}");
     for word in ["GCUPS", "reading", "device", "backtrace", "writing"] {

@@ -1,8 +1,8 @@
-//! Completions of shells, and manual pages.
+//! Shell completions and manual pages.
 
 use super::*;
 
-/// Words that only hidden options and subcommands have.
+/// Names of hidden options and subcommands.
 const HIDDEN: [&str; 2] = ["checked-shaders", "man-pages"];
 
 #[test]
@@ -18,7 +18,7 @@ fn every_shell_has_completions() {
     run_here(&["completions"]).said(2, &["Usage: swalign completions SHELL"]);
 }
 
-/// What bash offers behind the words of a line, the last of them begun.
+/// Completions that bash offers for a command line whose last word is incomplete.
 #[cfg(target_os = "linux")]
 fn offered(line: &str) -> Vec<String> {
     let words = format!("COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))");
@@ -64,7 +64,7 @@ fn every_command_has_a_manual_page() {
         let page = std::str::from_utf8(page).unwrap();
         assert!(page.contains(".SH NAME") && page.contains(env!("CARGO_PKG_VERSION")), "{name}");
         assert!(HIDDEN.iter().all(|word| !page.replace('\\', "").contains(word)), "{name}");
-        // Each option of the help is on the page.
+        // The page has each option of the help.
         let command = name.trim_end_matches(".1").strip_prefix("swalign-").unwrap_or("");
         let help = [command, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>();
         let help = run_here(&help).text().to_string();

@@ -1,8 +1,8 @@
-//! The progress line, in a pseudo-terminal.
+//! The progress line in a pseudo-terminal.
 
 use super::*;
 
-/// No line moves where stderr is no terminal.
+/// There is no progress line if stderr is not a terminal.
 #[test]
 fn without_a_terminal_there_is_no_progress_line() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
@@ -16,7 +16,7 @@ fn without_a_terminal_there_is_no_progress_line() {
     );
 }
 
-/// Runs `line`, a shell's, in a pseudo-terminal until its frames are `enough`, and gives what was on the terminal.
+/// Runs a shell command line in a pseudo-terminal until its output is `enough`, and returns the output.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(folder: &Path, line: &str, enough: impl Fn(&str) -> bool) -> String {
     use std::sync::mpsc::channel;
@@ -51,7 +51,7 @@ fn on_a_terminal(folder: &Path, line: &str, enough: impl Fn(&str) -> bool) -> St
     String::from_utf8_lossy(&seen).into_owned()
 }
 
-/// The different frames of a stage.
+/// The distinct frames of a stage.
 #[cfg(target_os = "linux")]
 fn frames<'a>(seen: &'a str, stage: &str) -> std::collections::BTreeSet<&'a str> {
     let frames = seen.split(['\r', '\n']).filter_map(|frame| Some(&frame[frame.find(stage)?..]));
@@ -64,7 +64,7 @@ fn lasts(seen: &str, stage: &str) -> bool {
     frames.len() >= 2 && frames.iter().any(|frame| frame.contains("00:") && !frame.contains("00:00:00"))
 }
 
-/// One batch that takes long: nothing is done yet, and still the line moves.
+/// The line moves during a single long batch, before any query is done.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs script of util-linux: run scripts/test.sh"]
@@ -87,14 +87,14 @@ fn the_line_moves_while_a_batch_is_aligned() {
     assert!(moved(&seen), "{seen}");
 }
 
-/// What comes slowly, of a size that nobody knows.
+/// The line moves while a slow input of unknown size is read.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs script of util-linux: run scripts/test.sh"]
 fn the_line_moves_while_references_are_read() {
     let swalign = program().display().to_string();
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    // The input has no end until enough was seen.
+    // The input does not end before the test has seen enough.
     let line = format!("(cat ref.fa; sleep 600) | {swalign} --device cpu -o out.sam q.fa -");
     let seen = on_a_terminal(folder.path(), &line, |seen| lasts(seen, "reading references"));
     assert!(lasts(&seen, "reading references"), "{seen}");

@@ -1,12 +1,13 @@
-//! `--strand minus`: the answers are those of the reverse complement of each query, on the other strand.
+//! `--strand minus`: the output is that of the reverse complement of each query, on the other strand.
 
 use super::*;
 use swalign::terms::alphabet::reverse_complement;
 
-/// The records of a run, with the strand that is not asked for.
+/// The records of a run, independent of the strand of the query.
 type Placed = Vec<(String, u32, Vec<String>)>;
 
-/// References with repeats, reads of both strands with errors, some of two pieces, and their reverse complements.
+/// References with repeats, reads of both strands with errors, some of them chimeras of two pieces, and the reverse
+/// complements of the reads.
 fn files(seed: u64) -> Folder {
     let mut random = Random::new(seed);
     let mut references: Vec<Vec<u8>> =
@@ -41,7 +42,7 @@ fn files(seed: u64) -> Folder {
     ])
 }
 
-/// Names, flags without the strand, and the fields of records that do not depend on how the read was given.
+/// Name, flags without the strand, and the fields that do not depend on the orientation of the read.
 fn placed(outcome: &[u8], strand: u32) -> Placed {
     let sam = sam::Sam::parse(std::str::from_utf8(outcome).unwrap());
     let of_record = |record: &sam::Record| {
@@ -50,7 +51,7 @@ fn placed(outcome: &[u8], strand: u32) -> Placed {
         assert!(!is_aligned || flag & 16 == strand, "{fields:?}");
         let mut kept: Vec<String> = fields[2..9].to_vec();
         if is_aligned {
-            // The other records of a split read name their strands.
+            // SA names the strands of the other records of a split read.
             kept.extend(fields[9..].iter().filter(|field| !field.starts_with("SA:")).cloned());
         }
         (record.name().to_string(), flag & !16, kept)

@@ -1,8 +1,8 @@
-//! What the system refuses: memory, threads, open files, and what it does not let this user read.
+//! Limits of the system: memory, threads, open files, and file permissions.
 
 use super::*;
 
-/// `INPUT | swalign ARGS` with little memory: a message, and nothing else is left.
+/// `INPUT | swalign ARGS` with little memory must print a message and leave no new file.
 #[cfg(target_os = "linux")]
 fn runs_out(input: &str, args: &str, code: i32, says: &[&str]) {
     let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
@@ -24,7 +24,7 @@ fn input_without_an_end() {
     runs_out(name, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2nnnn"));
     runs_out(line, "--device cpu -t 2 q.fa - -o out.sam", 1, &says("'r2'"));
     runs_out(lines, "search --device cpu -t 2 ACGTACGTACGT - -o out.tsv", 1, &says("'r2'"));
-    // grep's code of an error.
+    // 2 is grep's exit code for errors.
     runs_out("yes ACGT | tr -d '\\n'", "grep -t 2 GATTACA -", 2, &["out of memory"]);
     runs_out(
         "yes 'A 1'",
@@ -34,7 +34,8 @@ fn input_without_an_end() {
     );
 }
 
-/// `SETTINGS swalign ARGS` in a folder with two small files and one of 200,000 sequences; what it left must be nothing.
+/// `SETTINGS swalign ARGS` in a folder with a small file and a file of 200,000 sequences. A failing run must leave no
+/// new file.
 #[cfg(target_os = "linux")]
 fn within(folder: &Folder, settings: &str, args: &str) -> Outcome {
     let before = folder.contents();
@@ -48,7 +49,7 @@ fn within(folder: &Folder, settings: &str, args: &str) -> Outcome {
     outcome
 }
 
-/// Memory that nobody asked for beforehand: Rust by itself would abort.
+/// Allocations that are not checked in advance may also fail. By default, Rust aborts in that case.
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_runs_out_anywhere() {
@@ -80,8 +81,8 @@ fn threads_that_cannot_be_started() {
         ("grep -t 2 ACGT ref.fa", 2),
     ];
     for (args, code) in commands {
-        // A gigabyte of addresses for each thread: with every step one more of them can be alive. How many are alive at
-        // once depends on the scheduler, so between the first step and the last a run may end either way.
+        // Each thread needs a gigabyte of address space, so each step allows one more live thread. The number of live
+        // threads depends on the scheduler, so between the first step and the last a run may succeed or fail.
         let mut ends = Vec::new();
         for kib in (1_000_000..=20_000_000).step_by(1_000_000) {
             let outcome =
@@ -120,7 +121,7 @@ fn too_many_open_files() {
     }
 }
 
-/// Root may read everything, so root becomes somebody else.
+/// Root may read all files, so root runs the command as another user.
 #[test]
 #[cfg(target_os = "linux")]
 fn files_that_may_not_be_read() {
@@ -147,7 +148,7 @@ fn files_that_may_not_be_read() {
     for (args, code) in commands {
         let outcome = finish(&mut shell(folder.path(), &format!("{nobody}./program {args}")));
         outcome.said(code, &["secret"]);
-        // A part has its receipt looked at first.
+        // merge reads the receipt of a part before the part.
         let remedy =
             if args.starts_with("merge") { "write this part again" } else { "change its permissions" };
         assert!(outcome.stderr.contains(remedy), "{args}: {}", outcome.stderr);

@@ -1,11 +1,11 @@
-//! The blocks of BAM files.
+//! The BGZF blocks of BAM files.
 
 use std::io::Read;
 
-/// The block that ends a file (SAMv1 specification, 4.1.2).
+/// The block at the end of a file (SAMv1 specification, 4.1.2).
 pub const END: &[u8] = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
 
-/// A BAM file's blocks, of the header and of the records, without the last and empty one.
+/// The blocks of a BAM file: those of the header and those of the records, without the empty last block.
 pub fn blocks(bam: &[u8]) -> (Vec<&[u8]>, Vec<&[u8]>) {
     let (mut rest, mut all) = (bam.strip_suffix(END).expect("the end of the file"), Vec::new());
     while !rest.is_empty() {
@@ -23,7 +23,7 @@ pub fn blocks(bam: &[u8]) -> (Vec<&[u8]>, Vec<&[u8]>) {
     (all, records)
 }
 
-/// Bytes of the header that these begin with, if they are enough to tell.
+/// Length in bytes of the header that starts `bytes`, or `None` if there are too few bytes to tell.
 fn header_len(bytes: &[u8]) -> Option<usize> {
     let number = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     let mut at = 8 + number(4)?;
@@ -35,7 +35,7 @@ fn header_len(bytes: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// The blocks of all records, one behind the other.
+/// The blocks of all records, concatenated.
 pub fn records(bam: &[u8]) -> Vec<u8> {
     blocks(bam).1.concat()
 }

@@ -1,4 +1,4 @@
-//! The command under test, and what a run of it leaves behind.
+//! The command under test, and the outcome of a run.
 
 use super::repository;
 use super::sam::{Sam, without_pg};
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// What a run of the command left behind.
+/// The outcome of a run of the command.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The arguments, for messages.
+    /// The arguments, for error messages.
     pub line: String,
     pub code: Option<i32>,
     pub stdout: Vec<u8>,
@@ -23,14 +23,14 @@ pub fn program() -> &'static Path {
     assert_cmd::cargo::cargo_bin!("swalign")
 }
 
-/// The command, in `folder`, not yet started.
+/// The command in `folder`, not yet started.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(program());
     command.current_dir(folder).timeout(Duration::from_secs(300));
     command
 }
 
-/// A line of a shell in `folder`, not yet started: $SWALIGN is the executable.
+/// A shell command line in `folder`, not yet started. $SWALIGN is the executable.
 pub fn shell(folder: &Path, line: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", line]).env("SWALIGN", program()).current_dir(folder);
@@ -43,7 +43,7 @@ pub fn run(folder: &Path, args: &[&str]) -> Outcome {
     finish(command(folder).args(args))
 }
 
-/// Runs `swalign ARGS` in the folder of the repository.
+/// Runs `swalign ARGS` in the root of the repository.
 pub fn run_here(args: &[&str]) -> Outcome {
     run(&repository(), args)
 }
@@ -58,13 +58,13 @@ pub fn finish(command: &mut Command) -> Outcome {
 }
 
 impl Outcome {
-    /// Demands an exit code.
+    /// Checks the exit code.
     #[track_caller]
     pub fn ended(&self, code: i32) {
         assert_eq!(self.code, Some(code), "{}\n{}", self.line, self.stderr);
     }
 
-    /// Demands an exit code, and that stderr says each of these.
+    /// Checks the exit code, and that stderr contains each of `says`.
     #[track_caller]
     pub fn said(&self, code: i32, says: &[&str]) {
         self.ended(code);
@@ -80,7 +80,7 @@ impl Outcome {
         self.stdout
     }
 
-    /// stdout of a run that must have succeeded, which is text.
+    /// stdout of a run that must have succeeded, as text.
     #[track_caller]
     pub fn text(&self) -> &str {
         self.ended(0);
@@ -93,15 +93,14 @@ impl Outcome {
         Sam::parse(self.text())
     }
 
-    /// stdout of a run that must have succeeded, without @PG lines: those name the command line.
+    /// stdout of a run that must have succeeded, without the @PG lines, which contain the command line.
     #[track_caller]
     pub fn without_pg(&self) -> String {
         without_pg(self.text())
     }
 }
 
-/// `swalign ARGS`, which prints the lines of stdin that have an x, prints each while the writer of the pipe still
-/// thinks.
+/// `swalign ARGS` selects the lines of stdin that contain an x. It must print each line before stdin ends.
 pub fn lines_come_at_once(args: &[&str]) {
     let mut child = std::process::Command::new(program())
         .args(args)

@@ -1,8 +1,8 @@
-//! The hits of a query by their definition: the best alignment over all targets and strands, then the best one whose
-//! target interval overlaps none before it on its target and strand, and so on.
+//! The hits of a query by definition: the best alignment over all targets and strands, then the best alignment whose
+//! target interval does not overlap earlier hits on its target and strand, and so on.
 //!
-//! The definition is taken at its word: the specification engine runs over whole targets, each alignment's interval is cut
-//! out, and it goes on with what is left.
+//! The oracle follows the definition literally. The plain engine aligns whole targets, the interval of each alignment
+//! is cut out, and the search continues in the remaining pieces.
 
 use super::golden::check_path;
 use std::cmp::Reverse;
@@ -14,10 +14,10 @@ use swalign::engine::{Engine, Window};
 use swalign::terms::alignment::{Alignment, Hit, Strand};
 use swalign::terms::batch::{Batch, Pair};
 
-/// The oracle stops after so many hits: one more than any case asks for.
+/// Maximum number of hits of the oracle, one more than any test case requests.
 pub const MOST: usize = 6;
 
-/// What is left of a target on one strand, with its best hit.
+/// A remaining piece of a target on one strand, with its best hit.
 struct Piece {
     strand: Strand,
     pair: Pair,
@@ -31,7 +31,7 @@ impl Piece {
         Piece { strand, pair, best }
     }
 
-    /// The best alignment in the piece, from every direction of its whole matrix.
+    /// The best alignment in the piece, from the directions of its whole matrix.
     fn alignment(&self, batch: &Batch) -> Alignment {
         let Pair { query, target, start, .. } = self.pair;
         let Hit { query_end, target_end, score } = self.best;
@@ -46,13 +46,13 @@ impl Piece {
         alignment
     }
 
-    /// What is left of the piece when columns of a target are taken on a strand.
+    /// The remaining pieces after the columns `start..end` of a target on a strand are cut out.
     fn without(self, batch: &Batch, (strand, target): (Strand, u32), [start, end]: [i64; 2]) -> Vec<Piece> {
         let own = [self.pair.start, self.pair.end].map(i64::from);
         if (self.strand, self.pair.target) != (strand, target) || end <= own[0] || own[1] <= start {
             return vec![self];
         }
-        // A whole target has one alignment, and nothing is left beside one without letters of it.
+        // A whole target has only one alignment, even if that alignment contains no residues of the target.
         if batch.scoring.mode.needs_whole_targets() {
             return Vec::new();
         }
@@ -62,7 +62,7 @@ impl Piece {
     }
 }
 
-/// The first [`MOST`] hits of a record.
+/// The first [`MOST`] hits of a record, and the threshold.
 pub fn oracle(
     batch: &Batch,
     layout: &Layout,
@@ -73,8 +73,8 @@ pub fn oracle(
     first_hits(batch, layout, record, (min_score, ppm), MOST)
 }
 
-/// The first hits of a record, `most` of them, down to the threshold, which is the last value. On a circle a hit takes its
-/// images, too.
+/// The first hits of a record, at most `most`, down to the threshold, and the threshold. A hit on a circle also cuts
+/// out its images.
 pub fn first_hits(
     batch: &Batch,
     layout: &Layout,
@@ -113,7 +113,7 @@ pub fn first_hits(
         assert!(circle.is_none_or(|len| alignment.target_start < len), "an image: {alignment:?}");
         let turns = circle.map_or(vec![0], |len| vec![-i64::from(len), 0, i64::from(len)]);
         if alignment.target_start == alignment.target_end {
-            // Without a letter of the target, it would be found again.
+            // An alignment without target residues would be found again.
             let same =
                 |piece: &Piece| (piece.strand, piece.pair.target) == (alignment.strand, alignment.target);
             pieces.retain(|piece| !same(piece));

@@ -1,4 +1,4 @@
-//! A temporary folder of files, with the command run in it.
+//! A temporary folder of files, in which the command runs.
 
 use super::command::{Outcome, run};
 use super::data;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub struct Folder(TempDir);
 
-/// A folder with these files.
+/// A folder that contains these files.
 pub fn folder(files: &[(&str, &[u8])]) -> Folder {
     let folder = Folder::new();
     files.iter().for_each(|(name, bytes)| folder.write(name, bytes));
@@ -48,17 +48,17 @@ impl Folder {
         fs::copy(self.file(from), self.file(to)).unwrap();
     }
 
-    /// A copy of a file of `data/`.
+    /// Copies a file of `data/` into the folder.
     pub fn copy_data(&self, name: &str, to: &str) {
         fs::copy(data(name), self.file(to)).unwrap();
     }
 
-    /// The names in it, sorted.
+    /// The names of all files, sorted.
     pub fn names(&self) -> Vec<String> {
         self.contents().into_keys().collect()
     }
 
-    /// All files by name, with their bytes; what can't be read has none.
+    /// All files by name, with their contents. Unreadable files are empty.
     pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         let entry = |entry: std::io::Result<fs::DirEntry>| {
             let entry = entry.unwrap();
@@ -67,7 +67,7 @@ impl Folder {
         fs::read_dir(self.path()).unwrap().map(entry).collect()
     }
 
-    /// Runs `swalign ARGS` in it.
+    /// Runs `swalign ARGS` in the folder.
     pub fn run(&self, args: &[&str]) -> Outcome {
         run(self.path(), args)
     }

@@ -1,4 +1,4 @@
-//! The tables of `tests/golden` and the check of an engine against them.
+//! The tables of `tests/golden`, and the comparison of an engine with them.
 
 use super::{codes, fasta, text};
 use std::collections::BTreeMap;
@@ -10,8 +10,8 @@ use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
-/// One pair under one scoring, and what others found. Ends are 1-based and inclusive, which is our
-/// exclusive end; starts are 1-based.
+/// One pair under one scoring, with the results of other programs. Ends are 1-based and inclusive, so they equal our
+/// exclusive ends. Starts are 1-based.
 #[derive(Debug)]
 pub struct Row {
     pub pair: String,
@@ -19,11 +19,11 @@ pub struct Row {
     pub ambig: String,
     /// The best local score.
     pub local: i32,
-    /// Query and target end, where only one cell has the best score.
+    /// Query and target end, if only one cell has the best score.
     pub end: Option<(u32, u32)>,
-    /// Query and target start, where there is one end and one start.
+    /// Query and target start, if both the end and the start are unique.
     pub start: Option<(u32, u32)>,
-    /// The best scores in other modes, where the table has them.
+    /// The best scores in other modes, if the table has them.
     pub modes: Vec<(AlignmentMode, i32)>,
 }
 
@@ -36,18 +36,18 @@ pub struct Table {
     pub name: String,
     pub rows: Vec<Row>,
     pub queries: BTreeMap<String, Vec<u8>>,
-    /// By pair; a table of one target for all has it under the empty name.
+    /// Targets by pair. If all pairs share one target, its name is empty.
     pub targets: BTreeMap<String, Vec<u8>>,
 }
 
 impl Table {
-    /// A table whose i-th query is aligned with the i-th target.
+    /// A table in which the i-th query is aligned with the i-th target.
     pub fn pairs(name: &str) -> Table {
         let sequences = |side| fasta(&text(&format!("tests/golden/{name}.{side}.fa")));
         Table { name: name.to_string(), rows: rows(name), queries: sequences("q"), targets: sequences("t") }
     }
 
-    /// The ONT reads, both strands, against the genome of SARS-CoV-2; only those with a sequence.
+    /// The ONT reads on both strands against the genome of SARS-CoV-2. Rows without a read sequence are skipped.
     pub fn reads() -> Table {
         let name = "reads_sars2";
         let queries = fasta(&text(&format!("tests/golden/{name}.q.fa")));
@@ -94,8 +94,8 @@ pub fn rows(name: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// The scoring that a scheme's name and its treatment of ambiguous letters stand for
-/// (tests/golden/README.md explains the names).
+/// The scoring for a scheme name and a treatment of ambiguous bases or residues (tests/golden/README.md explains the
+/// names).
 pub fn scoring(scheme: &str, ambig: &str) -> Scoring {
     let number = |word: &str| word.parse::<i32>().ok();
     let (mut plain, mut first, mut open, mut extend, mut matrix) = (Vec::new(), None, None, None, None);
@@ -114,7 +114,7 @@ pub fn scoring(scheme: &str, ambig: &str) -> Scoring {
         } else if let Some(value) = after("pam") {
             matrix = Some(format!("PAM{value}"));
         } else if let Some(value) = after("b") {
-            // The tables are of the edition in thirds of bits.
+            // The tables use the edition of BLOSUM80 in units of 1/3 bit.
             matrix = Some(if value == 80 { "BLOSUM80_3".to_string() } else { format!("BLOSUM{value}") });
         }
     }
@@ -140,7 +140,7 @@ pub fn scoring(scheme: &str, ambig: &str) -> Scoring {
     }
 }
 
-/// Rows of one scoring, as a batch of whole pairs.
+/// Rows with the same scoring, as a batch of whole pairs.
 struct Group<'a> {
     title: String,
     rows: Vec<&'a Row>,
@@ -151,7 +151,7 @@ struct Group<'a> {
 fn groups(table: &Table) -> Vec<Group<'_>> {
     let mut by_scoring: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
     for row in &table.rows {
-        // `none` and `mis` are one scoring.
+        // `none` and `mis` are the same scoring.
         let ambig = if row.ambig == "none" { "mis" } else { &row.ambig };
         by_scoring.entry((&row.scheme, ambig)).or_default().push(row);
     }
@@ -186,9 +186,8 @@ fn group<'a>(table: &Table, scheme: &str, ambig: &str, rows: Vec<&'a Row>) -> Gr
     Group { title: format!("{} {scheme} {ambig}", table.name), rows, batch, pairs }
 }
 
-/// Holds `engine` against every row of `table`: the score, the end where there is only one, the
-/// start where there is only one, and the path by its rescored score. The engine is reused for all
-/// rows. Returns the number of rows.
+/// Compares `engine` with every row of `table`: the score, the end and the start if they are unique, and the path,
+/// which must rescore to the score. All rows use the same engine. Returns the number of rows.
 pub fn check(engine: &mut dyn Engine, table: &Table) -> usize {
     let mut wrong = Vec::new();
     let groups = groups(table);
@@ -211,7 +210,7 @@ pub fn check(engine: &mut dyn Engine, table: &Table) -> usize {
     groups.iter().map(|group| group.rows.len()).sum()
 }
 
-/// Holds `engine` against the scores of other modes, and each path by its rescored score. Returns their number.
+/// Compares `engine` with the scores of other modes, and rescores each path. Returns the number of scores.
 pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for mut group in groups(table) {
@@ -225,7 +224,7 @@ pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
                     wrong.push(format!("{} {} {mode}: {hit:?}, expected {expected}", group.title, row.pair));
                 }
             }
-            // Each is rescored, from a place where it may begin to its end.
+            // `align` rescores each path.
             let window = |(pair, hit): (&Pair, &Hit)| Wanted {
                 window: backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit),
                 strand: Strand::Forward,
@@ -275,8 +274,8 @@ fn paths(engine: &mut dyn Engine, group: &Group<'_>, hits: &[Hit], wrong: &mut V
     }
 }
 
-/// Whether a path is what it says: its runs are not empty and not two of a kind, it begins and ends
-/// with a pair of residues, it consumes its intervals, and step by step it makes its score.
+/// Checks a path: its runs are not empty, no two adjacent runs have the same operation, it begins and ends with a pair
+/// of residues, it spans its intervals, and it rescores to its score.
 pub fn check_path(
     alignment: &Alignment,
     query: &[u8],

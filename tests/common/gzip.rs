@@ -1,4 +1,4 @@
-//! Text packed by gzip, and unpacked.
+//! Packs text with gzip, and unpacks it.
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -13,7 +13,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// The text of a packed file.
+/// The text of a gzipped file.
 pub fn unpacked(path: &Path) -> String {
     let mut text = String::new();
     MultiGzDecoder::new(File::open(path).unwrap()).read_to_string(&mut text).unwrap();

@@ -1,4 +1,4 @@
-//! Patterns and texts for `swalign grep`, and the cases from outside.
+//! Patterns and texts for `swalign grep`, and cases of another program's tests.
 
 use super::random::Random;
 use super::text as file;
@@ -12,13 +12,14 @@ pub fn pattern(text: &[u8]) -> Pattern {
         .unwrap_or_else(|fault| panic!("{}: {fault:?}", text.escape_ascii()))
 }
 
-/// Letters of few kinds, so that there is something to find; one in `every` ends a line.
+/// A text of few distinct bytes, so that matches occur. One byte in `every` is a newline.
 pub fn text(random: &mut Random, len: usize, every: usize) -> Vec<u8> {
     let letter = |random: &mut Random| random.pick(b"abAB.\0\r\xe9");
     (0..len).map(|_| if random.below(every) == 0 { b'\n' } else { letter(random) }).collect()
 }
 
-/// A stretch of the text without newlines, with so many edits, as a literal pattern; filled up where it is short.
+/// A literal pattern from the text, without newlines, with up to `edits` substitutions. Padded if the text is too
+/// short.
 pub fn planted(random: &mut Random, text: &[u8], len: usize, edits: usize) -> Vec<u8> {
     let begin = random.below(text.len() + 1 - len.min(text.len()));
     let stretch = &text[begin..(begin + len).min(text.len())];
@@ -45,7 +46,7 @@ pub fn patterns_of_classes(random: &mut Random) -> Vec<Pattern> {
         .collect()
 }
 
-/// A case of TRE's own tests that a row of classes can say (tests/golden/README.md).
+/// A case from TRE's own tests whose pattern is a sequence of classes (tests/golden/README.md).
 pub struct TreCase {
     pub row: String,
     pub pattern: Pattern,

@@ -1,4 +1,4 @@
-//! The most memory that a command held, as Linux counts it.
+//! Peak memory of a command, as Linux measures it.
 #![cfg(target_os = "linux")]
 
 use std::io::Read;
@@ -6,8 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Runs a command to its end, and gives the MiB that it held at most, and what it wrote. Its stdin is empty unless it
-/// was set.
+/// Runs a command to its end. Returns its peak memory in MiB and its output. Its stdin is empty unless it was set.
 pub fn peak_mib(command: &mut Command) -> (u64, Output) {
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
@@ -23,7 +22,7 @@ pub fn peak_mib(command: &mut Command) -> (u64, Output) {
     let stderr = read(stderr.map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
     let mut peak = 0;
     let status = loop {
-        // The kernel keeps the peak, so looking now and then misses only what grows right before the end.
+        // The kernel keeps the peak, so sampling misses only growth right before the end.
         peak = high_water_kib(child.id()).unwrap_or(0).max(peak);
         match child.try_wait().expect("its status") {
             Some(status) => break status,
@@ -34,7 +33,7 @@ pub fn peak_mib(command: &mut Command) -> (u64, Output) {
     (peak / 1024, Output { status, stdout: join(stdout), stderr: join(stderr) })
 }
 
-/// VmHWM of a process; none once it has ended.
+/// VmHWM of a process, or `None` if the process has ended.
 fn high_water_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

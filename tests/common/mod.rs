@@ -1,4 +1,4 @@
-//! What the test binaries share: files, seeded randomness, the golden tables, the command, devices.
+//! Helpers shared by the test binaries: files, seeded randomness, the golden tables, the command, devices.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod bam;
@@ -30,7 +30,7 @@ pub fn data(name: &str) -> PathBuf {
     repository().join("data").join(name)
 }
 
-/// The folder that Cargo.toml stands in.
+/// The root folder of the repository.
 pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -41,12 +41,12 @@ pub fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Plus or minus, by turns.
+/// Alternates between the minus and the plus strand.
 pub fn one_strand(number: u64) -> Strands {
     if number.is_multiple_of(2) { Strands::Minus } else { Strands::Plus }
 }
 
-/// Names of `count` reads, of which those at multiples of `every` begin groups if they have `letters` or more.
+/// Names of `count` reads. Reads at multiples of `every` begin a group if they have at least `letters` residues.
 pub fn names_in_groups(count: usize, every: usize, letters: usize) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(count);
     for number in 0..count {
@@ -62,7 +62,7 @@ pub fn names_in_groups(count: usize, every: usize, letters: usize) -> Vec<String
     names
 }
 
-/// The sequences of FASTA text by the first word of their names.
+/// The sequences of FASTA text, by the first word of their names.
 pub fn fasta(text: &str) -> BTreeMap<String, Vec<u8>> {
     let mut records = BTreeMap::new();
     let mut name = String::new();
@@ -78,7 +78,7 @@ pub fn fasta(text: &str) -> BTreeMap<String, Vec<u8>> {
     records
 }
 
-/// Scoring of DNA by a matrix with these scores of A, C, G and T against themselves; other pairs score `other`.
+/// A DNA matrix with these scores for A, C, G and T against themselves. All other pairs score `other`.
 pub fn by_diagonal(own: [i8; 4], other: i8, gap_open: i32, gap_extend: i32) -> Scoring {
     let mut text = "  A C G T\n".to_string();
     for (row, letter) in "ACGT".chars().enumerate() {
@@ -93,7 +93,7 @@ pub fn by_diagonal(own: [i8; 4], other: i8, gap_open: i32, gap_extend: i32) -> S
     Scoring::matrix(Alphabet::Dna, matrix, gap_open, gap_extend)
 }
 
-/// Scoring of DNA by a matrix in which each base scores differently from its complement.
+/// A DNA matrix in which each base scores differently from its complement.
 pub fn skewed(random: &mut Random) -> Scoring {
     let mut own = [1, 2, 5, 9];
     for last in (1..own.len()).rev() {

@@ -23,7 +23,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number of `0..bound`.
+    /// A number in `0..bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
@@ -33,18 +33,18 @@ impl Random {
         items[self.below(items.len())]
     }
 
-    /// `len` letters of the four bases or the twenty amino acids.
+    /// `len` residues: bases or amino acids without ambiguity codes.
     pub fn sequence(&mut self, alphabet: Alphabet, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.pick(alphabet.required_letters())).collect()
     }
 
-    /// The same as text.
+    /// The same as a `String`.
     pub fn text(&mut self, alphabet: Alphabet, len: usize) -> String {
         self.sequence(alphabet, len).into_iter().map(char::from).collect()
     }
 
-    /// A copy of `letters` of which about `percent` in a hundred are changed: half of them replaced,
-    /// a quarter followed by up to 8 inserted letters, a quarter lost with up to 7 of their followers.
+    /// A copy of `letters` with edits at about `percent` % of the positions: half of the edits are substitutions, a
+    /// quarter insertions of up to 8 residues, and a quarter deletions of up to 8 residues.
     pub fn mutated(&mut self, alphabet: Alphabet, letters: &[u8], percent: usize) -> Vec<u8> {
         let mut copy = Vec::with_capacity(letters.len() + 8);
         let mut rest = letters;
@@ -64,13 +64,13 @@ impl Random {
         copy
     }
 
-    /// `len` codes below `letters`.
+    /// `len` random codes less than `letters`.
     pub fn codes(&mut self, len: usize, letters: u8) -> Vec<u8> {
         (0..len).map(|_| self.below(usize::from(letters)) as u8).collect()
     }
 
-    /// A copy of codes below `letters` with about one edit in `every` residues: substitutions,
-    /// insertions and deletions, some of them long.
+    /// A copy of `codes` with about one edit in `every` residues: substitutions, insertions and deletions, some of them
+    /// long. Random codes are less than `letters`.
     pub fn mutated_codes(&mut self, codes: &[u8], letters: u8, every: usize) -> Vec<u8> {
         let mut copy = Vec::with_capacity(codes.len());
         let mut skip = 0;

@@ -1,9 +1,9 @@
-//! Receipts that were changed by one who seals them anew.
+//! Modified receipts with a valid seal.
 
 use std::fs;
 use std::path::Path;
 
-/// Changes the lines of the receipt beside `output`, and the seal, so that they agree.
+/// Changes the lines of the receipt of `output`, and updates the seal.
 pub fn change(output: &Path, change: impl Fn(&str) -> String) {
     let path = output.with_file_name(format!("{}.swalign", output.file_name().unwrap().to_str().unwrap()));
     let text = fs::read_to_string(&path).unwrap();
@@ -12,7 +12,7 @@ pub fn change(output: &Path, change: impl Fn(&str) -> String) {
     fs::write(path, format!("{lines}seal\t{seal:08x}\n")).unwrap();
 }
 
-/// `text` with what follows `key` in its line replaced.
+/// `text` with the value of `key` replaced.
 pub fn with(text: &str, key: &str, value: &str) -> String {
     let line = text.lines().find(|line| line.starts_with(&format!("{key}\t"))).unwrap();
     text.replace(line, &format!("{key}\t{value}"))

@@ -1,6 +1,6 @@
-//! SAM text, taken apart.
+//! A parser of SAM text.
 
-/// A header's lines and the records.
+/// The header lines and the records.
 #[derive(Debug)]
 pub struct Sam {
     pub header: Vec<String>,
@@ -24,7 +24,7 @@ impl Sam {
         }
     }
 
-    /// The records that are neither secondary nor supplementary.
+    /// Records that are neither secondary nor supplementary.
     pub fn primary(&self) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(|record| record.flag() & 0x900 == 0)
     }
@@ -83,12 +83,12 @@ impl Record {
     }
 }
 
-/// SAM text without its @PG lines, which name the command line.
+/// SAM text without its @PG lines, which contain the command line.
 pub fn without_pg(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with("@PG")).collect()
 }
 
-/// The lines of SAM text that are records.
+/// The record lines of SAM text.
 pub fn records(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.starts_with('@')).collect()
 }

@@ -1,11 +1,11 @@
-//! Patterns and texts for scans, and the comparison of their ends.
+//! Patterns and texts for scans, and the comparison of ends.
 
 use super::random::Random;
 use super::{fasta, text};
 use swalign::patterns::search::pattern::Pattern;
 use swalign::patterns::search::{End, OTHER};
 
-/// Lengths at the seams of words, of groups of addends and of vectors.
+/// Pattern lengths at the boundary sizes of words, of groups of addends and of vectors.
 pub const LENGTHS: [usize; 17] = [1, 2, 3, 6, 7, 8, 14, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129];
 
 pub fn classes(letters: &[u8]) -> Vec<u8> {
@@ -20,7 +20,7 @@ pub fn genome() -> Vec<u8> {
         .collect()
 }
 
-/// Patterns of a length: cut out of the text and changed, random, IUPAC codes, a repeat, N.
+/// Patterns of length `len`: mutated parts of the text, random bases, random IUPAC codes, a repeat, and N.
 pub fn patterns(random: &mut Random, text: &[u8], len: usize) -> Vec<Vec<u8>> {
     let mut patterns = Vec::new();
     for changes in 0..4 {

@@ -1,4 +1,4 @@
-//! Records of BAM files, and their order by coordinate.
+//! The records of BAM files, and their order by coordinate.
 
 use super::bam::blocks;
 use super::random::Random;
@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
-/// The records of a BAM file, each with its size in front.
+/// The records of a BAM file, each preceded by its size.
 pub fn records(bam: &[u8]) -> Vec<Vec<u8>> {
     let mut bytes = Vec::new();
     noodles_bgzf::io::Reader::new(&blocks(bam).1.concat()[..]).read_to_end(&mut bytes).unwrap();
@@ -20,28 +20,28 @@ pub fn records(bam: &[u8]) -> Vec<Vec<u8>> {
     records
 }
 
-/// Reference, place and flags of a record.
+/// Reference, position and flags of a record.
 pub fn place(record: &[u8]) -> (i32, i32, u16) {
     let number = |at: usize| i32::from_le_bytes(record[at..at + 4].try_into().unwrap());
     (number(4), number(8), u16::from_le_bytes(record[18..20].try_into().unwrap()))
 }
 
-/// The order of records: reference, those without one last; place; forward before reverse.
+/// Sort key of a record: reference (unplaced records last), position, forward before reverse.
 pub fn order(record: &[u8]) -> (u32, i32, bool) {
     let (target, start, flags) = place(record);
     (target as u32, start, flags & 16 != 0)
 }
 
-/// Writes mates of known places in `references` of random letters (ref.fa, 1.fq and 2.fq): some are copies of others,
-/// of some one mate is random, of some both, and of one pair the mates lie on two references.
+/// Writes random references (ref.fa) and mates from known positions (1.fq and 2.fq). Some pairs repeat the position of
+/// the pair before, some have one or two random mates, and one pair spans two references.
 pub fn write_mates(folder: &Path, pairs: usize, references: usize) {
     let mut random = Random::new(11);
     let mut genome: Vec<Vec<u8>> = (0..references).map(|_| random.sequence(Alphabet::Dna, 20_000)).collect();
-    // So that there are further hits.
+    // A repeat, so that some reads have further hits.
     let repeated = genome[0][5000..10_000].to_vec();
     genome[references - 1][..5000].copy_from_slice(&repeated);
     let fasta = |(number, letters): (usize, &Vec<u8>)| format!(">c{number}\n{}\n", text(letters));
-    // References without records stand between others, and last.
+    // References without records are between the others, and last.
     let mut empty = |number| format!(">none{number}\n{}\n", text(&random.sequence(Alphabet::Dna, 500)));
     let all = genome.iter().enumerate().map(|(number, letters)| fasta((number, letters)) + &empty(number));
     fs::write(folder.join("ref.fa"), all.collect::<String>()).unwrap();

@@ -1,9 +1,11 @@
-//! Databases that are damaged, cut or of another version: an error and exit code 1, or the same bytes.
+//! Damaged, truncated and incompatible databases cause an error with exit code 1, or the same output as the valid
+//! database.
 
 use super::*;
 use crate::common::random::Random;
 
-/// The run with the file `db` of a small folder, whose sound output is `expected`.
+/// Runs with the file `db` of a small folder. `expected` is the output for the valid database. Returns whether there
+/// was an error.
 #[track_caller]
 fn noticed_or_harmless(folder: &Folder, expected: &str, what: &str) -> bool {
     let outcome = folder.run(&run_of("db", &["--format", "json"]));
@@ -18,7 +20,7 @@ fn noticed_or_harmless(folder: &Folder, expected: &str, what: &str) -> bool {
     outcome.code == Some(1)
 }
 
-/// All bytes one by one are flipped where databases are read (src/database/tests.rs); here some, from end to end.
+/// Flips some bits of the whole file. src/input/database/tests.rs flips all bytes one by one.
 #[test]
 fn flipped_bits_and_cuts() {
     let folder = small();
@@ -27,7 +29,7 @@ fn flipped_bits_and_cuts() {
     let expected = folder.run(&run_of("db", &["--format", "json"])).text().to_string();
     let mut random = Random::new(7);
     let mut noticed = 0;
-    // All bits of the first bytes, without which it is no database, and others.
+    // All bits of the first bytes, which identify a database, and some random bits.
     let first = (0..64).map(|bit| (bit / 8, bit % 8));
     let others: Vec<_> = (0..60).map(|_| (random.below(sound.len()), random.below(8))).collect();
     for (at, bit) in first.chain(others) {
@@ -44,7 +46,7 @@ fn flipped_bits_and_cuts() {
     }
 }
 
-/// Every block is proven: where engines, the index and the scan read letters and k-mers.
+/// Every block is verified before the engines, the index or the scan read its residues or k-mers.
 #[test]
 fn damage_of_letters_and_kmers_is_noticed_by_every_filter() {
     let folder = indexed(&["illumina_chr22.fq.gz", "chr22_12k.fa"]);
@@ -81,7 +83,7 @@ fn other_versions() {
     }
 }
 
-/// The file is cut after it was opened and before the last queries are there.
+/// The file is truncated after it was opened and before the last queries are read.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
@@ -97,11 +99,11 @@ fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // More than the first block, so that the run begins, and less than the second.
+        // More queries than the first block, so that the run begins, but fewer than two blocks.
         let queries = format!(">q\n{}\n", "ACGTTGCATTAGCCATGGATCCATT".repeat(40)).repeat(600);
         let mut input = child.stdin.take().unwrap();
         input.write_all(queries.as_bytes()).unwrap();
-        // The scoring is told when the database is open.
+        // The run prints the scoring when the database is open.
         let mut messages = BufReader::new(child.stderr.take().unwrap());
         let mut stderr = String::new();
         while !stderr.contains("min_score=") {

@@ -1,11 +1,11 @@
-//! Runs with FASTA and runs with its database.
+//! Runs with FASTA compared with runs with its database.
 
 use super::*;
 use crate::common::command::Outcome;
 use crate::common::random::Random;
 use swalign::terms::alphabet::Alphabet;
 
-/// The run of `args`, which end in ref.fa, with FASTA and with the database.
+/// Runs `args`, which end in ref.fa, with the FASTA file and with the database.
 fn both(folder: &Folder, args: &[&str]) -> [Outcome; 2] {
     ["ref.fa", "ref.fa.swdb"].map(|reference| {
         let args = [&["-q"], args, &[reference]].concat();
@@ -13,7 +13,7 @@ fn both(folder: &Folder, args: &[&str]) -> [Outcome; 2] {
     })
 }
 
-/// Holds text of both against each other, without @PG.
+/// Compares the output of both runs, without @PG.
 #[track_caller]
 fn same(folder: &Folder, args: &[&str]) {
     let [fasta, database] = both(folder, args);
@@ -21,7 +21,7 @@ fn same(folder: &Folder, args: &[&str]) {
     assert!(fasta.without_pg() == database.without_pg(), "{args:?}");
 }
 
-/// How references are filtered and batches are cut must not matter.
+/// The output must not depend on the filter and the batch size.
 const WAYS: [&[&str]; 4] = [
     &["--device", "cpu"],
     &["--device", "cpu", "--filter", "index", "--batch", "70", "-t", "3"],
@@ -106,7 +106,7 @@ fn on_a_gpu() {
     }
 }
 
-/// So many short targets that a device scores all of them at once.
+/// With this number of short targets, a device scores all of them at once.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn many_short_references_on_a_gpu() {

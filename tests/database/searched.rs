@@ -1,10 +1,10 @@
-//! `swalign search` in a database: the bytes are those of a search in the FASTA that it was made from.
+//! `swalign search` in a database: the output is the same as that of a search in the FASTA file that it was made from.
 
 use super::*;
 use crate::common::random::Random;
 use swalign::terms::alphabet::Alphabet;
 
-/// Texts of all letters of DNA, in lines and in lower case here and there, and patterns that are near stretches of them.
+/// Random texts, some of them in lower case, and patterns taken from them.
 fn texts() -> Folder {
     let mut random = Random::new(25);
     let (mut fasta, mut patterns) = (String::new(), String::new());

@@ -43,7 +43,7 @@ fn name(root: &Command, command: &Command) -> String {
     }
 }
 
-/// A heading's anchor, as GitHub makes it.
+/// The anchor of a heading, as on GitHub.
 fn anchor(heading: &str) -> String {
     heading.to_ascii_lowercase().replace(':', "").replace(' ', "-")
 }
@@ -149,7 +149,7 @@ fn item(argument: &Arg) -> String {
     format!("- **`{}`**<br>{}\n\n", spelled(argument), paragraphs.join("\n\n  "))
 }
 
-/// The notes after the options. A paragraph without indentation that ends in a colon is the title of the next ones.
+/// The notes after the options. A paragraph without indentation that ends in a colon is the title of the next paragraphs.
 fn write_notes(page: &mut String, name: &str, notes: &str, seen: &mut HashMap<String, String>) {
     let mut blocks: Vec<(String, String)> = Vec::new();
     for paragraph in notes.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {

@@ -126,7 +126,7 @@ fn run_page(path: &Path) -> Vec<String> {
         let mut shell = assert_cmd::Command::new("bash");
         shell.current_dir(folder.path()).env("PATH", format!("{}:{path_of_programs}", bin.display()));
         shell.env("LC_ALL", "C").env("COLUMNS", "80");
-        // A program whose reader has left ends with an error.
+        // With pipefail, a program whose reader has exited would fail the script.
         let pipes = if script.text.contains(" head -") { "+o" } else { "-o" };
         let outcome = finish(shell.args(["-e", pipes, "pipefail", "-c", &script.text]));
         if outcome.code != Some(0) {

@@ -1,4 +1,4 @@
-//! Ends before the end: signals, full disks, a second attempt.
+//! Tests runs that end early: signals, full disks and a second attempt.
 
 use super::*;
 use common::command::{program, shell};
@@ -7,12 +7,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run that waits for its queries, and has begun to write.
+/// Starts a run that has begun to write and waits for further queries.
 fn waiting(folder: &Folder, envs: &[(&str, &str)]) -> Child {
     waiting_behind(folder, envs, "")
 }
 
-/// The same, where a shell has done something before it.
+/// Starts the same run from a shell, after the commands of `before_it`.
 fn waiting_behind(folder: &Folder, envs: &[(&str, &str)], before_it: &str) -> Child {
     let temporaries = || folder.names().into_iter().filter(|name| name.ends_with(".tmp")).collect::<Vec<_>>();
     let before = temporaries();
@@ -25,7 +25,7 @@ fn waiting_behind(folder: &Folder, envs: &[(&str, &str)], before_it: &str) -> Ch
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    // More than the first block, so that the run begins, and less than the second.
+    // More than the first block, so that the run begins to write, and less than the second.
     let queries = format!(">r\n{}\n", "ACGT".repeat(250)).repeat(600);
     child.stdin.as_mut().unwrap().write_all(queries.as_bytes()).unwrap();
     let begun = Instant::now();
@@ -67,7 +67,7 @@ fn a_signal_leaves_nothing() {
     }
 }
 
-/// As `nohup` and shells do it for what shall go on without them.
+/// `nohup` and shells ignore signals in this way for processes that continue without them.
 #[test]
 fn an_ignored_signal_is_ignored() {
     let folder = folder();
@@ -85,7 +85,7 @@ fn an_ignored_signal_is_ignored() {
     }
 }
 
-/// A run in a shell that must fail with `code`, say that there is no space, and leave nothing.
+/// Runs a command in a shell, which must fail with `code`, report missing space, and leave no file.
 #[track_caller]
 fn no_space(folder: &Folder, begin: &str, args: &str, code: i32) {
     let before = folder.names();
@@ -121,7 +121,7 @@ fn a_full_disk_is_an_error() {
     no_space(&folder, "", "grep -c GATTACA q.fq > /dev/full", 2);
 }
 
-/// The output fits, its receipt does not.
+/// The output fits, but not its receipt.
 #[test]
 fn a_receipt_without_room_is_an_error() {
     let folder = reads();
@@ -131,7 +131,7 @@ fn a_receipt_without_room_is_an_error() {
     }
 }
 
-/// What a killed run leaves, the next one removes; that of another job's it does not.
+/// A run removes the files of an earlier, killed attempt, but not those of another job.
 #[test]
 fn two_attempts_leave_one_file() {
     let folder = folder();
@@ -149,7 +149,7 @@ fn two_attempts_leave_one_file() {
     assert!(now.len() == 3 && now.iter().all(|name| !name.contains(".77__0.")), "{now:?}");
     assert!(second.wait_with_output().unwrap().status.success());
     let whole = folder.read("out.sam");
-    // The earlier attempt has lost its file, says so, and harms nothing.
+    // The earlier attempt has lost its file and reports it. It does not change the output.
     drop(first.stdin.take());
     assert_eq!(first.wait().unwrap().code(), Some(1));
     assert!(folder.read("out.sam") == whole);
@@ -159,7 +159,7 @@ fn two_attempts_leave_one_file() {
     assert!(folder.read("out.sam") == whole);
 }
 
-/// As on a full disk, with what a shell can forbid.
+/// A limit of the shell has the effect of a full disk.
 #[test]
 fn a_file_that_may_not_grow_is_an_error() {
     let folder = reads();

@@ -1,4 +1,4 @@
-//! Parts of each kind of input, one behind the other.
+//! Tests parts of each kind of input: concatenated, they are the whole.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn parts_of_reads_are_the_whole() {
     }
 }
 
-/// The i-th part of the queries meets its own targets, though those are read whole.
+/// The i-th part of the queries aligns with its own targets, although each part reads all targets.
 #[test]
 fn parts_of_pairs_are_the_whole() {
     let folder = reads();
@@ -60,7 +60,7 @@ fn parts_of_pairs_are_the_whole() {
     let (header, end) = frame("bam", &whole);
     let parts = [1, 2, 3].map(|number| bytes(&["--part", &format!("{number}/3")]));
     assert!(joined(&parts, header, end) == whole);
-    // A target too few, a target too many: the last part says so.
+    // If there is one target too few or too many, the last part reports it.
     let last = queries.rfind('>').unwrap();
     for targets in [queries[..last].to_string(), format!("{queries}>more\nACGT\n")] {
         folder.write("t.fa", targets);
@@ -90,7 +90,7 @@ fn parts_of_a_search_are_the_whole() {
     }
 }
 
-/// A later part of proteins is not held to be DNA for its first letters.
+/// A later part of proteins is not mistaken for DNA if its residues look like bases.
 #[test]
 fn parts_of_proteins_that_look_like_dna() {
     let folder = Folder::new();
@@ -125,7 +125,7 @@ fn what_can_not_be_parted_is_refused() {
         outcome.said(2, &["--part", "give a regular file"]);
         assert!(outcome.stdout.is_empty(), "{args:?}");
     }
-    // What is wrong with a file is told in its own place, and by all parts if it is no FASTA.
+    // Only the part with a fault reports it. All parts report a file that is not FASTA.
     let fastq = folder.text("q.fq");
     let at = fastq.find("@r1900 ").unwrap();
     let faulty = [&fastq[..at], "@r1900\nAC\n-\nII\n", &fastq[at..]].concat();

@@ -1,8 +1,8 @@
-//! `swalign merge`: what it joins, what it refuses, and that it believes no receipt.
+//! Tests `swalign merge`: joined outputs, errors, and receipts, which it does not trust.
 
 use super::*;
 
-/// `swalign ARGS` with an output and a part.
+/// Runs `swalign` for one part of an output.
 fn write_part(folder: &Folder, part: &str, out: &str) -> common::command::Outcome {
     folder.run(&["--device", "cpu", "--part", part, "--resume", "-o", out, "q.fq", "ref.fa"])
 }
@@ -24,7 +24,7 @@ fn merged_parts_are_the_whole() {
                 ["--device", "cpu", "-t", &threads, "--part", &part, "-o", &name(number), query, "ref.fa"];
             folder.done(&args);
         }
-        // In the order of a folder's listing, in which 10 comes before 2.
+        // The order of a directory listing, in which 10 comes before 2.
         let mut parts: Vec<String> = (1..=count).map(name).collect();
         parts.sort();
         let args: Vec<&str> = ["merge", "out"].into_iter().chain(parts.iter().map(String::as_str)).collect();
@@ -49,7 +49,7 @@ fn merged_parts_are_the_whole() {
     }
 }
 
-/// In SAM a pattern has one primary record, whatever the parts.
+/// In SAM, a pattern has one primary record, whatever the number of parts.
 #[test]
 fn merged_hits_are_the_whole() {
     let folder = reads();
@@ -144,13 +144,13 @@ fn merge_says_what_is_missing_or_foreign() {
     folder.run(&["merge", "1.bam", "2.bam", "1.bam", "3.bam"]).ended(2);
     folder.done(&["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
     assert!(folder.read("out.bam") == folder.read("whole.bam"));
-    // As of an input that has kept its size, but not the places of its cuts.
+    // The receipt of an input that has kept its size, but not the positions of its cuts.
     receipts::change(&path("2.bam"), |text| receipts::with(text, "stretch", "5\t6"));
     let outcome = folder.run(&["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
     outcome.said(1, &["2.bam: it begins at byte 5", "has changed"]);
 }
 
-/// A merge of two parts that must fail, and say this, and leave nothing.
+/// Merges two parts, which must fail with one of these messages and leave no file.
 #[track_caller]
 fn not_joined(folder: &Folder, parts: &[String], says: &[&str], what: &str) {
     let before = folder.names();
@@ -160,7 +160,7 @@ fn not_joined(folder: &Folder, parts: &[String], says: &[&str], what: &str) {
     assert_eq!(folder.names(), before, "{what}");
 }
 
-/// Any byte of any format, though the part is as long as it was.
+/// Changes single bytes of every format. The length of the part stays the same.
 #[test]
 fn merge_sees_a_changed_byte() {
     let refused = |folder: &Folder, parts: &[String]| {
@@ -194,7 +194,7 @@ fn merge_sees_a_changed_byte() {
     }
 }
 
-/// A receipt that was changed is refused, and one that was sealed anew is held against the bytes.
+/// A changed receipt is an error. A receipt with a new seal is compared with the bytes.
 #[test]
 fn merge_does_not_believe_receipts() {
     for format in ["bam", "sam", "paf"] {
@@ -215,7 +215,7 @@ fn merge_does_not_believe_receipts() {
             ("crc32", "00000000".to_string(), &["the checksum differs"]),
             ("part", "3/2".to_string(), &["was changed after"]),
         ] {
-            // The records of BAM are not unpacked: their number is that of the receipt.
+            // The records of BAM are not unpacked, so their number is taken from the receipt.
             if key == "records" && format == "bam" {
                 continue;
             }
@@ -239,7 +239,7 @@ fn merge_does_not_believe_receipts() {
     }
 }
 
-/// Neither the number of parts nor what is missing takes memory or time.
+/// The time and memory of `merge` depend neither on the number of parts nor on the number of missing parts.
 #[test]
 fn parts_of_very_many() {
     let folder = reads();
@@ -254,7 +254,7 @@ fn parts_of_very_many() {
     outcome.said(1, &["3999999999 parts"]);
 }
 
-/// OUT is no part, no receipt of one, and leaves neither without a name, however it is spelled.
+/// OUT must be neither a part nor the receipt of a part, however its path is written. The error changes no file.
 #[test]
 fn merge_writes_over_no_part() {
     let (folder, _) = parts_of("sam", 2);
@@ -280,9 +280,9 @@ fn merge_writes_over_no_part() {
         refused(&["merge", out, "1.sam", "2.sam"]);
         refused(&["merge", "1.sam", "2.sam", "-o", out]);
     }
-    // Its receipt would have a part's name.
+    // Its receipt would have the name of a part.
     refused(&["merge", "new", "1.sam", "new.swalign"]);
-    // A receipt of no part that is joined, and of no run.
+    // The receipt of an output that is not joined, and a receipt as the output of another command.
     for args in [
         &["merge", "new.swalign.swalign", "1.sam", "2.sam"][..],
         &["--device", "cpu", "--format", "sam", "-o", "1.sam.swalign", "q.fq", "ref.fa"],

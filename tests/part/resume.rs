@@ -1,9 +1,9 @@
-//! Receipts: no output without one, and `--resume`, which leaves what is done.
+//! Tests receipts: no output is written without a receipt, and `--resume` keeps complete outputs.
 
 use super::*;
 use std::fs::File;
 
-/// A run whose receipt can't be written writes no output either, and says so before it computes.
+/// A run whose receipt cannot be written writes no output, and reports this before it computes.
 #[test]
 fn no_output_without_its_receipt() {
     let folder = reads();
@@ -34,11 +34,11 @@ fn no_output_without_its_receipt() {
         }
         assert_eq!(folder.text("out"), "old");
     }
-    // Without a receipt all three are names as others.
+    // Without a receipt, the long name is valid.
     folder.done(&["--device", "cpu", "-o", &long, "q.fq", "ref.fa"]);
 }
 
-/// An output is left as it is only if it is what the command would write.
+/// `--resume` keeps an output only if the command would write the same.
 #[test]
 fn what_is_done_is_not_done_again() {
     let folder = reads();
@@ -65,7 +65,7 @@ fn what_is_done_is_not_done_again() {
     let input = File::options().write(true).open(path("q.fq")).unwrap();
     input.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     assert!(!resume(&[]) && resume(&[]), "the input is another one");
-    // A run without --resume makes what was written down untrue.
+    // A run without --resume removes the receipt.
     folder.done(&["--device", "cpu", "-o", "x.sam", "--eqx", "q.fq", "ref.fa"]);
     assert!(!path("x.sam.swalign").exists());
     assert!(!resume(&[]));

@@ -1,4 +1,4 @@
-//! Parts of each kind of references, joined.
+//! Tests joined parts of each kind of references.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn parts_of_relatives_are_the_whole() {
     }
 }
 
-/// Headers tell what was renamed, and are those of the whole in all parts.
+/// All parts have the header of the whole, which records renamed references.
 #[test]
 fn parts_of_renamed_references_are_the_whole() {
     let folder = amplicons();
@@ -61,7 +61,7 @@ fn parts_of_renamed_references_are_the_whole() {
     }
 }
 
-/// What stands in the parts is not yet what stands in the whole.
+/// A part may report another target, mapping quality or second score than the whole.
 #[test]
 fn parts_choose_otherwise_than_the_whole() {
     let folder = amplicons();
@@ -102,7 +102,7 @@ fn parts_of_proteins_are_the_whole() {
     }
 }
 
-/// Tiny references, many of them equal, on both strands: nearly every choice is between equals.
+/// Tiny references, many of them equal, from both strands: nearly every choice is between equal hits.
 #[test]
 fn ties_between_parts_go_to_the_earlier_reference() {
     for seed in 0..12 {
@@ -123,7 +123,7 @@ fn ties_between_parts_go_to_the_earlier_reference() {
     }
 }
 
-/// The same reference in all parts: the first has the record, the others make it doubtful.
+/// Each part has the same reference. The first part has the record, and the others lower its mapping quality.
 #[test]
 fn equal_references_in_different_parts() {
     let folder = Folder::new();
@@ -140,8 +140,8 @@ fn equal_references_in_different_parts() {
     assert_eq!((last.target(), &*last.fields[4], last.tag("XS")), ("r2", "60", None));
 }
 
-/// A group of queries whose records are more than is packed at once has the blocks that it has in one run. These all
-/// have the name of a pair.
+/// All queries have the name of one pair, so that they are one group. The records of this group exceed the amount that
+/// is packed at once, and have the same blocks as in a single run.
 #[test]
 fn groups_of_long_queries_are_the_whole() {
     let folder = Folder::new();
@@ -158,7 +158,7 @@ fn groups_of_long_queries_are_the_whole() {
     check(&folder, &args, "bam", 2, &whole);
 }
 
-/// What all references decide is the same in each part: the alphabet, what is refused, the header.
+/// Each part has the alphabet, the errors and the header that all references determine.
 #[test]
 fn parts_see_all_references() {
     let folder = Folder::new();

@@ -1,8 +1,8 @@
-//! Records of parts of the references, joined, of runs whose limits leave hits out.
+//! Tests joined records of parts of the references, in runs whose limits omit hits.
 
 use super::*;
 
-/// Each limit by itself and several together, in records of each format.
+/// Tests single limits and several limits together, in records of each format.
 #[test]
 fn limited_records_of_relatives_are_the_whole() {
     let folder = amplicons();
@@ -56,7 +56,7 @@ fn limited_records_of_proteins_are_the_whole() {
     }
 }
 
-/// Nearly every choice is between equals, and limits cut in them.
+/// Nearly every choice is between equal hits, and limits cut between them.
 #[test]
 fn ties_of_records_are_those_of_the_whole() {
     for seed in 100..130 {
@@ -70,8 +70,8 @@ fn ties_of_records_are_those_of_the_whole() {
     }
 }
 
-/// The best hit, in the first part, does not count. The share of its score rules one out in the second part; what counts
-/// there is not sure to be the place.
+/// The best hit, in the first part, is below the limit by identity. Its score excludes a lower hit of the second part.
+/// A hit that is reported there has mapping quality 0.
 #[test]
 fn hits_that_do_not_count_are_known_of() {
     let folder = Folder::new();
@@ -101,13 +101,14 @@ fn hits_that_do_not_count_are_known_of() {
         }
         String::from_utf8(whole).unwrap()
     };
-    // 90 with two mismatches, and 85 and 70 without one; 72 is the least that counts beside 90.
+    // The best hit scores 90 with two mismatches. Without mismatches, the others score 85 and 70. A hit next to a score
+    // of 90 must score at least 72.
     record(&[&run(format!(">best\n{best}\n>counting\n{counting}\n"))], "0", Some("90"), "counting");
     record(&[&run(format!(">best\n{best}\n>less\n{less}\n"))], "0", None, "*");
     record(&[&run(format!(">counting\n{counting}\n>best\n{best}\n"))], "0", Some("90"), "counting");
 }
 
-/// What no limit lets in is the second hit still.
+/// A hit that the limits omit is still the second hit.
 #[test]
 fn second_hits_count_whatever_the_limits() {
     let folder = Folder::new();

@@ -1,11 +1,11 @@
-//! Lists in parts of the references, joined.
+//! Tests joined lists of parts of the references.
 
 use super::*;
 
 const ALL_COLUMNS: &str = "std,qlen,slen,score,qcovs,qcovhsp,nident,positive,gaps,ppos,btop,qseq,sseq,cigar,sframe,sstrand,\
                            strand,stitle,mate,id0,id1,id2,id3,id4";
 
-/// Holds parts against the whole, as a file or as what is packed.
+/// Compares joined parts with the whole, as plain and compressed files.
 #[track_caller]
 fn check_lists(folder: &Folder, options: &[&str], input: &[&str], (extension, counts): (&str, &[usize])) {
     let args = [options, input].concat();
@@ -58,7 +58,7 @@ fn lists_of_proteins_are_the_whole() {
     }
 }
 
-/// Nearly every choice is between equals, and limits cut in them.
+/// Nearly every choice is between equal hits, and limits cut between them.
 #[test]
 fn ties_of_lists_are_those_of_the_whole() {
     for seed in 0..24 {
@@ -76,8 +76,8 @@ fn ties_of_lists_are_those_of_the_whole() {
     }
 }
 
-/// Hits of a part on a reference that the whole leaves out take no room of others: of all, x, a and again a count, while the
-/// first part has c before that.
+/// Hits of a part on a reference that the whole omits do not exclude hits on other references. The whole lists x, a and
+/// again a, although the first part ranks c before the second hit on a.
 #[test]
 fn limits_of_hits_and_references_go_together() {
     let folder = Folder::new();
@@ -96,7 +96,7 @@ fn limits_of_hits_and_references_go_together() {
     check(&folder, &args, "tab", 2, &whole);
 }
 
-/// What a database of all references decides: E-values, the least score, and what a query without a hit shows.
+/// All references determine the E-values, the minimum score, and the output of a query without a hit.
 #[test]
 fn parts_of_lists_see_all_references() {
     let folder = Folder::new();
@@ -113,7 +113,7 @@ fn parts_of_lists_see_all_references() {
     let text = String::from_utf8(whole).unwrap();
     assert!(text.contains("\"own\"") && text.ends_with("\"hits\": []}\n"), "{text}");
     assert!(!folder.text("1").contains("own") && folder.text("1").contains("query\tnone\t0\t4\t"));
-    // With the second reference alone the same score is less of a chance.
+    // With the second reference alone, the same score has a lower E-value.
     folder.write("own.fa", format!(">own\tof q\n{query}\n"));
     let alone = folder.done(&["--device", "cpu", "-q", "--format", "json", "q.fa", "own.fa"]);
     assert_ne!(String::from_utf8(alone).unwrap(), text);
@@ -167,7 +167,7 @@ fn parts_of_lists_are_checked() {
         folder.write(&names[1], &changed);
         let outcome = merged();
         assert_eq!(outcome.code, Some(1), "byte {at}: {}", outcome.stderr);
-        // With its own checksum it may be read, and no worse than that comes of it.
+        // With a matching checksum, `merge` may accept the part. Otherwise it ends with code 1.
         let sum = format!("{:08x}", crc32fast::hash(&changed));
         receipts::change(&folder.file(&names[1]), |text| receipts::with(text, "crc32", &sum));
         match merged().code {

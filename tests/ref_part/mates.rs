@@ -1,4 +1,4 @@
-//! Mates in parts of the references, joined.
+//! Tests joined parts of the references with mates.
 
 use super::*;
 use swalign::terms::alphabet::reverse_complement;
@@ -8,11 +8,11 @@ const LETTERS: usize = 40;
 const INSERT: &str = "110,20";
 const FILES: [&str; 2] = ["r1.fq", "r2.fq"];
 
-/// What a folder of mates is like.
+/// Properties of a folder of mates.
 struct Kind<'a> {
-    /// Letters of the references.
+    /// Bases of the references.
     letters: &'a [u8],
-    /// Copies of a unit in each reference, and how many in a hundred of their letters are changed.
+    /// Number of copies of a unit in each reference, and percentage of mutated bases in them.
     copies: (usize, usize),
     references: usize,
 }
@@ -25,8 +25,8 @@ fn text(letters: &[u8]) -> &str {
     str::from_utf8(letters).unwrap()
 }
 
-/// References, and mates of them, as two files and as one, with qualities and without: some with errors, some of two
-/// references, some of random letters, some without letters.
+/// Writes references and their mates, as two files and as one, with and without qualities. Some mates have errors, some
+/// come from two references, some are random, and some have no bases.
 fn mates(random: &mut Random, kind: &Kind) -> Folder {
     let folder = Folder::new();
     let unit = drawn(random, kind.letters, 45);
@@ -44,7 +44,7 @@ fn mates(random: &mut Random, kind: &Kind) -> Folder {
     let fasta = |(number, letters): (usize, &Vec<u8>)| format!(">r{number}\n{}\n", text(letters));
     folder.write("r.fa", references.iter().enumerate().map(fasta).collect::<String>());
     let [mut files, mut both] = [[String::new(), String::new()], [String::new(), String::new()]];
-    // What tells mates apart in other names stays in these.
+    // The suffix `.1` in these names is part of the name and does not mark a mate.
     let names = names_in_groups(PAIRS, 30, LETTERS / 2);
     for (number, name) in names.iter().enumerate() {
         let name = if number % 7 == 3 { format!("{name}.1") } else { name.clone() };
@@ -80,7 +80,7 @@ fn mates(random: &mut Random, kind: &Kind) -> Folder {
     folder
 }
 
-/// Holds parts against the whole, of these mates.
+/// Compares joined parts with the whole.
 #[track_caller]
 fn check_mates(folder: &Folder, options: &[&str], input: &[&str], (format, count): (&str, usize)) {
     let args = [options, input, &["r.fa"]].concat();
@@ -138,7 +138,7 @@ fn parts_of_mates_are_the_whole() {
     }
 }
 
-/// Small and many: scores, orientations and parts drawn at random.
+/// Many small inputs, with random scores, orientations and parts.
 #[test]
 fn parts_of_any_mates_are_the_whole() {
     for seed in 0..32 {
@@ -176,7 +176,7 @@ fn parts_of_any_mates_are_the_whole() {
     }
 }
 
-/// What stands in the parts is not yet what stands in the whole.
+/// The whole chooses pairs that no part contains.
 #[test]
 fn pairs_are_chosen_among_all_parts() {
     let folder = mates(&mut Random::new(3), &Kind { letters: b"ACGT", copies: (6, 6), references: 6 });
@@ -204,7 +204,7 @@ fn pairs_are_chosen_among_all_parts() {
         assert!(record.tag("YM").is_none());
     }
     assert!(proper > 80 && better_elsewhere > 2 && unmapped > 10, "{proper} {better_elsewhere} {unmapped}");
-    // A part takes no choice of its own.
+    // A part chooses no pairs.
     assert!(parts.iter().all(|part| !part.records.iter().any(is_proper)));
 }
 
@@ -223,7 +223,7 @@ fn parts_of_mates_need_the_insert_size() {
     }
 }
 
-/// Damage is an error, whatever the checksum and the seal say.
+/// Damaged parts are errors, and so are wrong numbers in receipts with a new seal.
 #[test]
 fn damaged_parts_of_mates_are_refused() {
     let folder = mates(&mut Random::new(5), &Kind { letters: b"AACGT", copies: (6, 3), references: 4 });
@@ -265,7 +265,7 @@ fn damaged_parts_of_mates_are_refused() {
             let outcome = merged();
             assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
             assert!(!folder.file("out").exists());
-            // With its own checksum it may be read, and no worse than that comes of it.
+            // With a matching checksum, `merge` may accept the part. Otherwise it ends with code 1.
             let sum = format!("{:08x}", crc32fast::hash(&changed));
             receipts::change(&folder.file(&parts[1]), |text| receipts::with(text, "crc32", &sum));
             let outcome = merged();

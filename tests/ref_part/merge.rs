@@ -1,4 +1,4 @@
-//! `swalign merge` of parts of the references: what it refuses, and that it believes no receipt.
+//! Tests `swalign merge` of parts of the references: errors, and receipts, which it does not trust.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn merge_says_what_is_missing_or_foreign() {
         folder.copy(&format!("{from}.swalign"), &format!("{to}.swalign"));
     };
     copy("2.sam", "again.sam", &|text| text);
-    // As many bytes, other records.
+    // Files of the same size with other records.
     copy("2.sam", "renamed.sam", &|text| text.replacen("\nr7\t", "\nx7\t", 1));
     copy("2.sam", "fewer.sam", &|text| text.replacen("\nr7\t", "\nr7 ", 1));
     copy("2.sam", "joined.sam", &|text| text.replacen("\nr7\t", " r7\t", 1));
@@ -46,7 +46,7 @@ fn merge_says_what_is_missing_or_foreign() {
     let outcome = folder.run(&["merge", "out.sam", "1.sam", "2.sam", "3.sam"]);
     outcome.said(0, &["joined 3 parts of the references, of 552 records"]);
     assert!(folder.read("out.sam") == folder.read("whole.sam"));
-    // Parts that differ in the number of queries, or in what else the receipt says.
+    // The receipts of the parts differ in the number of queries or in another field.
     let receipt = folder.text("2.sam.swalign");
     for (from, to, says) in [
         ("records\t552", "records\t551", "551 queries"),
@@ -64,7 +64,7 @@ fn merge_says_what_is_missing_or_foreign() {
     }
 }
 
-/// What is read is held against the receipts, even if all of them were changed alike and sealed anew.
+/// Records are compared with the receipts, even if all receipts have the same change and a new seal.
 #[test]
 fn merge_does_not_believe_receipts() {
     let folder = amplicons();
@@ -91,7 +91,7 @@ fn merge_does_not_believe_receipts() {
     }
 }
 
-/// Any byte of any format.
+/// Changes single bytes of every format.
 #[test]
 fn merge_sees_a_changed_byte() {
     let folder = amplicons();
@@ -104,7 +104,7 @@ fn merge_sees_a_changed_byte() {
             folder.write(&parts[1], &changed);
             let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
             assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
-            // A name that differs is told before the checksum is known.
+            // A different name is an error before the checksum is known.
             let says = ["write this part again", "write all parts"];
             assert!(
                 says.iter().any(|says| outcome.stderr.contains(says)),
@@ -116,7 +116,7 @@ fn merge_sees_a_changed_byte() {
     }
 }
 
-/// A part of a number that nobody joins is written as any other.
+/// A part of a huge number of parts is written like any other part.
 #[test]
 fn one_part_of_very_many() {
     let folder = amplicons();
@@ -127,7 +127,7 @@ fn one_part_of_very_many() {
     folder.run(&["merge", "out.bam", "x.bam"]).said(1, &[says]);
 }
 
-/// A part of the references is another output than the whole and than a part of the queries.
+/// A part of the references is a different output from the whole and from a part of the queries.
 #[test]
 fn what_is_done_is_not_done_again() {
     let folder = amplicons();

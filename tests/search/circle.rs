@@ -1,12 +1,13 @@
-//! Circles: the hits of their definition, wherever the circle begins, in whatever parts it comes.
+//! Tests circular texts: the hits agree with their definition, whatever the origin of the circle and the parts of its
+//! text.
 
 use super::hits::{some_limits, some_pam};
 use super::*;
 use std::collections::BTreeMap;
 use swalign::patterns::search::circle::Circle;
 
-/// The hits of a circle by their definition: the edits of each position of the text that repeats without end, and of these the
-/// local minima on the circle.
+/// Returns the hits of a circle by their definition: the local minima on the circle of the edits at each position of
+/// the endlessly repeated text.
 fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
     let (len, mut hits) = (circle.len(), Vec::new());
     for (place, pattern) in (0..).zip(patterns) {
@@ -16,7 +17,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
             if backwards { codes.iter().rev().copied().collect() } else { codes.to_vec() }
         };
         let (turned, pattern) = (turn(circle), turn(pattern));
-        // The copy that is looked at, with enough letters before and behind it.
+        // The copy that is examined, with enough bases before and after it.
         let copies = (2 * pattern.len() + 70).div_ceil(len);
         let text: Vec<u8> = turned.iter().copied().cycle().take((2 * copies + 1) * len).collect();
         let found = |at: usize| -> Option<Aligned> {
@@ -41,7 +42,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
         let is_minimum = |at: usize| {
             let own = d(at);
             let next = (at + 1..at + len).map(d).find(|edits| *edits != own);
-            // All positions are alike: the last one counts in the text's order.
+            // If all positions have the same edits, the last position in text order is a minimum.
             let Some(next) = next else { return at == if backwards { 0 } else { len - 1 } };
             let before = d(at + len - 1);
             before.is_none_or(|edits| Some(edits) > own) && next.is_none_or(|edits| Some(edits) > own)
@@ -69,7 +70,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
     hits
 }
 
-/// The hits of a circle that is unrolled and comes in parts.
+/// Returns the hits of an unrolled circle that is read in parts.
 fn found(letters: &[u8], patterns: &[Vec<u8>], wanted: &Wanted, part: usize) -> Vec<Hit> {
     let circle = Circle::new(letters.len(), wanted);
     let text = circle.unroll(letters);
@@ -135,7 +136,7 @@ fn hits_of_circles_are_those_of_their_definition() {
     assert!(all > 5_000 && across > 1_000 && longer > 300, "{all} hits, {across} across, {longer} longer");
 }
 
-/// A circle has the same hits wherever its text begins.
+/// A circle has the same hits for every origin.
 #[test]
 fn a_circle_may_begin_anywhere() {
     let mut random = Random::new(109);

@@ -1,9 +1,10 @@
-//! Hits: those of their definition, in whatever parts a text comes.
+//! Tests hits: they agree with their definition, whatever the parts of a text.
 
 use super::*;
 use std::collections::BTreeMap;
 
-/// The hits of a text by their definition: forward in the text, unless a PAM lies in front, then backwards.
+/// Returns the hits of a text by their definition. Reads the text forward, or backward if the PAM comes before the
+/// pattern.
 fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for (place, pattern) in (0..).zip(patterns) {
@@ -29,7 +30,7 @@ fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
                 classes.iter().zip(letters).all(|(&class, &letter)| u16::from(class) >> letter & 1 == 1)
             })
         };
-        // The edits of every position, however many they are.
+        // Edits at every position, whatever their number.
         let without_limit = Wanted { rule: Rule { max_edits: 64, ..wanted.rule }, ..wanted.clone() };
         let found = ends(&text, &pattern, &without_limit).into_iter().filter(|found| with_pam(found.1));
         let found: BTreeMap<usize, Aligned> = found.map(|(found, end)| (end, found)).collect();
@@ -55,7 +56,7 @@ fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
     hits
 }
 
-/// All ends of a pattern in a text, with their paths.
+/// Returns all ends of a pattern in a text, with their paths.
 fn ends(text: &[u8], pattern: &[u8], wanted: &Wanted) -> Vec<(Aligned, usize)> {
     let rule = wanted.rule;
     if let Some(limits) = &wanted.limits {
@@ -74,21 +75,21 @@ fn ends(text: &[u8], pattern: &[u8], wanted: &Wanted) -> Vec<(Aligned, usize)> {
     found.into_iter().map(path).collect()
 }
 
-/// A PAM of a few letters at either side, or none.
+/// Returns a PAM of a few bases on either side, or none.
 pub fn some_pam(random: &mut Random) -> Option<Pam> {
     let letters = random.pick(&[&b""[..], b"N", b"A", b"NC", b"RV", b"NNA"]);
     let side = random.pick(&[PamSide::Three, PamSide::Five]);
     (!letters.is_empty()).then(|| Pam::new(letters, side).expect("IUPAC codes"))
 }
 
-/// Limits of single kinds, or none.
+/// Returns limits on single kinds of edits, or none.
 pub fn some_limits(random: &mut Random, rule: &Rule) -> Option<Limits> {
     let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(3) as u32);
     let limits = Limits { insertions, deletions, substitutions, gaps };
     (rule.indels && random.below(3) == 0).then_some(limits)
 }
 
-/// Texts in parts of any length, several in one stream, have the hits of the definition.
+/// Texts in parts of any length, several in a stream, have the hits of the definition.
 #[test]
 fn hits_do_not_depend_on_parts() {
     let mut random = Random::new(19);
@@ -144,7 +145,7 @@ fn hits_do_not_depend_on_parts() {
     }
 }
 
-/// Repeats of a short unit with a few changes: texts of many local minima.
+/// Returns repeats of a short unit with a few changes, which have many local minima.
 fn repetitive(random: &mut Random, len: usize, letters: usize) -> Vec<u8> {
     let unit_len = 1 + random.below(5);
     let unit: Vec<u8> = (0..unit_len).map(|_| random.below(letters) as u8).collect();
@@ -156,7 +157,7 @@ fn repetitive(random: &mut Random, len: usize, letters: usize) -> Vec<u8> {
     text
 }
 
-/// A hit with at most `k` edits is a hit with at most `k + 1` edits too, with the same path.
+/// A hit with at most `k` edits is also a hit with at most `k + 1` edits, with the same path.
 #[test]
 fn more_edits_lose_no_hit() {
     let mut random = Random::new(101);
@@ -211,7 +212,7 @@ fn more_edits_lose_no_hit() {
     assert!(hits > 30_000 && grown > 5_000, "{hits} hits, {grown} of them new with one more edit");
 }
 
-/// With `best`, hits without edits are given out part by part, since no later end has fewer.
+/// With `best`, exact hits are returned part by part, since no later end has fewer edits.
 #[test]
 fn exact_hits_with_best_are_not_kept() {
     let text = [0u8; 1000];

@@ -1,8 +1,8 @@
-//! Patterns without edits, which are looked up.
+//! Tests exact searches, which look patterns up.
 
 use super::*;
 
-/// Holds what is looked up against the specification, on all instruction sets.
+/// Compares lookups with the specification, on all instruction sets.
 #[track_caller]
 fn check_exact(text: &[u8], patterns: &[Vec<u8>], what: &str) {
     let text = &Codes::of(text);
@@ -13,7 +13,7 @@ fn check_exact(text: &[u8], patterns: &[Vec<u8>], what: &str) {
             for scan in [Exact::always(set), Exact::on(set)] {
                 let what = format!("{what}, {rule:?}, {set}");
                 same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &what);
-                // Words are used again, and those of other patterns not.
+                // A second scan reuses the words of these patterns, but a scan of other patterns does not.
                 same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &format!("again: {what}"));
                 let (others, all) = (&patterns[patterns.len() / 2..], scan.scan(text, &[], &rule).unwrap());
                 assert!(all.is_empty(), "{what}");
@@ -24,7 +24,7 @@ fn check_exact(text: &[u8], patterns: &[Vec<u8>], what: &str) {
     }
 }
 
-/// Patterns of any length, most of which occur, among them repeated ones and parts of others.
+/// Returns patterns of any length, most of which occur in the text. Some occur twice, and some are parts of others.
 fn many(random: &mut Random, text: &[u8], count: usize, longest: usize) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
     while all.len() < count {
@@ -83,7 +83,7 @@ fn codes_at_each_place() {
     }
 }
 
-/// Hits over the seams of the stretches that threads look at.
+/// Tests hits across the boundaries of the stretches that threads process.
 #[test]
 fn long_texts() {
     const STRETCH: usize = 7 << 13;
@@ -117,7 +117,7 @@ fn short_texts_and_those_of_nothing_but_hits() {
     check_exact(&[OTHER; 300], &patterns, "all N");
 }
 
-/// With edits, and with few patterns, it sweeps.
+/// With edits, or with few patterns, it sweeps the text.
 #[test]
 fn what_it_leaves_to_others() {
     let mut random = Random::new(41);

@@ -1,8 +1,8 @@
-//! Paths: those of the whole matrix, and the first of the best within limits.
+//! Tests paths: they agree with the full matrix, and are the first of the best paths within limits.
 
 use super::*;
 
-/// Whether a path is what it says: what it consumes, what matches, how its runs lie.
+/// Checks that a path is consistent: its runs, its matches, and the bases that it consumes.
 fn check_path(pattern: &[u8], text: &[u8], found: &Aligned, end: usize) {
     let (mut i, mut j) = (0, found.start);
     assert!(
@@ -43,7 +43,7 @@ fn paths_are_those_of_the_whole_matrix() {
                         plain::align(&pattern, &text, end as usize),
                         "{pattern:?} {text:?} {end}"
                     );
-                    // Other edits than the fewest are noticed.
+                    // There is a path only for the minimum number of edits.
                     assert_eq!(align(&pattern, &text, end as usize, fewest + 1), None);
                     assert!(fewest == 0 || align(&pattern, &text, end as usize, fewest - 1).is_none());
                 }
@@ -52,8 +52,8 @@ fn paths_are_those_of_the_whole_matrix() {
     }
 }
 
-/// All paths at an end, as steps from the end to the start, first those that go diagonally before those that
-/// delete before those that insert.
+/// Returns all paths at an end, as steps from the end to the start: paths with a diagonal step before paths with a
+/// deletion, and these before paths with an insertion.
 fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<Step>> {
     let Some((&class, before)) = pattern.split_last() else { return vec![Vec::new()] };
     let mut paths = Vec::new();
@@ -105,7 +105,7 @@ fn limits_choose_the_first_of_the_best_paths() {
                     && path.iter().any(|step| *step != Step::Insertion)
             };
             let cost = |path: &&Vec<Step>| path.iter().filter(|step| **step != Step::Equal).count() as u32;
-            // `min_by_key` gives the first of equals.
+            // `min_by_key` returns the first of equal elements.
             let expected = paths.iter().filter(within).min_by_key(cost);
             let found = limits::align(&pattern, &text, text.len(), (0, 3), &limits);
             let steps = |path: &Path| -> Vec<Step> {

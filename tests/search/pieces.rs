@@ -1,8 +1,9 @@
-//! Patterns with replaced letters and no gaps, of which pieces are looked up.
+//! Tests patterns with substitutions but no gaps, whose pieces are looked up.
 
 use super::*;
 
-/// Patterns cut out of a text with letters replaced, of these lengths; some with codes of IUPAC, some twice.
+/// Returns patterns of these lengths, cut out of a text, with some bases replaced. Some have IUPAC codes, and some
+/// occur twice.
 fn cut(random: &mut Random, text: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
     for &len in lengths {
@@ -35,7 +36,7 @@ fn check(text: &[u8], patterns: &[Vec<u8>], what: &str) -> usize {
                 let what = format!("{what}, {rule:?}, {set}");
                 same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &what);
                 same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &format!("again: {what}"));
-                // As many others, of the same lengths, are not taken for these.
+                // Other patterns, equal in number and length, do not reuse these pieces.
                 let mut turned = patterns.to_vec();
                 turned.iter_mut().for_each(|pattern| pattern.reverse());
                 let expected = Plain.scan(text, &turned, &rule).unwrap();
@@ -71,7 +72,7 @@ fn random_len(round: u64) -> usize {
     [1, 15, 16, 17, 63, 64, 65, 400, 700, 1000][round as usize]
 }
 
-/// Hits over the seams of the stretches that threads look at, and many patterns of one piece.
+/// Tests hits across the boundaries of the stretches that threads process, and many patterns that share a piece.
 #[test]
 fn long_texts_and_many_patterns() {
     const STRETCH: usize = 1 << 14;

@@ -1,8 +1,8 @@
-//! Ends: of every scan, those of the specification and of edlib.
+//! Tests ends: every scan agrees with the specification and with edlib.
 
 use super::*;
 
-/// Holds all instruction sets and some chunk lengths against the specification.
+/// Compares all instruction sets and some chunk lengths with the specification.
 #[track_caller]
 fn check(text: &[u8], patterns: &[Vec<u8>], chunks: &[Option<usize>], what: &str) {
     let text = &Codes::of(text);
@@ -19,7 +19,7 @@ fn check(text: &[u8], patterns: &[Vec<u8>], chunks: &[Option<usize>], what: &str
                     };
                     let what = format!("{what}, {rule:?}, {set}, chunks {chunk:?}");
                     same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &what);
-                    // Tiles are used again.
+                    // A second scan reuses the tiles.
                     same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &format!("again: {what}"));
                 }
             }
@@ -105,7 +105,7 @@ fn a_text_of_nothing_but_hits() {
     check(&text, &[classes(b"NNNN"), classes(b"VVVV"), classes(b"ANNA")], &[None], "all N");
 }
 
-/// Every end of the table that edlib made (tests/golden), with its edits and one of its starts.
+/// Compares every end in the table of edlib (tests/golden), its edits and one of its starts.
 #[test]
 fn edlib_finds_the_same() {
     const MOST: u32 = 6;

@@ -1,9 +1,10 @@
-//! Hits found from their PAMs: those that the ends of a scan tell, in whatever parts a text comes.
+//! Tests hits found from their PAMs: they agree with the ends of a scan, whatever the parts of a text.
 
 use super::*;
 use swalign::patterns::search::rates::Rate;
 
-/// A text with many sites where patterns occur with a few edits, on both strands, and with letters that are no base.
+/// Returns a text with many sites where patterns occur with a few edits, on both strands, and with codes that are not
+/// bases.
 fn planted(random: &mut Random, patterns: &[Vec<u8>], len: usize, letters: u8) -> Vec<u8> {
     let mut text = random.codes(len, letters);
     for _ in 0..len / 40 {
@@ -21,7 +22,7 @@ fn planted(random: &mut Random, patterns: &[Vec<u8>], len: usize, letters: u8) -
         let at = random.below(len);
         let room = own.len().min(len - at);
         text[at..at + room].copy_from_slice(&own[..room]);
-        // What may be a PAM on either side.
+        // Possible PAMs on either side.
         for place in [at.checked_sub(2), at.checked_sub(1), Some(at + room), Some(at + room + 1)] {
             if let Some(letter) = place.and_then(|place| text.get_mut(place)) {
                 *letter = random.pick(&[1, 2, 2, 1, 3]);
@@ -37,7 +38,7 @@ fn limits(random: &mut Random, rule: &Rule) -> Limits {
     Limits { insertions: of_gaps(insertions), deletions: of_gaps(deletions), substitutions, gaps }
 }
 
-/// Patterns of a few lengths, each in its orientations.
+/// Returns patterns of these lengths, each in its orientations.
 fn oriented(random: &mut Random, lengths: &[usize], strands: Strands) -> Vec<Vec<u8>> {
     let letters: &[u8] = random.pick(&[&b"ACGT"[..], b"ACGT", b"ACGTACGTACGTACGTACGTNR"]);
     let pattern = |&len: &usize| {
@@ -52,7 +53,7 @@ fn oriented(random: &mut Random, lengths: &[usize], strands: Strands) -> Vec<Vec
     lengths.iter().flat_map(pattern).collect()
 }
 
-/// The hits of texts, which come in parts of this length, from anchors.
+/// Returns the hits of texts, computed from anchors. The texts are read in parts of `part` bases.
 fn from_sites(
     sites: &Sites,
     scan: &dyn Scan,
@@ -88,7 +89,7 @@ fn from_sites(
     found
 }
 
-/// The hits of texts from all ends of the specification.
+/// Returns the hits of texts, computed from all ends of the specification.
 fn from_ends((wanted, patterns): (&Wanted, &[Vec<u8>]), texts: &[Vec<u8>]) -> Vec<Vec<Hit>> {
     let hits = |text: &Vec<u8>| {
         let mut ends = Vec::new();
@@ -110,7 +111,8 @@ fn from_ends((wanted, patterns): (&Wanted, &[Vec<u8>]), texts: &[Vec<u8>]) -> Ve
     texts.iter().map(hits).collect()
 }
 
-/// All options, with lengths at the seams of seeds and of windows, and stretches and parts of any length.
+/// Tests all options, with pattern lengths at the boundary sizes of seeds and windows, and with stretches and parts of
+/// any length.
 #[test]
 fn hits_from_pams_are_those_of_all_ends() {
     let mut random = Random::new(83);
@@ -167,8 +169,8 @@ fn hits_from_pams_are_those_of_all_ends() {
     assert!(looked > 150 && hits > 3000, "{looked} searches with {hits} hits");
 }
 
-/// Many guides beside a rare PAM are looked for, few guides and those beside any letter are swept; the anchors are
-/// the same, also where tables are made only after some letters.
+/// Many guides next to a rare PAM are looked up. Few guides, and guides next to any base, are swept. The anchors are
+/// the same, even if tables are built only after some bases.
 #[test]
 fn what_costs_less_is_chosen() {
     let mut random = Random::new(89);
@@ -192,7 +194,7 @@ fn what_costs_less_is_chosen() {
     assert!(sites("N", 1, &patterns[..40], None).is_none());
     let wanted = wanted("NGG", 1);
     let mut text = planted(&mut random, &patterns, 20_000, 4);
-    // Nothing but sites, which are left to a sweep.
+    // A stretch that consists of sites is swept.
     text[9_000..12_000].fill(2);
     let mut found = Vec::new();
     for letters in [None, Some(1 << 40)] {

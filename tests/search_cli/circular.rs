@@ -1,8 +1,8 @@
-//! Circular texts.
+//! Tests circular texts.
 
 use super::*;
 
-/// Of 40 letters.
+/// A plasmid of 40 bases.
 const PLASMID: &str = "TTAGGCATCCAGATTACAGGCATTGCAAGTCCACGTTGCA";
 
 fn rows(files: &[(&str, &[u8])], args: &[&str]) -> Vec<String> {
@@ -29,14 +29,14 @@ fn hits_across_the_origin() {
         found(&["--circular", "plasmid", "--columns", columns, "ACGTTGCATTAGGC"])[1..],
         ["32 46 40 32 34 ACGTTGCATTAGGC"]
     );
-    // Once each, also without a hit across the origin.
+    // Each hit is reported once, also if no hit is across the origin.
     assert_eq!(found(&["--circular", "plasmid", "GATTACA"]), found(&["GATTACA"]));
     let bed = found(&["--circular", "plasmid", "--format", "bed", "ACGTTGCATTAGGC"]);
     assert_eq!(bed, ["plasmid 32 46 pattern 0 +"]);
     let fasta = found(&["--circular", "plasmid", "--format", "fasta", "GCCTAATGCAACGT"]);
     assert_eq!(fasta, [">plasmid:32-46(-) pattern=pattern edits=0 cigar=14=", "GCCTAATGCAACGT"]);
     assert_eq!(found(&["--circular", "plasmid", "-v", "ACGTTGCATTAGGC"]), ["text", "other"]);
-    // The first hit is the one that begins first.
+    // The first hit has the first start.
     assert_eq!(
         found(&["--circular", "plasmid", "--first", "--revcomp", "no", "CATT"])[2..],
         ["plasmid 20 24 pattern + 0 4= CATT"]
@@ -45,7 +45,7 @@ fn hits_across_the_origin() {
 
 #[test]
 fn a_pam_across_the_origin() {
-    // The pattern ends with the text, and its PAM begins it.
+    // The pattern is at the end of the text, and its PAM at the start.
     let files: &[(&str, &[u8])] = &[("p.fa", b">c\nGGATTTTTTTTTTTACACGTA\n")];
     let found = |args: &[&str]| rows(files, &[args, &["p.fa"]].concat());
     assert_eq!(found(&["--pam", "NGG", "ACACGT"])[1..], [""; 0]);
@@ -69,7 +69,8 @@ fn amplicons_across_the_origin() {
     assert_eq!(fasta[1], "AGTCCACGTTGCATTAGGCATCCAG");
 }
 
-/// Amplicons of a circle are those of the text twice that begin in its first copy and are no longer than the circle.
+/// The amplicons of a circle are those of three copies of the text that begin in the first copy and are no longer than
+/// the circle.
 #[test]
 fn amplicons_of_random_circles() {
     let mut random = Random::new(113);

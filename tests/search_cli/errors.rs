@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Tests errors and their messages.
 
 use super::*;
 

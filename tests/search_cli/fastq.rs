@@ -1,14 +1,14 @@
-//! Records of FASTQ: hits, amplicons with and without primers, and texts without hits, with their qualities.
+//! Tests FASTQ records with their qualities: hits, amplicons with and without primers, and texts without hits.
 
 use super::*;
 use std::collections::BTreeSet;
 
-/// A pair of primers, on the forward strand of a and on the reverse strand of b; c has one of the sites.
+/// A pair of primers has sites on the forward strand of a and on the reverse strand of b. c has one of the sites.
 const READS: &[u8] = b"@a first read\nTTACGTTGCATTGGGGGCCATGGATCCAAA\n+\nABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_\n\
     @b\nTTTGGATCCATGGCCCCCAATGCAACGTAA\n+\nABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_\n@c\nACGTTGCATT\n+\n0123456789\n";
 const PRIMERS: &[u8] = b">p_LEFT\nACGTTGCATT\n>p_RIGHT\nGGATCCATGG\n";
 
-/// stdout of `swalign search ARGS` beside r.fq and p.fa.
+/// Returns stdout of `swalign search ARGS` in a folder with r.fq and p.fa.
 #[track_caller]
 fn records(args: &[&str]) -> String {
     let folder = folder(&[("r.fq", READS), ("p.fa", PRIMERS)]);
@@ -72,7 +72,7 @@ fn hits_and_texts_without() {
         folder.run(&["search", "-v", "--format", "fastq", "GGATCC", "r.fq"]).text(),
         "@c\nACGTTGCATT\n+\n0123456789\n"
     );
-    // With an inserted base of the text and a replaced one, in the orientation of the pattern.
+    // The text has an inserted base and a replaced base. The record is in the orientation of the pattern.
     let edited = folder.run(&[
         "search",
         "-k2",
@@ -91,7 +91,7 @@ fn hits_and_texts_without() {
     }
 }
 
-/// A random read with copies of primers.
+/// Returns a random read with copies of primers, and its qualities.
 fn read(random: &mut Random, primers: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     let mut letters = Vec::new();
     for _ in 0..random.below(12) {
@@ -105,7 +105,7 @@ fn read(random: &mut Random, primers: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     (letters, qualities)
 }
 
-/// Records are the stretches that the table names, cut out of the reads. Threads and parts change nothing.
+/// Records are the stretches of reads that the table names. They do not depend on threads and parts.
 #[test]
 fn records_are_stretches_of_reads() {
     let mut random = Random::new(71);
@@ -199,7 +199,7 @@ fn texts_without_qualities() {
     let says = ["t.fa, record 1 'a', line 1", "no qualities", "FASTQ", "--format fasta"];
     let args = ["-f", "p.fa", "--amplicons", "--format", "fastq", "t.fa"];
     refused(&[("p.fa", PRIMERS), ("t.fa", fasta)], &args, 1, &says);
-    // The second file is the one without.
+    // Only the second file has no qualities.
     let args = [&args[..5], &["r.fq", "t.fa"]].concat();
     refused(&[("p.fa", PRIMERS), ("r.fq", READS), ("t.fa", fasta)], &args, 1, &says);
     let folder = folder(&[("p.fa", PRIMERS), ("t.fa", fasta)]);

@@ -1,4 +1,4 @@
-//! Inputs and outputs of every kind.
+//! Tests inputs and outputs of every kind.
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn a_closed_pipe_is_success() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// SAM's header comes from a first pass over the texts. Pipes hold the command between both passes.
+/// The header of SAM comes from a first pass over the texts. Pipes hold the command between the passes.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_text_that_changes_between_two_passes() {
@@ -68,7 +68,7 @@ fn a_text_that_changes_between_two_passes() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // The output is opened after the first pass, and the summary before the second one.
+        // The command opens the output after the first pass, and the summary before the second pass.
         let mut out = fs::File::open(folder.file("out")).unwrap();
         if is_replaced {
             fs::rename(folder.file("new.fa"), folder.file("t.fa")).unwrap();

@@ -1,14 +1,14 @@
-//! `--mates`: pairs of reads that begin with the two primers of a pair.
+//! Tests `--mates`: pairs of reads that begin with the two primers of a pair.
 
 use super::*;
 use std::cmp::Reverse;
 
 const PRIMERS: &[u8] = b">p_F\nACGTTGCATTGC\n>p_R\nGGATCCATGGAC\n";
 
-/// Name, letters and qualities.
+/// Name, bases and qualities.
 type FastqRead = (String, Vec<u8>, Vec<u8>);
 
-/// A hit of the table: start, end, pattern, whether on the forward strand, and edits.
+/// A hit of the table: start, end, pattern, whether it is on the forward strand, and edits.
 type Row = (usize, usize, usize, bool, usize);
 
 fn fastq<'a>(reads: impl IntoIterator<Item = &'a FastqRead>) -> Vec<u8> {
@@ -18,12 +18,12 @@ fn fastq<'a>(reads: impl IntoIterator<Item = &'a FastqRead>) -> Vec<u8> {
     reads.into_iter().flat_map(record).collect()
 }
 
-/// A part of a read.
+/// Returns a part of a read.
 fn cut((name, letters, qualities): &FastqRead, from: usize, to: usize) -> FastqRead {
     (name.clone(), letters[from..to].to_vec(), qualities[from..to].to_vec())
 }
 
-/// The hits of all patterns in each of some reads, by the search that is tested elsewhere.
+/// Returns the hits of all patterns in each read, from the search that other tests check.
 fn hits_of(
     folder: &Folder,
     file: &str,
@@ -43,8 +43,8 @@ fn hits_of(
     hits
 }
 
-/// What the definition says of two mates with these hits: the parts, first primer first, or none. Patterns 2 k and 2 k + 1
-/// are a pair.
+/// Returns the parts of two mates with these hits by the definition, first the part with the first primer, or none.
+/// Patterns 2k and 2k + 1 are a pair.
 fn expected(mates: [&FastqRead; 2], hits: [&[Row]; 2], offset: usize, trims: bool) -> Option<[FastqRead; 2]> {
     let at_start = |hit: &&Row| hit.3 && hit.0 <= offset;
     let mut chosen: Vec<_> = Vec::new();
@@ -75,15 +75,15 @@ fn expected(mates: [&FastqRead; 2], hits: [&[Row]; 2], offset: usize, trims: boo
     })
 }
 
-/// A read of a fragment: what it begins with, the insert, and what it reaches behind it.
+/// Returns a read that consists of these parts, with errors.
 fn read(random: &mut Random, name: String, parts: &[&[u8]]) -> FastqRead {
     let letters = random.mutated(Alphabet::Dna, &parts.concat(), 3);
     let qualities = letters.iter().map(|_| b'!' + random.below(94) as u8).collect();
     (name, letters, qualities)
 }
 
-/// Random pairs of two primer pairs, of either orientation, with spacers, errors, short fragments and reads without primers.
-/// Threads and devices change nothing.
+/// Random mates of two primer pairs, in either order, with spacers, errors, short fragments and reads without primers.
+/// The output does not depend on threads and devices.
 #[test]
 fn random_pairs() {
     let mut random = Random::new(913);
@@ -166,7 +166,7 @@ fn random_pairs() {
     assert!(sums[0] > 300 && sums[1] > 200, "{sums:?}");
 }
 
-/// The pairs that cutadapt 5 finds by linked, anchored adapters without indels, and what it leaves of them
+/// Finds the same pairs as cutadapt 5 with linked, anchored adapters without indels, and keeps the same parts of them
 /// (`make_cutadapt.py`).
 #[test]
 fn as_cutadapt() {
@@ -188,7 +188,7 @@ fn as_cutadapt() {
             let other = golden(other);
             assert!(other.len() > 1000 && folder.read(own) == other, "{own}");
         }
-        // cutadapt trims the primer of one mate in these files, too. Here they are as they were read.
+        // In these files, cutadapt also trims the primer of one mate. swalign writes these reads unchanged.
         let names = |reads: &[u8]| -> Vec<String> {
             String::from_utf8_lossy(reads).lines().step_by(4).map(str::to_string).collect()
         };
@@ -198,7 +198,7 @@ fn as_cutadapt() {
     }
 }
 
-/// One pair, mates of either order, gz by name, and what is said.
+/// Tests a single pair, mates in either order, gzip by file name, and messages.
 #[test]
 fn a_pair() {
     let reads = |first: &str, second: &str| {
@@ -229,7 +229,7 @@ fn a_pair() {
     assert_eq!(run(reads(first, ""), &[]).0, [""; 0]);
 }
 
-/// Faults of the files of mates leave nothing behind.
+/// Faults in the files of mates leave no output.
 #[test]
 fn faulty_mates() {
     let read = |name: &str| format!("@{name}\nACGTTGCATTGC\n+\nIIIIIIIIIIII\n").into_bytes();
@@ -297,7 +297,7 @@ fn usage_of_mates() {
         .said(2, &["--output would overwrite"]);
 }
 
-/// A resumed run is done anew if a file beside the output is missing or the mates have changed.
+/// A resumed run is repeated if a further output is missing or the mates have changed.
 #[test]
 fn a_resumed_run() {
     let read = b"@a\nACGTTGCATTGC\n+\nIIIIIIIIIIII\n";

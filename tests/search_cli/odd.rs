@@ -1,4 +1,4 @@
-//! What is unusual, and legal.
+//! Tests inputs that are unusual but valid.
 
 use super::*;
 
@@ -21,12 +21,12 @@ fn patterns_that_occur_everywhere_are_named_once() {
     assert!(says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("'p3' (8), so it matches at every position\n"));
     assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("every position; so do 2 other"));
     assert!(!says(&["-q", "-k", "10", "TTAGCCATGG", "t.fa"]).contains("warning"));
-    // Limits of single kinds may leave no place.
+    // Limits on single kinds of edits may exclude all positions.
     let limited = ["-k", "10", "--max-insertions", "0", "--max-substitutions", "1", "TTAGCCATGG", "t.fa"];
     assert!(!says(&limited).contains("warning"));
 }
 
-/// As many edits as fit in a number are those of the pattern's length.
+/// The highest possible number of edits has the same hits as the length of the pattern.
 #[test]
 fn huge_numbers_of_edits() {
     let files: &[(&str, &[u8])] = &[("t.fa", TEXT), ("p.fa", PATTERNS)];
@@ -48,7 +48,7 @@ fn texts_of_one_letter_and_patterns_of_any() {
     assert_eq!(hits(&["-k9", "ACGTACGT", "t.fa"]), 6);
 }
 
-/// A pattern that is the text, and one that is far too long for it, beside others.
+/// A pattern that equals the text, and a pattern that is much too long for it, next to others.
 #[test]
 fn patterns_longer_than_texts() {
     let mut random = Random::new(51);

@@ -1,4 +1,4 @@
-//! Options: what is found, and how it is written.
+//! Tests options: which hits are found, and how they are written.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn edits_and_their_cigars() {
     assert_eq!(hits(&["-k1", "TTAGCGATGG", "t.fa"]), ["chr1 8 18 pattern + 1 5=1X4= TTAGCCATGG"]);
     assert_eq!(hits(&["-k1", "TTAGCCCATGG", "t.fa"]), ["chr1 8 18 pattern + 1 4=1I6= TTAGCCATGG"]);
     assert_eq!(hits(&["-k1", "TTAGCATGG", "t.fa"]), ["chr1 8 18 pattern + 1 4=1D5= TTAGCCATGG"]);
-    // In the text's order on the reverse strand too.
+    // Also in text order on the reverse strand.
     assert_eq!(hits(&["-k1", "CCATGCTAA", "t.fa"]), ["chr1 8 18 pattern - 1 4=1D5= TTAGCCATGG"]);
     assert_eq!(hits(&["-k1", "CCATCGCTAA", "t.fa"]), ["chr1 8 18 pattern - 1 5=1X4= TTAGCCATGG"]);
 }
@@ -56,7 +56,7 @@ fn without_gaps_and_with_limits() {
         let found = |name: &str| hits(&["-k2", "--all", "TTAGCGATGG", "t.fa", name, "1"]);
         assert_eq!(found(name), found(other), "{other}");
     }
-    // A replaced letter is an insertion and a deletion too.
+    // A substitution is also an insertion and a deletion.
     let [hit] = &hits(&["-k2", "TTAGCGATGG", "t.fa", "--max-substitutions", "0"])[..] else {
         panic!("one hit")
     };
@@ -64,7 +64,7 @@ fn without_gaps_and_with_limits() {
     assert_eq!(hits(&["-k2", "--no-indels", "--max-substitutions", "1", "TTTGCGATGG", "t.fa"]), [""; 0]);
 }
 
-/// Lists and tables of patterns are what other programs take.
+/// Other programs accept lists and tables of patterns. The error says how to convert them.
 #[test]
 fn a_list_of_patterns_is_refused_with_the_remedy() {
     let text: &[u8] = b">t\nACGTACGTTTGACC\n";
@@ -208,7 +208,7 @@ fn sam() {
     );
 }
 
-/// SAM has no sequence of length 0, and no record is of such a text.
+/// SAM has no sequences of length 0: the header omits these texts, and they have no records.
 #[test]
 fn sam_of_empty_texts() {
     let folder = folder(&[("t.fa", b">a\n>b\nACGT\n>c\n"), ("e.fa", b">a\n")]);
@@ -242,7 +242,7 @@ fn letters_that_are_no_base() {
     assert_eq!(hits(&["RCCRTGG", "t.fa"]), ["chr1 11 18 pattern + 0 7= GCCATGG"]);
 }
 
-/// A command line is written as it was given, and `--summary` is no part of it.
+/// @PG has the command line as it was given, without `--summary`.
 #[test]
 fn program_lines_of_sam() {
     let folder = folder(&[("t\u{e9}.fa", TEXT), ("p\u{e9}.fa", PATTERNS)]);

@@ -1,10 +1,10 @@
-//! PAMs, edits by length and of gaps together, the pattern's view and summaries.
+//! Tests PAMs, edits by length, limits on all gaps together, the orientation of patterns, and summaries.
 
 use super::*;
 
 const GUIDE: &str = ">g\nACGTTGCATTAG\n";
 
-/// The table's rows without the header, in columns.
+/// Returns the rows of the table without the header, split into columns.
 fn rows(folder: &common::folder::Folder, args: &[&str]) -> Vec<Vec<String>> {
     let text = folder.run(&[&["search"], args].concat()).text().to_string();
     text.lines().skip(1).map(|line| line.split('\t').map(String::from).collect()).collect()
@@ -22,14 +22,14 @@ fn a_pam_on_each_side_of_each_strand() {
         let rows = rows(&folder, &[&["-f", "g.fa", "t.fa"], args].concat());
         rows.iter().map(|row| [0, 1, 2, 4, 8].map(|at| row[at].as_str()).join(" ")).collect()
     };
-    // A PAM that the text's end cuts off is none.
+    // A PAM that extends past the end of the text does not count.
     assert_eq!(found(&["--pam", "NGG"]), ["a 2 14 + TGG", "b 5 17 - CCA"]);
     assert_eq!(found(&["--pam", "ngg", "--orient", "pattern"]), ["a 2 14 + TGG", "b 5 17 - TGG"]);
     assert_eq!(found(&["--pam", "TTTV", "--pam-side", "5"]), ["d 4 16 + TTTA", "e 0 12 - CAAA"]);
     assert_eq!(found(&["--pam", "TTTG", "--pam-side", "5"]), ["e 0 12 - CAAA"]);
 }
 
-/// Every place with a PAM where some stretch beside it has few enough edits, by brute force: 100 guides, k=4.
+/// Compares with brute force: every position with a PAM next to a stretch with at most 4 edits, for 100 guides.
 #[test]
 fn all_sites_of_guides() {
     let genome = fs::read_to_string(data("chr22_12k.fa")).unwrap();
@@ -53,7 +53,7 @@ fn all_sites_of_guides() {
     let mut expected = Vec::new();
     for (strand, text) in [("+", genome.to_vec()), ("-", reverse_complement(genome))] {
         for (number, guide) in guides.iter().enumerate() {
-            // Edits of the guide in stretches that end at each place (Sellers 1980).
+            // Edits of the guide in stretches that end at each position (Sellers 1980).
             let mut column: Vec<usize> = (0..=guide.len()).collect();
             for end in 1..=text.len() {
                 let mut diagonal = column[0];
@@ -86,7 +86,7 @@ fn all_sites_of_guides() {
     }
 }
 
-/// Strands are alike: the reverse complement of a text has the same sites, mirrored; and so have parts, joined.
+/// The reverse complement of a text has the same sites, mirrored. Joined parts give the whole.
 #[test]
 fn strands_and_parts_agree() {
     let mut random = Random::new(73);
@@ -134,7 +134,7 @@ fn strands_and_parts_agree() {
 
 #[test]
 fn edits_by_length_and_gaps_together() {
-    // Of 19 letters, 0.05 is none, and 0.053 is one.
+    // For 19 bases, a rate of 0.05 allows no edit, and a rate of 0.053 allows one.
     let folder = folder(&[
         ("t.fa", b">t\nAACGTTGCATTAGCCATGGATCCTT\n"),
         ("p.fa", b">a\nACGTTGCATTAGCCATGGAA\n>b\nACGTTGCATTAGCCATGGC\n"),
@@ -219,8 +219,8 @@ fn what_is_refused() {
     refused(files, &["--summary", "out", "ACGT", "t.fa"], 2, &["--summary would overwrite out"]);
 }
 
-/// So many guides that they are looked for at PAMs alone: the bytes are those of the specification, from FASTA, from a
-/// database, in parts and with limits.
+/// There are enough guides to search only next to PAMs. The output is that of the specification, from FASTA and from a
+/// database, with any number of threads.
 #[test]
 fn many_guides_from_their_pams() {
     let genome = fs::read_to_string(data("sars2.fa")).unwrap();

@@ -1,8 +1,8 @@
-//! The ends that sassy finds in the work of `cargo bench --bench search`, and how long it takes with one thread:
+//! Runs sassy on the work of `cargo bench --bench search`, and prints the number of ends and the time with one thread:
 //! `RUSTFLAGS="-C target-cpu=native" cargo run --release [at-once]`.
 //!
-//! With `at-once`, many patterns are given in one call besides (version 0.3.0 panics there, "Trace failed").
-//! Text and patterns are those of the bench, from the same seed. The sum tells whether the ends are the same ones.
+//! With `at-once`, many patterns are also searched in one call (version 0.3.0 panics there, "Trace failed"). Text and
+//! patterns are those of the benchmark, from the same seed. The ends are the same if the sums are equal.
 
 use sassy::{Searcher, profiles::Dna};
 use std::time::Instant;
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// All ends, by one call for each pattern or by one for all of them.
+/// All ends, by one call for each pattern, or by one call for all patterns.
 fn ends(text: &[u8], patterns: &[Vec<u8>], k: usize, at_once: bool) -> Vec<(u64, u64, u64)> {
     let mut searcher = Searcher::<Dna>::new_fwd().without_trace();
     if at_once {
