@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Folders whose modules have their own rules.
@@ -368,6 +368,112 @@ fn outside_things_stay_in_their_place() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rooms whose files must not import each other in a circle. A file may know its own parts, and the parts their file.
+const WITHOUT_CYCLES: &[&str] = &["align", "engine", "gpu"];
+
+/// Collects the paths that `text` begins with, from the module `from`: one path, or those of a list in braces.
+fn paths(from: &[&str], text: &str, found: &mut Vec<String>) {
+    let text = text.trim_start();
+    if let Some(list) = text.strip_prefix('{') {
+        top_level_parts(list).into_iter().for_each(|part| paths(from, part, found));
+        return;
+    }
+    let word: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let path = [from, &[&*word]].concat();
+    match text[word.len()..].trim_start().strip_prefix("::") {
+        Some(rest) if !word.is_empty() => paths(&path, rest, found),
+        _ => found.push(path.join("::")),
+    }
+}
+
+/// The modules among `all` that `module` with this code reaches through `crate::` and `super::`.
+fn imported(module: &str, code: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut found = Vec::new();
+    for (place, root) in code.match_indices("crate::") {
+        paths(&[], &code[place + root.len()..], &mut found);
+    }
+    for (place, root) in code.match_indices("super::") {
+        // `super::super::` is read at its last `super::`.
+        let ups =
+            1 + code[..place].len().saturating_sub(code[..place].trim_end_matches(root).len()) / root.len();
+        let names: Vec<&str> = module.split("::").collect();
+        let parent = &names[..names.len().saturating_sub(ups)];
+        if !code[place + root.len()..].starts_with(root) {
+            paths(parent, &code[place + root.len()..], &mut found);
+        }
+    }
+    let module_of = |path: String| {
+        let names: Vec<&str> = path.split("::").collect();
+        (1..=names.len()).rev().map(|count| names[..count].join("::")).find(|name| all.contains(name))
+    };
+    found.into_iter().filter_map(module_of).collect()
+}
+
+/// A circle of modules that import each other, if there is one.
+fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn visit(
+        module: &str,
+        imports: &BTreeMap<String, BTreeSet<String>>,
+        trail: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> Option<Vec<String>> {
+        if let Some(place) = trail.iter().position(|seen| seen == module) {
+            return Some(trail[place..].to_vec());
+        }
+        if !done.insert(module.to_string()) {
+            return None;
+        }
+        trail.push(module.to_string());
+        let found = imports[module].iter().find_map(|next| visit(next, imports, trail, done));
+        trail.pop();
+        found
+    }
+    let (mut trail, mut done) = (Vec::new(), BTreeSet::new());
+    imports.keys().find_map(|module| visit(module, imports, &mut trail, &mut done))
+}
+
+#[test]
+fn files_of_a_room_import_each_other_in_no_circle() {
+    let sources: Vec<Source> =
+        sources().into_iter().filter(|source| !source.path.ends_with("tests.rs")).collect();
+    let module = |source: &Source| source.path.trim_end_matches(".rs").replace('/', "::");
+    let all: BTreeSet<String> = sources.iter().map(module).collect();
+    for room in WITHOUT_CYCLES {
+        let own = sources.iter().filter(|source| source.is_in(room));
+        let of_source = |source: &Source| {
+            let name = module(source);
+            let is_other = |other: &String| {
+                let is_own = other == room || other.starts_with(&format!("{room}::"));
+                is_own && *other != name && !other.starts_with(&format!("{name}::"))
+            };
+            let imports = imported(&name, &source.code, &all).into_iter().filter(is_other).collect();
+            (name, imports)
+        };
+        let imports: BTreeMap<String, BTreeSet<String>> = own.map(of_source).collect();
+        assert!(imports.len() > 5, "{room} has files");
+        assert_eq!(circle(&imports), None, "{room}");
+    }
+}
+
+#[test]
+fn circles_are_seen() {
+    let all: BTreeSet<String> = ["a", "a::b", "a::b::c", "a::d"].map(String::from).into();
+    let code = "use crate::{a::{d, X}, z::Y}; fn f() { super::d::g(super::super::b::h()); }";
+    let found = imported("a::b::c", code, &all);
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["a", "a::b", "a::d"]);
+    let graph = |edges: &[(&str, &str)]| {
+        let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (from, to) in edges {
+            graph.entry(to.to_string()).or_default();
+            graph.entry(from.to_string()).or_default().insert(to.to_string());
+        }
+        graph
+    };
+    assert_eq!(circle(&graph(&[("a", "b"), ("a", "c"), ("b", "c")])), None);
+    let found = circle(&graph(&[("a", "b"), ("b", "c"), ("c", "d"), ("d", "b")]));
+    assert_eq!(found.unwrap(), ["b", "c", "d"]);
 }
 
 #[test]
