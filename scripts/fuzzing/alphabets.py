@@ -24,8 +24,8 @@ def by_letters(text):
 def by_options(words):
     value = lambda flag: words[words.index(flag) + 1] if flag in words else None
     protein = value("--preset") == "protein" or (value("--matrix") or "").upper().startswith(BUILT_IN)
-    dna = value("--preset") not in (None, "protein") or "--match" in words or "--mismatch" in words
-    dna = dna or "--both-strands" in words
+    dna = value("--preset") not in (None, "protein") or {"--match", "--mismatch", "--ambiguous", "--iupac"} & set(words)
+    dna = bool(dna) or "--both-strands" in words
     return None if dna == protein else "dna" if dna else "protein"
 
 

@@ -211,11 +211,23 @@ def numbers(rng):
     return values, words
 
 
-def make_scoring(rng, protein):
-    """The reference's scoring, the words for it, and matrix files that the command needs."""
+def ambiguous_by_default(words, mismatch):
+    """Penalty of a pair with an ambiguous code, unless it is given: 1 for reads, but no more than a mismatch."""
+    name = words[words.index("--preset") + 1] if "--preset" in words else "short"
+    return min(1, mismatch) if name in ("short", "long") else mismatch
+
+
+def make_scoring(rng, protein, iupac=False):
+    """The reference's scoring, the words for it, and matrix files that the command needs. `iupac` allows --iupac."""
     if not protein and rng.random() < 0.85:
         (match, mismatch, gap_open, gap_extend), words = numbers(rng)
-        return Scoring(False, gap_open, gap_extend, match, mismatch), words, {}
+        ambiguous, kind = ambiguous_by_default(words, mismatch), rng.random()
+        if kind < 0.2:
+            ambiguous = rng.choice([0, 1, 2, mismatch, mismatch + 3])
+            words = [*words, "--ambiguous", str(ambiguous)]
+        iupac = iupac and kind > 0.9 and max(match, mismatch) <= 127
+        words = [*words, "--iupac"] if iupac else words
+        return Scoring(False, gap_open, gap_extend, match, mismatch, None, ambiguous, iupac), words, {}
     gap_open, gap_extend = rng.choice([(11, 1), (11, 1), (0, 1), (0, 8), (12, 2), (3, 3), (40, 1), (1 << 20, 1 << 20)])
     words = ["--gap-open", str(gap_open), "--gap-extend", str(gap_extend)]
     if protein:
@@ -374,7 +386,7 @@ def make_pairs(rng, library, pool, row, cells):
 def make_mates(seed, small=False):
     """The case of a seed: mates in two files, or interleaved in one."""
     rng = random.Random(seed)
-    scoring, words, files = make_scoring(rng, False)
+    scoring, words, files = make_scoring(rng, False, True)
     most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
     make_texts = make_repeats if rng.random() < 0.2 else make_targets
     targets = make_texts(rng, list("ACGT"), False, most)
@@ -423,7 +435,7 @@ def make(seed, small=False, has_cuts=False):
     if has_cuts:
         protein, paired, size = False, False, 0
     alphabet = list(AMINO if protein else "ACGT")
-    scoring, words, files = make_scoring(rng, protein)
+    scoring, words, files = make_scoring(rng, protein, True)
     strands = "+" if protein or rng.random() < (0.25 if size < 0.7 else 0.5) else "+-"
     strands = "-" if not protein and random.Random(f"{seed} strands").random() < 0.1 else strands
     max_hits = rng.choice([1, 1, 1, 2, 3, 5, 20, 1_000_000])

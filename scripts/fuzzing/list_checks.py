@@ -144,7 +144,8 @@ def check_multiple(program, rng, case, got, numbers):
     if scoring.protein or {"--matrix", "--secondary-ratio"} & set(case.words) or rng.random() < 0.7:
         return
     factor = rng.choice([2, 3, 7, 1000])
-    costs = {"match": scoring.match, "mismatch": scoring.mismatch, "gap-open": scoring.open, "gap-extend": scoring.extend}
+    costs = {"match": scoring.match, "mismatch": scoring.mismatch, "ambiguous": scoring.ambiguous,
+             "gap-open": scoring.open, "gap-extend": scoring.extend}
     if max(costs.values()) * factor > 1 << 20 or scoring.match * factor * max(len(one[1]) for one in case.queries) > 1 << 28:
         return
     words = list(case.words)

@@ -15,6 +15,8 @@ NEVER = -(1 << 60)
 DNA, PROTEIN = "ACGTRYSWKMBDHVN", "ARNDCQEGHILKMFPSTWYVBZX*JUO"
 # Residues are scored as their substitutes. J is kept if the matrix has it.
 SUBSTITUTES = {"U": "C", "O": "K", "J": "IL"}
+# The bases that each code stands for.
+BASES = dict(zip(DNA, "A C G T AG CT CG AT GT AC CGT AGT ACT ACG ACGT".split()))
 COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
 
@@ -25,13 +27,21 @@ def reverse_complement(letters):
 class Scoring:
     """Letters as they are compared, `score[q][t]` of two of them, gap costs, and MAPQ's `a` and `b`."""
 
-    def __init__(self, protein, gap_open, gap_extend, match=1, mismatch=4, matrix=None):
+    def __init__(self, protein, gap_open, gap_extend, match=1, mismatch=4, matrix=None, ambiguous=None, iupac=False):
         self.protein, self.open, self.extend = protein, gap_open, gap_extend
         self.letters, self.plain = (PROTEIN, PROTEIN[:20]) if protein else (DNA, DNA[:4])
         if matrix is None:
-            same = lambda q, t: match if q == t and q in self.plain else -mismatch
-            self.score = {q: {t: same(q, t) for t in DNA} for q in DNA}
             self.match, self.mismatch = match, mismatch
+            self.ambiguous = mismatch if ambiguous is None else ambiguous
+
+            def of_bases(q, t):
+                if q in self.plain and t in self.plain:
+                    return match if q == t else -mismatch
+                if iupac:
+                    return match if set(BASES[q]) & set(BASES[t]) else -mismatch
+                return -self.ambiguous
+
+            self.score = {q: {t: of_bases(q, t) for t in DNA} for q in DNA}
             return
         rows = [line.split() for line in matrix.splitlines() if line.strip() and not line.startswith("#")]
         cells = {(row[0], column): int(n) for row in rows[1:] for column, n in zip(rows[0], row[1:])}
