@@ -166,17 +166,17 @@ struct ScoringFlags {
     /// Penalty of a mismatch (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
-    /// Penalty of a pair with N or another ambiguous code (positive) [default: 1 for reads]
+    /// Penalty of N and other ambiguous codes [default: 1 for reads]
     ///
-    /// The default is 1 with the presets short and long, as in bwa and minimap2, and --mismatch with the others. With a
-    /// matrix, the matrix scores ambiguous codes.
+    /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. The default is 1 with the
+    /// presets short and long, as in bwa and minimap2, and --mismatch with the others. A matrix has scores of its own.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     ambiguous: Option<i32>,
     /// Match ambiguous codes with the bases that they stand for: R with A and G, N with all
     ///
     /// Two codes match if they have a base in common, in references and in queries. Other pairs are mismatches. A long run of
     /// N matches everything, so it attracts hits.
-    #[arg(long, conflicts_with = "ambiguous")]
+    #[arg(long, hide_short_help = true, conflicts_with = "ambiguous")]
     iupac: bool,
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
     ///

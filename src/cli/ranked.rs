@@ -15,7 +15,7 @@ const MAX_HSPS: usize = 1;
 #[derive(Args)]
 #[command(next_help_heading = "Hits")]
 pub struct RankedFlags {
-    /// Report hits with an E-value of at most X [default: 10 with --format tab]
+    /// Report hits with E-values up to X [default: 10 with --format tab]
     ///
     /// The default is the same with --format json and text, and no limit with other formats. The E-value, the length of a query and the total length of the references give the minimum score of the query. Hits must
     /// also reach --min-score. If it is not given, hits of DNA queries of at least 30 bases must score 20 x match. The
