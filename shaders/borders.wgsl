@@ -1,5 +1,5 @@
 // A tile without neighbors in modes other than local: the values at the borders of the matrix (Edges::at_borders in
-// src/engine/block.rs). Rows outside the query are below it, where they do no harm.
+// src/engine/block.rs). Rows outside the query are below it, so no alignment passes through them.
 
 //!slot edge_items
 // H at a border, after `len` residues of one sequence and none of the other.

@@ -231,6 +231,12 @@ fn shown() -> Vec<Shown> {
             wgsl: text(held(Kernel::Score, 32).into()),
         },
         Shown {
+            heading: "Score, whole queries",
+            about: "The same in mode glocal. The borders of the matrix enter, H has no minimum, and only the lane with the last \
+                row of the query keeps its best cell. Shown: up to 32 rows, match and mismatch.",
+            wgsl: text(held(Kernel::Score, 32).in_mode(AlignmentMode::Glocal).into()),
+        },
+        Shown {
             heading: "Score, chained",
             about: "One long pair on the whole device. A workgroup takes a strip of rows and runs along the target a \
                 few columns behind the workgroup of the strip above, whose edge it reads from storage memory as soon as \

@@ -104,7 +104,7 @@ pub fn seams_agree<P: Primitives>(
     }
 }
 
-/// Small pairs of few letters, so that ties, gaps at ends and pairs without equal residues are common.
+/// Small pairs of few distinct bases, so that ties, gaps at ends and pairs without equal residues are common.
 pub fn small_pairs_agree(engine: &mut dyn Primitives) {
     for mode in MODES {
         for (number, scoring) in all_scorings().iter().enumerate() {

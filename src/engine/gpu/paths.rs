@@ -36,7 +36,7 @@ impl Gpu {
     pub(super) fn device_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {
             Some(paths) => paths,
-            // The borders of overlaps depend on where a target begins, which a piece does not tell.
+            // The borders of overlaps depend on the beginning of the whole target, but a piece may lack it.
             None if batch.scoring.mode == AlignmentMode::Overlap => Paths::none(windows.len()),
             None => self.paths_in_pieces(batch, windows, Gpu::trace_windows)?,
         };
