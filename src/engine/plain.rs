@@ -17,8 +17,7 @@ use crate::terms::casts::{to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::{GapPiece, Scoring};
 
-/// The value of an impossible gap: far below any score, and far from overflow.
-pub const IMPOSSIBLE: i32 = -(1 << 30);
+pub use crate::engine::carry::IMPOSSIBLE;
 
 /// The minimum of H: in modes other than local, an alignment cannot begin in the middle of the matrix.
 pub fn floor(scoring: &Scoring) -> i32 {
