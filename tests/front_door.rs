@@ -787,7 +787,7 @@ fn evalues_of_hits() {
 #[test]
 fn presets_by_name() {
     let made: Vec<Scoring> = Scoring::PRESETS.iter().map(|name| Scoring::preset(name).unwrap()).collect();
-    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1));
+    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1).with_ambiguous(1));
     assert_eq!(made[4], Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1));
     assert_eq!(Scoring::preset("map-ont"), None);
     assert_eq!((made[2].match_and_mismatch(), made[4].match_and_mismatch()), (Some((2, 3)), None));

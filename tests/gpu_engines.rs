@@ -278,6 +278,12 @@ fn gpu_agrees_at_the_edges_of_bands() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_leaves_two_pieces_to_the_host() {
+    suite::two_pieces::answers_agree(&mut gpu());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_fills_whole_windows_alike() {
     suite::pairs::whole_windows_agree(&mut gpu(), usize::MAX);
 }

@@ -1,7 +1,7 @@
 //! What crosses the edge between two cells or two blocks: H of the cell before it, and the gaps that enter the cell after
 //! it.
 
-use bytemuck::{Pod, Zeroable, allocation::cast_vec, cast_slice};
+use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
 /// The value of an impossible gap: far below any score, and far from overflow.
@@ -60,13 +60,13 @@ impl Edge {
     /// An edge that a device left: `[H, gap]` for each value.
     #[cfg(feature = "gpu")]
     pub fn of_pairs(pairs: Vec<[i32; 2]>) -> Edge {
-        Edge { carries: cast_vec(pairs), second: Vec::new() }
+        Edge { carries: bytemuck::allocation::cast_vec(pairs), second: Vec::new() }
     }
 
     /// The edge as devices read it.
     #[cfg(feature = "gpu")]
     pub fn pairs(&self) -> &[[i32; 2]] {
-        cast_slice(&self.carries)
+        bytemuck::cast_slice(&self.carries)
     }
 
     /// Bytes of a value under gap costs of this number of pieces.

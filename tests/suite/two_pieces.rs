@@ -1,13 +1,13 @@
 //! Gap costs of two pieces, by the drivers of affine ones: all sizes at the seams, many pairs side by side, databases,
 //! stretches, bands and blocks.
 
-use super::agreement::{paths_agree, plain_paths, scores_agree};
+use super::agreement::{along, paths_agree, plain_paths, scores_agree, wanted, windows};
 use super::inputs::{batch, one_pair, two_piece_scorings};
 use super::{blocks, database, pairs, stretches};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::engine::Primitives;
 use swalign::engine::plain::Plain;
+use swalign::engine::{Engine, Primitives};
 use swalign::terms::alignment::{Alignment, Op};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Batch;
@@ -44,6 +44,18 @@ pub fn groups_agree(engine: &mut dyn Primitives) {
         database::agree(engine, &database, &format!("database under two pieces, scoring {number}"));
         let (batch, pairs) = stretches::case(scoring, 700 + number as u64, &[8, 33, 150, 300]);
         scores_agree(engine, &batch, &pairs, &format!("stretches under two pieces, scoring {number}"));
+    }
+}
+
+/// Scores and paths of an engine that may hand such batches over.
+pub fn answers_agree(engine: &mut dyn Engine) {
+    for (number, scoring) in scorings().iter().enumerate() {
+        let (batch, pairs) = batch(scoring, &super::inputs::seams(200), 80 + number as u64);
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        assert_eq!(engine.score(&batch, &pairs).unwrap(), hits, "scoring {number}");
+        let wanted = wanted(&batch, &pairs, &hits);
+        let found = along(&batch, &wanted, engine.paths(&batch, &windows(&wanted)));
+        assert_eq!(found, plain_paths(&batch, &pairs, &hits), "scoring {number}");
     }
 }
 

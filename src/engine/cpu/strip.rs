@@ -1,6 +1,8 @@
 //! One pair per vector: the rows of a strip are the lanes, and each lane is one column after the lane above (Wozniak
 //! 1997). Each strip hands H and F to the strip below through a row of the matrix.
 
+#![allow(clippy::needless_range_loop, reason = "as in the cells (cell.rs)")]
+
 mod pruned;
 
 pub use pruned::PrunedTrace;
@@ -497,8 +499,8 @@ impl<const PIECES: usize> StripColumns<'_, PIECES> {
     #[inline(always)]
     fn entering(&self, col: usize) -> Carried<i32, PIECES> {
         let mut gaps = [IMPOSSIBLE; PIECES];
-        for (gap, above) in gaps.iter_mut().zip(&self.above_f) {
-            *gap = above[col];
+        for piece in 0..PIECES {
+            gaps[piece] = self.above_f[piece][col];
         }
         Carried { h: self.above_h[col], gaps }
     }
@@ -507,8 +509,8 @@ impl<const PIECES: usize> StripColumns<'_, PIECES> {
     #[inline(always)]
     fn leave(&mut self, col: usize, left: Carried<i32, PIECES>) {
         self.above_h[col] = left.h;
-        for (above, gap) in self.above_f.iter_mut().zip(left.gaps) {
-            above[col] = gap;
+        for piece in 0..PIECES {
+            self.above_f[piece][col] = left.gaps[piece];
         }
     }
 }
@@ -574,8 +576,8 @@ impl<S: Rows, const PIECES: usize> Step<'_, S, PIECES> {
         let simd = self.simd;
         let up = simd.with_first(state.h, entering.h);
         let mut f = state.f;
-        for (f, gap) in f.iter_mut().zip(entering.gaps) {
-            *f = simd.with_first(*f, gap);
+        for piece in 0..PIECES {
+            f[piece] = simd.with_first(f[piece], entering.gaps[piece]);
         }
         let letters = simd.load(&letters[letters.len() - S::LANES - s..]);
         let score = match self.substitutes {
@@ -593,17 +595,17 @@ impl<S: Rows, const PIECES: usize> Step<'_, S, PIECES> {
             // Lanes that have not begun keep the values to the left of the first column.
             let waits = simd.gt(self.numbers, simd.splat(to_i32(s)));
             h = simd.select(waits, self.left_h, h);
-            for (e, left) in e.iter_mut().zip(&self.left_e) {
-                *e = simd.select(waits, *left, *e);
+            for piece in 0..PIECES {
+                e[piece] = simd.select(waits, self.left_e[piece], e[piece]);
             }
         }
         state.e = e;
         state.diagonal = up;
         state.h = simd.rotate(h);
         let mut below = Carried { h: simd.first(state.h), gaps: entering.gaps };
-        for ((f, left), gap) in state.f.iter_mut().zip(&cell.f).zip(&mut below.gaps) {
-            *f = simd.rotate(*left);
-            *gap = simd.first(*f);
+        for piece in 0..PIECES {
+            state.f[piece] = simd.rotate(cell.f[piece]);
+            below.gaps[piece] = simd.first(state.f[piece]);
         }
         below
     }
