@@ -259,7 +259,7 @@ mod tests {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            (state >> 11) as i32 % bound
+            (state >> 33) as i32 % bound
         };
         let mut gaps_of_second = 0;
         for round in 0..400 {
