@@ -308,6 +308,36 @@ fn with_scoring(case: &Case, scoring: Scoring, mut convert: impl FnMut(u8) -> u8
     Case { batch, layout: *layout }
 }
 
+/// Gap costs of two pieces: minimap2's, costs that cross early, and a second piece that is always the cheaper one.
+fn two_piece_scorings() -> [Scoring; 3] {
+    let two = |scheme, (open, extend)| scoring(scheme).with_second_gap(open, extend).expect("two pieces");
+    [two((2, 4, 4, 2), (24, 1)), two((3, 5, 2, 6), (9, 1)), two((2, 6, 3, 7), (4, 2))]
+}
+
+#[test]
+fn two_pieces_lose_nothing() {
+    for (seed, two) in (0..).zip(two_piece_scorings().into_iter().cycle().take(9)) {
+        let case = with_scoring(&Case::new(seed), two, |code| code);
+        let Batch { targets, scoring, .. } = &case.batch;
+        let strands = case.layout.strands.count();
+        let scan = || Box::new(Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false));
+        let filters = [
+            Filter::by_index(targets, scoring, strands),
+            Filter::by_scan(targets, scoring, strands, scan()),
+            Filter::auto(targets, scoring, strands, scan(), None),
+        ];
+        assert!(filters[0].is_some() && filters[2].is_some(), "{scoring}");
+        for (min_score, max_hits) in [(60, 1), (120, 3)] {
+            let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
+            let (expected, _) = case.find(rules, None);
+            for filter in filters.iter().flatten() {
+                let (found, _) = case.find(rules, Some(filter));
+                assert_eq!(found, expected, "seed {seed}, {scoring}, {rules:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn matrices_of_dna_lose_nothing() {
     let transitions = [[2, -4, -1, -4], [-4, 2, -4, -1], [-1, -4, 2, -4], [-4, -1, -4, 2]];
@@ -467,8 +497,7 @@ fn alignments_that_score_enough_hold_a_seed() {
     let mut random = Random::new(7);
     // Numbers of alignments without seeds whose score is one below the bound, and of alignments with seeds.
     let (mut tight, mut with_seeds) = (0, 0);
-    for scheme in SCHEMES {
-        let scoring = scoring(scheme);
+    for scoring in SCHEMES.map(scoring).into_iter().chain(two_piece_scorings()) {
         for (len, seed, edits) in [
             (150, 11, 0),
             (150, 13, 0),

@@ -1,4 +1,4 @@
-//! Gap costs of two pieces, by the drivers of affine ones: all sizes at the seams, many pairs side by side, databases,
+//! Gap costs of two pieces, by the drivers of affine ones: all sizes at the seams, groups of pairs in lanes, databases,
 //! stretches, bands and blocks.
 
 use super::agreement::{along, paths_agree, plain_paths, scores_agree, wanted, windows};
@@ -30,7 +30,7 @@ pub fn pairs_agree(engine: &mut dyn Primitives) {
     pairs::shared_queries_agree_under(engine, &scorings);
 }
 
-/// Pairs side by side in lanes, databases, and sweeps that serve several pairs.
+/// Groups of pairs in lanes, databases, and sweeps that serve several pairs.
 pub fn groups_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in scorings().iter().enumerate() {
         for count in [3, 16, 33, 65, 129] {
