@@ -173,9 +173,10 @@ impl SeedAlphabet {
         f64::from(BASES * BASES) / pairs.count() as f64
     }
 
-    /// Whether a pair with a residue that is not a base may lose less than two bases of different classes.
-    pub fn has_cheap_residues(&self) -> bool {
-        self.ambiguous < self.loss
+    /// Minimum loss of an alignment by a pair with a residue that is not a base, if that may be less than the loss by two
+    /// bases of different classes.
+    pub fn ambiguous_loss(&self) -> Option<i64> {
+        (self.ambiguous < self.loss).then_some(self.ambiguous)
     }
 
     /// The class of a base. Other codes stay as they are.
@@ -202,10 +203,9 @@ pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i6
 }
 
 /// Twice the maximum by which a run of at most `run` residues that are not bases may undercut the loss `spoil` (in the
-/// units of [`twice_to_spoil`]) at each of the seeds that it touches, where seeds have `seed` bases. 0 if such residues
-/// lose as much as other edits.
-pub fn twice_spoilt_cheaply(run: usize, (seed, spoil): (usize, i64), scoring: &Scoring) -> i64 {
-    let Some(SeedAlphabet { ambiguous, .. }) = SeedAlphabet::of(scoring) else { return 0 };
+/// units of [`twice_to_spoil`]) at each of the seeds that it touches, where seeds have `seed` bases and a pair with such
+/// a residue loses at least `ambiguous` ([`SeedAlphabet::ambiguous_loss`]). 0 if they lose as much as other edits.
+pub fn twice_spoilt_cheaply(run: usize, (seed, spoil): (usize, i64), ambiguous: i64) -> i64 {
     let spared = |pairs: usize| {
         let touched = (pairs + 2 * seed - 2) / seed.max(1);
         spoil * to_i64(touched) - 2 * ambiguous * to_i64(pairs)
@@ -225,7 +225,8 @@ mod tests {
         // 14 bases: 5 for each spoilt seed. A run of 1 touches one seed, a run of 2 to 15 touches two.
         let spoil = |scoring: &Scoring| (14, twice_to_spoil(14, 0, scoring).unwrap());
         let cheap = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
-        let spared = |run| twice_spoilt_cheaply(run, spoil(&cheap), &cheap);
+        let loss = |scoring: &Scoring| SeedAlphabet::of(scoring).unwrap().ambiguous;
+        let spared = |run| twice_spoilt_cheaply(run, spoil(&cheap), loss(&cheap));
         assert_eq!([0, 1, 2, 3, 400].map(spared), [0, 6, 12, 12, 12]);
         // By definition: the maximum over all numbers of pairs and all positions of the first pair.
         for (ambiguous, seed) in [(0, 5), (1, 5), (2, 3), (4, 6), (9, 6)] {
@@ -240,14 +241,14 @@ mod tests {
                 };
                 let most = (1..=run).map(spared).max().unwrap_or(0).max(0);
                 assert_eq!(
-                    twice_spoilt_cheaply(run, (seed, spoil), &scoring),
+                    twice_spoilt_cheaply(run, (seed, spoil), loss(&scoring)),
                     most,
                     "{ambiguous} {seed} {run}"
                 );
             }
         }
         let strict = Scoring::dna(1, 4, 6, 1);
-        assert_eq!(twice_spoilt_cheaply(9, spoil(&strict), &strict), 0);
+        assert_eq!(twice_spoilt_cheaply(9, spoil(&strict), loss(&strict)), 0);
     }
 
     #[test]

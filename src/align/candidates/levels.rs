@@ -215,8 +215,8 @@ impl Field {
     pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
         let (letters, scoring) = (targets.letters(), Arc::clone(scoring));
         let alphabet = SeedAlphabet::of(&scoring);
-        let has_cheap = alphabet.is_some_and(|alphabet| alphabet.has_cheap_residues());
-        let runs = has_cheap.then(|| Arc::new(TargetRuns::of(targets.codes())));
+        let loss = alphabet.and_then(|alphabet| alphabet.ambiguous_loss());
+        let runs = loss.map(|loss| Arc::new(TargetRuns::of(targets.codes(), loss)));
         let alphabet = alphabet.map_or(f64::from(BASES), |alphabet| alphabet.size());
         let costs = Costs::default();
         Field { letters, strands, scoring, costs, kmer: 0, least_seed: 0, alphabet, runs }
