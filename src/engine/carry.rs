@@ -101,6 +101,23 @@ impl Edge {
         (0..len).map(|place| self.get(place).unwrap_or(Carried::BORDER)).collect()
     }
 
+    /// H of each value of an edge of `len` columns or rows, which may be the border.
+    pub fn heights(&self, len: usize) -> Vec<i32> {
+        match self.is_empty() {
+            true => vec![Carry::BORDER.h; len],
+            false => self.carries.iter().map(|carry| carry.h).collect(),
+        }
+    }
+
+    /// The gap of a piece in each value of an edge of `len` columns or rows, which may be the border.
+    pub fn gaps(&self, piece: usize, len: usize) -> Vec<i32> {
+        match piece {
+            _ if self.is_empty() => vec![IMPOSSIBLE; len],
+            0 => self.carries.iter().map(|carry| carry.gap).collect(),
+            _ => self.second.clone(),
+        }
+    }
+
     /// Appends a value.
     pub fn push<const PIECES: usize>(&mut self, Carried { h, gaps }: Carried<i32, PIECES>) {
         let mut gaps = gaps.into_iter();

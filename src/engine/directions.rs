@@ -204,9 +204,9 @@ impl Tile {
         Tile { cell_bits, ..Tile::skewed(row, &cols, lanes, 1) }
     }
 
-    /// Cells of a word.
+    /// Cells of a word: a power of two, so that a traceback divides by it without a division.
     fn cells_per_word(&self) -> u32 {
-        u32::BITS / self.cell_bits
+        1 << (u32::BITS.trailing_zeros() - self.cell_bits.trailing_zeros())
     }
 
     /// Rows that the tile's lanes hold.
@@ -244,22 +244,24 @@ impl Tile {
 
     /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`, or `None` if the
     /// cell is not kept.
+    #[inline]
     pub fn place(&self, row: u32, col: u32) -> Option<(u64, u32)> {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
         let cells = self.cells_per_word();
+        let (log, rest) = (cells.trailing_zeros(), cells - 1);
         let step =
             (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
         if self.packs_steps() {
-            let word = u64::from(step / cells) * u64::from(self.lanes) + u64::from(lane);
-            return Some((word, self.cell_bits * (step % cells)));
+            let word = u64::from(step >> log) * u64::from(self.lanes) + u64::from(lane);
+            return Some((word, self.cell_bits * (step & rest)));
         }
         let (lane_stride, step_stride) = match self.stored == self.steps() {
             true => (1, self.lanes),
             false => (self.stored, 1),
         };
         let group = u64::from(lane) * u64::from(lane_stride) + u64::from(step) * u64::from(step_stride);
-        let word = group * u64::from(self.words_per_step()) + u64::from(k / cells);
-        Some((word, self.cell_bits * (k % cells)))
+        let word = group * u64::from(self.words_per_step()) + u64::from(k >> log);
+        Some((word, self.cell_bits * (k & rest)))
     }
 
     /// Sets the bits of the cell at window row `row` and column `col`, if the cell is kept.

@@ -8,12 +8,12 @@ mod pruned;
 pub use pruned::PrunedTrace;
 
 use super::cell::{Cell, Codes, Operands, Penalties, cell};
-use super::lanes::{Costs, NO_LETTER, NO_QUERY, NO_TARGET};
+use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::recurrence::floor;
-use crate::engine::{Carried, Edge, Edges};
+use crate::engine::{Carried, Carry, Edge, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::{CODES, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
@@ -181,12 +181,11 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
         let pad = std::iter::repeat_n(none, S::LANES - 1);
         let reversed = pad.clone().chain(rectangle.target.iter().rev().map(plain)).chain(pad);
         let cols = rectangle.target.len();
-        let above = edges.horizontal.values::<PIECES>(cols);
         Strips {
             given: Given { simd, rectangle, edges, matrix },
             reversed: reversed.collect(),
-            above_h: above.iter().map(|value| value.h).collect(),
-            above_f: std::array::from_fn(|piece| above.iter().map(|value| value.gaps[piece]).collect()),
+            above_h: edges.horizontal.heights(cols),
+            above_f: std::array::from_fn(|piece| edges.horizontal.gaps(piece, cols)),
             behind: Edge::with_capacity(rectangle.query.len(), PIECES),
         }
     }
@@ -204,9 +203,10 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
     /// The edges that leave the rectangle.
     #[inline(always)]
     fn leave(self) -> Edges {
-        let gaps = |col: usize| std::array::from_fn(|piece: usize| self.above_f[piece][col]);
-        let value = |(col, &h): (usize, &i32)| Carried::<i32, PIECES> { h, gaps: gaps(col) };
-        let horizontal = self.above_h.iter().enumerate().map(value).collect();
+        let mut gaps = self.above_f.into_iter();
+        let first = gaps.next().unwrap_or_default();
+        let carries = self.above_h.iter().zip(first).map(|(&h, gap)| Carry { h, gap }).collect();
+        let horizontal = Edge { carries, second: gaps.next().unwrap_or_default() };
         Edges { corner: 0, horizontal, vertical: self.behind }
     }
 
@@ -283,8 +283,12 @@ impl<S: Rows> Given<'_, S> {
             *e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value.gaps[piece]));
         }
         let numbers = lane_of(&to_i32);
-        let costs = Costs::new(scoring).penalties::<i32, S, PIECES>(simd);
-        let penalties = Penalties { floor: simd.splat(floor(scoring)), ..costs };
+        let mut penalties =
+            Penalties { floor: simd.splat(floor(scoring)), first: [none; PIECES], extend: [none; PIECES] };
+        for (at, piece) in scoring.gaps().array::<PIECES>().into_iter().enumerate() {
+            penalties.first[at] = simd.splat(piece.first());
+            penalties.extend[at] = simd.splat(piece.extend);
+        }
         let state =
             State { h: simd.rotate(left_h), e: left_e, f: [none; PIECES], diagonal: simd.splat(corner) };
         (Step { simd, substitutes, rows, numbers, penalties, left_h, left_e }, state)
