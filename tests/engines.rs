@@ -109,9 +109,22 @@ fn cpu_fills_whole_windows_alike() {
 }
 
 #[test]
-fn cpu_agrees_under_two_pieces() {
-    on_each_set(|cpu| suite::two_pieces::pairs_agree(cpu));
+fn cpu_agrees_at_the_seams_under_two_pieces() {
+    on_each_set(|cpu| suite::two_pieces::seams_agree(cpu));
+}
+
+#[test]
+fn cpu_fills_and_shares_queries_under_two_pieces() {
+    on_each_set(|cpu| suite::two_pieces::windows_and_shared_queries_agree(cpu));
+}
+
+#[test]
+fn cpu_agrees_on_groups_under_two_pieces() {
     on_each_set(|cpu| suite::two_pieces::groups_agree(cpu));
+}
+
+#[test]
+fn cpu_agrees_where_the_pieces_cross() {
     on_each_set(|cpu| suite::two_pieces::crossings_agree(cpu));
 }
 

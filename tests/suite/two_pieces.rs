@@ -22,10 +22,14 @@ fn scorings() -> Vec<Scoring> {
     scorings
 }
 
-/// Scores and paths at every seam, and where every cell's H came from.
-pub fn pairs_agree(engine: &mut dyn Primitives) {
+/// Scores and paths at every seam.
+pub fn seams_agree(engine: &mut dyn Primitives) {
+    pairs::seams_agree_under(engine, usize::MAX, &scorings());
+}
+
+/// The source of every cell's H in whole windows, and queries that meet many targets.
+pub fn windows_and_shared_queries_agree(engine: &mut dyn Primitives) {
     let scorings = scorings();
-    pairs::seams_agree_under(engine, usize::MAX, &scorings);
     pairs::whole_windows_agree_under(engine, 200, &scorings);
     pairs::shared_queries_agree_under(engine, &scorings);
 }
