@@ -38,7 +38,7 @@ use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{ComparedScores, Scoring};
 use database::Databases;
 use job::Job;
 use layout::Letters;
@@ -157,7 +157,9 @@ impl Card {
 
     /// Compiles a kernel that will soon be needed.
     pub fn prepare(&self, kernel: Variant, scoring: &Scoring) {
-        self.pipelines.prepare(&self.runtime.device, kernel, scoring);
+        // Most sequences have bases only.
+        let clear = without_ambiguous(scoring);
+        self.pipelines.prepare(&self.runtime.device, kernel, clear.as_ref().unwrap_or(scoring));
     }
 
     /// The packed targets on the device. Those of `residues` are present for all work that is submitted later.
@@ -339,7 +341,12 @@ impl Gpu {
             }
         };
         let targets = self.card.targets(&batch.targets, letters, residues)?;
-        Ok(JobInputs { queries: self.queries(&batch.queries, letters)?, targets, scores, database: None })
+        let queries = self.queries(&batch.queries, letters)?;
+        let scoring = match without_ambiguous(&batch.scoring) {
+            Some(clear) if !self.has_ambiguous(batch, &targets) => clear,
+            _ => (*batch.scoring).clone(),
+        };
+        Ok(JobInputs { queries, targets, scores, database: None, scoring })
     }
 
     /// The packed queries on the device.
@@ -361,9 +368,15 @@ impl Gpu {
         Ok(buffer)
     }
 
+    /// Whether the queries or the targets, which are on the device, have residues that are no bases.
+    fn has_ambiguous(&self, batch: &Batch, targets: &Resident) -> bool {
+        let of_queries = |held: &HeldSequences| held.has_ambiguous(&batch.queries);
+        self.queries.1.as_ref().is_none_or(of_queries) || targets.held.has_ambiguous(&batch.targets)
+    }
+
     /// Runs one job from start to end.
-    fn run(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<Answer, EngineError> {
-        let pending = self.begin(batch, inputs, job)?;
+    fn run(&mut self, inputs: &JobInputs, job: &Job) -> Result<Answer, EngineError> {
+        let pending = self.begin(inputs, job)?;
         self.finish(pending)
     }
 
@@ -376,9 +389,9 @@ impl Gpu {
         cells.all(|cells| cells <= self.tuning.few_while_busy)
     }
 
-    fn begin(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<JobUnderWay, EngineError> {
+    fn begin(&mut self, inputs: &JobInputs, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Card { runtime, pipelines, .. } = self.card.as_ref();
-        self.runner.begin(Kit { runtime, pipelines, inputs, scoring: &batch.scoring }, job)
+        self.runner.begin(Kit { runtime, pipelines, inputs }, job)
     }
 
     fn finish(&mut self, pending: JobUnderWay) -> Result<Answer, EngineError> {
@@ -388,7 +401,6 @@ impl Gpu {
     /// Runs the jobs, with up to two in flight, and passes each answer on with the data that came with its job.
     fn run_all<T>(
         &mut self,
-        batch: &Batch,
         inputs: &JobInputs,
         mut next: impl FnMut(u64) -> Option<(Job, T)>,
         mut take: impl FnMut(Answer, T),
@@ -396,7 +408,7 @@ impl Gpu {
         let mut under_way: Option<(JobUnderWay, T)> = None;
         loop {
             let job = next(self.card.runtime.pace.cells());
-            let begun = job.map(|(job, with)| Ok((self.begin(batch, inputs, &job)?, with))).transpose();
+            let begun = job.map(|(job, with)| Ok((self.begin(inputs, &job)?, with))).transpose();
             if let (Err(_), Some((pending, _))) = (&begun, under_way.take_if(|_| begun.is_err())) {
                 // The job may not have been submitted yet; until then its inputs must not be overwritten.
                 let _ = self.finish(pending);
@@ -427,6 +439,12 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
 /// Whether the host does all work under a scoring, because no kernel has the second piece of its gap costs.
 fn is_for_host(scoring: &Scoring) -> bool {
     scoring.second_gap.is_some()
+}
+
+/// The scoring of sequences without ambiguous residues, if these have a penalty of their own: it has no such penalty.
+fn without_ambiguous(scoring: &Scoring) -> Option<Scoring> {
+    let ComparedScores { mismatch, ambiguous, .. } = scoring.compared()?;
+    (ambiguous != mismatch).then(|| scoring.clone().with_ambiguous(mismatch))
 }
 
 /// How kernels look up a batch's substitution scores.

@@ -23,7 +23,7 @@ impl Gpu {
         let inputs = self.inputs(batch, residues_of(batch, block))?;
         let variant = TileVariant::thin(Kernel::Score, scores_of(batch)).on(self.limits().subgroup);
         let (grid, job) = checkpoint::block_job(batch, block, edges, variant);
-        let answer = self.run(batch, &inputs, &job)?;
+        let answer = self.run(&inputs, &job)?;
         Ok(grid.left_behind(answer.leaving()))
     }
 
@@ -77,7 +77,7 @@ impl Gpu {
                 }
                 _ => {
                     let job = checkpoint::waves(batch, &sweeps, scores_of(batch), &limits);
-                    self.run_sweeps(batch, &inputs, &mut all[done..], &sweeps, job)?;
+                    self.run_sweeps(&inputs, &mut all[done..], &sweeps, job)?;
                 }
             }
             done += sweeps.len();
@@ -99,21 +99,20 @@ impl Gpu {
         if let Some(variant) = checkpoint::chained_over(&sweep.grid, &entering, scores, &limits) {
             let (sweep, job) = checkpoint::chain(batch, &sweep, checkpoints.side(), variant, &limits);
             let all = std::slice::from_mut(checkpoints);
-            if self.run_sweeps(batch, inputs, all, &[sweep], job)? {
+            if self.run_sweeps(inputs, all, &[sweep], job)? {
                 return Ok(());
             }
             self.card.chains.store(false, Relaxed);
         }
         let mut job = checkpoint::waves(batch, std::slice::from_ref(&sweep), scores, &limits);
         job.entering = sweep.grid.entering(&entering);
-        self.run_sweeps(batch, inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
+        self.run_sweeps(inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
     }
 
     /// Runs a job of sweeps and stores the edges on the lines of each sweep. Returns `false` if a strip gave up
     /// waiting, which makes the results invalid.
     fn run_sweeps(
         &mut self,
-        batch: &Batch,
         inputs: &JobInputs,
         all: &mut [Checkpoints],
         sweeps: &[CheckpointSweep],
@@ -122,7 +121,7 @@ impl Gpu {
         if job.cells == 0 {
             return Ok(true);
         }
-        let answer = self.run(batch, inputs, &job)?;
+        let answer = self.run(inputs, &job)?;
         if job.chain.is_some() && checkpoint::has_given_up(&sweeps[0], answer.output.as_ref()) {
             return Ok(false);
         }

@@ -105,7 +105,7 @@ impl Gpu {
                 scores[place].extend(counting.map(|(&target, &score)| TargetScore { target, score }));
             }
         };
-        self.run_all(batch, &inputs, |cells| plan.next(cells), take)?;
+        self.run_all(&inputs, |cells| plan.next(cells), take)?;
         Ok(scores)
     }
 }

@@ -28,7 +28,7 @@ impl Gpu {
         let mut all = Directions::default();
         let take =
             |answer: Answer, layout: Layout| all.append(Directions::new(layout, Box::new(answer.output)));
-        self.run_all(batch, &inputs, next, take)?;
+        self.run_all(&inputs, next, take)?;
         Ok(all)
     }
 
@@ -91,7 +91,7 @@ impl Gpu {
         };
         let mut paths = Paths::default();
         let take = |answer: Answer, places: Vec<Range<u32>>| paths.push(Box::new(answer.output), places);
-        self.run_all(batch, &inputs, next, take)?;
+        self.run_all(&inputs, next, take)?;
         Ok(paths)
     }
 
@@ -120,7 +120,7 @@ impl Gpu {
         let take = |answer: Answer, (range, ends): (Range<usize>, Vec<Range<u32>>)| {
             paths.put(Box::new(answer.output), places[range].iter().copied().zip(ends));
         };
-        self.run_all(batch, &inputs, next, take)
+        self.run_all(&inputs, next, take)
     }
 
     /// Whether windows have too few cells to be worth a round trip to the device, which takes longer while it is busy.
@@ -153,7 +153,7 @@ impl Gpu {
         let inputs = self.inputs(batch, residues)?;
         let variant = TileVariant::thin(Kernel::Fill, scores_of(batch)).on(self.limits().subgroup);
         let (job, places) = legs_job(batch, blocks, legs, variant);
-        let output = self.run(batch, &inputs, &job)?.output;
+        let output = self.run(&inputs, &job)?.output;
         let stands = stands(output.as_ref(), &places);
         let mut paths = Paths::default();
         paths.push(Box::new(output), places);

@@ -4,6 +4,7 @@ use crate::engine::gpu::layout::Letters;
 use crate::gpu::buffers;
 use crate::gpu::device::Device;
 use crate::gpu::run::Runtime;
+use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
 use crate::terms::error::EngineError;
 use std::ops::Range;
@@ -14,9 +15,16 @@ use wgpu::BufferUsages;
 /// Words of targets in one upload: 4 MiB.
 const PIECE_WORDS: usize = 1 << 20;
 
+/// Number of residues that are checked at once.
+const CHECKED: usize = 1 << 12;
+
 /// Which sequences a buffer holds, and how they are packed.
 #[derive(Clone)]
-pub struct HeldSequences(Weak<Sequences>, Letters);
+pub struct HeldSequences {
+    sequences: Weak<Sequences>,
+    letters: Letters,
+    has_ambiguous: OnceLock<bool>,
+}
 
 impl HeldSequences {
     /// Sequences of at most `most` residues, the limit of what kernels can count.
@@ -30,11 +38,24 @@ impl HeldSequences {
             let problem = "residues exceed the limit of the GPU";
             return Err(EngineError::Unsupported(format!("{residues} {problem}")));
         }
-        Ok(HeldSequences(Arc::downgrade(sequences), letters))
+        Ok(HeldSequences { sequences: Arc::downgrade(sequences), letters, has_ambiguous: OnceLock::new() })
     }
 
     pub fn is(&self, sequences: &Arc<Sequences>, letters: Letters) -> bool {
-        self.1 == letters && self.0.upgrade().is_some_and(|known| Arc::ptr_eq(&known, sequences))
+        let is_same = |known: Arc<Sequences>| Arc::ptr_eq(&known, sequences);
+        self.letters == letters && self.sequences.upgrade().is_some_and(is_same)
+    }
+
+    /// Whether some of the residues, which are `sequences`, are no bases.
+    pub fn has_ambiguous(&self, sequences: &Sequences) -> bool {
+        // On one thread: a thread of rayon's pool that waits for others may need the answer itself.
+        let some = || {
+            sequences
+                .codes()
+                .chunks(CHECKED)
+                .any(|codes| !codes.iter().fold(true, |all, &code| all & is_base(code)))
+        };
+        *self.has_ambiguous.get_or_init(some)
     }
 }
 
@@ -113,7 +134,8 @@ impl Resident {
         sequences: &Sequences,
         residues: Range<usize>,
     ) -> Result<(), EngineError> {
-        let (letters, words) = (self.held.1, self.held.1.words(sequences.codes().len()));
+        let letters = self.held.letters;
+        let words = letters.words(sequences.codes().len());
         let pack = |words: Range<usize>, packed: &mut [u32]| {
             letters.pack_targets(sequences.codes(), words, packed);
         };

@@ -58,6 +58,9 @@ pub struct JobInputs {
     pub scores: Option<wgpu::Buffer>,
     /// Present only for searches of a database.
     pub database: Option<DatabaseInputs>,
+    /// The scoring of the kernels. If no residue is ambiguous, ambiguous residues cost a mismatch in it, so that kernels
+    /// need not tell them apart.
+    pub scoring: Scoring,
 }
 
 /// Additional inputs of the kernels for databases.
@@ -74,7 +77,6 @@ pub struct Kit<'a> {
     pub runtime: &'a Runtime,
     pub pipelines: &'a Pipelines,
     pub inputs: &'a JobInputs,
-    pub scoring: &'a Scoring,
 }
 
 /// The device's memory for a job, reused by later jobs.
@@ -238,8 +240,8 @@ impl JobBuffers {
 
     /// Creates a dispatch. `tasks` is the range of its tasks among the words of its job; its table follows them.
     fn launch(&self, kit: Kit, dispatch: &Dispatch, tasks: Range<usize>) -> Result<Launch, EngineError> {
-        let Kit { runtime: Runtime { device, .. }, pipelines, inputs, scoring } = kit;
-        let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
+        let Kit { runtime: Runtime { device, .. }, pipelines, inputs } = kit;
+        let pipeline = pipelines.get(device, dispatch.variant, &inputs.scoring)?;
         let words = |words: Range<usize>| {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: &self.tasks,

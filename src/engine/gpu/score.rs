@@ -96,7 +96,7 @@ impl Gpu {
         let take = |answer: Answer, range: Range<usize>| {
             tiles.take(&pairs[range.clone()], answer.output.as_ref(), &mut hits[range]);
         };
-        self.run_all(batch, inputs, next, take)
+        self.run_all(inputs, next, take)
     }
 
     /// Scores pairs whose queries need several strips.
@@ -143,7 +143,7 @@ impl Gpu {
                 false => grids.best(results).into_iter().for_each(|(index, hit)| hits[index] = hit),
             }
         };
-        self.run_all(batch, inputs, next, take)?;
+        self.run_all(inputs, next, take)?;
         Ok(left)
     }
 
@@ -158,7 +158,7 @@ impl Gpu {
         let (mut best, mut frontier) = (Hit::default(), Frontier::default());
         for block in tiles.blocks(batch, pair).into_iter().flatten() {
             let (grids, job) = PairGrids::block(batch, pair, &block, &frontier.entering(&block), tiles);
-            let answer = self.run(batch, inputs, &job)?;
+            let answer = self.run(inputs, &job)?;
             let hits = grids.best(answer.output.as_ref()).into_iter().map(|(_, hit)| hit);
             best = hits.chain([best]).min_by(Hit::order).unwrap_or_default();
             frontier.keep(&block, grids.left_behind(answer.leaving()));
