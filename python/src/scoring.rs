@@ -184,7 +184,9 @@ impl Choice {
         let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
         let (scoring, text) = match matrix {
             Some(_) if is_by_match => {
-                return refused("matrix excludes match, mismatch, ambiguous and iupac; give one or the others");
+                return refused(
+                    "matrix excludes match, mismatch, ambiguous and iupac; give one or the others",
+                );
             }
             Some(MatrixChoice::BuiltIn(_)) if alphabet == Alphabet::Dna => {
                 return refused(
