@@ -229,7 +229,7 @@ fn case(seed: u64) -> (Batch, Layout) {
     }
     let (a, b, o, e) = SCHEMES[[1, 0, 1, 2, 4, 3][seed as usize % 6]];
     let targets = Arc::new(targets.iter().map(Vec::as_slice).collect());
-    let scoring = Scoring::dna(a, b, o, e).with_ambiguous(if seed % 2 == 0 { b } else { 1 });
+    let scoring = Scoring::dna(a, b, o, e).with_ambiguous(if seed.is_multiple_of(2) { b } else { 1 });
     let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::new(scoring) };
     (batch, Layout { strands: Strands::Both, meets: Meets::All })
 }
