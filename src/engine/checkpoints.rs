@@ -27,7 +27,7 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// The checkpoints of a block that `edges` enter. Between its parts they hold the minimum values ([`floor`]).
+    /// The checkpoints of a block that `edges` enter. Between its parts they hold the minimum of H.
     pub fn new(block: &Block, edges: &Edges, side: u32, scoring: &Scoring) -> Checkpoints {
         let (floor, pieces) = (floor(scoring), scoring.gaps().count());
         let lines = |first: &Edge, len: usize, count: usize| {

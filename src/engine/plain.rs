@@ -1,4 +1,4 @@
-//! The specification: the recurrence, cell by cell ([`crate::engine::recurrence`]).
+//! The specification: the recurrence, cell by cell (`recurrence.rs`).
 //!
 //! All other engines are tested against this one. It keeps a single row of the matrix and stores every direction of a
 //! window, without a band.

@@ -148,7 +148,7 @@ pub struct Level {
     /// Every alignment of at least this score is contained in a window.
     pub least: i32,
     /// Part of that score, and of every bound of the level, that makes up for residues that are not bases
-    /// ([`super::ambiguous`]).
+    /// (`ambiguous.rs`).
     pub allowance: i32,
     pub known: Known,
     /// Expected number of chance matches of seeds in random bases.
