@@ -389,8 +389,14 @@ fn scorings_by_the_names_of_their_numbers() {
     assert_eq!(dna().build().unwrap(), Scoring::preset("short").unwrap());
     assert_eq!(
         dna().match_score(2).mismatch(3).gap_open(5).gap_extend(2).build().unwrap(),
-        Scoring::dna(2, 3, 5, 2)
+        Scoring::dna(2, 3, 5, 2).with_ambiguous(1)
     );
+    // A penalty that is given stays, and without one ambiguous codes never cost more than a mismatch.
+    let blastn = || Scoring::preset("blastn").unwrap().to_builder();
+    assert_eq!(blastn().mismatch(5).build().unwrap(), Scoring::dna(2, 5, 5, 2));
+    assert_eq!(dna().mismatch(0).build().unwrap(), Scoring::dna(1, 0, 6, 1));
+    assert_eq!(blastn().ambiguous(7).build().unwrap(), Scoring::dna(2, 3, 5, 2).with_ambiguous(7));
+    assert_eq!(blastn().iupac().build().unwrap(), Scoring::dna(2, 3, 5, 2).with_iupac());
     let protein = Scoring::builder(Alphabet::Protein);
     assert_eq!(protein.clone().build().unwrap(), Scoring::preset("protein").unwrap());
     let matrix = Matrix::named("BLOSUM50").unwrap();
@@ -402,6 +408,9 @@ fn scorings_by_the_names_of_their_numbers() {
     for refused in [
         dna().match_score(0),
         dna().gap_extend(0),
+        dna().ambiguous(-1),
+        dna().match_score(200).iupac(),
+        protein.clone().iupac(),
         dna().matrix(matrix.clone()),
         protein.clone().mismatch(3),
         protein.matrix(matrix).match_score(1),
