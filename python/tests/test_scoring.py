@@ -73,11 +73,26 @@ def test_matrix_files(tmp_path: Path) -> None:
         Scoring(matrix=file, alphabet="dna")
 
 
+def test_ambiguous_codes() -> None:
+    assert (Scoring().ambiguous, Scoring("blastn").ambiguous, Scoring("protein").ambiguous) == (1, 3, None)
+    free, iupac = Scoring(ambiguous=0), Scoring(iupac=True)
+    assert (free.score("N", "A"), iupac.score("R", "G"), iupac.score("R", "C"), iupac.ambiguous) == (0, 1, -4, None)
+    assert free != iupac != Scoring() and iupac.iupac and not free.iupac
+    for scoring in (free, iupac, Scoring("blastn", ambiguous=1)):
+        assert pickle.loads(pickle.dumps(scoring)) == scoring
+        assert eval(repr(scoring)) == scoring
+    hit = pyswalign.align("GTGYCAGCMGCCGCGGTAA", "TTGTGCCAGCAGCCGCGGTAATT", iupac=True)
+    assert hit is not None and hit.score == 19
+    for wrong in ({"ambiguous": 1, "iupac": True}, {"ambiguous": -1}, {"iupac": True, "match": 200}, {"matrix": "BLOSUM62", "iupac": True}):
+        with pytest.raises(ValueError):
+            Scoring(**wrong)
+
+
 def test_parasails_matrices() -> None:
     rng = random.Random(7)
     assert from_parasail(11, 1) == Scoring("protein", gap_open=10)
     assert from_parasail(8, 2, parasail.matrix_create("ACGT", 2, -3)) == Scoring(
-        match=2, mismatch=3, gap_open=6, gap_extend=2
+        match=2, mismatch=3, ambiguous=3, gap_open=6, gap_extend=2
     )
     assert from_parasail(11, 1, parasail.blosum62).matrix == "BLOSUM62"
     matrices = [parasail.blosum50, parasail.pam100, parasail.blosum62.copy()]
