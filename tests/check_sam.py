@@ -22,6 +22,8 @@ FURTHER = SECONDARY | SUPPLEMENTARY
 COMPLEMENT = str.maketrans("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN")
 CIGAR = re.compile(r"(\d+)([MIDNSHP=X])")
 MD = re.compile(r"[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*")
+# The bases that each code stands for.
+BASES = dict(zip("ACGTRYSWKMBDHVN", "A C G T AG CT CG AT GT AC CGT AGT ACT ACG ACGT".split()))
 TAG_TYPES = {"NM": "i", "MD": "Z", "AS": "i", "XS": "i", "ya": "i", "SA": "Z", "RG": "Z"}
 
 
@@ -84,10 +86,26 @@ class Scheme:
         self.dna = values.get("alphabet") == "DNA"
         self.scores = None
         if "match" in values:
-            names = ("match", "mismatch", "gap_open", "gap_extend")
-            self.scores = tuple(int(values[name]) for name in names)
+            self.scores = int(values["match"]), int(values["mismatch"])
+            self.ambiguous = int(values.get("ambiguous", values["mismatch"]))
+            self.iupac = " iupac " in text
+        # One cost of opening and one of each residue for each piece.
+        self.pieces = [tuple(map(int, piece)) for piece in zip(*(values[name].split(",") for name in ("gap_open", "gap_extend")))]
         self.min_score = int(values["min_score"])
         self.ratio = float(values["secondary_ratio"])
+
+    def gap(self, length):
+        """The cost of a gap."""
+        return min(gap_open + length * gap_extend for gap_open, gap_extend in self.pieces)
+
+    def pair(self, query, target):
+        """The score of two residues without a matrix."""
+        match, mismatch = self.scores or (0, 0)
+        if query in "ACGT" and target in "ACGT":
+            return match if query == target else -mismatch
+        if not self.scores or not self.iupac:
+            return -self.ambiguous if self.scores else 0
+        return match if set(BASES[query]) & set(BASES[target]) else -mismatch
 
     def normal(self, letters):
         """Letters as they are aligned."""
@@ -197,8 +215,7 @@ class Checker:
             inserted = clip(other, 0) - (one.span("MIS=X") - clip(one, -1))
             if same(one) != same(other) or inserted < 0:
                 return None
-            gap_open, gap_extend = self.scheme.scores[2:]
-            costs = [gap_open + gap_extend * length for length in (deleted, inserted) if length]
+            costs = [self.scheme.gap(length) for length in (deleted, inserted) if length]
             return one.score + other.score - sum(costs)
 
         for line in lines:
@@ -310,7 +327,6 @@ class Checker:
 
     def walk(self, line, letters, fault):
         """NM, MD and the score (None with a matrix), from the path and both sequences."""
-        match, mismatch, gap_open, gap_extend = self.scheme.scores or (0, 0, 0, 0)
         target = self.targets[line.target]
         i, j = 0, line.start
         edits, equals, score, md = 0, 0, 0, []
@@ -318,21 +334,22 @@ class Checker:
             if kind == "S":
                 i += length
             elif kind == "I":
-                i, edits, score = i + length, edits + length, score - gap_open - length * gap_extend
+                i, edits, score = i + length, edits + length, score - self.scheme.gap(length)
             elif kind == "D":
                 md += [str(equals), "^", self.shown(target[j : j + length])]
                 equals = 0
-                j, edits, score = j + length, edits + length, score - gap_open - length * gap_extend
+                j, edits, score = j + length, edits + length, score - self.scheme.gap(length)
             else:
                 for step in range(length):
                     equal = self.scheme.equal(letters[i + step], target[j + step])
                     if kind in "=X" and equal != (kind == "="):
                         fault(f"{kind} at reference place {j + step + 1} is wrong")
+                    score += self.scheme.pair(letters[i + step], target[j + step])
                     if equal:
-                        equals, score = equals + 1, score + match
+                        equals += 1
                     else:
                         md += [str(equals), self.shown(target[j + step])]
-                        equals, edits, score = 0, edits + 1, score - mismatch
+                        equals, edits = 0, edits + 1
                 i, j = i + length, j + length
         md.append(str(equals))
         return edits, "".join(md), score if self.scheme.scores else None
