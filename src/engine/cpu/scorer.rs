@@ -96,7 +96,9 @@ impl Scorer<'_> {
             }
         }
         for width in [Width::W8, Width::W16, Width::W32] {
-            let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[firsts[at]].is_none()).collect();
+            // Of a sweep's pairs, some may have an exact score in lanes that are too narrow for the others.
+            let lacks = |&at: &usize| hits[firsts[at]..firsts[at + 1]].iter().any(Option::is_none);
+            let missing: Vec<usize> = (0..places.len()).filter(lacks).collect();
             for some in missing.chunks(self.set.lanes(width.bytes())) {
                 let group: Vec<&[Pair]> = some.iter().map(|&at| self.sweeps[places[at] as usize]).collect();
                 let mut found = self.score_group(width, &group).into_iter();
