@@ -5,8 +5,11 @@ mod common;
 
 use common::command::{run, run_here};
 use common::folder::{Folder, folder};
-use common::sam::Sam;
+use common::random::Random;
+use common::sam::{self, Sam};
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use swalign::terms::alphabet::Alphabet;
 
 const MODES: [&str; 3] = ["glocal", "global", "overlap"];
 const DNA: [&str; 2] = ["data/amplicon_16s.fq.gz", "data/16s_20.fa"];
@@ -403,4 +406,29 @@ fn what_a_mode_lacks_is_refused() {
         ("t.fa", b">x\nACGT\n"),
     ]);
     run(long.path(), &[&args[..], &["q.fa", "t.fa"]].concat()).said(1, &["could overflow"]);
+}
+
+/// A long reference is swept in stretches. In some of them a query has a score that narrow vectors hold, in others it has
+/// not: each stretch gets its score.
+#[test]
+fn stretches_without_a_good_score_are_scored_too() {
+    let mut random = Random::new(9);
+    let reference = random.sequence(Alphabet::Dna, 20_000);
+    let mut reads = String::new();
+    for number in 0..300 {
+        let len = random.pick(&[60, 150, 400, 1000]);
+        let start = random.below(reference.len() - len);
+        let percent = random.pick(&[0, 1, 2, 5]);
+        let read = random.mutated(Alphabet::Dna, &reference[start..start + len], percent);
+        writeln!(reads, ">r{number}\n{}", read.escape_ascii()).unwrap();
+    }
+    let reference = format!(">chr\n{}\n", reference.escape_ascii());
+    let folder = folder(&[("reads.fa", reads.as_bytes()), ("ref.fa", reference.as_bytes())]);
+    let run = |device: &str, filter: &str| {
+        let args = ["-q", "--device", device, "--filter", filter, "--mode", "glocal", "reads.fa", "ref.fa"];
+        let outcome = folder.run(&args);
+        outcome.ended(0);
+        sam::records(std::str::from_utf8(&outcome.stdout).unwrap())
+    };
+    assert_eq!(run("cpu", "none"), run("cpu:baseline", "auto"));
 }
