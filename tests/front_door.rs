@@ -389,7 +389,7 @@ fn scorings_by_the_names_of_their_numbers() {
     assert_eq!(dna().build().unwrap(), Scoring::preset("short").unwrap());
     assert_eq!(
         dna().match_score(2).mismatch(3).gap_open(5).gap_extend(2).build().unwrap(),
-        Scoring::dna(2, 3, 5, 2).with_ambiguous(1)
+        Scoring::dna(2, 3, 5, 2)
     );
     // A penalty that is given stays, and without one ambiguous codes never cost more than a mismatch.
     let blastn = || Scoring::preset("blastn").unwrap().to_builder();
@@ -796,7 +796,7 @@ fn evalues_of_hits() {
 #[test]
 fn presets_by_name() {
     let made: Vec<Scoring> = Scoring::PRESETS.iter().map(|name| Scoring::preset(name).unwrap()).collect();
-    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1).with_ambiguous(1));
+    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1));
     assert_eq!(made[4], Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1));
     assert_eq!(Scoring::preset("map-ont"), None);
     assert_eq!((made[2].match_and_mismatch(), made[4].match_and_mismatch()), (Some((2, 3)), None));

@@ -205,7 +205,8 @@ fn columns_of_proteins() {
 #[test]
 fn minimap2_counts_the_same() {
     let ours = |query, reference| {
-        let args = ["--device", "cpu", "--format", "paf", "--preset", "long", query, reference];
+        let args =
+            ["--device", "cpu", "--format", "paf", "--preset", "long", "--ambiguous", "1", query, reference];
         String::from_utf8(run_here(&args).stdout).unwrap()
     };
     let ours = ours("data/ont_sars2.fq.gz", "data/sars2.fa")

@@ -26,7 +26,7 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 ///
 /// >>> from pyswalign import Scoring
 /// >>> Scoring("long")
-/// Scoring(match=2, mismatch=4, ambiguous=1, gap_open=4, gap_extend=2)
+/// Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
 /// >>> Scoring(match=2, mode="global").gap_open
 /// 6
 /// >>> Scoring(matrix="BLOSUM50")

@@ -212,9 +212,8 @@ def numbers(rng):
 
 
 def ambiguous_by_default(words, mismatch):
-    """Penalty of a pair with an ambiguous code, unless it is given: 1 for reads, but no more than a mismatch."""
-    name = words[words.index("--preset") + 1] if "--preset" in words else "short"
-    return min(1, mismatch) if name in ("short", "long") else mismatch
+    """Penalty of a pair with an ambiguous code, unless it is given: that of a mismatch."""
+    return mismatch
 
 
 def make_scoring(rng, protein, iupac=False):

@@ -15,7 +15,7 @@ use crate::terms::scoring::{AlignmentMode, Ambiguous, GapPiece, Matrix, Scoring,
 /// use swalign::{Alphabet, Matrix, Scoring};
 ///
 /// let scoring = Scoring::builder(Alphabet::Dna).match_score(2).mismatch(4).gap_open(4).gap_extend(2).build()?;
-/// assert_eq!(scoring, Scoring::dna(2, 4, 4, 2).with_ambiguous(1));
+/// assert_eq!(scoring, Scoring::dna(2, 4, 4, 2));
 /// let matrix = Matrix::named("BLOSUM45").expect("a built-in matrix");
 /// let scoring = Scoring::builder(Alphabet::Protein).matrix(matrix).build()?;
 /// assert_eq!((scoring.gap_open, scoring.gap_extend), (14, 2));
@@ -138,8 +138,7 @@ impl ScoringBuilder {
 impl Scoring {
     /// Names of the presets: `short` (1/4/6/1, as bwa mem without its clipping penalty), `long` (2/4/4/2, as minimap2
     /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
-    /// 11/1). With `short` and `long`, a pair with an ambiguous code costs 1, with `blastn` and `linear` as much as a
-    /// mismatch.
+    /// 11/1). A pair with an ambiguous code costs as much as a mismatch.
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
 
     /// The preset of this name, or `None` if there is none.
@@ -147,7 +146,7 @@ impl Scoring {
     /// ```
     /// use swalign::Scoring;
     ///
-    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2).with_ambiguous(1)));
+    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2)));
     /// ```
     pub fn preset(name: &str) -> Option<Scoring> {
         let preset = match name {
@@ -177,7 +176,7 @@ impl Scoring {
     /// use swalign::Scoring;
     ///
     /// let long = Scoring::preset("long").expect("a preset");
-    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2).with_ambiguous(1));
+    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2));
     /// # Ok::<(), swalign::Error>(())
     /// ```
     pub fn to_builder(&self) -> ScoringBuilder {

@@ -42,10 +42,11 @@ fn of<'a>(records: &'a [(String, String, i64)], name: &str) -> (&'a str, i64) {
 }
 
 #[test]
-fn runs_of_n_stay_aligned_by_default() {
+fn runs_of_n_stay_aligned_with_the_penalty_of_bwa() {
     let folder = files();
     for (preset, match_) in [(None, 1), (Some("short"), 1), (Some("long"), 2)] {
-        let args: Vec<&str> = preset.into_iter().flat_map(|preset| ["-x", preset]).collect();
+        let args: Vec<&str> =
+            preset.into_iter().flat_map(|preset| ["-x", preset]).chain(["--ambiguous", "1"]).collect();
         let records = aligned(&folder, &args);
         for run in [0, 1, 3, 6, 8, 12, 20] {
             let score = match_ * (150 - run) - run;
@@ -61,16 +62,16 @@ fn runs_of_n_stay_aligned_by_default() {
 }
 
 #[test]
-fn the_penalty_can_be_that_of_a_mismatch() {
+fn the_penalty_is_that_of_a_mismatch_unless_given() {
     let folder = files();
     let records = aligned(&folder, &["--ambiguous", "4"]);
+    assert_eq!(records, aligned(&folder, &[]));
     assert_eq!(of(&records, "read_1N"), ("150M", 145));
     // 8 of each kind cost less than 8 mismatches.
     let (cigar, score) = of(&records, "read_8N");
     assert_eq!((cigar.contains("8I") && cigar.contains("8D"), score), (true, 142 - 2 * 14));
     assert_eq!(of(&aligned(&folder, &["--ambiguous", "0"]), "read_20N"), ("150M", 130));
     assert_eq!(of(&aligned(&folder, &["-x", "blastn"]), "read_1N"), ("150M", 2 * 149 - 3));
-    // Never dearer than a mismatch unless given.
     assert_eq!(of(&aligned(&folder, &["--mismatch", "0"]), "read_20N"), ("150M", 130));
 }
 
@@ -82,7 +83,7 @@ fn with_iupac_a_code_matches_the_bases_that_it_includes() {
     assert_eq!(of(&records, "without"), ("150M", 145));
     assert_eq!(of(&records, "read_20N"), ("150M", 150));
     let default = aligned(&folder, &[]);
-    assert_eq!([of(&default, "with"), of(&default, "without")], [("150M", 148); 2]);
+    assert_eq!([of(&default, "with"), of(&default, "without")], [("150M", 145); 2]);
     let table = |args: &[&str]| {
         let line = ["--device", "cpu", "-q", "--format", "tab", "reads.fa", "ref.fa"];
         let outcome = folder.run(&[args, &line].concat());
@@ -121,7 +122,13 @@ fn no_answer_depends_on_the_filter_or_the_engine() {
     }
     let reference = format!(">chr\n{}\n", reference.escape_ascii());
     let folder = folder(&[("reads.fa", reads.as_bytes()), ("ref.fa", reference.as_bytes())]);
-    for scoring in [&[][..], &["--ambiguous", "0"], &["-x", "long"], &["--iupac"], &["--ambiguous", "9"]] {
+    for scoring in [
+        &["--ambiguous", "1"][..],
+        &["--ambiguous", "0"],
+        &["-x", "long", "--ambiguous", "1"],
+        &["--iupac"],
+        &["--ambiguous", "9"],
+    ] {
         let run = |args: &[&str]| {
             let outcome = folder.run(&[scoring, args, &["-q", "reads.fa", "ref.fa"]].concat());
             outcome.ended(0);

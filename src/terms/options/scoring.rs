@@ -43,9 +43,9 @@ impl From<i32> for PerPiece {
 /// Named sets of scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// 1/4/6/1 and 1 for ambiguous codes, as bwa mem without its clipping penalty; the default for DNA.
+    /// 1/4/6/1, as bwa mem without its clipping penalty; the default for DNA.
     Short,
-    /// 2/4/4/2 and 1 for ambiguous codes, as minimap2 without its second gap piece (24/1).
+    /// 2/4/4/2, as minimap2 without its second gap piece (24/1).
     Long,
     /// 2/3/5/2.
     Blastn,
@@ -64,14 +64,6 @@ impl Preset {
             Preset::Blastn => (2, 3, 5, 2),
             Preset::Linear => (1, 1, 0, 2),
             Preset::Protein => (0, 0, 11, 1),
-        }
-    }
-
-    /// Penalty of a pair with an ambiguous code if a mismatch costs `mismatch`: 1 for reads, as in bwa and minimap2.
-    fn ambiguous(self, mismatch: i32) -> i32 {
-        match self {
-            Preset::Short | Preset::Long => mismatch.min(1),
-            Preset::Blastn | Preset::Linear | Preset::Protein => mismatch,
         }
     }
 }
@@ -150,7 +142,7 @@ impl ScoringChoice {
             None => {
                 let match_ = within("--match", self.match_.unwrap_or(match_), 1)?;
                 let mismatch = within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?;
-                let ambiguous = self.ambiguous.unwrap_or(preset.ambiguous(mismatch));
+                let ambiguous = self.ambiguous.unwrap_or(mismatch);
                 let ambiguous = within("--ambiguous", ambiguous, 0)?;
                 let scoring = Scoring::dna(match_, mismatch, gap_open, gap_extend);
                 match self.iupac {
