@@ -211,16 +211,11 @@ def numbers(rng):
     return values, words
 
 
-def ambiguous_by_default(words, mismatch):
-    """Penalty of a pair with an ambiguous code, unless it is given: that of a mismatch."""
-    return mismatch
-
-
 def make_scoring(rng, protein, iupac=False):
     """The reference's scoring, the words for it, and matrix files that the command needs. `iupac` allows --iupac."""
     if not protein and rng.random() < 0.85:
         (match, mismatch, gap_open, gap_extend), words = numbers(rng)
-        ambiguous, kind = ambiguous_by_default(words, mismatch), rng.random()
+        ambiguous, kind = mismatch, rng.random()
         if kind < 0.2:
             ambiguous = rng.choice([0, 1, 2, mismatch, mismatch + 3])
             words = [*words, "--ambiguous", str(ambiguous)]

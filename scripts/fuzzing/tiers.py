@@ -9,7 +9,7 @@ import random
 from functools import lru_cache
 
 from .cases import (
-    PRESETS, Case, ambiguous_by_default, decorated, fasta, letters, make_cs, make_records, make_repeats, make_split, make_targets, mutated, packed, piece,
+    PRESETS, Case, decorated, fasta, letters, make_cs, make_records, make_repeats, make_split, make_targets, mutated, packed, piece,
     rearranged
 )  # fmt: skip
 from .reference import NEVER, Scoring, hits, reverse_complement, search
@@ -247,7 +247,7 @@ def make(seed, small=False):
         numbers = match, mismatch, gap_open, gap_extend = rng.randint(1, 5), rng.randint(2, 9), rng.randint(0, 9), rng.randint(1, 3)
         words = ["--match", str(match), "--mismatch", str(mismatch), "--gap-open", str(gap_open), "--gap-extend", str(gap_extend)]
     match, mismatch, gap_open, gap_extend = numbers
-    scoring = Scoring(False, gap_open, gap_extend, match, mismatch, None, ambiguous_by_default(words, mismatch))
+    scoring = Scoring(False, gap_open, gap_extend, match, mismatch)
     anchor = rng.choice([19, 19, 10, 12, 12, 15, 15, 25, 0])
     words += ["--anchor", str(anchor)] * (anchor != 19)
     make_texts = make_repeats if rng.random() < 0.3 else make_targets
