@@ -5,10 +5,17 @@
             entering = band_letters(task, first_col + i32($rowsu + row));
         }
         // All bits are set if the query base is ambiguous.
-        let unclear_row = select(0u, ~0u, (query & LETTER_MASK) == AMBIGUOUS_QUERY);
+        let base = query & LETTER_MASK & ~QUERY_END;
+        let unclear_row = select(0u, ~0u, base == AMBIGUOUS_QUERY);
+        if (END_BONUS != 0 && (query & QUERY_END) != 0u) {
+            // Before the target, there is no bonus.
+//!for rows
+            h$k += select(END_BONUS, 0, first_col + i32(row) + $k < 0);
+//!end
+        }
         // One bit for each differing residue, and for each ambiguous one: of the codes, only those of ambiguous bases
         // have the bit 4 and not the bit 2.
-        let same = (query & LETTER_MASK) * EACH_LETTER;
+        let same = base * EACH_LETTER;
 //!for words
         let apart$w = letters$w ^ same;
         let unclear$w = (letters$w >> 2u) & ~(letters$w >> 1u) | unclear_row;

@@ -18,6 +18,7 @@ fn query_letters(task: Task, row: u32) -> u32 {
 //!insert row_items
 
 //!slot query_rows
+//!insert end_rows
 //!for rows
 //!if FIRST_OF_8
     let letters$w = query_letters(task, lane * ROWS + $ku);

@@ -7,6 +7,7 @@ pub mod circles;
 #[cfg(feature = "cli")]
 pub mod complexity;
 pub mod dedup;
+pub mod end_bonus;
 pub mod fingerprints;
 pub mod fitted;
 pub mod hits;

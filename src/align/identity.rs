@@ -1,7 +1,7 @@
 //! Column counts of an alignment (equal residues, mismatches, gaps), and the identities derived from them.
 
 use crate::terms::alignment::{Alignment, Op};
-use crate::terms::alphabet::{Alphabet, is_base};
+use crate::terms::alphabet::{Alphabet, is_base, without_end};
 use crate::terms::casts::to_u32;
 use crate::terms::options::IdentityDefinition;
 use crate::terms::scoring::{AlignmentMode, Scoring};
@@ -27,8 +27,12 @@ pub struct ColumnKinds {
 /// they have a base in common with.
 pub fn is_equal(scoring: &Scoring, query: u8, target: u8) -> bool {
     let is_residue = scoring.alphabet == Alphabet::Protein || is_base(query);
-    let is_compatible = || scoring.matches_iupac() && scoring.score(query, target) > 0;
-    (query == target && is_residue) || is_compatible()
+    let is_compatible = || scoring.matches_iupac() && scoring.residue_score(query, target) > 0;
+    let is_same = match scoring.alphabet {
+        Alphabet::Dna => without_end(query) == target,
+        Alphabet::Protein => query == target,
+    };
+    (is_same && is_residue) || is_compatible()
 }
 
 impl ColumnKinds {
@@ -44,7 +48,7 @@ impl ColumnKinds {
                     let equal = is_equal(scoring, q, t);
                     kinds.matches += u32::from(equal);
                     kinds.mismatches += u32::from(!equal);
-                    kinds.positives += u32::from(equal || scoring.score(q, t) > 0);
+                    kinds.positives += u32::from(equal || scoring.residue_score(q, t) > 0);
                 }
             } else {
                 kinds.gapped += len;

@@ -15,7 +15,7 @@ mod rescue;
 use crate::align::hits::{Effort, Rules, Scope, TieBreak};
 use crate::align::quality::PairScores;
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Mated};
+use crate::terms::alignment::{Alignment, Found, Mated, Strand};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
@@ -105,7 +105,9 @@ impl Pairing {
         let circle_of = |target| scope.batch.targets.circle(target);
         pairs.for_each(|(number, (pair, rescued))| {
             let record = 2 * to_u32(number);
-            let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: tie_break.copied(), record };
+            let len = |record| to_u32(scope.batch.query(scope.layout.query(record, Strand::Forward)).len());
+            let lens = [record, record + 1].map(len);
+            let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: tie_break.copied(), record, lens };
             choose(self, &circle_of, pair, rescued, ties);
         });
         Ok(())

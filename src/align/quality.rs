@@ -34,7 +34,14 @@ pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<
 
 /// Mapping quality of a query's first hit, or 0 without hits.
 pub fn of_first(scoring: &Scoring, found: &Found) -> u8 {
-    let single = |first: &Alignment| mapping_quality(scoring, first, found.second, found.threshold);
+    of_first_less(scoring, found, 0)
+}
+
+/// The same if all scores still contain the end bonus of the first hit.
+pub fn of_first_less(scoring: &Scoring, found: &Found, bonus: i32) -> u8 {
+    let sub = (found.second.map(|second| second - bonus), found.threshold - bonus);
+    let single =
+        |first: &Alignment| quality_of(&Typical::of(scoring), first.span(), first.score - bonus, sub);
     of_tier(found.quality.or_else(|| found.alignments.first().map(single)).unwrap_or(0), found.tier)
 }
 
@@ -107,6 +114,8 @@ pub struct PairScores {
     /// Pairs whose scores differ by at most this are considered about equally good.
     pub close: i64,
     pub typical: Typical,
+    /// What the score of a hit contains for each end of the query that it reaches.
+    pub end_bonus: i32,
 }
 
 impl PairScores {
@@ -114,7 +123,7 @@ impl PairScores {
         let (match_, typical) = (scoring.max_potential(), Typical::of(scoring));
         let replaced = i64::from(match_) + i64::from(typical.mismatch);
         let close = replaced.max(scoring.gap_cost(1));
-        PairScores { match_, close, typical }
+        PairScores { match_, close, typical, end_bonus: scoring.end_bonus }
     }
 }
 

@@ -73,10 +73,10 @@ pub fn supplement(
         let hits = search_by_tier(engine, scope, (least, tiers), (&intervals, found), effort)?;
         let mut next = Vec::new();
         for (interval, hit) in intervals.into_iter().zip(hits) {
-            let quality = quality::of_first(&scope.batch.scoring, &hit);
+            let len = to_u32(codes(scope, interval.record).len());
+            let quality = quality_of_first(scope, &hit, (interval, len));
             let Found { mut alignments, second, tier, .. } = hit;
             let Some(alignment) = alignments.drain(..).next() else { continue };
-            let len = to_u32(codes(scope, interval.record).len());
             let mut alignment = in_record(interval, alignment, len);
             if let Some(part) = cut(scope, splitting, interval.record, &alignment) {
                 let (start, end) = part.letters_taken(len);
@@ -106,6 +106,13 @@ pub fn supplement(
         }
     }
     Ok(())
+}
+
+/// Mapping quality of the best hit of an interval of a query of `len` residues.
+fn quality_of_first(scope: &Scope, found: &Found, (interval, len): (Interval, u32)) -> u8 {
+    let scoring = &scope.batch.scoring;
+    let bonus = |first: &Alignment| in_record(interval, first.clone(), len).bonus(len, scoring.end_bonus);
+    quality::of_first_less(scoring, found, found.alignments.first().map_or(0, bonus))
 }
 
 /// The best part of a record's alignment, if its running score falls too far.
@@ -155,7 +162,9 @@ fn cut_primaries(
         if is_boxed(scope, found, record) {
             let own = &mut found[record as usize];
             (own.alignments, own.quality) = (vec![part], None);
-            own.quality = Some(quality::of_first(&scope.batch.scoring, own));
+            let end = to_u32(codes(scope, record).len());
+            let whole = Interval { record, start: 0, end, is_part: false };
+            own.quality = Some(quality_of_first(scope, own, (whole, end)));
         } else {
             let (start, end) = part.letters_taken(to_u32(codes(scope, record).len()));
             intervals.push(Interval { record, start, end, is_part: true });
@@ -167,9 +176,9 @@ fn cut_primaries(
     // The part has an alignment that scores enough, with or without a run.
     let hits = search(engine, scope, (scope.rules.min_score, None), &intervals, effort)?;
     for (interval, hit) in intervals.into_iter().zip(hits) {
-        let quality = quality::of_first(&scope.batch.scoring, &hit);
-        let Some(alignment) = hit.alignments.into_iter().next() else { continue };
         let len = to_u32(codes(scope, interval.record).len());
+        let quality = quality_of_first(scope, &hit, (interval, len));
+        let Some(alignment) = hit.alignments.into_iter().next() else { continue };
         let found = &mut found[interval.record as usize];
         found.alignments = vec![in_record(interval, alignment, len)];
         (found.second, found.threshold, found.quality) = (hit.second, hit.threshold, Some(quality));

@@ -5,6 +5,7 @@ use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
 use crate::align::candidates::filter::Filter;
 use crate::align::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::align::end_bonus;
 use crate::align::hits::{self, Effort, Rules, Scope};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
@@ -183,9 +184,11 @@ impl Aligner {
     fn batch(&self, queries: Sequences) -> Result<Vec<Vec<Hit>>> {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
+        let batch = batch.with_ends();
         let layout = Layout { strands: self.strands, meets: Meets::All };
         let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
-        let found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
+        let mut found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
+        end_bonus::leave_out(&scope, 0, &mut found);
         self.targets.check()?;
         let hits = |(record, found): (usize, crate::terms::alignment::Found)| {
             let hit = |alignment: crate::terms::alignment::Alignment| {
@@ -308,6 +311,7 @@ pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
             Ambiguous::Iupac => {}
         }
     }
+    within("end_bonus", scoring.end_bonus, 0)?;
     if let (Substitution::Matrix(matrix), Alphabet::Dna) = (&scoring.substitution, scoring.alphabet)
         && matrix.usual_gap_costs().is_some()
     {

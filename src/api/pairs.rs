@@ -159,6 +159,7 @@ impl PairAligner {
             targets: Arc::new(targets),
             scoring: Arc::clone(&self.scoring),
         };
+        let batch = batch.with_ends();
         let found = self.engines.run(|engine| self.find(engine, &batch))?;
         let hit = |alignment: Alignment| {
             let (target, behind) = (alignment.target, u32::from(alignment.strand == Strand::Reverse));
@@ -198,7 +199,12 @@ impl PairAligner {
         };
         let wanted: Vec<Wanted> = best.iter().flatten().map(|&at| wanted(at)).collect();
         let mut alignments = backtrace::align(engine, batch, &wanted)?.into_iter();
-        Ok(best.into_iter().map(|at| at.and_then(|_| alignments.next())).collect())
+        let own_score = |alignment: Alignment| {
+            let len = to_u32(batch.query(alignment.target * strands).len());
+            let score = alignment.score - alignment.bonus(len, batch.scoring.end_bonus);
+            (score >= self.min_score).then_some(Alignment { score, ..alignment })
+        };
+        Ok(best.into_iter().map(|at| at.and_then(|_| alignments.next()).and_then(own_score)).collect())
     }
 }
 

@@ -33,6 +33,7 @@ pub struct ScoringBuilder {
     second_gap: Option<GapPiece>,
     matrix: Option<Matrix>,
     mode: Option<AlignmentMode>,
+    end_bonus: Option<i32>,
 }
 
 impl ScoringBuilder {
@@ -77,6 +78,11 @@ impl ScoringBuilder {
         ScoringBuilder { matrix: Some(matrix), ..self }
     }
 
+    /// What an alignment gains at each end of the query that it reaches, as in [`Scoring::with_end_bonus`]. At least 0.
+    pub fn end_bonus(self, bonus: i32) -> ScoringBuilder {
+        ScoringBuilder { end_bonus: Some(bonus), ..self }
+    }
+
     /// Which ends of the sequences an alignment may leave out.
     pub fn mode(self, mode: AlignmentMode) -> ScoringBuilder {
         ScoringBuilder { mode: Some(mode), ..self }
@@ -98,6 +104,7 @@ impl ScoringBuilder {
             second_gap,
             matrix,
             mode,
+            end_bonus,
         } = self;
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
         // The gap costs of a matrix replace all of those before.
@@ -129,7 +136,9 @@ impl ScoringBuilder {
             }
             (None, None) => Scoring { gap_open: open, gap_extend: extend, ..base.clone() },
         };
-        let scoring = Scoring { second_gap, ..scoring.in_mode(mode.unwrap_or(base.mode)) };
+        let scoring = scoring.in_mode(mode.unwrap_or(base.mode));
+        let scoring = scoring.with_end_bonus(end_bonus.unwrap_or(base.end_bonus));
+        let scoring = Scoring { second_gap, ..scoring };
         check_scoring(&scoring)?;
         Ok(scoring)
     }
@@ -190,6 +199,7 @@ impl Scoring {
             second_gap: None,
             matrix: None,
             mode: None,
+            end_bonus: None,
         }
     }
 

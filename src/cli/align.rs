@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// Minimum ratio of the score of a secondary record to the best score, in SAM, BAM and PAF.
 const SECONDARY_RATIO: f64 = 0.8;
+/// The end bonus of short reads, as in bwa mem.
+const DEFAULT_END_BONUS: i32 = 5;
 
 #[derive(Args)]
 pub struct All {
@@ -178,6 +180,13 @@ struct ScoringFlags {
     /// N matches everything, so it attracts hits.
     #[arg(long, hide_short_help = true, conflicts_with = "ambiguous")]
     iupac: bool,
+    /// What an alignment gains at each end of the query that it reaches [default: 5 with --preset short, otherwise 0]
+    ///
+    /// A difference next to the end of a read then stays in the alignment instead of being clipped. The best alignment is that
+    /// of the highest score with these gains, but AS, XS, the mapping quality and all limits leave them out. bwa mem has 5
+    /// (-L), minimap2 10 for short reads. Only SAM, BAM and PAF have a default other than 0.
+    #[arg(long, alias = "clip-penalty", value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
+    end_bonus: Option<i32>,
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
     ///
     /// Two numbers, as in --gap-open 4,24 --gap-extend 2,1, are the costs of two pieces, as in minimap2: each gap costs the
@@ -629,6 +638,9 @@ impl Flags {
             let text = "--min-score: give 1 or more; lower scores exist only in modes other than local";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
+        let is_of_short_reads = scoring.preset.map(Preset::from) == Some(Preset::Short);
+        let has_bonus = is_of_short_reads && ends.is_local() && matches!(format, OutputFormat::Records(_));
+        let end_bonus = scoring.end_bonus.or(has_bonus.then_some(DEFAULT_END_BONUS));
         let is_any_part = matches!(ends, AlignmentMode::Local | AlignmentMode::Overlap);
         let has_floor = rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
         let coverage = if has_floor { Limits::FLOOR_OF_IDENTITY } else { limits.coverage };
@@ -664,6 +676,7 @@ impl Flags {
                 mismatch: scoring.mismatch,
                 ambiguous: scoring.ambiguous,
                 iupac: scoring.iupac,
+                end_bonus,
                 gap_open: scoring.gap_open,
                 gap_extend: scoring.gap_extend,
                 matrix: scoring.matrix,

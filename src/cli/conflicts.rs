@@ -239,7 +239,26 @@ const CONFLICTS: &[Row] = &[
         when: If(|line| line.matches.get_one::<i32>("z_drop") != Some(&0) && !is_split(line)),
         text: "has an effect only if reads are split; give --split",
     },
+    Row {
+        commands: ALIGN,
+        options: &["--end-bonus"],
+        when: With(OTHER_MODES),
+        text: "is for --mode local; in the other modes, it would not depend on the alignment",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--end-bonus"],
+        when: If(|line| is_matrix(line) || is_list(line)),
+        text: "is for records; use --format sam, bam or paf",
+    },
     // Parts of the references.
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| line.run(has_end_bonus)),
+        text: "needs --end-bonus 0, because its parts are joined by the scores of their records; give --end-bonus 0, which \
+               --preset short lacks",
+    },
     Row {
         commands: ALIGNER,
         options: &["--ref-part"],
@@ -477,6 +496,10 @@ const CONFLICTS: &[Row] = &[
         text: "needs DNA, because proteins have one strand; leave it out, or set --alphabet dna",
     },
 ];
+
+fn has_end_bonus(run: &Options) -> bool {
+    run.scoring.end_bonus.is_some_and(|bonus| bonus > 0)
+}
 
 fn is_matrix(line: &Line) -> bool {
     matches!(line.command, Command::Matrix(_))

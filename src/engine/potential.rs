@@ -55,7 +55,9 @@ impl PotentialBehind {
             }
             most[row] = to_i32(2 * each * to_i64(next - 1 - row) + through);
         }
-        most.iter_mut().for_each(|twice| *twice /= 2);
+        for (row, most) in most.iter_mut().enumerate() {
+            *most = *most / 2 + scoring.bonuses(&query[row..]);
+        }
         let mut later = most.clone();
         (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
         let word = to_i32(spoil).div_euclid(2) + 1;

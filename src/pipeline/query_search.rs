@@ -77,6 +77,7 @@ impl QuerySearch<'_> {
             Mask::None | Mask::Low => Arc::clone(&written),
         };
         let batch = &Batch { queries, targets: Arc::clone(self.targets), scoring: Arc::clone(self.scoring) };
+        let batch = &batch.clone().with_ends();
         let layout = Layout { strands: self.strands, meets };
         let least = self.least.of(batch, layout, self.shortest_target);
         let least = least.as_ref().map(|least| least as &dyn LeastScores);

@@ -149,6 +149,15 @@ pub struct Alignment {
 }
 
 impl Alignment {
+    /// The end bonuses in the score of an alignment of a query of `len` residues.
+    pub fn bonus(&self, len: u32, end_bonus: i32) -> i32 {
+        let is_match = |run: Option<&(u32, Op)>| run.is_some_and(|&(_, op)| op == Op::Match);
+        let first = self.query_start == 0 && is_match(self.cigar.first());
+        // A query of one residue has one end.
+        let last = self.query_end == len && len > 1 && is_match(self.cigar.last());
+        end_bonus * (i32::from(first) + i32::from(last))
+    }
+
     /// The target columns that it covers. On a circular target of length `circle`, which is stored twice, these are its
     /// own interval and the copies one turn before and after it.
     pub fn columns_taken(&self, circle: Option<u32>) -> impl Iterator<Item = (u32, u32)> + use<> {

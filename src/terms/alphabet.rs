@@ -30,6 +30,9 @@ pub(crate) const BASES: u8 = 4;
 /// The code of an empty position in a text that is searched. Like codes that are not bases, it has the bit 4. No code
 /// of DNA has this value.
 pub(crate) const NOTHING: u8 = 28;
+/// A bit of the codes of DNA queries: the residue is the query's first or last one. An alignment that aligns it to a target
+/// residue gains the scoring's end bonus. Codes have this bit only under a scoring with an end bonus.
+pub(crate) const END: u8 = 16;
 /// The class of N in a pattern: one bit for each base, and one for codes that are not bases.
 pub(crate) const ANY_LETTER: u8 = 31;
 /// Protein characters in code order: those of NCBI's matrices in their order, then those that the matrices lack.
@@ -61,9 +64,24 @@ const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
 static DNA_CODES: [u8; 256] = table(DNA, &[(b'U', b'T')]);
 static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[]);
 
-/// Whether a DNA code is A, C, G or T, and so can match without a matrix.
+/// Whether a DNA code is A, C, G or T, at the end of a query or not, and so can match without a matrix.
 pub const fn is_base(code: u8) -> bool {
-    code < BASES
+    code & !END < BASES
+}
+
+/// Whether any DNA code of a query, or of a stretch of one, is that of an end.
+pub fn has_ends(codes: &[u8]) -> bool {
+    [codes.first(), codes.last()].into_iter().flatten().any(|&code| is_end(code))
+}
+
+/// The DNA code of a residue, whether it is at the end of a query or not.
+pub const fn without_end(code: u8) -> u8 {
+    code & !END
+}
+
+/// Whether a DNA code is that of an end of a query.
+pub const fn is_end(code: u8) -> bool {
+    code & END != 0
 }
 
 /// The code by which a code is scored: for proteins C for U and K for O, as in BLAST, and otherwise the code itself.
@@ -166,7 +184,7 @@ pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
     bio::alphabets::dna::revcomp(dna.collect::<Vec<u8>>())
 }
 
-/// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. With one entry for each byte
+/// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. Ends stay ends. With one entry for each byte
 /// value, the index needs no check.
 static COMPLEMENTS: [u8; 256] = {
     let complements = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
@@ -174,6 +192,7 @@ static COMPLEMENTS: [u8; 256] = {
     let mut code = 0;
     while code < complements.len() {
         table[code] = complements[code];
+        table[code | END as usize] = complements[code] | END;
         code += 1;
     }
     table

@@ -1,5 +1,6 @@
 //! The indexed compact buffer: sequences stored contiguously, and the pairs to align among them.
 
+use crate::terms::alphabet::{END, without_end};
 use crate::terms::casts::to_u32;
 use crate::terms::error::{EngineError, Error};
 use crate::terms::scoring::Scoring;
@@ -74,6 +75,21 @@ impl Sequences {
         let mut mapped = self.clone();
         mapped.own().iter_mut().for_each(|code| *code = map(*code));
         mapped
+    }
+
+    /// Marks the first and the last residue of each DNA sequence as ends of a query.
+    pub fn mark_ends(&mut self) {
+        let mut start = 0;
+        let ends = std::mem::take(&mut self.ends);
+        let codes = self.own();
+        for &end in &ends {
+            if start < end {
+                codes[start] |= END;
+                codes[end - 1] |= END;
+            }
+            start = end;
+        }
+        self.ends = ends;
     }
 
     /// Removes all sequences, but keeps their memory for later sequences.
@@ -395,12 +411,28 @@ pub fn swept(sweep: &[Pair]) -> Pair {
 }
 
 impl Batch {
+    /// The same batch, with the ends of its queries marked if the scoring has an end bonus.
+    pub fn with_ends(mut self) -> Batch {
+        if self.scoring.end_bonus > 0 {
+            Arc::make_mut(&mut self.queries).mark_ends();
+        }
+        self
+    }
+
     pub fn query(&self, index: u32) -> &[u8] {
         self.queries.get(index as usize)
     }
 
     pub fn target(&self, index: u32) -> &[u8] {
         self.targets.get(index as usize)
+    }
+
+    /// The queries, in which ends are not marked.
+    pub fn queries_without_ends(&self) -> Cow<'_, Sequences> {
+        match self.scoring.end_bonus {
+            0 => Cow::Borrowed(&*self.queries),
+            _ => Cow::Owned(self.queries.mapped_by(without_end)),
+        }
     }
 
     /// Checks stretches of targets before they are read ([`Sequences::prove`]).

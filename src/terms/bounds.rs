@@ -1,7 +1,7 @@
 //! Limits of an alignment of a known score: the band of its path, and the longest stretch of target that it can cover.
 //! The proofs are in docs/algorithm.md.
 
-use crate::terms::alphabet::{Alphabet, BASES, is_base};
+use crate::terms::alphabet::{Alphabet, BASES, is_base, without_end};
 use crate::terms::casts::{to_i32, to_i64, to_u8, to_u32};
 use crate::terms::scoring::{ComparedScores, GapPiece, Scoring, Substitution};
 
@@ -41,7 +41,8 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
         let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(is_base(code))).sum::<u8>());
         let matching: usize = codes.chunks(255).map(count).sum();
         let all = matching == codes.len() && match_ > 0;
-        return (to_i64(matching) * i64::from(match_), if all { i64::from(match_) } else { 0 });
+        let most = to_i64(matching) * i64::from(match_) + i64::from(scoring.bonuses(codes));
+        return (most, if all { i64::from(match_) } else { 0 });
     }
     let mut counts = [0i64; 256];
     codes.iter().for_each(|&code| counts[usize::from(code)] += 1);
@@ -58,7 +59,7 @@ pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
         // As if every residue were one that can match, which is true for nearly all.
         let each = i64::from(match_.max(0));
-        let lost = to_i64(codes.len()) * each - i64::from(score);
+        let lost = to_i64(codes.len()) * each + i64::from(scoring.bonuses(codes)) - i64::from(score);
         let band = band_of(codes.len(), lost, each, scoring);
         if band.deletions <= NARROW {
             return band;
@@ -182,7 +183,7 @@ impl SeedAlphabet {
     /// The class of a base. Other codes stay as they are.
     #[inline]
     pub fn class(&self, code: u8) -> u8 {
-        if is_base(code) { self.classes[usize::from(code)] } else { code }
+        if is_base(code) { self.classes[usize::from(without_end(code))] } else { code }
     }
 }
 

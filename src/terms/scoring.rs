@@ -9,7 +9,7 @@ mod mode;
 pub use gaps::{GapPiece, Gaps};
 pub use mode::AlignmentMode;
 
-use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, scored_code};
+use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_code, without_end};
 use crate::terms::casts::{to_i8, to_i32, to_i64, to_u8};
 use crate::terms::error::{Error, Place};
 use std::fmt;
@@ -37,6 +37,9 @@ pub struct Scoring {
     /// A second piece of the gap costs, with a higher cost of opening and a lower cost of each residue. Each gap costs
     /// the lower of the two.
     pub second_gap: Option<GapPiece>,
+    /// What an alignment gains at each end of the query that it reaches. Not negative; 0 for proteins and in modes other
+    /// than local. It decides which alignment is the best one, but it is not part of the reported score.
+    pub end_bonus: i32,
     /// Which ends of the sequences are free.
     pub mode: AlignmentMode,
 }
@@ -132,7 +135,7 @@ impl Scoring {
 
     fn affine(alphabet: Alphabet, substitution: Substitution, gap_open: i32, gap_extend: i32) -> Scoring {
         let mode = AlignmentMode::Local;
-        Scoring { alphabet, substitution, gap_open, gap_extend, second_gap: None, mode }
+        Scoring { alphabet, substitution, gap_open, gap_extend, second_gap: None, end_bonus: 0, mode }
     }
 
     /// The same scoring with a second piece of the gap costs: a gap of length k costs the lower of `gap_open + k *
@@ -191,6 +194,27 @@ impl Scoring {
         self
     }
 
+    /// The same scoring of DNA with an end bonus: among all local alignments, the best one is that of the highest score
+    /// plus this bonus for each end of the query that it reaches. The reported score leaves the bonus out. A difference
+    /// next to the end of a read then stays in the alignment, as in bwa (`-L`) and minimap2 (`--end-bonus`), instead of
+    /// being clipped. Proteins, and modes other than local, have no end bonus.
+    ///
+    /// ```
+    /// use swalign::{Scoring, align_pair};
+    ///
+    /// let align = |scoring: &Scoring| {
+    ///     let hit = align_pair("ACGTTGCATTCAGA", "CCACGTTGCATTCACACC", scoring).unwrap().unwrap();
+    ///     (hit.score(), hit.cigar().to_string())
+    /// };
+    /// let scoring = Scoring::dna(1, 4, 6, 1);
+    /// assert_eq!(align(&scoring), (12, "12M2S".to_string()));
+    /// assert_eq!(align(&scoring.with_end_bonus(5)), (9, "14M".to_string()));
+    /// ```
+    pub fn with_end_bonus(self, end_bonus: i32) -> Scoring {
+        let counts = self.alphabet == Alphabet::Dna && self.mode.is_local();
+        Scoring { end_bonus: if counts { end_bonus } else { 0 }, ..self }
+    }
+
     /// The same scoring in another mode, which defines the ends of the sequences that an alignment may leave out.
     ///
     /// ```
@@ -202,7 +226,8 @@ impl Scoring {
     /// # Ok::<(), swalign::Error>(())
     /// ```
     pub fn in_mode(self, mode: AlignmentMode) -> Scoring {
-        Scoring { mode, ..self }
+        let end_bonus = if mode.is_local() { self.end_bonus } else { 0 };
+        Scoring { mode, end_bonus, ..self }
     }
 
     /// Cost of a gap of `len` residues.
@@ -219,9 +244,36 @@ impl Scoring {
         Gaps { first: GapPiece { open: self.gap_open, extend: self.gap_extend }, second: self.second_gap }
     }
 
-    /// `s(q, t)`.
+    /// `s(q, t)`, with the end bonus if `q` is an end.
     #[inline]
     pub fn score(&self, q: u8, t: u8) -> i32 {
+        match self.end_bonus {
+            0 => self.substitution_score(q, t),
+            _ => self.substitution_score(without_end(q), t) + self.bonus(q),
+        }
+    }
+
+    /// `s(q, t)` without an end bonus.
+    #[inline]
+    pub fn residue_score(&self, q: u8, t: u8) -> i32 {
+        self.substitution_score(if self.end_bonus > 0 { without_end(q) } else { q }, t)
+    }
+
+    /// The end bonus of a query residue.
+    #[inline]
+    pub fn bonus(&self, q: u8) -> i32 {
+        if self.end_bonus > 0 && is_end(q) { self.end_bonus } else { 0 }
+    }
+
+    /// The end bonuses of a query, or of a stretch of one.
+    pub fn bonuses(&self, codes: &[u8]) -> i32 {
+        let (first, last) = (codes.first(), codes.last().filter(|_| codes.len() > 1));
+        first.into_iter().chain(last).map(|&code| self.bonus(code)).sum()
+    }
+
+    /// The score of two residues.
+    #[inline]
+    fn substitution_score(&self, q: u8, t: u8) -> i32 {
         match &self.substitution {
             Substitution::Equal { match_, mismatch, ambiguous } => {
                 match (is_base(q) && is_base(t), ambiguous) {
@@ -261,6 +313,19 @@ impl Scoring {
 
     /// Sum of the scores of two stretches of equal length, residue by residue.
     pub fn score_all(&self, query: &[u8], target: &[u8]) -> i64 {
+        if self.end_bonus == 0 {
+            return self.score_inner(query, target);
+        }
+        // Only the first and the last residue can be ends.
+        let len = query.len().min(target.len());
+        let ends = [0, 1].into_iter().take(len).map(|at| at * (len - 1));
+        let inner = 1..len.saturating_sub(1).max(1);
+        ends.map(|at| i64::from(self.score(query[at], target[at]))).sum::<i64>()
+            + self.score_inner(query.get(inner.clone()).unwrap_or_default(), target.get(inner).unwrap_or_default())
+    }
+
+    /// [`Scoring::score_all`] of stretches without ends.
+    fn score_inner(&self, query: &[u8], target: &[u8]) -> i64 {
         match &self.substitution {
             &Substitution::Equal { match_, mismatch, ambiguous: Ambiguous::Penalty(ambiguous) } => {
                 let matches = matches(query, target);
@@ -275,8 +340,14 @@ impl Scoring {
         }
     }
 
-    /// Maximum that a query residue can add to a score: its best substitution score, at least 0.
+    /// Maximum that a query residue can add to a score: its best substitution score, at least 0, and its end bonus.
     pub fn potential(&self, q: u8) -> i32 {
+        let bonus = self.bonus(q);
+        let q = if self.end_bonus > 0 { without_end(q) } else { q };
+        bonus + self.residue_potential(q)
+    }
+
+    fn residue_potential(&self, q: u8) -> i32 {
         match &self.substitution {
             Substitution::Equal { match_, .. } => {
                 if is_base(q) || self.compared().is_none() {
@@ -292,18 +363,31 @@ impl Scoring {
         }
     }
 
-    /// Maximum that any residue can add to a score.
+    /// Maximum that a step of the recurrence can add to a score: that of a residue, and the end bonus.
+    pub fn max_step(&self) -> i32 {
+        self.max_potential() + self.end_bonus
+    }
+
+    /// Upper bound of the score of any alignment of `rows` query residues, with the end bonuses.
+    pub fn most_score(&self, rows: usize) -> i64 {
+        let bonuses = to_i64(rows.min(2)) * i64::from(self.end_bonus);
+        to_i64(rows).saturating_mul(self.max_potential().into()) + bonuses
+    }
+
+    /// Maximum that any residue can add to a score, without an end bonus.
     pub fn max_potential(&self) -> i32 {
         if let Substitution::Equal { match_, .. } = self.substitution {
             return match_.max(0);
         }
-        (0..to_u8(self.alphabet.letters().len())).map(|code| self.potential(code)).max().unwrap_or(0)
+        (0..to_u8(self.alphabet.letters().len())).map(|code| self.residue_potential(code)).max().unwrap_or(0)
     }
 
     /// Whether neither a score nor a position of a query of `len` residues can overflow, even if no residue scores.
     pub fn fits(&self, len: usize) -> bool {
-        i64::try_from(len)
-            .is_ok_and(|len| len.saturating_mul(i64::from(self.max_potential().max(1))) <= MAX_SCORE)
+        let bonuses = 2 * i64::from(self.end_bonus);
+        i64::try_from(len).is_ok_and(|len| {
+            len.saturating_mul(i64::from(self.max_potential().max(1))) <= MAX_SCORE - bonuses
+        })
     }
 
     /// Whether gaps of the length of these sequences, if the mode may need them, stay within the range of scores.
@@ -342,6 +426,9 @@ impl fmt::Display for Scoring {
             Substitution::Matrix(matrix) => write!(f, "matrix={}", matrix.name)?,
         }
         write!(f, " {}", self.gaps())?;
+        if self.end_bonus > 0 {
+            write!(f, " end_bonus={}", self.end_bonus)?;
+        }
         if self.mode.is_local() { Ok(()) } else { write!(f, " mode={}", self.mode) }
     }
 }

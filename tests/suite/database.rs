@@ -76,6 +76,7 @@ pub fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize])
         targets: Arc::new(targets),
         scoring: Arc::new(scoring.clone()),
     }
+    .with_ends()
 }
 
 /// The engine gives what `plain` gives, for all queries at once and for each alone.

@@ -28,7 +28,17 @@ pub fn scorings() -> Vec<Scoring> {
         // Too large for a row to fit below a score.
         blosum(40_000_000, 1),
         Scoring::dna(2, 3, 5, 2).with_iupac(),
+        Scoring::dna(1, 4, 6, 1).with_end_bonus(5),
+        // More than a gap costs.
+        Scoring::dna(2, 5, 3, 2).with_ambiguous(1).with_end_bonus(12),
+        Scoring::matrix(Alphabet::Dna, converted(), 6, 1).with_end_bonus(7),
     ]
+}
+
+/// A DNA matrix that is not symmetric: a T of the query matches C and T.
+fn converted() -> Matrix {
+    let text = "A C G T N\nA 2 -4 -4 -4 -1\nC -4 2 -4 -4 -1\nG -4 -4 2 -4 -1\nT -4 1 -4 2 -1\nN -1 -1 -1 -1 -1\n";
+    Matrix::parse("converted", text, Alphabet::Dna).unwrap()
 }
 
 /// Gap costs of two pieces: minimap2's, costs that cross at the first residues, linear ones, costs for 8-bit lanes and
@@ -47,6 +57,7 @@ pub fn two_piece_scorings(random: &mut Random) -> Vec<Scoring> {
         two(Scoring::dna(128, 500, 1000, 30), (3000, 2)),
         two(blosum(9, 3), (13, 1)),
         two(blosum(0, 8), (20, 2)),
+        two(Scoring::dna(2, 8, 12, 2), (24, 1)).with_end_bonus(10),
     ];
     for number in 0..6 {
         let (open, extend) = (random.below(12), 2 + random.below(8));
@@ -99,7 +110,8 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
         pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
     }
     (
-        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) },
+        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) }
+            .with_ends(),
         pairs,
     )
 }
@@ -129,5 +141,6 @@ pub fn one_pair(query: &[u8], target: &[u8], scoring: &Scoring) -> (Batch, Pair)
         targets: Arc::new([target].into_iter().collect()),
         scoring: Arc::new(scoring.clone()),
     };
+    let batch = batch.with_ends();
     (batch, Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 })
 }

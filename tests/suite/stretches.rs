@@ -67,7 +67,7 @@ pub fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) 
     }
     let batch =
         Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
-    (batch, pairs)
+    (batch.with_ends(), pairs)
 }
 
 /// Many sweeps of each query, which begin in different columns.

@@ -11,6 +11,7 @@ use super::{Layout, Opened, Wanted};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::{SeedAlphabet, longest_span, potential};
+use crate::terms::alphabet::has_ends;
 use crate::terms::casts::{to_i64, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
@@ -83,7 +84,7 @@ impl ByIndex {
 
     /// The codes of a query whose seeds are looked up.
     pub(super) fn seeds_of<'a>(&self, query: &'a [u8]) -> Cow<'a, [u8]> {
-        match self.alphabet.is_whole() {
+        match self.alphabet.is_whole() && !has_ends(query) {
             true => Cow::Borrowed(query),
             false => query.iter().map(|&code| self.alphabet.class(code)).collect(),
         }

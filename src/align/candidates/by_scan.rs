@@ -164,14 +164,16 @@ impl ByScan {
     ) -> Result<Vec<Held>, EngineError> {
         let ByScan { targets, scan, levels } = self;
         let (mut seeds, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        let queries = batch.queries_without_ends();
         let records = wanted.len();
         for (record, wanted) in wanted.iter().enumerate() {
             let Wanted { record: number, least, .. } = wanted;
             let mut len = 0;
             for (strand, &orientation) in layout.orientations().iter().enumerate() {
-                let codes = batch.query(layout.query(*number, orientation));
+                let query = layout.query(*number, orientation);
+                let codes = queries.get(query as usize);
                 len = codes.len();
-                let span = longest_span(codes, *least, &batch.scoring);
+                let span = longest_span(batch.query(query), *least, &batch.scoring);
                 let own = codes.chunks_exact(seed);
                 owners.extend((1..=own.len()).map(|k| Owner { record, strand, to: k * seed, len, span }));
                 seeds.extend(own);

@@ -238,7 +238,12 @@ impl Field {
     }
 
     fn perfect(&self, len: usize) -> f64 {
-        f64::from(self.scoring.max_potential()) * len as f64
+        self.scoring.most_score(len) as f64
+    }
+
+    /// The end bonuses of a query of `len` bases, at most.
+    fn bonuses(&self, len: usize) -> i64 {
+        to_i64(len.min(2)) * i64::from(self.scoring.end_bonus)
     }
 
     /// Cost of finding a query's seeds, in cells. `places` is the expected number of chance matches.
@@ -264,11 +269,12 @@ impl Field {
 
     /// [`Level::allowance`] of a query on a level of seeds of `seed` bases with `edits` edits.
     pub fn allowance(&self, query: QueryShape, (seed, edits): (usize, usize)) -> Option<i32> {
-        let Some(runs) = &self.runs else { return Some(0) };
+        let bonuses = to_i32(self.bonuses(query.len));
+        let Some(runs) = &self.runs else { return Some(bonuses) };
         // Deletions cost less than the score of a perfect alignment.
         let perfect = i64::from(self.scoring.max_potential()).saturating_mul(to_i64(query.len));
         let columns = query.len.saturating_add(to_usize(self.scoring.gaps().longest(perfect, 0)));
-        allowance(query, (runs, columns), (seed, edits), &self.scoring)
+        allowance(query, (runs, columns), (seed, edits), &self.scoring).map(|runs| runs.saturating_add(bonuses))
     }
 
     fn level(&self, kind: SeedKind, query: QueryShape, (seed, edits): (usize, usize)) -> Option<Level> {

@@ -6,6 +6,7 @@
 
 use super::boxes::{Boxes, ExactRun, RunBox, covered};
 use crate::terms::batch::{Batch, Sequences};
+use crate::terms::alphabet::{is_base, without_end};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -37,9 +38,9 @@ const GROUPS: usize = 8;
 /// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Whether two codes are one of A, C, G, T and equal.
+/// Whether a query's and a target's code are one of A, C, G, T and equal.
 pub fn are_equal(query: u8, target: u8) -> bool {
-    query < 4 && query == target
+    is_base(query) && without_end(query) == target
 }
 
 /// K-mers of some queries.
@@ -69,7 +70,7 @@ fn for_each_kmer(codes: &[u8], kmer: usize, mut take: impl FnMut(u64, usize)) {
     let mask = (1u64 << (2 * kmer)) - 1;
     let (mut word, mut known) = (0u64, 0);
     for (at, &code) in codes.iter().enumerate() {
-        known = if code < 4 { known + 1 } else { 0 };
+        known = if is_base(code) { known + 1 } else { 0 };
         word = (word << 2 | u64::from(code & 3)) & mask;
         if known >= kmer {
             take(word, at + 1 - kmer);

@@ -7,6 +7,7 @@ use crate::terms::alignment::{Alignment, Hit, Locus, Strand};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::bounds::potential;
 use crate::terms::casts::to_i32;
+use crate::terms::scoring::Scoring;
 use crate::terms::error::EngineError;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -255,8 +256,8 @@ pub struct Most {
     /// Maximum by query, for each orientation of the record. If there is only one, it is stored twice.
     queries: [i32; 2],
     first_query: u32,
-    /// Maximum per target residue.
-    residue: i32,
+    /// Maximum per target residue, and that of the end bonuses.
+    residue: [i32; 2],
 }
 
 impl Most {
@@ -269,7 +270,7 @@ impl Most {
         let strands = layout.orientations();
         let queries = [bound(&strands[0]), bound(&strands[strands.len() - 1])];
         let first_query = layout.query(record, Strand::Forward);
-        Most { queries, first_query, residue: batch.scoring.max_potential() }
+        Most { queries, first_query, residue: by_residue(&batch.scoring) }
     }
 
     pub fn in_pair(&self, pair: &Pair) -> i32 {
@@ -280,10 +281,15 @@ impl Most {
 /// Maximum score of any alignment of `pair`.
 fn bound(batch: &Batch, pair: &Pair) -> i32 {
     let by_query = potential(batch.query(pair.query), &batch.scoring);
-    to_i32(by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))))
+    to_i32(by_query.min(i64::from(by_target(pair, by_residue(&batch.scoring)))))
 }
 
-/// Maximum total score of the target residues of `pair`, each at most `most`.
-fn by_target(pair: &Pair, most: i32) -> i32 {
-    to_i32((i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)))
+/// Maximum of a target residue, and of the end bonuses.
+fn by_residue(scoring: &Scoring) -> [i32; 2] {
+    [scoring.max_potential(), 2 * scoring.end_bonus]
+}
+
+/// Maximum total score of the target residues of `pair`, each at most `most`, with the end bonuses.
+fn by_target(pair: &Pair, [most, bonuses]: [i32; 2]) -> i32 {
+    to_i32((i64::from(pair.cols()) * i64::from(most) + i64::from(bonuses)).min(i64::from(i32::MAX)))
 }

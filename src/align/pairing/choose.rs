@@ -27,6 +27,8 @@ pub struct Ties<'a> {
     pub tie_break: Option<TieBreak<'a>>,
     /// Record of the first mate.
     pub record: u32,
+    /// The query lengths of the mates.
+    pub lens: [u32; 2],
 }
 
 impl Ties<'_> {
@@ -61,7 +63,7 @@ pub fn choose(
         choices.iter().take_while(|choice| choice.score == choices[0].score).copied().collect();
     let Some(chosen) = ties.chosen(&tied, &hits) else {
         for (mate, found) in found.iter_mut().enumerate() {
-            found.quality = Some(own_quality(pairing, found, found.alignments.first()));
+            found.quality = Some(own_quality(pairing, found, found.alignments.first(), ties.lens[mate]));
             let chosen =
                 ties.tie_break.and_then(|tie_break| tie_break.chosen(ties.record, &found.alignments));
             report(pairing, circle_of, found, chosen.map(|hit| (hit.clone(), Vec::new())));
@@ -78,7 +80,7 @@ pub fn choose(
         if place > 0 {
             found.second = found.alignments.first().map(|best| best.score);
         }
-        let own = own_quality(pairing, found, Some(&hit));
+        let own = own_quality(pairing, found, Some(&hit), ties.lens[mate]);
         let quality = if own > together { own } else { together.min(own.saturating_add(MOST_GAIN)) };
         found.quality = Some(quality);
         if !found.alignments.contains(&hit) {
@@ -125,10 +127,15 @@ fn quality_together(pairing: &Pairing, choices: &[Choice], alone: i64) -> u8 {
     quality::of_pair(best - second, match_, others)
 }
 
-/// Mapping quality of a hit without its mate.
-fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>) -> u8 {
-    let sub = (found.second, found.threshold);
-    hit.map_or(0, |hit| quality_of(&pairing.scores.typical, hit.span(), hit.score, sub))
+/// Mapping quality of a hit of a query of `len` residues, without its mate.
+fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>, len: u32) -> u8 {
+    let quality = |hit: &Alignment| {
+        let PairScores { typical, end_bonus, .. } = &pairing.scores;
+        let bonus = hit.bonus(len, *end_bonus);
+        let sub = (found.second.map(|second| second - bonus), found.threshold - bonus);
+        quality_of(typical, hit.span(), hit.score - bonus, sub)
+    };
+    hit.map_or(0, quality)
 }
 
 /// Keeps the reported hits, the chosen or the best one first. If ties are kept, the chosen hit is followed by all hits

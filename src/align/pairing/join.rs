@@ -38,7 +38,7 @@ impl Pairing {
         let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
         let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
         let mut found = [one, other];
-        let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: None, record: 0 };
+        let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: None, record: 0, lens: [0; 2] };
         choose(self, NO_CIRCLES, &mut found, rescued, ties);
         found
     }

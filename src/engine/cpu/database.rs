@@ -2,7 +2,7 @@
 //! the cells in which the hits end.
 
 use super::cell::cell;
-use super::lanes::{Costs, Nothing, Tables, side_by_side};
+use super::lanes::{Costs, Nothing, Tables, rows_of_tables, side_by_side};
 use super::score::Width;
 use super::scorer::{MOST_ROWS, Trials};
 use super::simd::{Kernel, Lane, Simd, Table, Vectors};
@@ -11,7 +11,7 @@ use crate::engine::database::PAIRS;
 use crate::engine::{Asked, Carried, Engine, TargetScore};
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
-use crate::terms::casts::{to_i32, to_i64, to_u32};
+use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use bytemuck::cast_slice;
@@ -44,9 +44,9 @@ struct Substitutes {
 impl Substitutes {
     /// Returns `None` if a score is too large for a table.
     fn new(scoring: &Scoring) -> Option<Substitutes> {
-        let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_potential() <= i8::MAX.into();
+        let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_step() <= i8::MAX.into();
         let tables = fits.then(|| scoring.table())?;
-        let letters = scoring.alphabet.letters().len();
+        let letters = rows_of_tables(scoring);
         Some(Substitutes { tables, letters, costs: Costs::new(scoring) })
     }
 
@@ -368,7 +368,7 @@ impl Call<'_> {
     fn can_score(&self, place: usize, longest: u32) -> bool {
         let Asked { query, least, .. } = self.asked[place];
         let pairs = self.batch.query(query).len().min(self.batch.target(longest).len());
-        to_i64(pairs) * i64::from(self.batch.scoring.max_potential()) >= i64::from(least)
+        self.batch.scoring.most_score(pairs) >= i64::from(least)
     }
 
     fn group(&self, places: &[usize], targets: &[u32], width: Width) -> Vec<Option<i32>> {

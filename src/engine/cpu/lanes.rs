@@ -2,7 +2,7 @@
 
 use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
-use crate::terms::alphabet::{BASES, CODES, is_base};
+use crate::terms::alphabet::{BASES, CODES, has_ends, is_base, without_end};
 use crate::terms::casts::{const_u8, to_i32};
 use crate::terms::scoring::{ComparedScores, Gaps, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
@@ -46,13 +46,19 @@ impl Nothing {
         }
     }
 
+    /// The same codes, which tell ambiguous residues from the absence of a residue if `is_needed`.
+    pub fn telling_ambiguous(self, is_needed: bool) -> Nothing {
+        Nothing { tells_ambiguous: self.tells_ambiguous || is_needed, ..self }
+    }
+
     /// The codes if all scores are looked up in [`Tables`].
     pub const IN_TABLES: Nothing =
         Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER, tells_ambiguous: false };
 
     #[inline(always)]
     pub fn query(self, code: u8) -> u8 {
-        self.code(code, self.query)
+        // Tables have rows for ends.
+        self.code(if self.letters == BASES { without_end(code) } else { code }, self.query)
     }
 
     #[inline(always)]
@@ -112,6 +118,29 @@ pub fn side_by_side<'a, T: Lane, S: Vectors<T>>(
     lanes
 }
 
+/// The end bonus of each row, for queries in lanes as in [`side_by_side`] whose residues are compared. `None` if there are
+/// no ends.
+#[inline(always)]
+pub fn bonuses_side_by_side<'a, T: Lane, S: Vectors<T>>(
+    len: usize,
+    scoring: &Scoring,
+    sequences: impl Iterator<Item = (usize, &'a [u8])>,
+) -> Option<Vec<S::V>> {
+    if scoring.end_bonus == 0 {
+        return None;
+    }
+    let mut lanes = zeroed_slice_box::<S::V>(len).into_vec();
+    let places: &mut [T] = cast_slice_mut(&mut lanes);
+    let mut any = false;
+    for (lane, (first, codes)) in sequences.enumerate().filter(|(_, (_, codes))| has_ends(codes)) {
+        any = true;
+        for row in [0, codes.len() - 1] {
+            places[(first + row) * S::LANES + lane] = T::of(scoring.bonus(codes[row]));
+        }
+    }
+    any.then_some(lanes)
+}
+
 /// Maximum that a step can add to a score, and the penalties that it can subtract.
 #[derive(Clone, Copy)]
 pub struct Costs {
@@ -122,7 +151,7 @@ pub struct Costs {
 
 impl Costs {
     pub fn new(scoring: &Scoring) -> Costs {
-        Costs { best: scoring.max_potential(), worst: scoring.lowest(), gaps: scoring.gaps() }
+        Costs { best: scoring.max_step(), worst: scoring.lowest(), gaps: scoring.gaps() }
     }
 
     /// The lane value of a score of 0. No step computes a value below the type's minimum.
@@ -155,6 +184,13 @@ impl Costs {
 /// Substitution scores of query residues against target residues, lane by lane.
 pub trait Substitutes<T: Lane, S: Vectors<T>>: Copy {
     fn score(self, simd: S, query: S::V, target: S::V) -> S::V;
+
+    /// The same in a row with these end bonuses, if there can be any.
+    #[inline(always)]
+    fn with_bonus(self, bonus: S::V) -> Self {
+        let _ = bonus;
+        self
+    }
 }
 
 /// Substitution by equality: residues match or mismatch.
@@ -205,6 +241,33 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Ambiguity<S::V> {
         let is_ambiguous = simd.gt(simd.max(query, target), self.clear);
         simd.select(is_ambiguous, self.ambiguous, self.equality.score(simd, query, target))
     }
+}
+
+/// Substitution in a row that may hold ends of queries. No residue, next to a target, gains no bonus.
+#[derive(Clone, Copy)]
+pub struct EndRow<V, U> {
+    pub substitutes: U,
+    /// The bonus of each lane's residue, and the code of no residue of a target.
+    pub bonus: V,
+    pub none: V,
+}
+
+impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Substitutes<T, S> for EndRow<S::V, U> {
+    #[inline(always)]
+    fn with_bonus(self, bonus: S::V) -> Self {
+        EndRow { bonus, ..self }
+    }
+
+    #[inline(always)]
+    fn score(self, simd: S, query: S::V, target: S::V) -> S::V {
+        let score = self.substitutes.score(simd, query, target);
+        simd.select(simd.eq(target, self.none), score, simd.add(score, self.bonus))
+    }
+}
+
+/// Number of rows of a scoring's tables that a query's codes can have.
+pub fn rows_of_tables(scoring: &Scoring) -> usize {
+    if scoring.end_bonus > 0 { usize::from(NO_LETTER) } else { scoring.alphabet.letters().len() }
 }
 
 /// The rows of a matrix by query code.

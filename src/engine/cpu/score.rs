@@ -2,7 +2,10 @@
 //! lanes as narrow as the scores allow.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, compared, side_by_side};
+use super::lanes::{
+    Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, bonuses_side_by_side, compared, rows_of_tables,
+    side_by_side,
+};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Carried;
 use crate::terms::alignment::Hit;
@@ -99,14 +102,27 @@ impl Score<'_> {
         // The queries are aligned to the last row, so that H of the rows before them stays 0.
         let queries = || {
             let queries = self.members().map(|pair| self.batch.query(pair.query));
-            let queries = queries.map(|query| (rows - query.len(), query));
-            side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
+            queries.map(|query| (rows - query.len(), query))
         };
+        let bonuses = || bonuses_side_by_side::<T, S>(rows, &self.batch.scoring, queries());
+        let queries = || side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries());
         let ends = match compared {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
                 let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
                 let lanes = [&queries, &targets];
-                if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
+                let is_any = lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes));
+                if let Some(bonuses) = bonuses() {
+                    if is_any {
+                        let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
+                        let letters = Letters { queries, targets, substitutes };
+                        let letters = LettersWithEnds { letters, bonuses };
+                        best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
+                    } else {
+                        let letters = Letters { queries, targets, substitutes };
+                        let letters = LettersWithEnds { letters, bonuses };
+                        best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
+                    }
+                } else if is_any {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
                     best_ends::<T, S, _, PIECES>(
                         simd,
@@ -130,7 +146,7 @@ impl Score<'_> {
                     query: self.batch.query(first),
                     targets,
                     tables: &self.batch.scoring.table(),
-                    letters: self.batch.scoring.alphabet.letters().len(),
+                    letters: rows_of_tables(&self.batch.scoring),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
                 };
                 best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, profile)
@@ -182,6 +198,26 @@ impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::
     #[inline(always)]
     fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
         self.substitutes.score(simd, self.queries[row], column)
+    }
+}
+
+/// The same with the end bonuses of the rows.
+struct LettersWithEnds<V, U> {
+    letters: Letters<V, U>,
+    bonuses: Vec<V>,
+}
+
+impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for LettersWithEnds<S::V, U> {
+    type Column = S::V;
+
+    #[inline(always)]
+    fn columns(&mut self, simd: S, col: usize) -> [S::V; 2] {
+        Columns::<T, S>::columns(&mut self.letters, simd, col)
+    }
+
+    #[inline(always)]
+    fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
+        simd.add(self.letters.score(simd, column, row), self.bonuses[row])
     }
 }
 

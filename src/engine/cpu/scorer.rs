@@ -133,7 +133,7 @@ impl Scorer<'_> {
         if !is_local {
             return self.score_anchored(width, group, longest);
         }
-        let bound = to_i64(longest.min(widest as usize)) * i64::from(self.batch.scoring.max_potential());
+        let bound = self.batch.scoring.most_score(longest.min(widest as usize));
         let score = || self.set.run(Score { batch: self.batch, group, width });
         match width.most(&self.batch.scoring) {
             Some(most) if bound <= most => score(),

@@ -15,7 +15,7 @@ use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::recurrence::floor;
 use crate::engine::{Carried, Carry, Edge, Edges};
 use crate::terms::alignment::Hit;
-use crate::terms::alphabet::{CODES, is_base};
+use crate::terms::alphabet::{CODES, has_ends, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
 use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
@@ -107,6 +107,9 @@ impl Fill<'_> {
 impl Rectangle<'_> {
     /// Whether comparing residues gives their scores. If not, a table does.
     fn is_compared(&self) -> bool {
+        if self.scoring.end_bonus > 0 && has_ends(self.query) {
+            return false;
+        }
         let all_are_bases = || self.query.iter().chain(self.target).all(|&code| is_base(code));
         match self.scoring.substitution {
             Substitution::Equal { mismatch, ambiguous, .. } => {

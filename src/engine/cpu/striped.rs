@@ -11,7 +11,9 @@ pub use pruned::PrunedSweep;
 pub use window::WindowSize;
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, side_by_side};
+use super::lanes::{
+    Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, bonuses_side_by_side, side_by_side,
+};
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
 use crate::engine::{Carry, Edge, Edges};
@@ -198,8 +200,13 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         let nothing = Nothing::of(strip.scoring);
         let query = strip.columns.query;
         let rows = query.len().div_ceil(S::LANES);
-        let lanes = query.chunks(rows).map(|codes| (0, codes));
-        let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), lanes);
+        let lanes = || query.chunks(rows).map(|codes| (0, codes));
+        let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), lanes());
+        // Tables hold the bonuses of ends.
+        let bonuses = match strip.substitutes {
+            StripedSubstitutes::Compared(_) => bonuses_side_by_side::<T, S>(rows, strip.scoring, lanes()),
+            StripedSubstitutes::Tables(_) => None,
+        };
         let mut scores = Vec::new();
         let mut places = [usize::MAX; LETTERS];
         for &letter in strip.present {
@@ -207,6 +214,11 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             if *place == usize::MAX {
                 *place = scores.len();
                 strip.substitutes.score(simd, &queries, letter, &mut scores);
+                if let Some(bonuses) = &bonuses {
+                    for (score, &bonus) in scores[*place..].iter_mut().zip(bonuses) {
+                        *score = simd.add(*score, bonus);
+                    }
+                }
             }
         }
         let zero = simd.splat(T::of(values.zero));

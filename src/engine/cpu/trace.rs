@@ -3,7 +3,9 @@
 
 use super::anchored::Values;
 use super::cell::{Codes, Operands, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, Substitutes, compared, side_by_side};
+use super::lanes::{
+    Ambiguity, Costs, EndRow, Equality, Nothing, Substitutes, bonuses_side_by_side, compared, side_by_side,
+};
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::directions::{Layer, cell_bits};
@@ -113,13 +115,21 @@ impl<'a> Trace<'a> {
             [&self.batch.query(window.query)[..window.query_end as usize], target]
         };
         let compared = compared(&self.batch.scoring, members().flat_map(residues));
-        let nothing = Nothing::if_compared(compared);
+        // Next to an ambiguous residue of a target, an end gains its bonus. Outside the target, it does not.
+        let tells_ambiguous = compared.is_some() && self.batch.scoring.end_bonus > 0;
+        let nothing = Nothing::if_compared(compared).telling_ambiguous(tells_ambiguous);
         let firsts: Vec<usize> = members().map(|window| rows - window.query_end as usize).collect();
-        let queries = members().map(|window| {
-            let query = &self.batch.query(window.query)[..window.query_end as usize];
-            (rows - query.len(), query)
-        });
-        let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries);
+        let queries = || {
+            members().map(|window| {
+                let query = &self.batch.query(window.query)[..window.query_end as usize];
+                (rows - query.len(), query)
+            })
+        };
+        let bonuses = match compared {
+            Some(_) => bonuses_side_by_side::<T, S>(rows, &self.batch.scoring, queries()),
+            None => None,
+        };
+        let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries());
         // After its last residue a target has as many columns as the band has insertions.
         let end = rows + shape.deletions as usize;
         let targets = members().map(|window| {
@@ -134,7 +144,7 @@ impl<'a> Trace<'a> {
         let targets =
             side_by_side::<T, S>(rows + width, nothing.target, |code| nothing.target(code), targets);
         let costs = Costs::new(&self.batch.scoring);
-        let band = BandLetters { queries, targets, width };
+        let band = BandLetters { queries, bonuses: bonuses.as_deref(), targets, width };
         // The cell of each band in the row above its first row and in the column before the target.
         let origin = |(window, &first): (&Window, &usize)| {
             (end - window.cols() as usize)
@@ -156,7 +166,12 @@ impl<'a> Trace<'a> {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
                 let substitutes = Equality::new(simd, match_, mismatch);
                 let lanes = [&band.queries, &band.targets];
-                if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
+                if bonuses.is_some() {
+                    let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
+                    let (bonus, none) = (simd.splat(T::of(0)), simd.splat(T::of(nothing.target.into())));
+                    let substitutes = EndRow { substitutes, bonus, none };
+                    band.fill::<T, S, _, PIECES>(simd, costs, &borders, substitutes, self.room)
+                } else if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
                     band.fill::<T, S, _, PIECES>(simd, costs, &borders, substitutes, self.room)
                 } else {
@@ -302,15 +317,17 @@ impl<V: Copy, const PIECES: usize> BandBorders<V, PIECES> {
 }
 
 /// Residues of a group's band.
-struct BandLetters<V> {
+struct BandLetters<'a, V> {
     /// One vector for each row.
     queries: Vec<V>,
+    /// The end bonuses of each row.
+    bonuses: Option<&'a [V]>,
     /// One vector for each column.
     targets: Vec<V>,
     width: usize,
 }
 
-impl<V: bytemuck::Pod> BandLetters<V> {
+impl<V: bytemuck::Pod> BandLetters<'_, V> {
     /// Fills the directions of the band row by row; each word of a lane holds consecutive cells. Cells outside the band
     /// count as the minimum of H, without a gap.
     #[inline(always)]
@@ -342,6 +359,10 @@ impl<V: bytemuck::Pod> BandLetters<V> {
             {
                 corner.enter::<T, V, PIECES>(&mut above[..self.width], &costs, values);
             }
+            let substitutes = match self.bonuses {
+                Some(bonuses) => substitutes.with_bonus(bonuses[i]),
+                None => substitutes,
+            };
             penalties.floor = borders.floors.get(i).copied().unwrap_or(borders.floor);
             let mut e = gaps;
             for (at, targets) in targets.chunks_exact(cells).enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::gpu::template::constants;
-use crate::terms::alphabet::{BASES, SCORED, scored_code};
+use crate::terms::alphabet::{BASES, END, SCORED, scored_code};
 use crate::terms::casts::{low_u8, to_u8};
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
@@ -31,6 +31,8 @@ pub const NOWHERE: u32 = u32::MAX;
 /// Packed values of nucleotide codes that match nothing. band.wgsl knows them by their bits.
 const AMBIGUOUS_QUERY: u8 = 4;
 const AMBIGUOUS_TARGET: u8 = 5;
+/// The bit of a packed nucleotide that is an end of a query.
+const QUERY_END: u8 = 8;
 
 /// How residues are packed in a word, and their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +85,7 @@ impl Letters {
             ("NO_TARGET", self.no_target()),
             ("AMBIGUOUS_QUERY", u32::from(AMBIGUOUS_QUERY)),
             ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
+            ("QUERY_END", u32::from(QUERY_END)),
             // A word without residues.
             ("NO_LETTERS", (0..32 / bits).map(|letter| self.no_target() << (letter * bits)).sum()),
             // A one for each residue of a word.
@@ -173,7 +176,8 @@ impl Kernel for Nucleotides<'_> {
         let pack = |pair: [u8; 2]| {
             let pair = u16::from_le_bytes(pair);
             let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
-            let pair = pair & !above | ambiguous & above;
+            let ends = (pair & u16::from(END) * 0x101) / u16::from(END) * u16::from(QUERY_END);
+            let pair = pair & 0x0f0f & !above | ambiguous & above | ends;
             low_u8(pair | pair >> 4)
         };
         let (pairs, last) = self.codes.as_chunks();
@@ -199,6 +203,8 @@ mod tests {
         let codes = [0, 1, 2, 3, 14, 4, 8, 1, 3];
         assert_eq!(pack(Letters::Nucleotides, &codes, 0..3), [0x1555_3210, 3, 0]);
         assert_eq!(pack(Letters::Nucleotides, &codes, 1..3), [3, 0]);
+        // Ends of queries.
+        assert_eq!(pack(Letters::Nucleotides, &[16, 1, 30, 17, 14, 19], 0..1), [0x00b5_9d18]);
         assert_eq!(pack(Letters::Nucleotides, &[], 0..1), [0]);
         assert_eq!(pack(Letters::Codes, &[1, 2, 3, 4, 23], 0..3), [0x0403_0201, 23, 0]);
         // U and O are packed as C and K, and codes beyond the tables as no residue.

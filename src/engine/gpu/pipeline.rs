@@ -13,6 +13,7 @@ struct Numbers {
     match_: i32,
     mismatch: i32,
     ambiguous: i32,
+    end_bonus: i32,
     gap_open: i32,
     gap_extend: i32,
 }
@@ -21,7 +22,8 @@ impl Numbers {
     fn new(scoring: &Scoring) -> Numbers {
         let none = ComparedScores { match_: 0, mismatch: 0, ambiguous: 0 };
         let ComparedScores { match_, mismatch, ambiguous } = scoring.compared().unwrap_or(none);
-        Numbers { match_, mismatch, ambiguous, gap_open: scoring.gap_open, gap_extend: scoring.gap_extend }
+        let &Scoring { gap_open, gap_extend, end_bonus, .. } = scoring;
+        Numbers { match_, mismatch, ambiguous, end_bonus, gap_open, gap_extend }
     }
 }
 
@@ -60,12 +62,13 @@ fn compile(
         ("MATCH", f64::from(numbers.match_)),
         ("MISMATCH", f64::from(-numbers.mismatch)),
         ("AMBIGUOUS", f64::from(-numbers.ambiguous)),
+        ("END_BONUS", f64::from(numbers.end_bonus)),
         ("FIRST", scale * f64::from(numbers.gap_open + numbers.gap_extend)),
         ("EXTEND", scale * f64::from(numbers.gap_extend)),
     ];
-    // With a matrix, the first three constants are unused, and an unused constant must not be set.
+    // With a matrix, the first four constants are unused, and an unused constant must not be set.
     let constants = match variant {
-        Variant::Tile(tile) if tile.scores.is_profile() => &constants[3..],
+        Variant::Tile(tile) if tile.scores.is_profile() => &constants[4..],
         Variant::Tile(_) | Variant::Trace(_) => &constants[..],
         Variant::Traceback => &[],
     };

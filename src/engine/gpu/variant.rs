@@ -7,7 +7,6 @@ use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
     Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
-use crate::terms::casts::to_i64;
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::collections::HashSet;
 
@@ -97,10 +96,10 @@ impl Scores {
 
     /// The lookup that suits a scoring and queries of up to `longest` residues.
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
-        let most = to_i64(longest) * i64::from(scoring.max_potential());
+        let most = scoring.most_score(longest);
         let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
         let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
-        let is_small = scoring.max_potential() < 128 && scoring.lowest() >= -128;
+        let is_small = scoring.max_step() < 128 && scoring.lowest() >= -128;
         match scoring.compared() {
             Some(_) if is_small && keyed => Scores::Packed,
             Some(_) => Scores::Compared,

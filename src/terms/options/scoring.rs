@@ -20,6 +20,8 @@ pub struct ScoringChoice {
     pub ambiguous: Option<i32>,
     /// Whether ambiguous codes match the codes that they have a base in common with.
     pub iupac: bool,
+    /// What an alignment gains at each end of the query that it reaches.
+    pub end_bonus: Option<i32>,
     pub gap_open: Option<PerPiece>,
     pub gap_extend: Option<PerPiece>,
     /// Name of a built-in matrix or path of a matrix file.
@@ -43,7 +45,7 @@ impl From<i32> for PerPiece {
 /// Named sets of scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// 1/4/6/1, as bwa mem without its clipping penalty; the default for DNA.
+    /// 1/4/6/1, as bwa mem; the default for DNA.
     Short,
     /// 2/4/4/2, as minimap2 without its second gap piece (24/1).
     Long,
@@ -156,7 +158,11 @@ impl ScoringChoice {
                 }
             }
         };
-        let scoring = scoring.in_mode(self.mode);
+        let end_bonus = within("--end-bonus", self.end_bonus.unwrap_or(0), 0)?;
+        if end_bonus > 0 && alphabet == Alphabet::Protein {
+            return Err(usage("--end-bonus is for DNA, but the sequences are proteins; leave it out"));
+        }
+        let scoring = scoring.in_mode(self.mode).with_end_bonus(end_bonus);
         match second {
             Some((open, extend)) => scoring.with_second_gap(open, extend),
             None => Ok(scoring),

@@ -40,6 +40,11 @@ pub struct Sides<'a> {
     pub anchor: usize,
 }
 
+/// Score of a run of matches of these query residues.
+fn run_score(scoring: &Scoring, query: &[u8]) -> i32 {
+    to_i32(query.len()) * scoring.max_potential() + scoring.bonuses(query)
+}
+
 /// Whether an alignment that begins in these cells contains an exact run.
 pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &Cigar) -> bool {
     let (mut i, mut j, mut run) = (query_start as usize, target_start as usize, 0);
@@ -79,7 +84,7 @@ pub fn best(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> 
 fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
     let Sides { query, target, scoring, anchor } = *sides;
     let rows = query.len();
-    let run_score = to_i32(anchor) * scoring.max_potential();
+    let run_score = |i: usize| run_score(scoring, &query[i - anchor..i]);
     let (open, extend) = (scoring.gap_open, scoring.gap_extend);
     // The previous columns, as many as a run has. The last one is directly before the current column.
     let mut h = vec![vec![0i32; rows + 1]; anchor + 1];
@@ -105,7 +110,7 @@ fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
             // A of this column's row above is in `a[i - 1]` by now.
             i_gap = i_gap.max(a[i - 1] - open) - extend;
             let entry = match runs as usize >= anchor {
-                true => h[entered][i - anchor] + run_score,
+                true => h[entered][i - anchor] + run_score(i),
                 false => NONE,
             };
             let anchored = (a_diagonal + score).max(d[i]).max(i_gap).max(entry).max(NONE);
@@ -152,7 +157,7 @@ impl<'a> Matrices<'a> {
             (vec![0; cells], none(), none(), none(), none(), none());
         let mut run = vec![0u32; cells];
         let (open, extend) = (scoring.gap_open, scoring.gap_extend);
-        let run_score = to_i32(anchor) * scoring.max_potential();
+        let run_score = |row: usize| run_score(scoring, &query[row - anchor..row]);
         for row in 1..=query.len() {
             for column in 1..columns {
                 let at = row * columns + column;
@@ -165,7 +170,7 @@ impl<'a> Matrices<'a> {
                 d[at] = d[left].max(a[left] - open) - extend;
                 i[at] = i[above].max(a[above] - open) - extend;
                 let entry = match run[at] as usize >= anchor {
-                    true => h[at - anchor * (columns + 1)] + run_score,
+                    true => h[at - anchor * (columns + 1)] + run_score(row),
                     false => NONE,
                 };
                 a[at] = (a[diagonal] + score).max(d[at]).max(i[at]).max(entry).max(NONE);
@@ -179,11 +184,12 @@ impl<'a> Matrices<'a> {
     fn is_possible(&self, (row, column): (usize, usize), held: usize, score: i32) -> bool {
         let at = row * self.columns + column;
         let missing = self.sides.anchor.saturating_sub(held);
-        let match_ = self.sides.scoring.max_potential();
+        let Sides { query, scoring, .. } = self.sides;
         let completes = || {
             held > 0
                 && self.run[at] as usize >= missing
-                && self.h[at - missing * (self.columns + 1)] + to_i32(missing) * match_ == score
+                && self.h[at - missing * (self.columns + 1)] + run_score(scoring, &query[row - missing..row])
+                    == score
         };
         self.a[at] == score || completes()
     }

@@ -97,7 +97,7 @@ fn proven(scoring: &Scoring, columns: u64, len: usize) -> i32 {
         let longest = |piece: GapPiece| 2.0 * slack(piece) / f64::from(piece.extend.max(1));
         let window = len as f64 + scoring.gaps().pieces().map(longest).fold(0.0, f64::max);
         let by_chance = (len / seed) as f64 * columns / 4f64.powi(to_i32(seed));
-        (by_chance * window * len as f64 <= PROVEN_CELLS).then_some(most + 1)
+        (by_chance * window * len as f64 <= PROVEN_CELLS).then_some(most + 2 * scoring.end_bonus + 1)
     };
     SEEDS.filter_map(least).next().unwrap_or(0)
 }

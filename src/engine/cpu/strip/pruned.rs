@@ -229,6 +229,7 @@ impl<S: Rows> PrunedFill<'_, S> {
                 let above = &self.strips.above_f[0][self.live.clone()];
                 let above = above.iter().copied().max().unwrap_or(IMPOSSIBLE) + opens;
                 let most = above + to_i32(rows) * scoring.max_potential() + most[rows];
+                let most = most + scoring.bonuses(&query[first..first + rows]);
                 let reach = to_usize((most - self.score).max(0) / scoring.gap_extend);
                 self.live.start.max(band.start)..(self.live.end + rows + reach).min(band.end)
             }
