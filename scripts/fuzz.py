@@ -86,7 +86,7 @@ def check_alignment(program, rng, case):
         compare_sorted(case, program, header, plain("bam"))
     # Runs on parts of the references do not support circles or split reads, and for mates they need --insert.
     is_estimated = "insert" in case.reference and "--insert" not in case.words
-    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash") or several
+    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash") or several or case.reference["scoring"].end_bonus
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12 + 0.13 * (kind == "--ref-part"):
             # Joined parts also have the same lists of mates.

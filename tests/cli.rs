@@ -10,6 +10,8 @@ mod answers;
 mod common;
 #[path = "cli/devices.rs"]
 mod devices;
+#[path = "cli/end_bonus.rs"]
+mod end_bonus;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/help.rs"]

@@ -56,7 +56,7 @@ class Scoring:
     matrix has the gap costs of blastp by default, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in half bits;
     BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of bits.
 
-    Presets: "short" (1/4/6/1, as in bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as in minimap2
+    Presets: "short" (1/4/6/1, as in bwa mem without its end bonus; the default for DNA), "long" (2/4/4/2, as in minimap2
     without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
     proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 
@@ -77,6 +77,7 @@ class Scoring:
         mismatch: int | None = None,
         ambiguous: int | None = None,
         iupac: bool = False,
+        end_bonus: int | None = None,
         gap_open: int | None = None,
         gap_extend: int | None = None,
         matrix: str | PathLike[str] | tuple[str, str] | None = None,
@@ -100,6 +101,12 @@ class Scoring:
     @property
     def iupac(self) -> bool:
         """Whether ambiguous codes match the codes that they have a base in common with."""
+
+    @property
+    def end_bonus(self) -> int:
+        """What an alignment gains at each end of the query that it reaches. It decides which alignment is the best one, but it is
+        not part of the score.
+        """
 
     @property
     def gap_open(self) -> int:
@@ -490,6 +497,7 @@ class Aligner:
         mismatch: int | None = None,
         ambiguous: int | None = None,
         iupac: bool = False,
+        end_bonus: int | None = None,
         gap_open: int | None = None,
         gap_extend: int | None = None,
         matrix: str | PathLike[str] | tuple[str, str] | None = None,
@@ -657,6 +665,7 @@ def align(
     mismatch: int | None = None,
     ambiguous: int | None = None,
     iupac: bool = False,
+    end_bonus: int | None = None,
     gap_open: int | None = None,
     gap_extend: int | None = None,
     matrix: str | PathLike[str] | tuple[str, str] | None = None,
@@ -691,6 +700,7 @@ def align_pairs(
     mismatch: int | None = None,
     ambiguous: int | None = None,
     iupac: bool = False,
+    end_bonus: int | None = None,
     gap_open: int | None = None,
     gap_extend: int | None = None,
     matrix: str | PathLike[str] | tuple[str, str] | None = None,

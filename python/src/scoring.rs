@@ -20,7 +20,7 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 /// matrix has the gap costs of blastp by default, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in half bits;
 /// BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of bits.
 ///
-/// Presets: "short" (1/4/6/1, as in bwa mem without its clipping penalty; the default for DNA), "long" (2/4/4/2, as in minimap2
+/// Presets: "short" (1/4/6/1, as in bwa mem without its end bonus; the default for DNA), "long" (2/4/4/2, as in minimap2
 /// without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
 /// proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 ///
@@ -83,6 +83,7 @@ pub struct Choice {
     mismatch: Option<i32>,
     ambiguous: Option<i32>,
     iupac: bool,
+    end_bonus: Option<i32>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
     matrix: Option<MatrixChoice>,
@@ -112,6 +113,7 @@ impl Choice {
                 "mismatch" => choice.mismatch = Some(number(&key, &value)?),
                 "ambiguous" => choice.ambiguous = Some(number(&key, &value)?),
                 "iupac" => choice.iupac = value.extract()?,
+                "end_bonus" => choice.end_bonus = Some(number(&key, &value)?),
                 "gap_open" => choice.gap_open = Some(number(&key, &value)?),
                 "gap_extend" => choice.gap_extend = Some(number(&key, &value)?),
                 "matrix" => choice.matrix = Some(matrix(&value)?),
@@ -156,12 +158,12 @@ impl Choice {
         let implied = self.implied_alphabet();
         let is_by_match = self.is_by_match();
         let Choice { scoring, preset, gap_open, gap_extend, matrix, mode, alphabet, .. } = self;
-        let Choice { match_, mismatch, ambiguous, iupac, .. } = self;
+        let Choice { match_, mismatch, ambiguous, iupac, end_bonus, .. } = self;
         if let Some(chosen) = scoring {
-            let others = is_by_match || gap_open.or(gap_extend).is_some();
+            let others = is_by_match || gap_open.or(gap_extend).or(end_bonus).is_some();
             if others || preset.is_some() || matrix.is_some() || mode.is_some() {
                 return refused(
-                    "scoring excludes preset, match, mismatch, ambiguous, iupac, gap_open, gap_extend, matrix and mode",
+                    "scoring excludes preset, match, mismatch, ambiguous, iupac, end_bonus, gap_open, gap_extend, matrix and mode",
                 );
             }
             return Ok(chosen);
@@ -170,7 +172,7 @@ impl Choice {
             Some(alphabet) => alphabet,
             None => of_sequences(implied)?,
         };
-        let has_numbers = is_by_match || gap_open.or(gap_extend).is_some();
+        let has_numbers = is_by_match || gap_open.or(gap_extend).or(end_bonus).is_some();
         if preset.is_none() && matrix.is_none() && mode.is_none() && !has_numbers {
             return Chosen::default(alphabet);
         }
@@ -238,7 +240,12 @@ impl Choice {
                 }
             },
         };
-        Chosen::new(scoring.in_mode(mode.unwrap_or_default()), text)
+        let scoring = scoring.in_mode(mode.unwrap_or_default());
+        let bonus = end_bonus.unwrap_or(0);
+        if bonus != 0 && (alphabet == Alphabet::Protein || !scoring.mode.is_local()) {
+            return refused("end_bonus is for DNA and mode='local'; leave it out");
+        }
+        Chosen::new(scoring.with_end_bonus(bonus), text)
     }
 }
 
@@ -343,6 +350,13 @@ impl PyScoring {
         self.chosen.scoring.matches_iupac()
     }
 
+    /// What an alignment gains at each end of the query that it reaches. It decides which alignment is the best one, but it is
+    /// not part of the score.
+    #[getter]
+    fn end_bonus(&self) -> i32 {
+        self.chosen.scoring.end_bonus
+    }
+
     /// Cost of opening a gap, in addition to the cost of its first residue.
     #[getter]
     fn gap_open(&self) -> i32 {
@@ -400,7 +414,12 @@ impl PyScoring {
             (None, None) => String::new(),
         };
         let mode = if scoring.mode.is_local() { String::new() } else { format!(", mode='{}'", scoring.mode) };
-        format!("Scoring({letters}, gap_open={}, gap_extend={}{mode})", scoring.gap_open, scoring.gap_extend)
+        let bonus = match scoring.end_bonus {
+            0 => String::new(),
+            bonus => format!(", end_bonus={bonus}"),
+        };
+        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+        format!("Scoring({letters}, gap_open={open}, gap_extend={extend}{bonus}{mode})")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -427,6 +446,7 @@ impl PyScoring {
         keywords.set_item("mismatch", self.mismatch())?;
         keywords.set_item("ambiguous", self.ambiguous())?;
         keywords.set_item("iupac", self.iupac())?;
+        keywords.set_item("end_bonus", Some(self.end_bonus()).filter(|&bonus| bonus > 0))?;
         match (self.matrix(), matrix_text) {
             (Some(name), Some(text)) => keywords.set_item("matrix", (name, &**text))?,
             (name, _) => keywords.set_item("matrix", name)?,

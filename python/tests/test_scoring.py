@@ -88,6 +88,20 @@ def test_ambiguous_codes() -> None:
             Scoring(**wrong)
 
 
+def test_end_bonus() -> None:
+    query, target = "ACGTTGCATTCAGA", "CCACGTTGCATTCACACC"
+    local, whole = pyswalign.align(query, target), pyswalign.align(query, target, end_bonus=5)
+    assert local is not None and whole is not None
+    assert (local.score, str(local.cigar), whole.score, str(whole.cigar)) == (12, "12M2S", 9, "14M")
+    assert pyswalign.align(query, target, end_bonus=5, min_score=10) is None
+    scoring = Scoring("short", end_bonus=5)
+    assert (scoring.end_bonus, Scoring().end_bonus) == (5, 0) and scoring != Scoring()
+    assert pickle.loads(pickle.dumps(scoring)) == scoring == eval(repr(scoring))
+    for wrong in ({"end_bonus": -1}, {"end_bonus": 5, "mode": "global"}, {"end_bonus": 5, "preset": "protein"}):
+        with pytest.raises(ValueError):
+            Scoring(**wrong)
+
+
 def test_parasails_matrices() -> None:
     rng = random.Random(7)
     assert from_parasail(11, 1) == Scoring("protein", gap_open=10)

@@ -199,6 +199,8 @@ def numbers(rng):
         return PRESETS["short"], []
     name = rng.choice(sorted(PRESETS))
     values, words = list(PRESETS[name]), ["--preset", name]
+    if name == "short":
+        words += ["--end-bonus", "0"]
     if kind < 0.5:
         return values, words
     any_number = lambda least: rng.choice([least, 1, 2, 3, 5, 7, 10, rng.randint(1, 60)])
@@ -470,6 +472,14 @@ def make(seed, small=False, has_cuts=False):
     if not paired and chance.random() < 0.15:
         rules["hash"] = True
         words += ["--tie-break", "hash"]
+    chance = random.Random(f"{seed} end bonus")
+    if not protein and not circles and not rules.get("split") and chance.random() < 0.3:
+        bonus = chance.choice([1, 2, 5, 5, 10, 30, 200, 70_000])
+        scoring.with_end_bonus(bonus)
+        if "--end-bonus" in words:
+            at = words.index("--end-bonus")
+            words = words[:at] + words[at + 2 :]
+        words += ["--end-bonus", str(bonus)]
     if not circles and not rules.get("split") and not rules.get("hash"):
         limits.of_records(random.Random(f"{seed} limits"), words, rules, paired)
     words = leave_out(seed, words, queries, targets, kind == "fq")

@@ -28,7 +28,7 @@ class Scoring:
     """Letters as they are compared, `score[q][t]` of two of them, gap costs, and MAPQ's `a` and `b`."""
 
     def __init__(self, protein, gap_open, gap_extend, match=1, mismatch=4, matrix=None, ambiguous=None, iupac=False):
-        self.protein, self.open, self.extend = protein, gap_open, gap_extend
+        self.protein, self.open, self.extend, self.end_bonus = protein, gap_open, gap_extend, 0
         self.letters, self.plain = (PROTEIN, PROTEIN[:20]) if protein else (DNA, DNA[:4])
         if matrix is None:
             self.match, self.mismatch = match, mismatch
@@ -57,6 +57,24 @@ class Scoring:
         own = sum(self.score[q][q] for q in self.plain) / len(self.plain)
         self.match = max(1, math.floor(own + 0.5))
         self.mismatch = max(0, -min(self.score[q][t] for q in self.plain for t in self.plain))
+
+    def with_end_bonus(self, bonus):
+        """The same scoring with an end bonus. Lower-case letters stand for the ends of a query."""
+        self.end_bonus = bonus
+        ends = {q.lower(): {t: score + bonus for t, score in row.items()} for q, row in self.score.items()}
+        self.score = self.score | ends
+        return self
+
+    def ended(self, letters):
+        """The letters of a query, its ends in lower case if there is an end bonus."""
+        if self.end_bonus == 0 or not letters:
+            return letters
+        return letters.lower() if len(letters) == 1 else letters[0].lower() + letters[1:-1] + letters[-1].lower()
+
+    def bonus(self, letters, hit):
+        """The end bonuses in the score of a hit of a query."""
+        first, last = hit["query"][0] == 0, hit["query"][1] == len(letters) > 1
+        return self.end_bonus * (first + last)
 
     def read(self, letters):
         """The letters as rows of the matrix: upper case, U of DNA as T."""
@@ -143,6 +161,7 @@ def hits(query, targets, scoring, strands, min_score, least_beside, most, circle
     `circles` stand twice. `least_beside` gives the least score of a further hit beside the best one. `end_of` and `path_of`
     find an alignment, which is any by default."""
     turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
+    turned = {strand: scoring.ended(letters) for strand, letters in turned.items()}
     least, found = min_score, []
 
     def search(strand, number, letters, left, right):
@@ -297,9 +316,18 @@ def search(letters, targets, scoring, rules):
         found = let_in(count, limits, lambda hit: -hit["score"], lambda hit: hit["target"])
         # The second hit is the best other hit, even if the limits exclude it.
         second = best if found and found[0] is not best else second
-    quality = lambda hit: mapping_quality(scoring, hit, second, beside(best["score"]))
-    of_first = {"quality": quality(found[0]) if found else 0}
-    return {"hits": found[: len(found) if limits else rules["max_hits"]], "second": second} | of_first
+    least = beside(best["score"]) if best else 0
+    found = found[: len(found) if limits else rules["max_hits"]]
+    if scoring.end_bonus and found:
+        # The reported scores leave the bonuses out.
+        of_best = scoring.bonus(letters, found[0])
+        second = second and second | {"score": second["score"] - of_best}
+        least -= of_best
+        found = [hit | {"score": hit["score"] - scoring.bonus(letters, hit)} for hit in found]
+        is_first = found[0]["score"] >= rules["min_score"]
+        found = [hit for hit in found if is_first and hit["score"] >= rules["min_score"]]
+    of_first = {"quality": mapping_quality(scoring, found[0], second, least) if found else 0}
+    return {"hits": found, "second": second} | of_first
 
 
 def taken(hit, len):

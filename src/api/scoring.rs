@@ -145,7 +145,7 @@ impl ScoringBuilder {
 }
 
 impl Scoring {
-    /// Names of the presets: `short` (1/4/6/1, as bwa mem without its clipping penalty), `long` (2/4/4/2, as minimap2
+    /// Names of the presets: `short` (1/4/6/1, as bwa mem; [`Scoring::with_end_bonus`] adds its end bonus), `long` (2/4/4/2, as minimap2
     /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
     /// 11/1). A pair with an ambiguous code costs as much as a mismatch.
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];

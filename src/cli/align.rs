@@ -410,14 +410,15 @@ Gap costs:
   lower of two costs: --gap-open 4,24 --gap-extend 2,1 are the gap costs of minimap2.
 
 Presets (match/mismatch/gap-open/gap-extend):
-  short    1/4/6/1, as bwa mem; splits reads if given; default for DNA
+  short    1/4/6/1, as bwa mem; if given, splits reads and has --end-bonus 5; default for DNA
   long     2/4/4/2, as minimap2; splits reads
   blastn   2/3/5/2
   linear   1/1/0/2
   protein  BLOSUM62, 11/1; default for proteins
 
-  A pair with N or another ambiguous code costs as much as a mismatch, unless --ambiguous is given. The preset short lacks the clipping penalty of bwa mem, and long lacks the second gap cost of minimap2 (24/1). --match, \
-  --mismatch, --ambiguous, --gap-open, --gap-extend and --matrix override the preset. A built-in matrix sets its own gap costs.
+  A pair with N or another ambiguous code costs as much as a mismatch, unless --ambiguous is given. The preset long \
+  lacks the second gap cost of minimap2 (24/1). --match, --mismatch, --ambiguous, --gap-open, --gap-extend, --end-bonus and \
+  --matrix override the preset. A built-in matrix sets its own gap costs.
 
 Minimum score:
   A hit scores at least --min-score. The default is 20 x match for DNA (20 with the preset short), and 60 with a matrix. \

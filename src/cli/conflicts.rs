@@ -242,13 +242,13 @@ const CONFLICTS: &[Row] = &[
     Row {
         commands: ALIGN,
         options: &["--end-bonus"],
-        when: With(OTHER_MODES),
+        when: If(|line| line.has_any(OTHER_MODES) && line.run(has_end_bonus)),
         text: "is for --mode local; in the other modes, it would not depend on the alignment",
     },
     Row {
         commands: ALIGN,
         options: &["--end-bonus"],
-        when: If(|line| is_matrix(line) || is_list(line)),
+        when: If(|line| (is_matrix(line) || is_list(line)) && line.run(has_end_bonus)),
         text: "is for records; use --format sam, bam or paf",
     },
     // Parts of the references.
@@ -256,8 +256,8 @@ const CONFLICTS: &[Row] = &[
         commands: ALIGNER,
         options: &["--ref-part"],
         when: If(|line| line.run(has_end_bonus)),
-        text: "needs --end-bonus 0, because its parts are joined by the scores of their records; give --end-bonus 0, which \
-               --preset short lacks",
+        text: "does not support an end bonus, because its parts are joined by the scores of their records; give \
+               --end-bonus 0",
     },
     Row {
         commands: ALIGNER,
