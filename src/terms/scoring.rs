@@ -321,7 +321,10 @@ impl Scoring {
         let ends = [0, 1].into_iter().take(len).map(|at| at * (len - 1));
         let inner = 1..len.saturating_sub(1).max(1);
         ends.map(|at| i64::from(self.score(query[at], target[at]))).sum::<i64>()
-            + self.score_inner(query.get(inner.clone()).unwrap_or_default(), target.get(inner).unwrap_or_default())
+            + self.score_inner(
+                query.get(inner.clone()).unwrap_or_default(),
+                target.get(inner).unwrap_or_default(),
+            )
     }
 
     /// [`Scoring::score_all`] of stretches without ends.

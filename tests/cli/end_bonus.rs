@@ -126,7 +126,8 @@ fn the_best_total_wins_and_its_own_score_is_reported() {
         let sam = sam::Sam::parse(std::str::from_utf8(&outcome.stdout).unwrap());
         let mut reaching = 0;
         for (record, read) in sam.primary().zip(&reads) {
-            let totals = [read.clone(), reverse_complement(read)].map(|read| numbers.best_total(&read, &reference));
+            let totals =
+                [read.clone(), reverse_complement(read)].map(|read| numbers.best_total(&read, &reference));
             let best = totals[0].max(totals[1]);
             let case = format!("{numbers:?} {} {}", record.name(), record.cigar());
             if record.flag() & 4 != 0 {
@@ -141,7 +142,7 @@ fn the_best_total_wins_and_its_own_score_is_reported() {
             assert_eq!(record.score() + ends * numbers.bonus, best, "{case}");
             reaching += ends;
         }
-        assert!(numbers.bonus == 0 || reaching > 60, "{reaching}");
+        assert!(numbers.bonus == 0 || reaching > 40, "{reaching}");
     }
 }
 
@@ -224,8 +225,12 @@ fn a_difference_next_to_an_end_stays_aligned() {
 #[test]
 fn where_an_end_bonus_is_refused() {
     refused_options(&["--end-bonus", "5", "--mode", "glocal"], 2, &["--end-bonus", "--mode local"]);
-    refused_options(&["--end-bonus", "5", "--format", "tab"], 2, &["--end-bonus", "--format sam, bam or paf"]);
-    refused_options(&["--end-bonus=-1"], 2, &["--end-bonus", "0 to"]);
+    refused_options(
+        &["--end-bonus", "5", "--format", "tab"],
+        2,
+        &["--end-bonus", "--format sam, bam or paf"],
+    );
+    refused_options(&["--end-bonus=-1"], 2, &["--end-bonus", "positive"]);
     refused_options(&["-x", "sr", "--no-split", "--ref-part", "1/2"], 2, &["--ref-part", "--end-bonus 0"]);
     let files: &[(&str, &[u8])] = &[("query.fa", PROTEINS), ("reference.fa", PROTEINS)];
     refused(files, &["--end-bonus", "5", "query.fa", "reference.fa"], 2, &["--end-bonus is for DNA"]);

@@ -154,7 +154,8 @@ fn parts_of_any_mates_are_the_whole() {
         let (hits, least) = (random.pick(&["1", "2", "5", "70"]), random.pick(&["9", "20", "30"]));
         let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
         let options = ["--insert", insert, "--preset", preset, "--max-hits", hits, "--min-score", least];
-        let mut options = [&options[..], &["--secondary-ratio", ratio, "--no-split"]].concat();
+        let mut options =
+            [&options[..], &["--secondary-ratio", ratio, "--no-split", "--end-bonus", "0"]].concat();
         let (format, count) =
             (random.pick(&["sam", "bam", "paf", "tab", "json", "txt"]), random.pick(&[2, 3, 7]));
         let is_list = ["tab", "json", "txt"].contains(&format);

@@ -37,7 +37,8 @@ pub fn scorings() -> Vec<Scoring> {
 
 /// A DNA matrix that is not symmetric: a T of the query matches C and T.
 fn converted() -> Matrix {
-    let text = "A C G T N\nA 2 -4 -4 -4 -1\nC -4 2 -4 -4 -1\nG -4 -4 2 -4 -1\nT -4 1 -4 2 -1\nN -1 -1 -1 -1 -1\n";
+    let text =
+        "A C G T N\nA 2 -4 -4 -4 -1\nC -4 2 -4 -4 -1\nG -4 -4 2 -4 -1\nT -4 1 -4 2 -1\nN -1 -1 -1 -1 -1\n";
     Matrix::parse("converted", text, Alphabet::Dna).unwrap()
 }
 

@@ -61,6 +61,7 @@ fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
     let best = i64::from(scoring.max_potential()).max(1);
+    let bonus = query.first().map_or(0, |&code| i64::from(scoring.bonus(code)));
     let least = to_usize(i64::from(score) / best);
     if (2 * STRIDE..=most).contains(&least) {
         let range = most - least..most - least + STRIDE;
@@ -75,7 +76,7 @@ fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -
         left -= scoring.score_all(&query[range.clone()], &target[range]);
         len += STRIDE;
         // Even a perfect rest of the diagonal is not enough.
-        if left > best * to_i64(most - len) {
+        if left > best * to_i64(most - len) + bonus {
             return None;
         }
     }

@@ -274,7 +274,8 @@ impl Field {
         // Deletions cost less than the score of a perfect alignment.
         let perfect = i64::from(self.scoring.max_potential()).saturating_mul(to_i64(query.len));
         let columns = query.len.saturating_add(to_usize(self.scoring.gaps().longest(perfect, 0)));
-        allowance(query, (runs, columns), (seed, edits), &self.scoring).map(|runs| runs.saturating_add(bonuses))
+        allowance(query, (runs, columns), (seed, edits), &self.scoring)
+            .map(|runs| runs.saturating_add(bonuses))
     }
 
     fn level(&self, kind: SeedKind, query: QueryShape, (seed, edits): (usize, usize)) -> Option<Level> {

@@ -5,8 +5,8 @@
 //! out.
 
 use super::boxes::{Boxes, ExactRun, RunBox, covered};
-use crate::terms::batch::{Batch, Sequences};
 use crate::terms::alphabet::{is_base, without_end};
+use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
 use std::cmp::Reverse;

@@ -7,8 +7,8 @@ use crate::terms::alignment::{Alignment, Hit, Locus, Strand};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::bounds::potential;
 use crate::terms::casts::to_i32;
-use crate::terms::scoring::Scoring;
 use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 

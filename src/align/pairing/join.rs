@@ -102,7 +102,8 @@ mod tests {
         let insert = InsertSize { orientation: Orientation::Fr, mean: 100, deviation: 10 };
         let rules = Rules { min_score: 20, secondary_ppm: 800_000, ..Rules::BEST };
         let typical = Typical { match_: 1, mismatch: 4 };
-        let pairing = Pairing::by_scores(insert, rules, PairScores { match_: 1, close: 7, typical });
+        let pairing =
+            Pairing::by_scores(insert, rules, PairScores { match_: 1, close: 7, typical, end_bonus: 0 });
         let of_first = [((190, 210), 16), ((195, 215), 18), ((190, 210), 14)];
         let of_second = [((188, 215), 18), ((188, 215), 18), ((188, 215), 14)];
         let expected = [Some((188, 215)), Some((195, 215)), None];

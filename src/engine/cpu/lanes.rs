@@ -17,6 +17,13 @@ const AMBIGUOUS: u8 = 63;
 /// The code of a matrix that no residue has.
 pub const NO_LETTER: u8 = const_u8(CODES) - 1;
 
+/// The number of pieces of the gap costs, for choices at compile time.
+pub struct Pieces<const COUNT: usize>;
+
+impl<const COUNT: usize> Pieces<COUNT> {
+    pub const ARE_MANY: bool = COUNT > 1;
+}
+
 /// Codes for the absence of a residue. If residues are compared, they equal no code, not even each other. In a matrix,
 /// they are a code of no residue, whose scores are the lowest.
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 
 use super::cell::{Penalties, cell};
 use super::lanes::{
-    Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, bonuses_side_by_side, compared, rows_of_tables,
-    side_by_side,
+    Ambiguity, Costs, Equality, Nothing, Pieces, Substitutes, Tables, bonuses_side_by_side, compared,
+    rows_of_tables, side_by_side,
 };
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Carried;
@@ -111,34 +111,24 @@ impl Score<'_> {
                 let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
                 let lanes = [&queries, &targets];
                 let is_any = lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes));
-                if let Some(bonuses) = bonuses() {
-                    if is_any {
-                        let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                        let letters = Letters { queries, targets, substitutes };
-                        let letters = LettersWithEnds { letters, bonuses };
-                        best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-                    } else {
-                        let letters = Letters { queries, targets, substitutes };
-                        let letters = LettersWithEnds { letters, bonuses };
-                        best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-                    }
+                let ambiguity = Ambiguity::new(simd, substitutes, ambiguous);
+                let bonuses = bonuses();
+                if Pieces::<PIECES>::ARE_MANY || (is_any && bonuses.is_some()) {
+                    // One kernel for all of them, since few runs have two pieces, and every kernel takes time to compile.
+                    let bonuses = bonuses.unwrap_or_else(|| vec![simd.splat(T::of(0)); rows]);
+                    let letters = Letters { queries, targets, substitutes: ambiguity };
+                    let letters = LettersWithEnds { letters, bonuses };
+                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
+                } else if let Some(bonuses) = bonuses {
+                    let letters = Letters { queries, targets, substitutes };
+                    let letters = LettersWithEnds { letters, bonuses };
+                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 } else if is_any {
-                    let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                    best_ends::<T, S, _, PIECES>(
-                        simd,
-                        shape,
-                        costs,
-                        &own,
-                        Letters { queries, targets, substitutes },
-                    )
+                    let letters = Letters { queries, targets, substitutes: ambiguity };
+                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 } else {
-                    best_ends::<T, S, _, PIECES>(
-                        simd,
-                        shape,
-                        costs,
-                        &own,
-                        Letters { queries, targets, substitutes },
-                    )
+                    let letters = Letters { queries, targets, substitutes };
+                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 }
             }
             None if self.members().all(|pair| pair.query == first) => {

@@ -4,7 +4,8 @@
 use super::anchored::Values;
 use super::cell::{Codes, Operands, cell};
 use super::lanes::{
-    Ambiguity, Costs, EndRow, Equality, Nothing, Substitutes, bonuses_side_by_side, compared, side_by_side,
+    Ambiguity, Costs, EndRow, Equality, Nothing, Pieces, Substitutes, bonuses_side_by_side, compared,
+    side_by_side,
 };
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
@@ -166,7 +167,7 @@ impl<'a> Trace<'a> {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
                 let substitutes = Equality::new(simd, match_, mismatch);
                 let lanes = [&band.queries, &band.targets];
-                if bonuses.is_some() {
+                if Pieces::<PIECES>::ARE_MANY || bonuses.is_some() {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
                     let (bonus, none) = (simd.splat(T::of(0)), simd.splat(T::of(nothing.target.into())));
                     let substitutes = EndRow { substitutes, bonus, none };

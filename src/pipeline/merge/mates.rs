@@ -12,7 +12,11 @@ use crate::terms::alignment::InPart;
 /// Rules for pairing mates, if the parts contain mates.
 pub fn pairing(choice: &Choice, rules: Rules) -> Option<Pairing> {
     let MatesInReceipt { insert, match_, close } = choice.mates?;
-    Some(Pairing::by_scores(insert, rules, PairScores { match_, close, typical: choice.typical, end_bonus: 0 }))
+    Some(Pairing::by_scores(
+        insert,
+        rules,
+        PairScores { match_, close, typical: choice.typical, end_bonus: 0 },
+    ))
 }
 
 /// Appends the records of two mates, given part by part. `None` if they cannot come from parts of one run.
