@@ -138,7 +138,7 @@ impl ScoringBuilder {
 impl Scoring {
     /// Names of the presets: `short` (1/4/6/1, as bwa mem without its clipping penalty), `long` (2/4/4/2, as minimap2
     /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
-    /// 11/1). A pair with an ambiguous code costs as much as a mismatch.
+    /// 11/1). A pair with an ambiguous code costs 1 in `short` and `long`, and as much as a mismatch in the others.
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
 
     /// The preset of this name, or `None` if there is none.
@@ -146,7 +146,7 @@ impl Scoring {
     /// ```
     /// use swalign::Scoring;
     ///
-    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2)));
+    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2).with_ambiguous(1)));
     /// ```
     pub fn preset(name: &str) -> Option<Scoring> {
         let preset = match name {
