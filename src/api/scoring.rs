@@ -161,8 +161,8 @@ impl Scoring {
         ScoringChoice { preset: Some(preset), ..ScoringChoice::default() }.resolve(alphabet).ok()
     }
 
-    /// A builder that begins with the default scoring of an alphabet: the preset `short` for DNA, and `protein` for
-    /// proteins.
+    /// A builder that begins with the default scoring of an alphabet: the numbers of the preset `short` for DNA, with the
+    /// penalty of a mismatch for ambiguous codes, and the preset `protein` for proteins.
     pub fn builder(alphabet: Alphabet) -> ScoringBuilder {
         let choice = ScoringChoice::default();
         // The default of an alphabet needs no file, so it can be resolved.
@@ -176,7 +176,7 @@ impl Scoring {
     /// use swalign::Scoring;
     ///
     /// let long = Scoring::preset("long").expect("a preset");
-    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2));
+    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2).with_ambiguous(1));
     /// # Ok::<(), swalign::Error>(())
     /// ```
     pub fn to_builder(&self) -> ScoringBuilder {
