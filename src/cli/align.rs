@@ -169,7 +169,7 @@ struct ScoringFlags {
     /// Penalty of N and other ambiguous codes [default: 1 with -x short or -x long, or --mismatch]
     ///
     /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. bwa and
-    /// minimap2 use 1. If the penalty is less than --mismatch, queries with ambiguous codes, and all queries if a reference has many
+    /// minimap2 use 1. If the penalty is less than --mismatch, queries with ambiguous codes, and all queries if the references have many
     /// isolated codes, have higher proven scores. A matrix has scores of its own.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     ambiguous: Option<i32>,

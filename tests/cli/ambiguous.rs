@@ -154,7 +154,7 @@ fn both_tiers_depend_on_neither_filter_nor_parts() {
         let (place, run) = (random.below(59_000), random.pick(&[20, 90, 300]));
         references[0][place..place + run].fill(b'N');
     }
-    (20_000..20_200).step_by(40).for_each(|place| references[1][place] = b'N');
+    (20_000..20_400).step_by(10).for_each(|place| references[1][place] = b'N');
     let mut reads = String::new();
     for number in 0..200 {
         let len = random.pick(&[60, 100, 150, 250, 390]);

@@ -8,12 +8,14 @@ use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::scoring::Scoring;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 
 /// Number of bases that are checked at once.
 const CHECKED: usize = 1 << 12;
 /// Maximum number of runs whose positions are kept. With more, no level pays.
 const MOST_RUNS: usize = 1 << 22;
+/// Maximum number of columns of all dense places. Every query is searched there.
+const MOST_DENSE: usize = 1 << 13;
 /// Length of the shortest run whose spared loss is not cached.
 const MOST_CACHED: usize = 1 << 10;
 
@@ -68,8 +70,8 @@ pub struct TargetRuns {
     runs: Vec<Run>,
     /// Whether there are too many runs to keep them.
     is_full: bool,
-    /// Twice the maximum that the runs in a window spare, by the length of the window and by the seed.
-    spared: RwLock<HashMap<(usize, (usize, i64)), i64>>,
+    /// What the runs in windows spare, by the length of the windows and by the seed.
+    spared: RwLock<HashMap<(usize, (usize, i64)), Spared>>,
 }
 
 /// A run in the concatenated targets.
@@ -87,31 +89,88 @@ impl TargetRuns {
         Some(collector.finish())
     }
 
-    /// Twice the maximum that the runs in a window of `columns` columns let an alignment lose less than the loss at the
-    /// seeds that they touch, or an upper bound.
-    fn twice_in_window(&self, columns: usize, seed: (usize, i64)) -> i64 {
+    /// What the runs in windows of `columns` columns let an alignment lose less than the loss at the seeds that they
+    /// touch.
+    fn in_windows(&self, columns: usize, seed: (usize, i64)) -> Spared {
         if self.is_full {
-            return i64::MAX;
+            return Spared { twice: i64::MAX, dense: Arc::default() };
         }
         if self.runs.is_empty() {
-            return 0;
+            return Spared::default();
         }
         // At most one eighth longer.
         let unit = (columns.max(1).next_power_of_two() / 16).max(1);
         let columns = columns.div_ceil(unit) * unit;
         let key = (columns, seed);
-        if let Some(&spared) = self.spared.read().ok().and_then(|kept| kept.get(&key).copied()).as_ref() {
+        if let Some(spared) = self.spared.read().ok().and_then(|kept| kept.get(&key).cloned()) {
             return spared;
         }
-        let spared = self.count(columns, seed);
+        let spared = self.spared(columns, seed, MOST_DENSE);
         if let Ok(mut kept) = self.spared.write() {
-            kept.insert(key, spared);
+            kept.insert(key, spared.clone());
         }
         spared
     }
 
-    /// Twice the maximum that the runs in a window of exactly `columns` columns spare.
-    fn count(&self, columns: usize, seed: (usize, i64)) -> i64 {
+    /// [`Self::in_windows`] for exactly this number of columns, with at most `most_dense` dense columns.
+    fn spared(&self, columns: usize, seed: (usize, i64), most_dense: usize) -> Spared {
+        let mut most = 0;
+        self.for_each_window(columns, seed, |_, twice| {
+            most = most.max(twice);
+            true
+        });
+        // The runs of two seeds raise scores by little.
+        let few = 2 * seed.1;
+        if most <= few {
+            return Spared { twice: most, dense: Arc::default() };
+        }
+        // The lowest sum of sparse windows for which the dense places have few columns. It grows with the runs, so a part
+        // of the targets has no higher one than all targets.
+        let (mut low, mut high) = (few, most);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.dense(columns, seed, (middle, most_dense)) {
+                Some(_) => high = middle,
+                None => low = middle + 1,
+            }
+        }
+        let dense = self.dense(columns, seed, (high, most_dense)).unwrap_or_default();
+        Spared { twice: high, dense: Arc::new(dense) }
+    }
+
+    /// Places that contain each window of `columns` columns whose runs spare more than `twice`. `None` if they have more
+    /// than `most` columns.
+    fn dense(
+        &self,
+        columns: usize,
+        seed: (usize, i64),
+        (twice, most): (i64, usize),
+    ) -> Option<Vec<Range<usize>>> {
+        let mut dense: Vec<Range<usize>> = Vec::new();
+        let mut total = 0;
+        self.for_each_window(columns, seed, |last, sum| {
+            if sum > twice {
+                let end = last.start + last.len;
+                let place = end.saturating_sub(columns)..end + columns;
+                match dense.last_mut() {
+                    Some(before) if place.start <= before.end => {
+                        total += place.end - before.end;
+                        before.end = place.end;
+                    }
+                    _ => {
+                        total += place.len();
+                        dense.push(place);
+                    }
+                }
+            }
+            total <= most
+        });
+        (total <= most).then_some(dense)
+    }
+
+    /// Calls `take` with each run and twice the sum that the runs spare in the window of `columns` columns which ends
+    /// with its first column, until it returns false.
+    fn for_each_window(&self, columns: usize, seed: (usize, i64), mut take: impl FnMut(Run, i64) -> bool) {
         let mut by_length: Vec<Option<i64>> = Vec::new();
         let mut spares = |run: Run| {
             if run.len >= MOST_CACHED {
@@ -120,7 +179,7 @@ impl TargetRuns {
             by_length.resize(by_length.len().max(run.len + 1), None);
             *by_length[run.len].get_or_insert_with(|| self.losses.twice_spared(run.len, seed))
         };
-        let (mut first, mut sum, mut most) = (0, 0i64, 0);
+        let (mut first, mut sum) = (0, 0i64);
         let mut held: VecDeque<i64> = VecDeque::new();
         for &run in &self.runs {
             while self.runs[first].start + self.runs[first].len + columns <= run.start + 1 {
@@ -130,10 +189,32 @@ impl TargetRuns {
             let spared = spares(run);
             held.push_back(spared);
             sum += spared;
-            most = most.max(sum);
+            if !take(run, sum) {
+                return;
+            }
         }
-        most
     }
+
+    /// Places of the concatenated targets that contain each alignment of at most `columns` columns whose target runs
+    /// spare more than the allowance covers.
+    pub fn dense_places(
+        &self,
+        columns: usize,
+        (seed, edits): (usize, usize),
+        scoring: &Scoring,
+    ) -> Arc<Vec<Range<usize>>> {
+        let spoil = twice_to_spoil(seed, edits, scoring);
+        spoil.map_or_else(Arc::default, |spoil| self.in_windows(columns, (seed, spoil)).dense)
+    }
+}
+
+/// What runs in windows of targets spare.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Spared {
+    /// Twice the maximum in any window outside of the dense places.
+    twice: i64,
+    /// Places that contain all windows whose runs spare more, in ascending order.
+    dense: Arc<Vec<Range<usize>>>,
 }
 
 /// Collects the runs of concatenated targets, whose codes may come in parts.
@@ -196,7 +277,7 @@ fn keep(
     }
 }
 
-/// Maximum by which runs in a query and in a window of `columns` target columns raise the score of an alignment above
+/// Maximum by which runs in a query and in a window of `columns` target columns outside of the dense places raise the score of an alignment above
 /// the bound that the seed theorem gives for alignments without such runs.
 pub fn allowance(
     query: QueryShape,
@@ -209,7 +290,7 @@ pub fn allowance(
     }
     let seed = (seed, twice_to_spoil(seed, edits, scoring)?);
     let of_query = query.runs.twice_spared(seed, targets.losses.pair);
-    let twice = of_query.saturating_add(targets.twice_in_window(columns, seed));
+    let twice = of_query.saturating_add(targets.in_windows(columns, seed).twice);
     // No score is higher than that of a perfect alignment.
     let most = i64::from(scoring.max_potential()).saturating_mul(to_i64(query.len));
     Some(to_i32((twice / 2 + twice % 2).min(most)))
@@ -310,12 +391,53 @@ mod tests {
             };
             let most = (0..codes.len()).map(held).max().unwrap();
             assert!(most > 0);
-            assert_eq!(targets.count(columns, seed), most, "{columns}");
-            assert_eq!(targets.twice_in_window(columns, seed), most, "{columns}");
+            let all_sparse = Spared { twice: most, dense: Arc::default() };
+            assert_eq!(targets.spared(columns, seed, 0), all_sparse, "{columns}");
+            // With more columns for dense places, all windows outside of them spare less.
+            for most_dense in [1 << 8, 1 << 9, 1 << 10, 1 << 13] {
+                let Spared { twice, dense } = targets.spared(columns, seed, most_dense);
+                assert!(twice <= most && dense.iter().map(Range::len).sum::<usize>() <= most_dense);
+                let is_dense = |start: usize| {
+                    dense.iter().any(|place| place.start <= start && start + columns <= place.end)
+                };
+                // Windows of whole runs, as alignments cover them.
+                for run in &all {
+                    for start in (run.end.saturating_sub(columns)..=run.start).step_by(3) {
+                        let own = start..start + columns;
+                        let inside = |run: &&Range<usize>| own.start <= run.start && run.end <= own.end;
+                        let sum: i64 = all
+                            .iter()
+                            .filter(inside)
+                            .map(|run| targets.losses.twice_spared(run.len(), seed))
+                            .sum();
+                        assert!(sum <= twice || is_dense(start), "{columns} {most_dense} {start}");
+                    }
+                }
+            }
         }
-        assert!(targets.twice_in_window(1001, seed) >= targets.count(1001, seed));
+        assert!(targets.in_windows(1001, seed).twice > 0);
         let none = TargetRuns::of(&[0, 1, 2], &scoring).unwrap();
-        assert_eq!(none.twice_in_window(64, seed), 0);
+        assert_eq!(none.in_windows(64, seed), Spared::default());
+    }
+
+    #[test]
+    fn a_dense_place_leaves_the_rest_sparse() {
+        let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let mut codes = vec![0u8; 1_000_000];
+        (500_000..501_000).step_by(10).for_each(|place| codes[place] = 14);
+        [2000, 2100].into_iter().for_each(|place| codes[place] = 14);
+        let targets = TargetRuns::of(&codes, &scoring).unwrap();
+        let more = |targets: &TargetRuns| allowance(150.into(), (targets, 194), (14, 0), &scoring);
+        // Three isolated codes add 9, and a fourth one would exceed the loss of two seeds.
+        assert_eq!(more(&targets), Some(10));
+        let dense = targets.dense_places(194, (14, 0), &scoring);
+        assert!(
+            matches!(&dense[..], [place] if place.start < 499_900 && place.end > 501_100 && place.len() < 1500)
+        );
+        // Everywhere: no place is dense, and each window has up to 21 codes.
+        codes.iter_mut().step_by(10).for_each(|code| *code = 14);
+        let all = TargetRuns::of(&codes, &scoring).unwrap();
+        assert_eq!((more(&all), all.dense_places(194, (14, 0), &scoring).len()), (Some(63), 0));
     }
 
     /// An alignment that crosses a long run loses as much as by other edits.

@@ -17,6 +17,7 @@ use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_i32, to_u32, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, RwLock};
 
 /// Maximum length of a seed that is looked up exactly, range of lengths of a seed that is searched with edits (in
@@ -266,6 +267,18 @@ impl Field {
     pub fn allowance(&self, (query, score): (QueryShape, i32), seed: (usize, usize)) -> Option<i32> {
         let Some(runs) = &self.runs else { return Some(0) };
         allowance(query, (runs, columns_of(query.len, score, &self.scoring)), seed, &self.scoring)
+    }
+
+    /// Places of the concatenated targets where each query of `len` bases is searched, since its seeds on `level` prove
+    /// nothing about alignments there.
+    pub fn dense_places(&self, len: usize, level: &Level) -> Arc<Vec<Range<usize>>> {
+        let Some(runs) = &self.runs else { return Arc::default() };
+        let score = match level.known {
+            Known::Held(scores) => scores.least_score(),
+            Known::Counted(_) => level.least,
+        };
+        let columns = columns_of(len, score, &self.scoring);
+        runs.dense_places(columns, (level.seed, level.edits), &self.scoring)
     }
 
     fn level(&self, kind: SeedKind, query: QueryShape, (seed, edits): (usize, usize)) -> Option<Level> {

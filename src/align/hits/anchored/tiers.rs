@@ -247,12 +247,14 @@ mod tests {
         );
         // Short queries whose minimum score is that of chance have it with few codes, too.
         assert_eq!([0, 1].map(|run| of(&clean, &read(7, run, 1)[..24])), [20, 20]);
-        // Three isolated codes in a window of targets, and a long run.
+        // Three isolated codes in a window of targets, and a long run. A place with many isolated codes is searched for every query.
         let mut codes = vec![0u8; 5000];
         codes[1000..1400].fill(14);
         assert_eq!(of(&tiers(&codes), &read(7, 1, 0)), 100);
         [2000, 2100, 2190, 3000].into_iter().for_each(|place| codes[place] = 14);
         assert_eq!([0, 2].map(|count| of(&tiers(&codes), &read(7, 1, count))), [109, 115]);
+        (4000..4500).step_by(10).for_each(|place| codes[place] = 14);
+        assert_eq!([0, 2].map(|count| of(&tiers(&codes), &read(7, 1, count))), [110, 116]);
     }
 
     #[test]
