@@ -14,7 +14,7 @@ use std::sync::{Arc, RwLock};
 const CHECKED: usize = 1 << 12;
 /// Maximum number of runs whose positions are kept. With more, no level pays.
 const MOST_RUNS: usize = 1 << 22;
-/// Maximum number of columns of all dense places. Every query is searched there.
+/// Maximum number of columns of all dense stretches. Every query is searched there.
 const MOST_DENSE: usize = 1 << 13;
 /// Length of the shortest run whose spared loss is not cached.
 const MOST_CACHED: usize = 1 << 10;
@@ -124,7 +124,7 @@ impl TargetRuns {
         if most <= few {
             return Spared { twice: most, dense: Arc::default() };
         }
-        // The lowest sum of sparse windows for which the dense places have few columns. It grows with the runs, so a part
+        // The lowest sum of sparse windows for which the dense stretches have few columns. It grows with the runs, so a part
         // of the targets has no higher one than all targets.
         let (mut low, mut high) = (few, most);
         while low < high {
@@ -138,7 +138,7 @@ impl TargetRuns {
         Spared { twice: high, dense: Arc::new(dense) }
     }
 
-    /// Places that contain each window of `columns` columns whose runs spare more than `twice`. `None` if they have more
+    /// Stretches that contain each window of `columns` columns whose runs spare more than `twice`. `None` if they have more
     /// than `most` columns.
     fn dense(
         &self,
@@ -195,9 +195,9 @@ impl TargetRuns {
         }
     }
 
-    /// Places of the concatenated targets that contain each alignment of at most `columns` columns whose target runs
+    /// Stretches of the concatenated targets that contain each alignment of at most `columns` columns whose target runs
     /// spare more than the allowance covers.
-    pub fn dense_places(
+    pub fn dense_stretches(
         &self,
         columns: usize,
         (seed, edits): (usize, usize),
@@ -211,9 +211,9 @@ impl TargetRuns {
 /// What runs in windows of targets spare.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Spared {
-    /// Twice the maximum in any window outside of the dense places.
+    /// Twice the maximum in any window outside of the dense stretches.
     twice: i64,
-    /// Places that contain all windows whose runs spare more, in ascending order.
+    /// Stretches that contain all windows whose runs spare more, in ascending order.
     dense: Arc<Vec<Range<usize>>>,
 }
 
@@ -277,7 +277,7 @@ fn keep(
     }
 }
 
-/// Maximum by which runs in a query and in a window of `columns` target columns outside of the dense places raise the score of an alignment above
+/// Maximum by which runs in a query and in a window of `columns` target columns outside of the dense stretches raise the score of an alignment above
 /// the bound that the seed theorem gives for alignments without such runs.
 pub fn allowance(
     query: QueryShape,
@@ -393,7 +393,7 @@ mod tests {
             assert!(most > 0);
             let all_sparse = Spared { twice: most, dense: Arc::default() };
             assert_eq!(targets.spared(columns, seed, 0), all_sparse, "{columns}");
-            // With more columns for dense places, all windows outside of them spare less.
+            // With more columns for dense stretches, all windows outside of them spare less.
             for most_dense in [1 << 8, 1 << 9, 1 << 10, 1 << 13] {
                 let Spared { twice, dense } = targets.spared(columns, seed, most_dense);
                 assert!(twice <= most && dense.iter().map(Range::len).sum::<usize>() <= most_dense);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dense_place_leaves_the_rest_sparse() {
+    fn a_dense_stretch_leaves_the_rest_sparse() {
         let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
         let mut codes = vec![0u8; 1_000_000];
         (500_000..501_000).step_by(10).for_each(|place| codes[place] = 14);
@@ -430,14 +430,14 @@ mod tests {
         let more = |targets: &TargetRuns| allowance(150.into(), (targets, 194), (14, 0), &scoring);
         // Three isolated codes add 9, and a fourth one would exceed the loss of two seeds.
         assert_eq!(more(&targets), Some(10));
-        let dense = targets.dense_places(194, (14, 0), &scoring);
+        let dense = targets.dense_stretches(194, (14, 0), &scoring);
         assert!(
             matches!(&dense[..], [place] if place.start < 499_900 && place.end > 501_100 && place.len() < 1500)
         );
-        // Everywhere: no place is dense, and each window has up to 21 codes.
+        // Everywhere: no stretch is dense, and each window has up to 21 codes.
         codes.iter_mut().step_by(10).for_each(|code| *code = 14);
         let all = TargetRuns::of(&codes, &scoring).unwrap();
-        assert_eq!((more(&all), all.dense_places(194, (14, 0), &scoring).len()), (Some(63), 0));
+        assert_eq!((more(&all), all.dense_stretches(194, (14, 0), &scoring).len()), (Some(63), 0));
     }
 
     /// An alignment that crosses a long run loses as much as by other edits.

@@ -269,16 +269,16 @@ impl Field {
         allowance(query, (runs, columns_of(query.len, score, &self.scoring)), seed, &self.scoring)
     }
 
-    /// Places of the concatenated targets where each query of `len` bases is searched, since its seeds on `level` prove
+    /// Stretches of the concatenated targets where each query of `len` bases is searched, since its seeds on `level` prove
     /// nothing about alignments there.
-    pub fn dense_places(&self, len: usize, level: &Level) -> Arc<Vec<Range<usize>>> {
+    pub fn dense_stretches(&self, len: usize, level: &Level) -> Arc<Vec<Range<usize>>> {
         let Some(runs) = &self.runs else { return Arc::default() };
         let score = match level.known {
             Known::Held(scores) => scores.least_score(),
             Known::Counted(_) => level.least,
         };
         let columns = columns_of(len, score, &self.scoring);
-        runs.dense_places(columns, (level.seed, level.edits), &self.scoring)
+        runs.dense_stretches(columns, (level.seed, level.edits), &self.scoring)
     }
 
     fn level(&self, kind: SeedKind, query: QueryShape, (seed, edits): (usize, usize)) -> Option<Level> {

@@ -58,8 +58,8 @@ impl Window {
     }
 }
 
-/// Appends the windows of some places of the concatenated targets. An alignment there may have any score.
-pub fn push_places(windows: &mut Vec<Window>, targets: &Sequences, places: &[Range<usize>], span: u32) {
+/// Appends the windows of some stretches of the concatenated targets. An alignment there may have any score.
+pub fn push_stretches(windows: &mut Vec<Window>, targets: &Sequences, places: &[Range<usize>], span: u32) {
     for place in places {
         let (mut from, last) = (place.start, place.end.min(targets.codes().len()));
         while from < last {

@@ -247,7 +247,7 @@ mod tests {
         );
         // Short queries whose minimum score is that of chance have it with few codes, too.
         assert_eq!([0, 1].map(|run| of(&clean, &read(7, run, 1)[..24])), [20, 20]);
-        // Three isolated codes in a window of targets, and a long run. A place with many isolated codes is searched for every query.
+        // Three isolated codes in a window of targets, and a long run. A stretch with many isolated codes is searched for every query.
         let mut codes = vec![0u8; 5000];
         codes[1000..1400].fill(14);
         assert_eq!(of(&tiers(&codes), &read(7, 1, 0)), 100);
