@@ -70,7 +70,7 @@ pub struct TargetRuns {
     runs: Vec<Run>,
     /// Whether there are too many runs to keep them.
     is_full: bool,
-    /// What the runs in windows spare, by the length of the windows and by the seed.
+    /// Sums that runs in windows spare, by the length of the windows and by the seed.
     spared: RwLock<HashMap<(usize, (usize, i64)), Spared>>,
 }
 
@@ -89,7 +89,7 @@ impl TargetRuns {
         Some(collector.finish())
     }
 
-    /// What the runs in windows of `columns` columns let an alignment lose less than the loss at the seeds that they
+    /// The sums by which the runs in windows of `columns` columns let an alignment lose less than the loss at the seeds that they
     /// touch.
     fn in_windows(&self, columns: usize, seed: (usize, i64)) -> Spared {
         if self.is_full {
@@ -208,7 +208,7 @@ impl TargetRuns {
     }
 }
 
-/// What runs in windows of targets spare.
+/// Sums that runs in windows of targets spare.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Spared {
     /// Twice the maximum in any window outside of the dense stretches.
