@@ -35,7 +35,7 @@ override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;
 // Score of a pair with an ambiguous base.
 override AMBIGUOUS: i32 = -1;
-// What a pair gains whose query base is an end of the query.
+// Bonus of a pair whose query base is an end of the query.
 override END_BONUS: i32 = 0;
 // Penalties of the first residue of a gap and of each further residue.
 override FIRST: i32 = 2;

@@ -104,7 +104,7 @@ class Scoring:
 
     @property
     def end_bonus(self) -> int:
-        """What an alignment gains at each end of the query that it reaches. It decides which alignment is the best one, but it is
+        """Bonus of an alignment for each end of the query that it reaches. It decides which alignment is the best one, but it is
         not part of the score.
         """
 

@@ -352,7 +352,7 @@ impl PyScoring {
         self.chosen.scoring.matches_iupac()
     }
 
-    /// What an alignment gains at each end of the query that it reaches. It decides which alignment is the best one, but it is
+    /// Bonus of an alignment for each end of the query that it reaches. It decides which alignment is the best one, but it is
     /// not part of the score.
     #[getter]
     fn end_bonus(&self) -> i32 {

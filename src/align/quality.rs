@@ -114,7 +114,7 @@ pub struct PairScores {
     /// Pairs whose scores differ by at most this are considered about equally good.
     pub close: i64,
     pub typical: Typical,
-    /// What the score of a hit contains for each end of the query that it reaches.
+    /// Bonus in the score of a hit for each end of the query that it reaches.
     pub end_bonus: i32,
 }
 

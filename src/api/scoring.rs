@@ -78,7 +78,7 @@ impl ScoringBuilder {
         ScoringBuilder { matrix: Some(matrix), ..self }
     }
 
-    /// What an alignment gains at each end of the query that it reaches, as in [`Scoring::with_end_bonus`]. At least 0.
+    /// Bonus of an alignment for each end of the query that it reaches, as in [`Scoring::with_end_bonus`]. At least 0.
     pub fn end_bonus(self, bonus: i32) -> ScoringBuilder {
         ScoringBuilder { end_bonus: Some(bonus), ..self }
     }

@@ -181,7 +181,7 @@ struct ScoringFlags {
     /// N matches everything, so it attracts hits.
     #[arg(long, hide_short_help = true, conflicts_with = "ambiguous")]
     iupac: bool,
-    /// What an alignment gains at each end of the query that it reaches [default: 5 with --preset short, otherwise 0]
+    /// Bonus of an alignment for each end of the query that it reaches [default: 5 with --preset short, otherwise 0]
     ///
     /// A difference next to the end of a read then stays in the alignment instead of being clipped. The best alignment is that
     /// of the highest score with these gains, but AS, XS, the mapping quality and all limits leave them out. bwa mem has 5

@@ -37,7 +37,7 @@ pub struct Scoring {
     /// A second piece of the gap costs, with a higher cost of opening and a lower cost of each residue. Each gap costs
     /// the lower of the two.
     pub second_gap: Option<GapPiece>,
-    /// What an alignment gains at each end of the query that it reaches. Not negative; 0 for proteins and in modes other
+    /// Bonus of an alignment for each end of the query that it reaches. Not negative; 0 for proteins and in modes other
     /// than local. It decides which alignment is the best one, but it is not part of the reported score.
     pub end_bonus: i32,
     /// Which ends of the sequences are free.

@@ -1,4 +1,4 @@
-//! The end bonus: which alignment wins, and which scores are reported.
+//! The end bonus: it chooses the alignment, and the reported scores leave it out.
 
 use super::*;
 

@@ -272,7 +272,8 @@ impl Field {
     pub fn allowance(&self, (query, score): (QueryShape, i32), seed: (usize, usize)) -> Option<i32> {
         let bonuses = self.bonuses(query.len);
         let Some(runs) = &self.runs else { return Some(bonuses) };
-        let of_runs = allowance(query, (runs, columns_of(query.len, score, &self.scoring)), seed, &self.scoring);
+        let of_runs =
+            allowance(query, (runs, columns_of(query.len, score, &self.scoring)), seed, &self.scoring);
         of_runs.map(|of_runs| of_runs.saturating_add(bonuses))
     }
 

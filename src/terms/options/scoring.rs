@@ -20,7 +20,7 @@ pub struct ScoringChoice {
     pub ambiguous: Option<i32>,
     /// Whether ambiguous codes match the codes that they have a base in common with.
     pub iupac: bool,
-    /// What an alignment gains at each end of the query that it reaches.
+    /// Bonus of an alignment for each end of the query that it reaches.
     pub end_bonus: Option<i32>,
     pub gap_open: Option<PerPiece>,
     pub gap_extend: Option<PerPiece>,
