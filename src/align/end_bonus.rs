@@ -5,26 +5,42 @@
 //! score stay the same.
 
 use crate::align::hits::Scope;
-use crate::terms::alignment::{Found, Strand, Supplementary};
+use crate::terms::alignment::{Found, Strand, Supplementary, Tier};
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 
+/// Minimum scores of reported hits, besides those of the search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReportedScores {
+    /// Of supplementary hits.
+    pub supplementary: i32,
+    /// Of mates in the window of their mate's hit.
+    pub rescued: Option<i32>,
+}
+
 /// Takes the end bonuses out of the scores of each record's hits. Hits that then score less than the minimum score are
-/// removed, and so are supplementary hits that score less than `split_score`.
-pub fn leave_out(scope: &Scope, split_score: i32, found: &mut [Found]) {
+/// removed.
+pub fn leave_out(scope: &Scope, scores: ReportedScores, found: &mut [Found]) {
     let end_bonus = scope.batch.scoring.end_bonus;
     if end_bonus == 0 {
         return;
     }
-    let least = scope.tiers.map_or(scope.rules.min_score, |tiers| tiers.least);
     found.par_iter_mut().enumerate().for_each(|(record, found)| {
         let query = scope.layout.query(to_u32(record), Strand::Forward);
-        leave_out_of(found, to_u32(scope.batch.query(query).len()), (end_bonus, [least, split_score]));
+        let least = match (found.mated.and_then(|mated| mated.insert), scores.rescued) {
+            (Some(_), Some(rescued)) => rescued.min(scope.rules.min_score),
+            _ if found.tier == Tier::Anchored => {
+                scope.tiers.map_or(scope.rules.min_score, |tiers| tiers.least)
+            }
+            _ => scope.rules.min_score,
+        };
+        let len = to_u32(scope.batch.query(query).len());
+        leave_out_of(found, len, end_bonus, [least, scores.supplementary]);
     });
 }
 
 /// Takes the end bonuses out of the scores of the hits of a query of `len` residues.
-fn leave_out_of(found: &mut Found, len: u32, (end_bonus, [least, split_score]): (i32, [i32; 2])) {
+fn leave_out_of(found: &mut Found, len: u32, end_bonus: i32, [least, of_supplementary]: [i32; 2]) {
     let Some(best) = found.alignments.first() else { return };
     let bonus = best.bonus(len, end_bonus);
     found.second = found.second.map(|second| second - bonus);
@@ -40,7 +56,9 @@ fn leave_out_of(found: &mut Found, len: u32, (end_bonus, [least, split_score]): 
     if found.alignments[0].score < least {
         found.alignments.clear();
         found.supplementary.clear();
+        found.quality = found.quality.map(|_| 0);
     }
     found.alignments.retain(|alignment| alignment.score >= least);
-    found.supplementary.retain(|piece| piece.is_piece_of_first || piece.alignment.score >= split_score);
+    let counts = |piece: &Supplementary| piece.is_piece_of_first || piece.alignment.score >= of_supplementary;
+    found.supplementary.retain(counts);
 }

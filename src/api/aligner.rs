@@ -5,7 +5,7 @@ use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
 use crate::align::candidates::filter::Filter;
 use crate::align::candidates::{Layout, MOST_STRETCHES, Meets};
-use crate::align::end_bonus;
+use crate::align::end_bonus::{self, ReportedScores};
 use crate::align::hits::{self, Effort, Rules, Scope};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
@@ -188,7 +188,7 @@ impl Aligner {
         let layout = Layout { strands: self.strands, meets: Meets::All };
         let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
         let mut found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
-        end_bonus::leave_out(&scope, 0, &mut found);
+        end_bonus::leave_out(&scope, ReportedScores::default(), &mut found);
         self.targets.check()?;
         let hits = |(record, found): (usize, crate::terms::alignment::Found)| {
             let hit = |alignment: crate::terms::alignment::Alignment| {

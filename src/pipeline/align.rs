@@ -9,7 +9,7 @@ use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::align::candidates::Meets;
 use crate::align::circles;
-use crate::align::end_bonus;
+use crate::align::end_bonus::{self, ReportedScores};
 use crate::align::hits::{self, Effort, Remarks, Rules, Scope, TieBreak};
 use crate::align::pairing::MOST_CANDIDATES;
 use crate::align::split;
@@ -263,9 +263,12 @@ impl Run<'_> {
             split::supplement(engine, scope, splitting, &mut found, effort)?;
             self.pairing.iter().for_each(|pairing| pairing.confirm(scope, &mut found));
         }
-        let split_score = self.split.map_or(0, |splitting| splitting.least);
+        let scores = ReportedScores {
+            supplementary: self.split.map_or(0, |splitting| splitting.least),
+            rescued: self.pairing.as_ref().map(|pairing| pairing.rescued),
+        };
         circles::cut(scope.batch, scope.layout, &mut found);
-        end_bonus::leave_out(scope, split_score, &mut found);
+        end_bonus::leave_out(scope, scores, &mut found);
         self.pairing.iter().for_each(|pairing| pairing.confirm(scope, &mut found));
         Ok(found)
     }
