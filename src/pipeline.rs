@@ -17,7 +17,6 @@ use crate::terms::casts::to_u64;
 mod about;
 mod align;
 mod alphabet;
-mod ambiguous;
 mod circular;
 pub mod dedup;
 mod device;
@@ -205,7 +204,7 @@ fn run_beside<'scope>(
         reporter.stage(Stage::of("opening the GPU"));
     }
     let (reading, opened) = (begun.elapsed(), opening.join());
-    let OpenInputs { references, target_file, index, runs, mut lanes } = inputs?;
+    let OpenInputs { references, target_file, index, mut lanes } = inputs?;
     let (hardware, remark) = match opened {
         Ok(opened) => opened?,
         Err(_) => {
@@ -216,7 +215,7 @@ fn run_beside<'scope>(
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let crew = hardware.crew(options.threads)?;
     let engines: Engines = &|worker| hardware.engine(worker);
-    let references = (references, target_file, (index, runs));
+    let references = (references, target_file, index);
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
     let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;
