@@ -32,6 +32,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/pairing", &["engine", "align/backtrace", "align/hits", "align/quality"]),
     ("align/split", &["engine", "align/candidates", "align/hits", "align/quality"]),
     ("align/circles", &["align/candidates", "align/quality"]),
+    ("align/end_bonus", &["align/hits"]),
     // Cuts sequences into chunks.
     ("align/fingerprints", &["engine", "patterns/sliced"]),
     ("align/fingerprints/gpu", &["patterns/scan"]),

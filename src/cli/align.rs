@@ -185,7 +185,14 @@ struct ScoringFlags {
     /// A difference next to the end of a read then stays in the alignment instead of being clipped. The best alignment is that
     /// of the highest score with these gains, but AS, XS, the mapping quality and all limits leave them out. bwa mem has 5
     /// (-L), minimap2 10 for short reads. Only SAM, BAM and PAF have a default other than 0.
-    #[arg(long, alias = "clip-penalty", value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
+    #[arg(
+        long,
+        alias = "clip-penalty",
+        value_name = "N",
+        hide_short_help = true,
+        allow_negative_numbers = true,
+        value_parser = values::penalty
+    )]
     end_bonus: Option<i32>,
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
     ///
