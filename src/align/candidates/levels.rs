@@ -272,7 +272,7 @@ impl Field {
         let bonuses = to_i32(self.bonuses(query.len));
         let Some(runs) = &self.runs else { return Some(bonuses) };
         // Deletions cost less than the score of a perfect alignment.
-        let perfect = i64::from(self.scoring.max_potential()).saturating_mul(to_i64(query.len));
+        let perfect = self.scoring.most_score(query.len);
         let columns = query.len.saturating_add(to_usize(self.scoring.gaps().longest(perfect, 0)));
         allowance(query, (runs, columns), (seed, edits), &self.scoring)
             .map(|runs| runs.saturating_add(bonuses))
