@@ -189,9 +189,18 @@ fn both_tiers_depend_on_neither_filter_nor_parts() {
         {
             assert_eq!(sam::records(&run(args)), all, "{preset} {args:?}");
         }
+        // Parts of the references do not split reads.
+        let whole = run(&["--no-split"]);
+        let parts = ["1/2", "2/2"].map(|part| format!("{preset}.{}.sam", &part[..1]));
+        for (part, number) in parts.iter().zip(["1/2", "2/2"]) {
+            run(&["--no-split", "--filter", "index", "--ref-part", number, "-o", part]);
+        }
+        let merged = folder.run(&["merge", &parts[0], &parts[1]]);
+        merged.ended(0);
+        let merged = String::from_utf8(merged.stdout).unwrap();
+        assert_eq!(sam::records(&merged), sam::records(&whole), "{preset}");
         let limits = |sam: &str| sam.lines().find(|line| line.contains("proven_score")).map(str::to_string);
-        let parts = ["1/2", "2/2"].map(|part| run(&["--filter", "index", "--ref-part", part]));
-        parts.iter().for_each(|part| assert_eq!(limits(part), limits(&whole), "{preset}"));
+        assert!(limits(&whole).is_some() && limits(&merged) == limits(&whole), "{preset}");
     }
 }
 
