@@ -34,6 +34,7 @@ ROLES = {
     "align/pairing": (0.3, "hits of mates, together"),
     "align/split": (1.3, "the rest of a split read"),
     "align/circles": (1.4, "hits across an origin, cut"),
+    "align/end_bonus": (1.45, "scores without end bonuses"),
     "align/quality": (2.1, "mapping qualities"),
     "patterns/sliced": (2.9, "a text in every bit of a vector"),
     "align/fingerprints": (3.66, "equal stretches, equal chunks"),
