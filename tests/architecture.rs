@@ -65,6 +65,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "engine",
             "align/candidates",
             "align/circles",
+            "align/end_bonus",
             "align/hits",
             "align/pairing",
             "align/quality",
@@ -95,7 +96,15 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // The library's interface, an alternative to the command's pipeline.
     (
         "api",
-        &["input/reader", "engine", "align/candidates", "align/backtrace", "align/hits", "patterns/search"],
+        &[
+            "input/reader",
+            "engine",
+            "align/candidates",
+            "align/backtrace",
+            "align/end_bonus",
+            "align/hits",
+            "patterns/search",
+        ],
     ),
     ("api/significance", &["align/fitted", "align/significance"]),
     ("api/targets", &["input/database"]),
