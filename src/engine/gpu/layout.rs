@@ -176,7 +176,7 @@ impl Kernel for Nucleotides<'_> {
         let pack = |pair: [u8; 2]| {
             let pair = u16::from_le_bytes(pair);
             let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
-            let ends = (pair & u16::from(END) * 0x101) / u16::from(END) * u16::from(QUERY_END);
+            let ends = (pair & (u16::from(END) * 0x101)) / u16::from(END) * u16::from(QUERY_END);
             let pair = pair & 0x0f0f & !above | ambiguous & above | ends;
             low_u8(pair | pair >> 4)
         };
