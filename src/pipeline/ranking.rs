@@ -7,11 +7,13 @@ use crate::align::hits::{HitAt, Ranks, Rules};
 use crate::align::identity::{ColumnKinds, is_equal};
 use crate::output::writer::list::RankedBy;
 use crate::terms::alignment::{Alignment, Found, Strand};
+use crate::terms::alphabet::without_end;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::whole_i32;
 use crate::terms::options::{IdentityDefinition, Limits, Mask, Options, Rank};
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
@@ -229,6 +231,11 @@ impl QueryMasks {
     fn unmasked_score(&self, batch: &Batch, query: u32, hit: &Alignment) -> i32 {
         let alphabet = batch.scoring.alphabet;
         let (codes, target) = (batch.query(query), batch.target(hit.target));
+        // Neither masks nor limits know ends.
+        let codes = &*match batch.scoring.end_bonus {
+            0 => Cow::Borrowed(codes),
+            _ => Cow::Owned(codes.iter().map(|&code| without_end(code)).collect::<Vec<u8>>()),
+        };
         let whole = self.0[query as usize].get_or_init(|| mask(alphabet, codes, 0..codes.len()));
         let of_query = &whole[hit.query_start as usize..hit.query_end as usize];
         let of_target = mask(alphabet, target, hit.target_start as usize..hit.target_end as usize);
