@@ -207,7 +207,7 @@ impl Scoring {
     ///     (hit.score(), hit.cigar().to_string())
     /// };
     /// let scoring = Scoring::dna(1, 4, 6, 1);
-    /// assert_eq!(align(&scoring), (12, "12M2S".to_string()));
+    /// assert_eq!(align(&scoring), (12, "12M".to_string()));
     /// assert_eq!(align(&scoring.with_end_bonus(5)), (9, "14M".to_string()));
     /// ```
     pub fn with_end_bonus(self, end_bonus: i32) -> Scoring {
