@@ -17,6 +17,7 @@ use crate::terms::casts::to_u64;
 mod about;
 mod align;
 mod alphabet;
+mod ambiguous;
 mod circular;
 pub mod dedup;
 mod device;
@@ -204,7 +205,7 @@ fn run_beside<'scope>(
         reporter.stage(Stage::of("opening the GPU"));
     }
     let (reading, opened) = (begun.elapsed(), opening.join());
-    let OpenInputs { references, target_file, index, mut lanes } = inputs?;
+    let OpenInputs { references, target_file, index, runs, mut lanes } = inputs?;
     let (hardware, remark) = match opened {
         Ok(opened) => opened?,
         Err(_) => {
@@ -215,7 +216,7 @@ fn run_beside<'scope>(
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let crew = hardware.crew(options.threads)?;
     let engines: Engines = &|worker| hardware.engine(worker);
-    let references = (references, target_file, index);
+    let references = (references, target_file, (index, runs));
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
     let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;

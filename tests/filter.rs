@@ -7,6 +7,7 @@ use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::backtrace;
+use swalign::align::candidates::ambiguous::{QueryShape, TargetRuns, allowance};
 use swalign::align::candidates::by_scan::{Ends, Scan, SeedEnd};
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::levels::{Costs, SeedKind};
@@ -536,6 +537,73 @@ fn alignments_that_score_enough_hold_a_seed() {
         }
     }
     assert!(tight > 20 && with_seeds > 20, "{tight} {with_seeds}");
+}
+
+/// Runs of ambiguous codes in targets and queries raise the bound by no more than their allowance.
+#[test]
+fn alignments_over_ambiguous_codes_hold_a_seed() {
+    let mut random = Random::new(8);
+    // Numbers of alignments without seeds that score more than the bound for bases, or as much as the bound for runs.
+    let (mut above, mut tight) = (0, 0);
+    for (number, scheme) in SCHEMES.into_iter().enumerate() {
+        for (len, seed, edits) in
+            [(150, 14, 0), (150, 11, 0), (100, 20, 0), (60, 6, 0), (30, 9, 0), (150, 15, 1), (100, 25, 3)]
+        {
+            for round in 0..120 {
+                let scoring = match round % 4 {
+                    0 => scoring(scheme).with_iupac(),
+                    1 => scoring(scheme).with_ambiguous(0),
+                    _ => scoring(scheme).with_ambiguous(1),
+                };
+                let Some(seeds) = SeedScores::new(len, seed, edits, &scoring) else { continue };
+                let mut query = random.codes(len, 4);
+                let mut copy: Vec<Option<u8>> = query.iter().copied().map(Some).collect();
+                let mut extra = vec![0; len];
+                // One run for each seed, or for every second border between two seeds.
+                let at_borders = round % 3 == 0;
+                let runs = if at_borders { &[2, 2, 2, 3, 4][..] } else { &[1, 1, 2, 3, 12] };
+                let runs = &runs[..random.pick(&[1, 2, runs.len()])];
+                for start in (0..len - seed).step_by(if at_borders { 2 * seed } else { seed }) {
+                    let run = random.pick(runs);
+                    let place =
+                        if at_borders { start + seed - 1 } else { start + 1 + random.below(seed - 1) };
+                    match random.below(12) {
+                        // Further codes of the run, which are deleted.
+                        0 => extra[place] = random.pick(&[1, 2, 9]),
+                        // A base inside the run, which is inserted.
+                        1 => copy.iter_mut().skip(place + 1).take(1).for_each(|code| *code = None),
+                        _ => {}
+                    }
+                    let is_in_query = random.below(4) == 0;
+                    for at in place..(place + run).min(len) {
+                        match is_in_query {
+                            true => query[at] = OTHER,
+                            false => copy[at] = copy[at].map(|_| OTHER),
+                        }
+                    }
+                }
+                let mut target = random.codes(20, 4);
+                for (code, extra) in copy.into_iter().zip(extra) {
+                    target.extend(code);
+                    target.extend(vec![OTHER; extra]);
+                }
+                target.extend(random.codes(20, 4));
+                let Some(found) = best(&query, &target, &scoring) else { continue };
+                let count = held(&found, &query, &target, seed, edits);
+                let more = TargetRuns::of(&target, &scoring).map_or(Some(0), |runs| {
+                    allowance(QueryShape::of(&query), (&runs, target.len()), (seed, edits), &scoring)
+                });
+                let most = seeds.most_score(count).saturating_add(more.expect("a proof"));
+                assert!(
+                    found.score <= most,
+                    "{number} {round}: {count} seeds of {seed} with {edits} edits in {len}, {most}, {found:?}"
+                );
+                above += usize::from(count == 0 && found.score >= seeds.least_score());
+                tight += usize::from(count == 0 && found.score >= seeds.least_score() && found.score == most);
+            }
+        }
+    }
+    assert!(above > 100 && tight > 5, "{above} {tight}");
 }
 
 /// If the seeds carry little information, the filter still costs at most its share of a full search. Scored cells count

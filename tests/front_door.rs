@@ -386,7 +386,9 @@ fn dialects_of_a_path() {
 #[test]
 fn scorings_by_the_names_of_their_numbers() {
     let dna = || Scoring::builder(Alphabet::Dna);
-    assert_eq!(dna().build().unwrap(), Scoring::preset("short").unwrap());
+    // The preset for reads has a lower penalty of ambiguous codes, as in bwa.
+    assert_eq!(dna().build().unwrap(), Scoring::dna(1, 4, 6, 1));
+    assert_eq!(dna().ambiguous(1).build().unwrap(), Scoring::preset("short").unwrap());
     assert_eq!(
         dna().match_score(2).mismatch(3).gap_open(5).gap_extend(2).build().unwrap(),
         Scoring::dna(2, 3, 5, 2)

@@ -149,7 +149,7 @@ impl Case {
     fn by_definition(&self, record: u32, rules: &Rules) -> (Tier, Vec<End>, Option<i32>) {
         let Case { batch, layout, anchor, least, .. } = self;
         let len = batch.query(layout.query(record, Strand::Forward)).len();
-        let proven = self.tiers().proven(len).unwrap();
+        let proven = self.tiers().proven(&vec![0; len]).unwrap();
         for (anchor, min_score, tier) in [(0, proven, Tier::Proven), (*anchor, *least, Tier::Anchored)] {
             if tier == Tier::Anchored && proven <= *least {
                 break;

@@ -176,8 +176,10 @@ impl Choice {
         if preset.is_none() && matrix.is_none() && mode.is_none() && !has_numbers {
             return Chosen::default(alphabet);
         }
-        let default = if alphabet == Alphabet::Dna { "short" } else { "protein" };
-        let base = self::preset(preset.as_deref().unwrap_or(default))?;
+        let base = match preset.as_deref() {
+            Some(name) => self::preset(name)?,
+            None => swalign::Scoring::builder(alphabet).build().map_err(exception)?,
+        };
         let usual = match &matrix {
             Some(MatrixChoice::BuiltIn(matrix)) => matrix.usual_gap_costs(),
             Some(MatrixChoice::Text { .. }) | None => None,

@@ -20,7 +20,9 @@ def test_presets() -> None:
     assert repr(Scoring()) == "Scoring(match=1, mismatch=4, gap_open=6, gap_extend=1)"
     assert repr(Scoring("protein")) == "Scoring(matrix='BLOSUM62', gap_open=11, gap_extend=1)"
     assert Scoring("linear").gap_cost(3) == 6 and Scoring("long").gap_cost(0) == 0
-    assert Scoring("long", mode="global") != Scoring("long") == Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+    assert Scoring("long", mode="global") != Scoring("long") == Scoring(
+        match=2, mismatch=4, ambiguous=1, gap_open=4, gap_extend=2
+    )
     assert hash(Scoring("long")) == hash(Scoring("long"))
     assert Scoring(matrix="PAM30").alphabet == "protein"
 
@@ -75,6 +77,8 @@ def test_matrix_files(tmp_path: Path) -> None:
 
 def test_ambiguous_codes() -> None:
     assert (Scoring().ambiguous, Scoring("blastn").ambiguous, Scoring("protein").ambiguous) == (4, 3, None)
+    assert [Scoring(name).ambiguous for name in ("short", "long")] == [1, 1]
+    assert Scoring("short", mismatch=0).ambiguous == 0 and Scoring("short", ambiguous=4) == Scoring()
     free, iupac = Scoring(ambiguous=0), Scoring(iupac=True)
     assert (free.score("N", "A"), iupac.score("R", "G"), iupac.score("R", "C"), iupac.ambiguous) == (0, 1, -4, None)
     assert free != iupac != Scoring() and iupac.iupac and not free.iupac

@@ -213,11 +213,17 @@ def numbers(rng):
     return values, words
 
 
+def default_ambiguous(words, mismatch):
+    """The penalty of ambiguous codes without --ambiguous."""
+    name = words[words.index("--preset") + 1] if "--preset" in words else None
+    return min(1, mismatch) if name in ("short", "long") else mismatch
+
+
 def make_scoring(rng, protein, iupac=False):
     """The reference's scoring, the words for it, and matrix files that the command needs. `iupac` allows --iupac."""
     if not protein and rng.random() < 0.85:
         (match, mismatch, gap_open, gap_extend), words = numbers(rng)
-        ambiguous, kind = mismatch, rng.random()
+        ambiguous, kind = default_ambiguous(words, mismatch), rng.random()
         if kind < 0.2:
             ambiguous = rng.choice([0, 1, 2, mismatch, mismatch + 3])
             words = [*words, "--ambiguous", str(ambiguous)]

@@ -7,7 +7,7 @@ import random
 from functools import lru_cache
 
 from . import limits
-from .cases import AMINO, MOST_QUERIES, PRESETS, ROOT, Case, again, fasta, length, letters, make_query, make_records
+from .cases import AMINO, MOST_QUERIES, PRESETS, ROOT, Case, again, default_ambiguous, fasta, length, letters, make_query, make_records
 from .cases import make_cs, make_repeats, make_scoring, make_targets, mutated, packed, query_names
 from .reference import NEVER, Scoring, reverse_complement
 
@@ -140,7 +140,8 @@ def well_known(rng, protein):
         return Scoring(True, 11, 1, matrix=matrix), ["--matrix", "BLOSUM62"], {}
     name = rng.choice(["short", "short", "blastn"])
     match, mismatch, gap_open, gap_extend = PRESETS[name]
-    return Scoring(False, gap_open, gap_extend, match, mismatch), ["--preset", name], {}
+    words = ["--preset", name]
+    return Scoring(False, gap_open, gap_extend, match, mismatch, None, default_ambiguous(words, mismatch)), words, {}
 
 
 def inputs(rng, mode, max_hits=1):

@@ -8,7 +8,7 @@
 //!
 //! [`filter`] finds the windows that can contain alignments of a higher score without scoring all columns.
 
-mod ambiguous;
+pub mod ambiguous;
 pub mod boxes;
 mod by_counts;
 pub mod by_index;

@@ -63,7 +63,7 @@ pub struct Scope<'a> {
     pub rules: Rules,
     /// Minimum scores by record and target, instead of the minimum score of `rules`.
     pub least: Option<&'a dyn LeastScores>,
-    /// Minimum scores by query length, instead of the minimum score of `rules`, and the second tier.
+    /// Minimum scores by query, instead of the minimum score of `rules`, and the second tier.
     pub tiers: Option<&'a Tiers>,
     /// The targets that long queries are searched on.
     pub supporting: Option<&'a SupportingTargets>,
@@ -154,7 +154,8 @@ impl<'a> Scope<'a> {
         match (self.least, self.tiers) {
             (Some(least), _) => Rules { min_score: least.lowest(record), ..self.rules },
             (None, Some(tiers)) => {
-                Rules { min_score: tiers.least_score(query_len(self, record)), ..self.rules }
+                let query = self.batch.query(self.layout.query(record, Strand::Forward));
+                Rules { min_score: tiers.least_score(query), ..self.rules }
             }
             (None, None) => self.rules,
         }

@@ -127,7 +127,7 @@ fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) 
 
 /// Whether a record is a long query that no target supports.
 fn is_boxed(scope: &Scope, found: &[Found], record: u32) -> bool {
-    let is_long = |tiers: &Tiers| tiers.proven(codes(scope, record).len()).is_none();
+    let is_long = |tiers: &Tiers| tiers.is_long(codes(scope, record).len());
     found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
 }
 

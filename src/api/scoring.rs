@@ -147,7 +147,7 @@ impl ScoringBuilder {
 impl Scoring {
     /// Names of the presets: `short` (1/4/6/1, as bwa mem; [`Scoring::with_end_bonus`] adds its end bonus), `long` (2/4/4/2, as minimap2
     /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
-    /// 11/1). A pair with an ambiguous code costs as much as a mismatch.
+    /// 11/1). A pair with an ambiguous code costs 1 in `short` and `long`, and as much as a mismatch in the others.
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
 
     /// The preset of this name, or `None` if there is none.
@@ -155,7 +155,7 @@ impl Scoring {
     /// ```
     /// use swalign::Scoring;
     ///
-    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2)));
+    /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2).with_ambiguous(1)));
     /// ```
     pub fn preset(name: &str) -> Option<Scoring> {
         let preset = match name {
@@ -170,8 +170,8 @@ impl Scoring {
         ScoringChoice { preset: Some(preset), ..ScoringChoice::default() }.resolve(alphabet).ok()
     }
 
-    /// A builder that begins with the default scoring of an alphabet: the preset `short` for DNA, and `protein` for
-    /// proteins.
+    /// A builder that begins with the default scoring of an alphabet: the numbers of the preset `short` for DNA, with the
+    /// penalty of a mismatch for ambiguous codes, and the preset `protein` for proteins.
     pub fn builder(alphabet: Alphabet) -> ScoringBuilder {
         let choice = ScoringChoice::default();
         // The default of an alphabet needs no file, so it can be resolved.
@@ -185,7 +185,7 @@ impl Scoring {
     /// use swalign::Scoring;
     ///
     /// let long = Scoring::preset("long").expect("a preset");
-    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2));
+    /// assert_eq!(long.to_builder().gap_open(6).build()?, Scoring::dna(2, 4, 6, 2).with_ambiguous(1));
     /// # Ok::<(), swalign::Error>(())
     /// ```
     pub fn to_builder(&self) -> ScoringBuilder {

@@ -168,10 +168,11 @@ struct ScoringFlags {
     /// Penalty of a mismatch (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
-    /// Penalty of N and other ambiguous codes [default: --mismatch]
+    /// Penalty of N and other ambiguous codes [default: 1 with -x short or -x long, or --mismatch]
     ///
     /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. bwa and
-    /// minimap2 use 1. A reference with many short runs of N then makes a search slow. A matrix has scores of its own.
+    /// minimap2 use 1. If the penalty is less than --mismatch, queries with ambiguous codes, and all queries if the references have many
+    /// isolated codes, have higher proven scores. A matrix has scores of its own.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     ambiguous: Option<i32>,
     /// Match ambiguous codes with the bases that they stand for: R with A and G, N with all
@@ -423,9 +424,9 @@ Presets (match/mismatch/gap-open/gap-extend):
   linear   1/1/0/2
   protein  BLOSUM62, 11/1; default for proteins
 
-  A pair with N or another ambiguous code costs as much as a mismatch, unless --ambiguous is given. The preset long \
-  lacks the second gap cost of minimap2 (24/1). --match, --mismatch, --ambiguous, --gap-open, --gap-extend, --end-bonus and \
-  --matrix override the preset. A built-in matrix sets its own gap costs.
+  A pair with N or another ambiguous code costs 1 if -x short or -x long is given, as in bwa and minimap2, and otherwise as much as a \
+  mismatch. The preset long lacks the second gap cost of minimap2 (24/1). --match, --mismatch, --ambiguous, --gap-open, \
+  --gap-extend, --end-bonus and --matrix override the preset. A built-in matrix sets its own gap costs.
 
 Minimum score:
   A hit scores at least --min-score. The default is 20 x match for DNA (20 with the preset short), and 60 with a matrix. \

@@ -411,7 +411,7 @@ fn gap_costs_of_two_pieces_are_given_in_pairs() {
         (choice.gap_open, choice.gap_extend),
         (Some(two), Some(PerPiece { first: 2, second: Some(1) }))
     );
-    let expected = Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1).unwrap();
+    let expected = Scoring::dna(2, 4, 4, 2).with_ambiguous(1).with_second_gap(24, 1).unwrap();
     assert_eq!(choice.resolve(Alphabet::Dna).unwrap(), expected);
     assert!(expected.to_string().ends_with("gap_open=4,24 gap_extend=2,1"));
     let error = |words: &[&str]| of(words).resolve(Alphabet::Dna).expect_err("refused").to_string();

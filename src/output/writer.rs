@@ -106,6 +106,8 @@ pub struct Chosen {
 pub struct TiersTold {
     /// Highest minimum score of the first tier. The lowest is that of [`Chosen`].
     pub highest: i32,
+    /// Whether queries with ambiguous codes have higher minimum scores than others.
+    pub is_raised: bool,
     /// Length of an exact run in bases; 0 without a second tier.
     pub anchor: u32,
     /// Minimum score of the second tier.

@@ -5,6 +5,7 @@ use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
 use super::{alphabet, circular, order};
 use crate::align::candidates::StoredIndex;
+use crate::align::candidates::ambiguous::TargetRuns;
 use crate::input::reader::References;
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
@@ -20,6 +21,8 @@ pub struct OpenInputs {
     pub target_file: PathBuf,
     /// The k-mer index of the references' database, if any.
     pub index: Option<StoredIndex>,
+    /// Runs of ambiguous codes in all references, if this run searches a part of them.
+    pub runs: Option<TargetRuns>,
     /// The lanes. The first one is read up to its first query, which is not encoded yet.
     pub lanes: Lanes,
 }
@@ -42,7 +45,7 @@ impl OpenInputs {
             let _ = first.send(len);
         }
         let alphabet = alphabet::settle(options, &mut source, Some(&mut reads), reporter)?;
-        let mut references = source.read(options, alphabet)?;
+        let (mut references, runs) = source.read(options, alphabet)?;
         circular::close(&options.circular, &mut references, source.path())?;
         warn(reporter, source.warnings());
         warn(reporter, order::warning(options, (&mut reads, first_query.unwrap_or(0)), &references)?);
@@ -58,7 +61,7 @@ impl OpenInputs {
         }
         let lanes = Lanes::new(options, (reads, parts), (alphabet, strands));
         let index = source.index(options, &references);
-        Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, lanes })
+        Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, runs, lanes })
     }
 }
 

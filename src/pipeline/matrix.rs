@@ -39,7 +39,7 @@ pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summar
     let mut source = ReferenceSource::open(run)?;
     reporter.stage(source.stage(run));
     let alphabet = alphabet::settle(run, &mut source, None, reporter)?;
-    let references = source.read(run, alphabet)?;
+    let (references, _) = source.read(run, alphabet)?;
     warn(reporter, source.warnings());
     let scoring = Arc::new(run.scoring.resolve(references.alphabet)?);
     check(&references, &scoring, source.path())?;

@@ -12,6 +12,7 @@ use super::report::{RESIDUES, Reporter, counted, warn};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::align::candidates::StoredIndex;
+use crate::align::candidates::ambiguous::TargetRuns;
 use crate::align::candidates::filter::Filter;
 use crate::align::hits::{Rules, Tiers};
 use crate::align::pairing::Pairing;
@@ -46,7 +47,11 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         options: &'a Options,
         reporter: &'a dyn Reporter,
-        (references, target_file, index): (References, PathBuf, Option<StoredIndex>),
+        (references, target_file, (index, runs)): (
+            References,
+            PathBuf,
+            (Option<StoredIndex>, Option<TargetRuns>),
+        ),
         first: Option<&mut OpenLane>,
         (hardware, crew, engines): (&Hardware, &Crew, Engines),
     ) -> Result<(Run<'a>, Sample)> {
@@ -84,7 +89,10 @@ impl<'a> Run<'a> {
         };
         let secondary_ppm = whole_i64((options.secondary_ratio * 1e6).round());
         let columns = columns(&named.lengths, strands(options, alphabet).count());
-        let tiers = tiers_of(options, &scoring, columns, least.min_score);
+        // The minimum scores must not depend on the part, so they use the runs of all references.
+        let runs = runs.or_else(|| TargetRuns::of(targets.codes(), &scoring));
+        let all = (columns, runs.as_ref());
+        let tiers = tiers_of(options, &scoring, all, least.min_score);
         // Lists have no mapping quality. Lists of mates need it for the insert size.
         let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
         let rules = Rules { min_score, secondary_ppm, tells_second, ..ranking::rules(&limits) };
@@ -93,7 +101,7 @@ impl<'a> Run<'a> {
         let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
         reporter.detail(&format!("{scoring}, min_score={shown}"));
         warn(reporter, least.warning(options, &scoring));
-        let cost = cost_of_min_score(options, &scoring, columns);
+        let cost = cost_of_min_score(options, &scoring, all);
         cost.into_iter().for_each(|text| reporter.note(&text));
         let strands = strands(options, alphabet);
         let repeats = TakenOut::new(options, (&targets, alphabet), index.is_some(), hardware);
@@ -146,7 +154,7 @@ impl<'a> Run<'a> {
             is_bounded: !is_complete,
             drop: drop.unwrap_or_else(|| default_drop(&scoring, options.scoring.preset)),
         });
-        let split_tiers = split.and_then(|splitting| tiers_of(options, &scoring, columns, splitting.least));
+        let split_tiers = split.and_then(|splitting| tiers_of(options, &scoring, all, splitting.least));
         let split_score = split.map(|splitting| splitting.least);
         let told = tiers.as_ref().and_then(told_tiers);
         let chosen = Chosen {
@@ -212,19 +220,28 @@ impl<'a> Run<'a> {
 }
 
 /// The minimum scores of both tiers if the run has them. No hit scores less than `floor`.
-fn tiers_of(options: &Options, scoring: &Scoring, columns: u64, floor: i32) -> Option<Tiers> {
+fn tiers_of(
+    options: &Options,
+    scoring: &Scoring,
+    all: (u64, Option<&TargetRuns>),
+    floor: i32,
+) -> Option<Tiers> {
     let anchored = anchored_score(scoring).filter(|_| options.has_tiers())?;
-    Some(Tiers::new(scoring, columns, floor, (options.anchor, anchored)))
+    Some(Tiers::new(scoring, all, floor, (options.anchor, anchored)))
 }
 
 /// Note on the cost of a minimum score below the score that the filter proves for reads of [`READ`] bases, if the cost
 /// is high.
-fn cost_of_min_score(options: &Options, scoring: &Scoring, columns: u64) -> Option<String> {
+fn cost_of_min_score(
+    options: &Options,
+    scoring: &Scoring,
+    (columns, runs): (u64, Option<&TargetRuns>),
+) -> Option<String> {
     let least = options.min_score?;
     let by_default = Options { min_score: None, ..options.clone() };
     let has_filter = options.filter != FilterChoice::None && scoring.mode.is_local();
-    let tiers = tiers_of(&by_default, scoring, columns, least).filter(|_| has_filter)?;
-    let (proven, cells) = (tiers.least_score(READ), READ as u64 * columns);
+    let tiers = tiers_of(&by_default, scoring, (columns, runs), least).filter(|_| has_filter)?;
+    let (proven, cells) = (tiers.least_score(&[0; READ]), READ as u64 * columns);
     let otherwise = match tiers.anchor {
         0 => format!("no hit below {proven} is reported"),
         anchor => format!("hits below {proven} are found by exact runs of {anchor} bases"),
@@ -247,7 +264,8 @@ fn columns(lengths: &[u32], strands: u32) -> u64 {
 fn told_tiers(tiers: &Tiers) -> Option<TiersTold> {
     let (lowest, highest) = tiers.range();
     let &Tiers { anchor, least, .. } = tiers;
-    (lowest < highest || tiers.has_long()).then_some(TiersTold { highest, anchor, least })
+    let is_raised = tiers.has_raised();
+    (lowest < highest || tiers.has_long()).then_some(TiersTold { highest, is_raised, anchor, least })
 }
 
 /// The requested filter. `None` if the targets or the scoring do not allow it.

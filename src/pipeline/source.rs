@@ -1,11 +1,14 @@
 //! Source of a run's references: a text file, or a database that `swalign index` built from it.
 
+use super::ambiguous::RunSink;
 use super::estimate;
 use super::report::{Reporter, Stage};
 use crate::align::candidates::StoredIndex;
+use crate::align::candidates::ambiguous::TargetRuns;
 use crate::input::database::{self, Database};
 use crate::input::reader::{
-    Reader, References, check_reference_names, read_reference_part, read_references, suggested_alphabet,
+    CodeSink, Reader, References, check_reference_names, read_reference_part, read_references,
+    suggested_alphabet,
 };
 use crate::terms::alphabet::{Alphabet, Suggested};
 use crate::terms::error::{Error, Result};
@@ -109,17 +112,37 @@ impl ReferenceSource {
         }
     }
 
-    /// Reads the references in the given alphabet. For a database, reads only the names.
-    pub fn read(&mut self, options: &Options, alphabet: Alphabet) -> Result<References> {
+    /// Reads the references in the given alphabet. For a database, reads only the names. For a part of the references,
+    /// also returns the runs of ambiguous codes in all references, if the minimum scores depend on them.
+    pub fn read(
+        &mut self,
+        options: &Options,
+        alphabet: Alphabet,
+    ) -> Result<(References, Option<TargetRuns>)> {
+        let mut sink = options.ref_part.and_then(|_| RunSink::new(options, alphabet));
+        let references = self.read_with(options, alphabet, sink.as_mut())?;
+        Ok((references, sink.map(RunSink::finish)))
+    }
+
+    fn read_with(
+        &mut self,
+        options: &Options,
+        alphabet: Alphabet,
+        mut sink: Option<&mut RunSink>,
+    ) -> Result<References> {
         match (self, options.ref_part) {
             (ReferenceSource::Text(reader), None) => read_references(reader, Some(alphabet)),
             (ReferenceSource::Text(reader), Some(share)) => {
-                read_reference_part(reader, Some(alphabet), share)
+                let sink = sink.map(|sink| sink as &mut dyn CodeSink);
+                read_reference_part(reader, Some(alphabet), share, sink)
             }
             (ReferenceSource::Database(database), share) => {
                 let references = database.references(options.shows_titles(), share)?;
                 if !options.takes_any_name() && !options.rename_references {
                     check_reference_names(&references.names, database.path())?;
+                }
+                if let Some(sink) = &mut sink {
+                    sink.put(database.references(false, None)?.sequences.codes())?;
                 }
                 Ok(references)
             }

@@ -217,6 +217,78 @@ pub fn twice_spoilt_cheaply(run: usize, (seed, spoil): (usize, i64), ambiguous: 
     pairs.map(spared).max().unwrap_or(0).max(0)
 }
 
+/// Twice the maximum by which a run of `run` target residues that are not bases may undercut the loss `spoil` (in the
+/// units of [`twice_to_spoil`]) at each of the seeds that it touches, in an alignment that covers the whole run. 0 if
+/// the alignment always loses as much as by other edits.
+///
+/// Let the alignment pair `c` residues of the run, and consume `m >= c` query bases between its first and its last
+/// column. The bases touch `floor((m + 2 * seed - 2) / seed)` seeds, and the alignment loses
+/// `c * pair + (m - c) * inserted + (run - c) * deleted`. Without such a base, the run is part of one deletion and
+/// spares nothing.
+pub fn twice_spoilt_by_whole_run(run: usize, (seed, spoil): (usize, i64), losses: RunLosses) -> i64 {
+    if run == 0 {
+        return 0;
+    }
+    let RunLosses { pair, inserted, deleted, .. } = losses;
+    let seed = seed.max(1);
+    let spared = |bases: usize, pairs: usize| {
+        let touched = (bases + 2 * seed - 2) / seed;
+        let [between, left] = [bases - pairs, run - pairs].map(to_i64);
+        spoil * to_i64(touched) - 2 * (pair * to_i64(pairs) + inserted * between + deleted * left)
+    };
+    let mut most = 0;
+    let mut take = |bases: usize| {
+        // The loss is linear in the number of pairs. A run of one residue has no insertion inside it.
+        if bases == 1 || run > 1 {
+            most = most.max(spared(bases, bases.min(run)));
+            if run > 1 {
+                most = most.max(spared(bases, 0));
+            }
+        }
+    };
+    // Ends of the steps on which the number of touched seeds is constant. `spoil` is at most twice the loss of `seed`
+    // inserted bases, so more bases than in the first step after `run` spare no more.
+    let steps = |bases: usize| bases.saturating_sub(2) / seed * seed;
+    let firsts = [1, 2, 2 + steps(run), 2 + steps(run) + seed];
+    let lasts = [1 + seed, 1 + run.saturating_sub(1) / seed * seed, run];
+    firsts.into_iter().chain(lasts).for_each(&mut take);
+    most
+}
+
+/// Minimum losses of an alignment by residues that are not bases, and by gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunLosses {
+    /// A pair with a residue that is not a base.
+    pub pair: i64,
+    /// An inserted query base.
+    pub inserted: i64,
+    /// A deleted target base.
+    pub deleted: i64,
+    /// Whether no pair with a residue that is not a base raises a score, so that an alignment need not begin or end
+    /// with one.
+    pub is_inside: bool,
+}
+
+impl RunLosses {
+    /// The losses under a scoring. `None` if a pair with a residue that is not a base loses as much as two bases of
+    /// different classes, or if seeds prove nothing.
+    pub fn of(scoring: &Scoring) -> Option<RunLosses> {
+        let pair = SeedAlphabet::of(scoring)?.ambiguous_loss()?;
+        let best = i64::from(scoring.max_potential());
+        let deleted = i64::from(scoring.gaps().lower_bound().extend);
+        Some(RunLosses { pair, inserted: best + deleted, deleted, is_inside: pair >= best })
+    }
+
+    /// Twice the maximum by which a target run of `run` residues lets an alignment lose less than the loss at the seeds
+    /// that it touches.
+    pub fn twice_spared(self, run: usize, seed: (usize, i64)) -> i64 {
+        match self.is_inside {
+            true => twice_spoilt_by_whole_run(run, seed, self),
+            false => twice_spoilt_cheaply(run, seed, self.pair),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,6 +322,51 @@ mod tests {
         }
         let strict = Scoring::dna(1, 4, 6, 1);
         assert_eq!(twice_spoilt_cheaply(9, spoil(&strict), loss(&strict)), 0);
+    }
+
+    #[test]
+    fn whole_runs_spare_less_the_longer_they_are() {
+        let cheap = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let losses = RunLosses::of(&cheap).unwrap();
+        assert_eq!(losses, RunLosses { pair: 2, inserted: 2, deleted: 1, is_inside: true });
+        let seed = (14, twice_to_spoil(14, 0, &cheap).unwrap());
+        // One N: 5 - 2. Two: 10 - 4. Each more is deleted.
+        assert_eq!(
+            [0, 1, 2, 3, 7, 8, 20, 300].map(|run| losses.twice_spared(run, seed)),
+            [0, 6, 12, 10, 2, 0, 0, 0]
+        );
+        assert_eq!(RunLosses::of(&Scoring::dna(1, 4, 6, 1)), None);
+        // By definition: the maximum over all numbers of pairs and bases, and all positions of the first base.
+        let schemes = [(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 2, 2, 1), (1, 9, 9, 4)];
+        for (number, (a, b, o, e)) in schemes.into_iter().enumerate() {
+            for ambiguous in [0, 1, 2, 3] {
+                let scoring = Scoring::dna(a, b, o, e).with_ambiguous(ambiguous);
+                let Some(losses) = RunLosses::of(&scoring) else { continue };
+                for (seed, edits) in [(4, 0), (6, 0), (7, 1), (11, 3), (14, 0)] {
+                    let Some(spoil) = twice_to_spoil(seed, edits, &scoring) else { continue };
+                    for run in 0..40usize {
+                        let touched = |bases: usize| {
+                            let from = |first: usize| (first + bases - 1) / seed - first / seed + 1;
+                            to_i64((0..seed).map(from).max().unwrap())
+                        };
+                        let spared = |bases: usize, pairs: usize| {
+                            let lost = losses.pair * to_i64(pairs)
+                                + losses.inserted * to_i64(bases - pairs)
+                                + losses.deleted * to_i64(run - pairs);
+                            spoil * touched(bases) - 2 * lost
+                        };
+                        let all = (1..=run + 3 * seed).flat_map(|bases| {
+                            let pairs = 0..=bases.min(run);
+                            pairs.map(move |pairs| (bases, pairs))
+                        });
+                        let all = all.filter(|&(bases, pairs)| run > 0 && (run > 1 || bases == pairs));
+                        let most = all.map(|(bases, pairs)| spared(bases, pairs)).max().unwrap_or(0).max(0);
+                        let found = twice_spoilt_by_whole_run(run, (seed, spoil), losses);
+                        assert_eq!(found, most, "scheme {number}, {ambiguous}, {seed} {edits}, {run}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -45,8 +45,8 @@ fn of<'a>(records: &'a [(String, String, i64)], name: &str) -> (&'a str, i64) {
 fn runs_of_n_stay_aligned_with_the_penalty_of_bwa() {
     let folder = files();
     for (preset, match_) in [(None, 1), (Some("short"), 1), (Some("long"), 2)] {
-        let args: Vec<&str> =
-            preset.into_iter().flat_map(|preset| ["-x", preset]).chain(["--ambiguous", "1"]).collect();
+        // Presets for reads have this penalty.
+        let args = preset.map_or(["--ambiguous", "1"], |preset| ["-x", preset]);
         let records = aligned(&folder, &args);
         for run in [0, 1, 3, 6, 8, 12, 20] {
             let score = match_ * (150 - run) - run;
@@ -73,6 +73,8 @@ fn the_penalty_is_that_of_a_mismatch_unless_given() {
     assert_eq!(of(&aligned(&folder, &["--ambiguous", "0"]), "read_20N"), ("150M", 130));
     assert_eq!(of(&aligned(&folder, &["-x", "blastn"]), "read_1N"), ("150M", 2 * 149 - 3));
     assert_eq!(of(&aligned(&folder, &["--mismatch", "0"]), "read_20N"), ("150M", 130));
+    assert_eq!(of(&aligned(&folder, &["-x", "short", "--mismatch", "0"]), "read_20N"), ("150M", 130));
+    assert_eq!(of(&aligned(&folder, &["-x", "short", "--ambiguous", "4"]), "read_1N"), ("150M", 145));
 }
 
 #[test]
@@ -125,7 +127,8 @@ fn no_answer_depends_on_the_filter_or_the_engine() {
     for scoring in [
         &["--ambiguous", "1"][..],
         &["--ambiguous", "0"],
-        &["-x", "long", "--ambiguous", "1"],
+        &["-x", "short"],
+        &["-x", "long"],
         &["--iupac"],
         &["--ambiguous", "9"],
     ] {
@@ -137,6 +140,67 @@ fn no_answer_depends_on_the_filter_or_the_engine() {
         let all = run(&["--device", "cpu", "--filter", "none"]);
         assert_eq!(run(&["--device", "cpu", "--filter", "index"]), all, "{scoring:?}");
         assert_eq!(run(&["--device", "cpu", "--filter", "scan", "-t", "2"]), all, "{scoring:?}");
+    }
+}
+
+/// References with isolated codes and long runs, and reads with many codes, have two tiers of hits that depend on neither
+/// the filter nor parts of the references.
+#[test]
+fn both_tiers_depend_on_neither_filter_nor_parts() {
+    let mut random = Random::new(11);
+    let mut references = [0; 3].map(|_| random.sequence(Alphabet::Dna, 60_000));
+    // One reference has long runs, one has isolated codes in one stretch, and one has none.
+    for _ in 0..60 {
+        let (place, run) = (random.below(59_000), random.pick(&[20, 90, 300]));
+        references[0][place..place + run].fill(b'N');
+    }
+    (20_000..20_400).step_by(10).for_each(|place| references[1][place] = b'N');
+    let mut reads = String::new();
+    for number in 0..200 {
+        let len = random.pick(&[60, 100, 150, 250, 390]);
+        let reference = &references[random.below(3)];
+        let start = if random.below(4) == 0 { 20_000 } else { random.below(reference.len() - len) };
+        let percent = random.pick(&[0, 1, 5, 9]);
+        let mut read = random.mutated(Alphabet::Dna, &reference[start..start + len], percent);
+        for _ in 0..random.pick(&[0, 0, 1, 2, 12]) {
+            let (place, run) = (random.below(read.len()), random.pick(&[1, 2, 9]));
+            read.iter_mut().skip(place).take(run).for_each(|code| *code = b'N');
+        }
+        write!(reads, ">r{number}\n{}\n", read.escape_ascii()).unwrap();
+    }
+    let mut text = String::new();
+    for (number, reference) in references.iter().enumerate() {
+        write!(text, ">chr{number}\n{}\n", reference.escape_ascii()).unwrap();
+    }
+    let folder = folder(&[("reads.fa", reads.as_bytes()), ("ref.fa", text.as_bytes())]);
+    for preset in ["short", "long"] {
+        let line = ["-x", preset, "--end-bonus", "0", "--device", "cpu", "-q"];
+        let run = |args: &[&str]| {
+            let outcome = folder.run(&[&line, args, &["reads.fa", "ref.fa"]].concat());
+            outcome.ended(0);
+            String::from_utf8(outcome.stdout).unwrap()
+        };
+        let whole = run(&["--filter", "none"]);
+        let all = sam::records(&whole);
+        assert!(whole.contains(" proven_score_with_n=higher "), "{preset}");
+        assert!(all.contains("\tya:i:1"), "{preset}");
+        for args in
+            [&["--filter", "index"][..], &["--filter", "scan", "-t", "2"], &["--filter", "index", "-t", "2"]]
+        {
+            assert_eq!(sam::records(&run(args)), all, "{preset} {args:?}");
+        }
+        // Parts of the references do not split reads.
+        let whole = run(&["--no-split"]);
+        let parts = ["1/2", "2/2"].map(|part| format!("{preset}.{}.sam", &part[..1]));
+        for (part, number) in parts.iter().zip(["1/2", "2/2"]) {
+            run(&["--no-split", "--filter", "index", "--ref-part", number, "-o", part]);
+        }
+        let merged = folder.run(&["merge", &parts[0], &parts[1]]);
+        merged.ended(0);
+        let merged = String::from_utf8(merged.stdout).unwrap();
+        assert_eq!(sam::records(&merged), sam::records(&whole), "{preset}");
+        let limits = |sam: &str| sam.lines().find(|line| line.contains("proven_score")).map(str::to_string);
+        assert!(limits(&whole).is_some() && limits(&merged) == limits(&whole), "{preset}");
     }
 }
 

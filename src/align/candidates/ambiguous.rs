@@ -1,19 +1,23 @@
 //! Runs of residues that are not bases. They break seeds, and some scorings let them cost less than other edits
 //! (docs/algorithm.md, section 15).
 
+use super::seed_scores::{MOST_EDITS, SCANNED_SEEDS};
 use crate::terms::alphabet::is_base;
-use crate::terms::bounds::{twice_spoilt_cheaply, twice_to_spoil};
+use crate::terms::bounds::{RunLosses, twice_spoilt_cheaply, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::scoring::Scoring;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, RwLock};
 
 /// Number of bases that are checked at once.
 const CHECKED: usize = 1 << 12;
-/// Maximum number of runs whose positions are kept. With more, every second residue may be a run.
-const MOST_RUNS: usize = 1 << 20;
-/// Number of window lengths, each a power of two.
-const WINDOWS: usize = 32;
+/// Maximum number of runs whose positions are kept. With more, no level pays.
+const MOST_RUNS: usize = 1 << 22;
+/// Maximum number of columns of all dense stretches. Every query is searched there.
+const MOST_DENSE: usize = 1 << 13;
+/// Length of the shortest run whose spared loss is not cached.
+const MOST_CACHED: usize = 1 << 10;
 
 /// The number of runs, and the length of the longest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,13 +33,12 @@ impl AmbiguousRuns {
         for_each_run(codes, |run| {
             runs.count = runs.count.saturating_add(1);
             runs.longest = runs.longest.max(to_u32(run.len()));
-            true
         });
         runs
     }
 
     /// Twice the maximum by which the runs let an alignment lose less than the loss at the seeds that they touch.
-    fn twice_spared(self, seed: (usize, i64), loss: i64) -> i64 {
+    pub fn twice_spared(self, seed: (usize, i64), loss: i64) -> i64 {
         i64::from(self.count).saturating_mul(twice_spoilt_cheaply(self.longest as usize, seed, loss))
     }
 }
@@ -60,102 +63,295 @@ impl From<usize> for QueryShape {
     }
 }
 
-/// The runs of all targets, in the order of their positions, under a scoring that lets them cost little.
-#[derive(Debug, Default)]
+/// The runs of all targets that may let alignments lose less than other edits, in the order of their positions.
+#[derive(Debug)]
 pub struct TargetRuns {
-    /// Minimum loss of a pair with a residue that is not a base.
-    loss: i64,
-    runs: Vec<Range<usize>>,
-    longest: u32,
+    losses: RunLosses,
+    runs: Vec<Run>,
     /// Whether there are too many runs to keep them.
     is_full: bool,
-    /// Maximum number of runs in a window, by the binary logarithm of the window's length.
-    most: [OnceLock<u32>; WINDOWS],
+    /// Sums that runs in windows spare, by the length of the windows and by the seed.
+    spared: RwLock<HashMap<(usize, (usize, i64)), Spared>>,
+}
+
+/// A run in the concatenated targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: usize,
+    len: usize,
 }
 
 impl TargetRuns {
-    /// The runs in concatenated targets, and the minimum loss of a pair with one of their residues.
-    pub fn of(codes: &[u8], loss: i64) -> TargetRuns {
-        let mut all = TargetRuns { loss, ..TargetRuns::default() };
-        for_each_run(codes, |run| {
-            all.longest = all.longest.max(to_u32(run.len().min(u32::MAX as usize)));
-            all.is_full = all.runs.len() == MOST_RUNS;
-            if !all.is_full {
-                all.runs.push(run);
-            }
-            !all.is_full
-        });
-        if all.is_full {
-            all.longest = u32::MAX;
-        }
-        all
+    /// The runs in concatenated targets. `None` if ambiguous codes lose as much as other edits.
+    pub fn of(codes: &[u8], scoring: &Scoring) -> Option<TargetRuns> {
+        let mut collector = RunCollector::new(scoring)?;
+        collector.take(codes);
+        Some(collector.finish())
     }
 
-    /// Upper bound on the number of runs in a window of `columns` columns, and the longest run of all.
-    fn in_window(&self, columns: usize) -> AmbiguousRuns {
-        let log = to_usize(columns.max(1).next_power_of_two().ilog2()).min(WINDOWS - 1);
-        let most = || {
-            let columns = 1usize << log;
-            if self.is_full {
-                return to_u32(columns.min(u32::MAX as usize));
+    /// The sums by which the runs in windows of `columns` columns let an alignment lose less than the loss at the seeds
+    /// that they touch.
+    fn in_windows(&self, columns: usize, seed: (usize, i64)) -> Spared {
+        if self.is_full {
+            return Spared { twice: i64::MAX, dense: Arc::default() };
+        }
+        if self.runs.is_empty() {
+            return Spared::default();
+        }
+        // At most one eighth longer.
+        let unit = (columns.max(1).next_power_of_two() / 16).max(1);
+        let columns = columns.div_ceil(unit) * unit;
+        let key = (columns, seed);
+        if let Some(spared) = self.spared.read().ok().and_then(|kept| kept.get(&key).cloned()) {
+            return spared;
+        }
+        // Dense stretches hold alignments that cover runs whole.
+        let most_dense = if self.losses.is_inside { MOST_DENSE } else { 0 };
+        let spared = self.spared(columns, seed, most_dense);
+        if let Ok(mut kept) = self.spared.write() {
+            kept.insert(key, spared.clone());
+        }
+        spared
+    }
+
+    /// [`Self::in_windows`] for exactly this number of columns, with at most `most_dense` dense columns.
+    fn spared(&self, columns: usize, seed: (usize, i64), most_dense: usize) -> Spared {
+        let mut most = 0;
+        self.for_each_window(columns, seed, |_, twice| {
+            most = most.max(twice);
+            true
+        });
+        // The runs of two seeds raise scores by little.
+        let few = 2 * seed.1;
+        if most <= few {
+            return Spared { twice: most, dense: Arc::default() };
+        }
+        // The lowest sum of sparse windows for which the dense stretches have few columns. It grows with the runs, so a
+        // part of the targets has no higher one than all targets.
+        let (mut low, mut high) = (few, most);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.dense(columns, seed, (middle, most_dense)) {
+                Some(_) => high = middle,
+                None => low = middle + 1,
             }
-            let mut first = 0;
-            let count = |(place, run): (usize, &Range<usize>)| {
-                while self.runs[first].end + columns <= run.start + 1 {
-                    first += 1;
+        }
+        let dense = self.dense(columns, seed, (high, most_dense)).unwrap_or_default();
+        Spared { twice: high, dense: Arc::new(dense) }
+    }
+
+    /// Stretches that contain each window of `columns` columns whose runs spare more than `twice`. `None` if they have
+    /// more than `most` columns.
+    fn dense(
+        &self,
+        columns: usize,
+        seed: (usize, i64),
+        (twice, most): (i64, usize),
+    ) -> Option<Vec<Range<usize>>> {
+        let mut dense: Vec<Range<usize>> = Vec::new();
+        let mut total = 0;
+        self.for_each_window(columns, seed, |last, sum| {
+            if sum > twice {
+                let end = last.start + last.len;
+                let place = end.saturating_sub(columns)..end + columns;
+                match dense.last_mut() {
+                    Some(before) if place.start <= before.end => {
+                        total += place.end - before.end;
+                        before.end = place.end;
+                    }
+                    _ => {
+                        total += place.len();
+                        dense.push(place);
+                    }
                 }
-                place + 1 - first
-            };
-            to_u32(self.runs.iter().enumerate().map(count).max().unwrap_or(0))
+            }
+            total <= most
+        });
+        (total <= most).then_some(dense)
+    }
+
+    /// Calls `take` with each run and twice the sum that the runs spare in the window of `columns` columns which ends
+    /// with its first column, until it returns false.
+    fn for_each_window(&self, columns: usize, seed: (usize, i64), mut take: impl FnMut(Run, i64) -> bool) {
+        let mut by_length: Vec<Option<i64>> = Vec::new();
+        let mut spares = |run: Run| {
+            if run.len >= MOST_CACHED {
+                return self.losses.twice_spared(run.len, seed);
+            }
+            by_length.resize(by_length.len().max(run.len + 1), None);
+            *by_length[run.len].get_or_insert_with(|| self.losses.twice_spared(run.len, seed))
         };
-        AmbiguousRuns { count: *self.most[log].get_or_init(most), longest: self.longest }
+        let (mut first, mut sum) = (0, 0i64);
+        let mut held: VecDeque<i64> = VecDeque::new();
+        for &run in &self.runs {
+            while self.runs[first].start + self.runs[first].len + columns <= run.start + 1 {
+                sum -= held.pop_front().unwrap_or(0);
+                first += 1;
+            }
+            let spared = spares(run);
+            held.push_back(spared);
+            sum += spared;
+            if !take(run, sum) {
+                return;
+            }
+        }
+    }
+
+    /// Stretches of the concatenated targets that contain each alignment of at most `columns` columns whose target runs
+    /// spare more than the allowance covers.
+    pub fn dense_stretches(
+        &self,
+        columns: usize,
+        (seed, edits): (usize, usize),
+        scoring: &Scoring,
+    ) -> Arc<Vec<Range<usize>>> {
+        let spoil = twice_to_spoil(seed, edits, scoring);
+        spoil.map_or_else(Arc::default, |spoil| self.in_windows(columns, (seed, spoil)).dense)
     }
 }
 
-/// Maximum by which runs in a query and in a window of `columns` target columns raise the score of an alignment above
-/// the bound that the seed theorem gives for alignments without such runs.
+/// Sums that runs in windows of targets spare.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Spared {
+    /// Twice the maximum in any window outside of the dense stretches.
+    twice: i64,
+    /// Stretches that contain all windows whose runs spare more, in ascending order.
+    dense: Arc<Vec<Range<usize>>>,
+}
+
+/// Collects the runs of concatenated targets, whose codes may come in parts.
+pub struct RunCollector {
+    losses: RunLosses,
+    /// Lengths of seeds with their losses.
+    seeds: Vec<(usize, i64)>,
+    scanner: RunScanner,
+    runs: Vec<Run>,
+    is_full: bool,
+    /// Whether runs of a length can spare anything.
+    counts: HashMap<usize, bool>,
+}
+
+impl RunCollector {
+    /// `None` if ambiguous codes lose as much as other edits.
+    pub fn new(scoring: &Scoring) -> Option<RunCollector> {
+        let losses = RunLosses::of(scoring)?;
+        let with = |edits: usize| {
+            (1..=*SCANNED_SEEDS.end())
+                .filter_map(move |seed| Some((seed, twice_to_spoil(seed, edits, scoring)?)))
+        };
+        Some(RunCollector {
+            losses,
+            seeds: (0..=MOST_EDITS).flat_map(with).collect(),
+            scanner: RunScanner::default(),
+            runs: Vec::new(),
+            is_full: false,
+            counts: HashMap::new(),
+        })
+    }
+
+    /// Takes the next codes.
+    pub fn take(&mut self, codes: &[u8]) {
+        let RunCollector { losses, seeds, scanner, runs, is_full, counts } = self;
+        scanner.scan(codes, |run| keep(run, (*losses, seeds), (runs, is_full), counts));
+    }
+
+    /// The runs of all codes.
+    pub fn finish(self) -> TargetRuns {
+        let RunCollector { losses, seeds, scanner, mut runs, mut is_full, mut counts } = self;
+        scanner.end(|run| keep(run, (losses, &seeds), (&mut runs, &mut is_full), &mut counts));
+        TargetRuns { losses, runs, is_full, spared: RwLock::default() }
+    }
+}
+
+/// Keeps a run if it can spare anything.
+fn keep(
+    run: Range<usize>,
+    (losses, seeds): (RunLosses, &[(usize, i64)]),
+    (runs, is_full): (&mut Vec<Run>, &mut bool),
+    counts: &mut HashMap<usize, bool>,
+) {
+    let spares = || seeds.iter().any(|&seed| losses.twice_spared(run.len(), seed) > 0);
+    if *counts.entry(run.len()).or_insert_with(spares) {
+        *is_full |= runs.len() == MOST_RUNS;
+        if !*is_full {
+            runs.push(Run { start: run.start, len: run.len() });
+        }
+    }
+}
+
+/// Maximum by which runs in a query, and in a window of `columns` target columns outside of the dense stretches, raise
+/// the score of an alignment above the bound that the seed theorem gives for alignments without such runs.
 pub fn allowance(
     query: QueryShape,
     (targets, columns): (&TargetRuns, usize),
     (seed, edits): (usize, usize),
     scoring: &Scoring,
 ) -> Option<i32> {
-    let runs = [query.runs, targets.in_window(columns)];
-    if runs.iter().all(|runs| runs.count == 0) {
+    if query.runs.count == 0 && targets.runs.is_empty() {
         return Some(0);
     }
     let seed = (seed, twice_to_spoil(seed, edits, scoring)?);
-    let twice = runs.iter().fold(0i64, |sum, runs| sum.saturating_add(runs.twice_spared(seed, targets.loss)));
+    let of_query = query.runs.twice_spared(seed, targets.losses.pair);
+    let twice = of_query.saturating_add(targets.in_windows(columns, seed).twice);
     // No score is higher than that of a perfect alignment.
     let most = i64::from(scoring.max_potential()).saturating_mul(to_i64(query.len));
-    Some(to_i32(((twice.saturating_add(1)) / 2).min(most)))
+    Some(to_i32((twice / 2 + twice % 2).min(most)))
 }
 
-/// Calls `take` with each run until that returns false.
-fn for_each_run(codes: &[u8], mut take: impl FnMut(Range<usize>) -> bool) {
-    let mut open: Option<usize> = None;
-    for (number, part) in codes.chunks(CHECKED).enumerate() {
-        // Nearly all parts have only bases, which takes one comparison for each vector.
-        let others = part.iter().fold(0, |others, &code| others | u8::from(!is_base(code)));
-        if others == 0 && open.is_none() {
-            continue;
-        }
-        for (place, &code) in (number * CHECKED..).zip(part) {
-            match (is_base(code), open) {
-                (false, None) => open = Some(place),
-                (true, Some(first)) => {
-                    open = None;
-                    if !take(first..place) {
-                        return;
+/// Maximum number of target columns that an alignment of a query of `len` bases covers if it scores at least `least`.
+pub fn columns_of(len: usize, least: i32, scoring: &Scoring) -> usize {
+    // Deletions cost no more than the rest of the maximum score.
+    let perfect = i64::from(scoring.max_potential()).saturating_mul(to_i64(len));
+    let rest = perfect.saturating_sub(i64::from(least)).max(0);
+    len.saturating_add(to_usize(scoring.gaps().longest(rest, 0)))
+}
+
+/// Finds runs in codes that come in parts.
+#[derive(Default)]
+struct RunScanner {
+    /// Number of codes so far.
+    place: usize,
+    /// Start of the run that the codes so far end with.
+    open: Option<usize>,
+}
+
+impl RunScanner {
+    /// Calls `take` with each run that ends before the last of the codes.
+    fn scan(&mut self, codes: &[u8], mut take: impl FnMut(Range<usize>)) {
+        for part in codes.chunks(CHECKED) {
+            let start = self.place;
+            self.place += part.len();
+            // Nearly all parts have only bases, which takes one comparison for each vector.
+            let others = part.iter().fold(0, |others, &code| others | u8::from(!is_base(code)));
+            if others == 0 && self.open.is_none() {
+                continue;
+            }
+            for (place, &code) in (start..).zip(part) {
+                match (is_base(code), self.open) {
+                    (false, None) => self.open = Some(place),
+                    (true, Some(first)) => {
+                        self.open = None;
+                        take(first..place);
                     }
+                    _ => {}
                 }
-                _ => {}
             }
         }
     }
-    if let Some(first) = open {
-        take(first..codes.len());
+
+    /// Calls `take` with the run that the codes end with.
+    fn end(self, mut take: impl FnMut(Range<usize>)) {
+        if let Some(first) = self.open {
+            take(first..self.place);
+        }
     }
+}
+
+/// Calls `take` with each run.
+fn for_each_run(codes: &[u8], mut take: impl FnMut(Range<usize>)) {
+    let mut scanner = RunScanner::default();
+    scanner.scan(codes, &mut take);
+    scanner.end(take);
 }
 
 #[cfg(test)]
@@ -168,12 +364,16 @@ mod tests {
         for place in [0, 7, 8, CHECKED - 1, CHECKED, CHECKED + 1, 3 * CHECKED + 4] {
             codes[place] = 14;
         }
+        let expected = [0..1, 7..9, CHECKED - 1..CHECKED + 2, 3 * CHECKED + 4..3 * CHECKED + 5];
         let mut runs = Vec::new();
-        for_each_run(&codes, |run| {
-            runs.push(run);
-            true
-        });
-        assert_eq!(runs, [0..1, 7..9, CHECKED - 1..CHECKED + 2, 3 * CHECKED + 4..3 * CHECKED + 5]);
+        for_each_run(&codes, |run| runs.push(run));
+        assert_eq!(runs, expected);
+        for part in [1, 8, 1000, CHECKED + 1] {
+            let (mut scanner, mut runs) = (RunScanner::default(), Vec::new());
+            codes.chunks(part).for_each(|codes| scanner.scan(codes, |run| runs.push(run)));
+            scanner.end(|run| runs.push(run));
+            assert_eq!(runs, expected, "{part}");
+        }
         assert_eq!(AmbiguousRuns::of(&codes), AmbiguousRuns { count: 4, longest: 3 });
         assert_eq!(AmbiguousRuns::of(&[]), AmbiguousRuns::default());
     }
@@ -181,16 +381,79 @@ mod tests {
     #[test]
     fn windows_hold_the_runs_of_the_definition() {
         let codes: Vec<u8> = (0..3000u32).map(|k| if k * k % 101 < 7 { 14 } else { 1 }).collect();
-        let targets = TargetRuns::of(&codes, 2);
-        for log in [0, 1, 2, 5, 8, 11, 13] {
-            let columns = 1usize << log;
-            let held = |start: usize| {
-                targets.runs.iter().filter(|run| run.start < start + columns && run.end > start).count()
+        let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let targets = TargetRuns::of(&codes, &scoring).unwrap();
+        let mut all = Vec::new();
+        for_each_run(&codes, |run| all.push(run));
+        let seed = (14, twice_to_spoil(14, 0, &scoring).unwrap());
+        for columns in [1usize, 2, 4, 32, 60, 256, 480, 2048, 8192] {
+            let held = |start: usize| -> i64 {
+                let meets = |run: &&Range<usize>| run.start < start + columns && run.end > start;
+                all.iter().filter(meets).map(|run| targets.losses.twice_spared(run.len(), seed)).sum()
             };
             let most = (0..codes.len()).map(held).max().unwrap();
-            assert_eq!(targets.in_window(columns).count as usize, most, "{columns}");
+            assert!(most > 0);
+            let all_sparse = Spared { twice: most, dense: Arc::default() };
+            assert_eq!(targets.spared(columns, seed, 0), all_sparse, "{columns}");
+            // With more columns for dense stretches, all windows outside of them spare less.
+            for most_dense in [1 << 8, 1 << 9, 1 << 10, 1 << 13] {
+                let Spared { twice, dense } = targets.spared(columns, seed, most_dense);
+                assert!(twice <= most && dense.iter().map(Range::len).sum::<usize>() <= most_dense);
+                let is_dense = |start: usize| {
+                    dense.iter().any(|place| place.start <= start && start + columns <= place.end)
+                };
+                // Windows of whole runs, as alignments cover them.
+                for run in &all {
+                    for start in (run.end.saturating_sub(columns)..=run.start).step_by(3) {
+                        let own = start..start + columns;
+                        let inside = |run: &&Range<usize>| own.start <= run.start && run.end <= own.end;
+                        let sum: i64 = all
+                            .iter()
+                            .filter(inside)
+                            .map(|run| targets.losses.twice_spared(run.len(), seed))
+                            .sum();
+                        assert!(sum <= twice || is_dense(start), "{columns} {most_dense} {start}");
+                    }
+                }
+            }
         }
-        assert_eq!(TargetRuns::of(&[0, 1, 2], 2).in_window(64), AmbiguousRuns::default());
+        assert!(targets.in_windows(1001, seed).twice > 0);
+        let none = TargetRuns::of(&[0, 1, 2], &scoring).unwrap();
+        assert_eq!(none.in_windows(64, seed), Spared::default());
+    }
+
+    #[test]
+    fn a_dense_stretch_leaves_the_rest_sparse() {
+        let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let mut codes = vec![0u8; 1_000_000];
+        (500_000..501_000).step_by(10).for_each(|place| codes[place] = 14);
+        [2000, 2100].into_iter().for_each(|place| codes[place] = 14);
+        let targets = TargetRuns::of(&codes, &scoring).unwrap();
+        let more = |targets: &TargetRuns| allowance(150.into(), (targets, 194), (14, 0), &scoring);
+        // Three isolated codes add 9, and a fourth one would exceed the loss of two seeds.
+        assert_eq!(more(&targets), Some(10));
+        let dense = targets.dense_stretches(194, (14, 0), &scoring);
+        assert!(
+            matches!(&dense[..], [place] if place.start < 499_900 && place.end > 501_100 && place.len() < 1500)
+        );
+        // Everywhere: no stretch is dense, and each window has up to 21 codes.
+        codes.iter_mut().step_by(10).for_each(|code| *code = 14);
+        let all = TargetRuns::of(&codes, &scoring).unwrap();
+        assert_eq!((more(&all), all.dense_stretches(194, (14, 0), &scoring).len()), (Some(63), 0));
+    }
+
+    /// An alignment that crosses a long run loses as much as by other edits.
+    #[test]
+    fn long_runs_of_targets_are_not_kept() {
+        let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let mut codes = vec![0u8; 1000];
+        codes[100..120].fill(14);
+        codes[500..800].fill(14);
+        codes[900] = 14;
+        let kept = |scoring: &Scoring| TargetRuns::of(&codes, scoring).unwrap().runs;
+        assert_eq!(kept(&scoring), [Run { start: 100, len: 20 }, Run { start: 900, len: 1 }]);
+        // Pairs that cost nothing make long runs cheaper than deletions.
+        assert_eq!(kept(&Scoring::dna(1, 4, 6, 1).with_iupac()).len(), 3);
     }
 
     #[test]
@@ -199,13 +462,14 @@ mod tests {
         let read = |count, longest| QueryShape { len: 150, runs: AmbiguousRuns { count, longest } };
         let mut codes = vec![0; 1000];
         codes[500] = 14;
-        let (none, one) = (TargetRuns::of(&[], 2), TargetRuns::of(&codes, 2));
+        let runs = |codes: &[u8]| TargetRuns::of(codes, &cheap).unwrap();
+        let (none, one) = (runs(&[]), runs(&codes));
         let of = |query, targets| allowance(query, (targets, 300), (14, 0), &cheap);
         assert_eq!(of(read(0, 0), &none), Some(0));
         assert_eq!(of(read(1, 1), &none), Some(3));
         assert_eq!(of(read(2, 20), &one), Some(15));
         assert_eq!(of(read(100, 1), &one), Some(150));
-        let dear = TargetRuns::of(&codes, 5);
-        assert_eq!(allowance(read(9, 1), (&dear, 300), (14, 0), &cheap), Some(0));
+        assert!(TargetRuns::of(&codes, &Scoring::dna(1, 4, 6, 1)).is_none());
+        assert_eq!(columns_of(150, 100, &cheap), 194);
     }
 }

@@ -5,7 +5,7 @@ use super::by_index::{ByIndex, Work};
 use super::levels::{Known, Level, counting};
 use super::seed_counts::SeedCounts;
 use super::tally::{Bins, Tally};
-use super::windows::{Region, Window, join, push_regions};
+use super::windows::{Region, Window, join, push_regions, push_stretches};
 use super::{Layout, Opened, Wanted};
 use crate::align::candidates::kmers::{Kmers, Places};
 use crate::terms::alignment::Strand;
@@ -127,6 +127,7 @@ impl ByIndex {
             return None;
         }
         *seeding += takes;
+        let dense = levels.field.dense_stretches(len, level);
         let (mut columns, mut regions) = (0, Vec::new());
         for (strand, found) in strands().zip(&work.places) {
             let span = longest_span(batch.query(query(strand)), wanted.least, &levels.field.scoring);
@@ -134,6 +135,7 @@ impl ByIndex {
             windows.clear();
             let counting = Counting { targets, kmers, counts, allowance: level.allowance, len, span };
             counting.windows(found, &mut work.tally, windows);
+            push_stretches(windows, targets, &dense, span);
             columns += join(windows, u32::max);
             let most = |most: u32| to_i32(most);
             push_regions(&mut regions, targets, (strand, query(strand)), (span, most), windows);

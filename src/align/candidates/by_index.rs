@@ -6,7 +6,7 @@ use super::kmers::{Kmers, Places, StoredIndex};
 use super::levels::{Costs, Field, Known, Levels, SeedKind};
 use super::seeds::{Seeds, Seen};
 use super::tally::Tally;
-use super::windows::{Region, Window, join, push_regions};
+use super::windows::{Region, Window, join, push_regions, push_stretches};
 use super::{Layout, Opened, Wanted};
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::has_ends;
@@ -163,6 +163,7 @@ impl ByIndex {
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
         let most = levels.most(len, wanted);
+        let dense = levels.field.dense_stretches(len, &level);
         let strands = || layout.orientations().iter().copied();
         let looked_up = strands()
             .zip(&mut *places)
@@ -183,6 +184,7 @@ impl ByIndex {
                 let behind = place + level.seed - bounds.start;
                 windows.extend(Window::around(target, behind, (len, from + level.seed), span));
             });
+            push_stretches(windows, targets, &dense, span);
             cells += join(windows, u32::saturating_add) as f64 * len as f64;
             let query = (strand, layout.query(record, strand));
             push_regions(&mut regions, targets, query, (span, |held| level.most_score(held)), windows);

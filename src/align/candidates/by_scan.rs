@@ -2,7 +2,7 @@
 
 use super::levels::{Field, Levels, SeedKind};
 use super::seeds::{Seeds, Seen};
-use super::windows::{Region, Window, join, push_regions};
+use super::windows::{Region, Window, join, push_regions, push_stretches};
 use super::{Layout, Opened, Wanted};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
@@ -245,6 +245,13 @@ impl Seeds for ByScan {
 fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &Batch, &Layout)) -> Opened {
     let &Wanted { record, level, least, spent, .. } = wanted;
     let codes = |strand: Strand| batch.query(layout.query(record, strand));
+    if !held.is_dear {
+        let dense = levels.field.dense_stretches(codes(Strand::Forward).len(), &level);
+        for (&strand, windows) in layout.orientations().iter().zip(&mut held.windows) {
+            let span = longest_span(codes(strand), least, &levels.field.scoring);
+            push_stretches(windows, &batch.targets, &dense, span);
+        }
+    }
     held.join(codes(Strand::Forward).len());
     if held.is_dear {
         return Opened::Dear;

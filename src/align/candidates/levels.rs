@@ -7,23 +7,21 @@
 pub mod counting;
 
 use super::Wanted;
-use super::ambiguous::{QueryShape, TargetRuns, allowance};
+use super::ambiguous::{QueryShape, TargetRuns, allowance, columns_of};
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
-use super::seed_scores::SeedScores;
+use super::seed_scores::{MOST_EDITS, SCANNED_SEEDS, SeedScores};
 use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::SeedAlphabet;
-use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize, whole_i32};
+use crate::terms::casts::{to_i32, to_i64, to_u32, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, RwLock};
 
-/// Maximum length of a seed that is looked up exactly, range of lengths of a seed that is searched with edits (in
-/// bases), and maximum number of its edits.
+/// Maximum length of a seed that is looked up exactly, in bases.
 const MOST_SEED: usize = 32;
-const SCANNED_SEEDS: std::ops::RangeInclusive<usize> = 10..=64;
-const MOST_EDITS: usize = 3;
 /// After a level that found nothing, the next level's score is at most this share of it, in tenths.
 const NEXT_TENTHS: i32 = 9;
 /// A scan takes its time whatever it finds. So after a scan that found nothing, the next scan uses the level with the
@@ -215,8 +213,7 @@ impl Field {
     pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
         let (letters, scoring) = (targets.letters(), Arc::clone(scoring));
         let alphabet = SeedAlphabet::of(&scoring);
-        let loss = alphabet.and_then(|alphabet| alphabet.ambiguous_loss());
-        let runs = loss.map(|loss| Arc::new(TargetRuns::of(targets.codes(), loss)));
+        let runs = TargetRuns::of(targets.codes(), &scoring).map(Arc::new);
         let alphabet = alphabet.map_or(f64::from(BASES), |alphabet| alphabet.size());
         let costs = Costs::default();
         Field { letters, strands, scoring, costs, kmer: 0, least_seed: 0, alphabet, runs }
@@ -242,8 +239,8 @@ impl Field {
     }
 
     /// The end bonuses of a query of `len` bases, at most.
-    fn bonuses(&self, len: usize) -> i64 {
-        to_i64(len.min(2)) * i64::from(self.scoring.end_bonus)
+    pub fn bonuses(&self, len: usize) -> i32 {
+        to_i32(to_i64(len.min(2)) * i64::from(self.scoring.end_bonus))
     }
 
     /// Cost of finding a query's seeds, in cells. `places` is the expected number of chance matches.
@@ -267,21 +264,32 @@ impl Field {
         (self.letters as f64 * 1.1).max(LEAST) * f64::from(self.strands)
     }
 
-    /// [`Level::allowance`] of a query on a level of seeds of `seed` bases with `edits` edits.
-    pub fn allowance(&self, query: QueryShape, (seed, edits): (usize, usize)) -> Option<i32> {
-        let bonuses = to_i32(self.bonuses(query.len));
+    /// [`Level::allowance`] of a query on a level of seeds of `seed` bases with `edits` edits, for alignments whose
+    /// own score is at least `score`.
+    pub fn allowance(&self, (query, score): (QueryShape, i32), seed: (usize, usize)) -> Option<i32> {
+        let bonuses = self.bonuses(query.len);
         let Some(runs) = &self.runs else { return Some(bonuses) };
-        // Deletions cost less than the score of a perfect alignment.
-        let perfect = self.scoring.most_score(query.len);
-        let columns = query.len.saturating_add(to_usize(self.scoring.gaps().longest(perfect, 0)));
-        allowance(query, (runs, columns), (seed, edits), &self.scoring)
-            .map(|runs| runs.saturating_add(bonuses))
+        let of_runs =
+            allowance(query, (runs, columns_of(query.len, score, &self.scoring)), seed, &self.scoring);
+        of_runs.map(|of_runs| of_runs.saturating_add(bonuses))
+    }
+
+    /// Stretches of the concatenated targets where each query of `len` bases is searched, since its seeds on `level`
+    /// prove nothing about alignments there.
+    pub fn dense_stretches(&self, len: usize, level: &Level) -> Arc<Vec<Range<usize>>> {
+        let Some(runs) = &self.runs else { return Arc::default() };
+        let score = match level.known {
+            Known::Held(scores) => scores.least_score(),
+            Known::Counted(_) => level.least.saturating_sub(self.bonuses(len)),
+        };
+        let columns = columns_of(len, score, &self.scoring);
+        runs.dense_stretches(columns, (level.seed, level.edits), &self.scoring)
     }
 
     fn level(&self, kind: SeedKind, query: QueryShape, (seed, edits): (usize, usize)) -> Option<Level> {
         let len = query.len;
         let scores = SeedScores::new(len, seed, edits, &self.scoring)?;
-        let allowance = self.allowance(query, (seed, edits))?;
+        let allowance = self.allowance((query, scores.least_score()), (seed, edits))?;
         let least = scores.least_score().saturating_add(allowance);
         if f64::from(least) > self.perfect(len) {
             return None;

@@ -7,6 +7,11 @@ use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64};
 use crate::terms::scoring::Scoring;
 
+/// Lengths of the seeds that are searched with edits, in bases.
+pub const SCANNED_SEEDS: std::ops::RangeInclusive<usize> = 10..=64;
+/// Maximum number of edits of these seeds.
+pub const MOST_EDITS: usize = 3;
+
 /// Guarantee about the alignments of a query that is cut into seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedScores {

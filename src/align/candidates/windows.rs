@@ -4,9 +4,13 @@ use super::{ChunkLength, chunks};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Pair, Sequences};
 use crate::terms::casts::{to_i64, to_u32, to_usize};
+use std::ops::Range;
 
 /// A stretch of a target to be scored, and the maximum score of an alignment in it.
 pub type Region = (Strand, Pair, i32);
+
+/// [`Window::held`] of windows in which an alignment may have any score: more seeds than a query has, and a maximum score.
+const ANY: u32 = i32::MAX as u32;
 
 /// Columns of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +55,24 @@ impl Window {
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > start.max(targets.lead(target) as usize);
         counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: to_u32(most.max(0)) })
+    }
+}
+
+/// Appends the windows of some stretches of the concatenated targets. An alignment there may have any score.
+pub fn push_stretches(windows: &mut Vec<Window>, targets: &Sequences, places: &[Range<usize>], span: u32) {
+    for place in places {
+        let (mut from, last) = (place.start, place.end.min(targets.codes().len()));
+        while from < last {
+            let target = targets.holding(from);
+            let [start, next] = [target, target + 1].map(|target| targets.start(target));
+            let target = to_u32(target);
+            let end = (last.min(next) - start).min(targets.reach(target, span) as usize);
+            let is_image = targets.circle(target).is_some_and(|circle| from - start >= circle as usize);
+            if !is_image && end > (from - start).max(targets.lead(target) as usize) {
+                windows.push(Window { target, start: to_u32(from - start), end: to_u32(end), held: ANY });
+            }
+            from = next;
+        }
     }
 }
 

@@ -107,7 +107,7 @@ pub fn find(
 ) -> Result<Vec<Found>, EngineError> {
     let records = 0..to_u32(scope.layout.records(scope.batch.queries.len()));
     let (long, short): (Vec<u32>, Vec<u32>) =
-        records.partition(|&record| tiers.proven(query_len(scope, record)).is_none());
+        records.partition(|&record| tiers.is_long(query_len(scope, record)));
     // A long query is searched on the targets that support it, or in its boxes if there are none.
     let begun = Instant::now();
     let (supporting, boxed) = supports(scope, tiers, &long);
@@ -119,10 +119,10 @@ pub fn find(
     let is_hit = |found: &&mut Found| !found.alignments.is_empty();
     found.iter_mut().filter(is_hit).for_each(|found| found.tier = Tier::Proven);
     let lacks = |&record: &u32| {
-        let len = query_len(scope, record);
+        let query = scope.batch.query(scope.layout.query(record, Strand::Forward));
         let is_wanted = tiers.anchor > 0
-            && len >= tiers.anchor as usize
-            && tiers.proven(len).is_some_and(|proven| proven > tiers.least);
+            && query.len() >= tiers.anchor as usize
+            && tiers.proven(query).is_some_and(|proven| proven > tiers.least);
         is_wanted && found[record as usize].alignments.is_empty()
     };
     let lacking: Vec<u32> = short.into_iter().filter(lacks).collect();

@@ -93,13 +93,15 @@ pub fn read_references_into(
 }
 
 /// Reads names and lengths of all references, and then, in a second pass, the residues of the references in the part
-/// `share`. All parts report the errors of all references.
+/// `share`. All parts report the errors of all references. If there is a sink, it receives the codes of all references.
 pub fn read_reference_part(
     reader: &mut Reader,
     alphabet: Option<Alphabet>,
     share: Share,
+    sink: Option<&mut dyn CodeSink>,
 ) -> Result<References> {
-    let mut references = read(reader, alphabet, Keep::Length, None)?;
+    let keep = if sink.is_some() { Keep::Codes } else { Keep::Length };
+    let mut references = read(reader, alphabet, keep, sink)?;
     let own = stretch_of_part(&references.lengths, share);
     let mut again = Reader::open(reader.path())?.with_rules(reader.rules);
     reader.state().check_same(again.state())?;
@@ -448,7 +450,7 @@ mod tests {
                 std::fs::write(&other, ">a\nACGT\n>c\nGGCA\n").unwrap();
                 std::fs::rename(other, &path).unwrap();
             }
-            let read = read_reference_part(&mut reader, Some(Alphabet::Dna), share);
+            let read = read_reference_part(&mut reader, Some(Alphabet::Dna), share, None);
             match read {
                 Ok(references) => assert!(!is_replaced && references.first == 1),
                 Err(error) => {

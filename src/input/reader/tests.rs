@@ -420,7 +420,8 @@ fn references_without_residues_are_left_out() {
     // The same holds for parts.
     for number in 1..=2 {
         let share = crate::terms::options::Share { number, of: 2 };
-        let part = read_reference_part(&mut Reader::open(content.path()).unwrap(), None, share).unwrap();
+        let part =
+            read_reference_part(&mut Reader::open(content.path()).unwrap(), None, share, None).unwrap();
         assert_eq!((part.names.len(), part.left_out.len()), (2, 2));
         let own: Vec<_> = part.sequences.iter().map(<[u8]>::len).collect();
         assert_eq!((part.first, own), [(0, vec![1]), (1, vec![2])][number as usize - 1]);

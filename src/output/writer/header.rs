@@ -135,9 +135,13 @@ fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
     };
     let tiers = match chosen.tiers {
         None => String::new(),
-        Some(TiersTold { highest, anchor: 0, .. }) => format!(" proven_score={min_score}..{highest}"),
-        Some(TiersTold { highest, anchor, least }) => {
-            format!(" proven_score={min_score}..{highest} anchor={anchor} anchored_score={least}")
+        Some(TiersTold { highest, is_raised, anchor, least }) => {
+            let raised = if is_raised { " proven_score_with_n=higher" } else { "" };
+            let proven = format!(" proven_score={min_score}..{highest}{raised}");
+            match anchor {
+                0 => proven,
+                _ => format!("{proven} anchor={anchor} anchored_score={least}"),
+            }
         }
     };
     format!("swalign hits: min_score={min_score}{tiers}{evalue} secondary_ratio={ratio}")

@@ -42,6 +42,9 @@ impl From<i32> for PerPiece {
     }
 }
 
+/// Penalty of a pair with an ambiguous code in the presets for reads, as in bwa and minimap2.
+const AMBIGUOUS: i32 = 1;
+
 /// Named sets of scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
@@ -144,7 +147,10 @@ impl ScoringChoice {
             None => {
                 let match_ = within("--match", self.match_.unwrap_or(match_), 1)?;
                 let mismatch = within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?;
-                let ambiguous = self.ambiguous.unwrap_or(mismatch);
+                let ambiguous = self.ambiguous.unwrap_or(match self.preset {
+                    Some(Preset::Short | Preset::Long) => mismatch.min(AMBIGUOUS),
+                    _ => mismatch,
+                });
                 let ambiguous = within("--ambiguous", ambiguous, 0)?;
                 let scoring = Scoring::dna(match_, mismatch, gap_open, gap_extend);
                 match self.iupac {

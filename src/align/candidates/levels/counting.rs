@@ -25,7 +25,8 @@ pub fn level(field: &Field, (query, least): (QueryShape, i32), most: usize) -> O
 
 /// The level with seeds of `seed` bases in `segments` segments.
 fn with(field: &Field, (query, least): (QueryShape, i32), (seed, segments): (usize, usize)) -> Option<Level> {
-    let (len, allowance) = (query.len, field.allowance(query, (seed, 0))?);
+    let len = query.len;
+    let allowance = field.allowance((query, least.saturating_sub(field.bonuses(len))), (seed, 0))?;
     let counts = SeedCounts::new(len, (seed, segments), least.saturating_sub(allowance), &field.scoring)?;
     let seeds = len / seed;
     let bins = Bins::new(len, field.letters, counts.band(seeds / segments));

@@ -1,7 +1,9 @@
 //! Minimum scores down to which a query's hits are proven: definition of both tiers.
 
+use crate::align::candidates::ambiguous::{AmbiguousRuns, QueryShape, TargetRuns, allowance, columns_of};
 use crate::align::candidates::seed_scores::SeedScores;
 use crate::align::significance::Ungapped;
+use crate::terms::bounds::{RunLosses, twice_to_spoil};
 use crate::terms::casts::{to_i32, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 
@@ -16,7 +18,7 @@ const SEEDS: std::ops::RangeInclusive<usize> = 6..=32;
 /// Maximum expected number of chance hits of a query at the proven minimum score.
 const BY_CHANCE: f64 = 0.001;
 
-/// Minimum scores of the two tiers, by the length of the query.
+/// Minimum scores of the two tiers, by the length of the query and its runs of ambiguous codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiers {
     /// Bases of an exact run; 0 if there is no second tier.
@@ -25,8 +27,10 @@ pub struct Tiers {
     pub run_score: i32,
     /// Minimum score of the second tier and of long queries.
     pub least: i32,
-    /// Minimum score of the first tier, by the length of the query.
+    /// Minimum score of the first tier for queries of bases only, by the length of the query.
     proven: Vec<i32>,
+    /// What raises these scores for other queries. `None` if nothing does.
+    raised: Option<Raised>,
     /// Queries of this many bases or more are long.
     long: usize,
     /// Whether no target supports a long query, so that all are searched in their boxes.
@@ -35,23 +39,33 @@ pub struct Tiers {
 
 impl Tiers {
     /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less
-    /// than `floor`, and none of the second tier less than `run_score`.
-    pub fn new(scoring: &Scoring, columns: u64, floor: i32, (anchor, run_score): (u32, i32)) -> Tiers {
+    /// than `floor`, and none of the second tier less than `run_score`. `runs` are those of all references, if ambiguous
+    /// codes cost less than other edits.
+    pub fn new(
+        scoring: &Scoring,
+        (columns, runs): (u64, Option<&TargetRuns>),
+        floor: i32,
+        (anchor, run_score): (u32, i32),
+    ) -> Tiers {
         let chance = Chance::new(scoring);
         // A query gets a full search if that takes few cells.
         let is_small = |len: usize| len as f64 * columns as f64 <= FULL_CELLS;
-        let proven = |len: usize| match is_small(len) {
+        let by_seeds: Vec<Option<BySeeds>> = (0..LONG)
+            .map(|len| if is_small(len) { None } else { BySeeds::new(scoring, (columns, runs), len) })
+            .collect();
+        let proven = |(len, seeds): (usize, &Option<BySeeds>)| match is_small(len) {
             true => floor,
-            false => proven(scoring, columns, len).max(floor).max(chance.least_score(columns, len)),
+            false => seeds.map_or(0, |seeds| seeds.least).max(floor).max(chance.least_score(columns, len)),
         };
+        let proven = by_seeds.iter().enumerate().map(proven).collect();
         let long = if anchor > 0 && !is_small(LONG) { LONG } else { usize::MAX };
-        let proven = (0..LONG).map(proven).collect();
-        Tiers { anchor, run_score, least: run_score.max(floor), proven, long, is_boxed: false }
+        let raised = RunLosses::of(scoring).map(|losses| Raised { loss: losses.pair, by_seeds });
+        Tiers { anchor, run_score, least: run_score.max(floor), proven, raised, long, is_boxed: false }
     }
 
     /// Tiers with these minimum scores of the first tier, by length. No query is long.
     pub fn of_lengths(anchor: u32, least: i32, proven: Vec<i32>) -> Tiers {
-        Tiers { anchor, run_score: least, least, proven, long: usize::MAX, is_boxed: false }
+        Tiers { anchor, run_score: least, least, proven, raised: None, long: usize::MAX, is_boxed: false }
     }
 
     /// The same tiers, in which queries of `long` bases or more are long.
@@ -64,9 +78,20 @@ impl Tiers {
         Tiers { is_boxed: true, ..self }
     }
 
-    /// Minimum score down to which the hits of a query of `len` bases are proven. `None` for long queries.
-    pub fn proven(&self, len: usize) -> Option<i32> {
-        (len < self.long).then(|| self.proven.get(len).or(self.proven.last()).copied().unwrap_or(self.least))
+    /// Minimum score down to which the hits of a query are proven. `None` for long queries.
+    pub fn proven(&self, query: &[u8]) -> Option<i32> {
+        let len = query.len();
+        if self.is_long(len) {
+            return None;
+        }
+        let of_bases = self.proven.get(len).or(self.proven.last()).copied().unwrap_or(self.least);
+        let raised = || self.raised.as_ref()?.least_score(query);
+        Some(raised().map_or(of_bases, |raised| raised.max(of_bases)))
+    }
+
+    /// Whether a query of `len` bases is long.
+    pub fn is_long(&self, len: usize) -> bool {
+        len >= self.long
     }
 
     /// Whether any query can be long.
@@ -74,32 +99,75 @@ impl Tiers {
         self.long < usize::MAX
     }
 
-    /// Minimum score of a query of `len` bases in its first search.
-    pub fn least_score(&self, len: usize) -> i32 {
-        self.proven(len).unwrap_or(self.least)
+    /// Whether queries with ambiguous codes have higher minimum scores than others.
+    pub fn has_raised(&self) -> bool {
+        self.raised.as_ref().is_some_and(|raised| raised.by_seeds.iter().any(Option::is_some))
     }
 
-    /// The lowest and the highest of the first tier's minimum scores.
+    /// Minimum score of a query in its first search.
+    pub fn least_score(&self, query: &[u8]) -> i32 {
+        self.proven(query).unwrap_or(self.least)
+    }
+
+    /// The lowest and the highest of the first tier's minimum scores, for queries of bases only.
     pub fn range(&self) -> (i32, i32) {
         let [lowest, highest] = [self.proven.iter().min(), self.proven.iter().max()];
         (lowest.copied().unwrap_or(self.least), highest.copied().unwrap_or(self.least))
     }
 }
 
-/// The lowest score that seeds prove for a query of `len` bases within [`PROVEN_CELLS`]; 0 if none do.
-fn proven(scoring: &Scoring, columns: u64, len: usize) -> i32 {
-    let columns = columns as f64;
-    let perfect = scoring.max_potential() * to_i32(len);
-    let least = |seed: usize| {
-        // An alignment without an intact seed scores no more.
-        let most = SeedScores::new(len, seed, 0, scoring)?.most_score(0);
-        let slack = |piece: GapPiece| f64::from((perfect - most - piece.open).max(0));
-        let longest = |piece: GapPiece| 2.0 * slack(piece) / f64::from(piece.extend.max(1));
-        let window = len as f64 + scoring.gaps().pieces().map(longest).fold(0.0, f64::max);
-        let by_chance = (len / seed) as f64 * columns / 4f64.powi(to_i32(seed));
-        (by_chance * window * len as f64 <= PROVEN_CELLS).then_some(most + 2 * scoring.end_bonus + 1)
-    };
-    SEEDS.filter_map(least).next().unwrap_or(0)
+/// The lowest score that seeds of one length prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BySeeds {
+    /// Length of the seeds, and their loss ([`twice_to_spoil`]).
+    seed: (usize, i64),
+    /// The score for queries of bases only.
+    least: i32,
+}
+
+impl BySeeds {
+    /// The lowest score that seeds prove for a query of `len` bases within [`PROVEN_CELLS`]. Runs of ambiguous codes in
+    /// the targets raise it, and so do end bonuses. `None` if no seeds do.
+    fn new(scoring: &Scoring, (columns, runs): (u64, Option<&TargetRuns>), len: usize) -> Option<BySeeds> {
+        let columns = columns as f64;
+        let perfect = scoring.max_potential() * to_i32(len);
+        let least = |seed: usize| {
+            // An alignment without an intact seed scores no more.
+            let most = SeedScores::new(len, seed, 0, scoring)?.most_score(0);
+            let slack = |piece: GapPiece| f64::from((perfect - most - piece.open).max(0));
+            let longest = |piece: GapPiece| 2.0 * slack(piece) / f64::from(piece.extend.max(1));
+            let window = len as f64 + scoring.gaps().pieces().map(longest).fold(0.0, f64::max);
+            let by_chance = (len / seed) as f64 * columns / 4f64.powi(to_i32(seed));
+            (by_chance * window * len as f64 <= PROVEN_CELLS).then_some((seed, most + 1))
+        };
+        let (seed, least) = SEEDS.filter_map(least).next()?;
+        let raised = runs.map_or(Some(0), |runs| {
+            let columns = columns_of(len, least, scoring);
+            allowance(len.into(), (runs, columns), (seed, 0), scoring)
+        });
+        let seed = (seed, twice_to_spoil(seed, 0, scoring)?);
+        let raised = raised?.saturating_add(2 * scoring.end_bonus);
+        Some(BySeeds { seed, least: least.saturating_add(raised) })
+    }
+}
+
+/// The minimum scores of queries with ambiguous codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Raised {
+    /// Minimum loss of a pair with an ambiguous code.
+    loss: i64,
+    /// The seeds that prove scores, by the length of the query.
+    by_seeds: Vec<Option<BySeeds>>,
+}
+
+impl Raised {
+    /// The score that seeds prove for a query with ambiguous codes. `None` for other queries, and if no seeds do.
+    fn least_score(&self, query: &[u8]) -> Option<i32> {
+        let BySeeds { seed, least } = (*self.by_seeds.get(query.len()).or(self.by_seeds.last())?)?;
+        let QueryShape { runs, .. } = QueryShape::of(query);
+        let twice = runs.twice_spared(seed, self.loss);
+        (runs != AmbiguousRuns::default()).then(|| least.saturating_add(to_i32(twice / 2 + twice % 2)))
+    }
 }
 
 /// Scores that alignments of random bases reach (Karlin and Altschul 1990), without gaps.
@@ -128,9 +196,10 @@ mod tests {
 
     #[test]
     fn least_scores_of_reads() {
-        let tiers = |columns| Tiers::new(&Scoring::dna(1, 4, 6, 1), columns, 20, (19, 30));
+        let tiers = |columns| Tiers::new(&Scoring::dna(1, 4, 6, 1), (columns, None), 20, (19, 30));
+        let bases = |len: usize| vec![0u8; len];
         // Both strands of a plasmid, of SARS-CoV-2, of E. coli and of a gigabase.
-        let at = |columns: u64, len| tiers(columns).proven(len);
+        let at = |columns: u64, len| tiers(columns).proven(&bases(len));
         for (columns, expected) in [
             (3_000, [Some(20), Some(20), Some(20)]),
             (2 * 29_903, [Some(20), Some(20), Some(84)]),
@@ -140,15 +209,53 @@ mod tests {
             assert_eq!([24, 50, 150].map(|len| at(columns, len)), expected, "{columns} columns");
         }
         assert_eq!((at(100, 5000), at(2_000_000, 400), at(2_000_000, 5000)), (Some(20), None, None));
-        let without = Tiers::new(&Scoring::dna(1, 4, 6, 1), 2_000_000, 20, (0, 30));
-        assert!(without.proven(5000).is_some());
+        let without = Tiers::new(&Scoring::dna(1, 4, 6, 1), (2_000_000, None), 20, (0, 30));
+        assert!(without.proven(&bases(5000)).is_some());
         // Doubling the scores doubles the minimum scores, or doubles them minus one.
-        let doubled = Tiers::new(&Scoring::dna(2, 8, 12, 2), 9_283_304, 40, (19, 60));
+        let doubled = Tiers::new(&Scoring::dna(2, 8, 12, 2), (9_283_304, None), 40, (19, 60));
         let single = tiers(9_283_304);
         for len in 0..LONG {
-            let (two, one) = (doubled.proven(len).unwrap(), single.proven(len).unwrap());
+            let (two, one) = (doubled.proven(&bases(len)).unwrap(), single.proven(&bases(len)).unwrap());
             assert!((2 * one - 1..=2 * one).contains(&two), "{len}: {two}, {one}");
         }
+    }
+
+    #[test]
+    fn runs_of_n_raise_scores() {
+        let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(1);
+        let columns = 2 * 4_641_652;
+        let tiers = |codes: &[u8]| {
+            let runs = TargetRuns::of(codes, &scoring).unwrap();
+            Tiers::new(&scoring, (columns, Some(&runs)), 20, (19, 30))
+        };
+        let plain = Tiers::new(&Scoring::dna(1, 4, 6, 1), (columns, None), 20, (19, 30));
+        // Reads of 150 with these runs: 3 for each N, and 6 for each longer run.
+        let read = |every: usize, run: usize, count: usize| {
+            let mut read = vec![0u8; 150];
+            (0..count).for_each(|place| read[5 + every * place..][..run].fill(14));
+            read
+        };
+        let of = |tiers: &Tiers, read: &[u8]| tiers.proven(read).unwrap();
+        let clean = tiers(&[0; 1000]);
+        assert!(clean.has_raised() && !plain.has_raised());
+        for len in 0..LONG {
+            assert_eq!(clean.proven(&vec![0; len]), plain.proven(&vec![0; len]));
+        }
+        assert_eq!(of(&plain, &read(7, 1, 20)), 100);
+        assert_eq!(
+            [read(7, 1, 0), read(7, 1, 1), read(7, 1, 20), read(30, 12, 2)].map(|read| of(&clean, &read)),
+            [100, 103, 160, 112]
+        );
+        // The minimum score of a short query is that of chance, unless codes raise that of its seeds.
+        assert_eq!([0, 1].map(|run| of(&clean, &read(7, run, 1)[..24])), [20, 22]);
+        // Three isolated codes in a window of targets, and a long run. A stretch with many isolated codes is searched for every query.
+        let mut codes = vec![0u8; 5000];
+        codes[1000..1400].fill(14);
+        assert_eq!(of(&tiers(&codes), &read(7, 1, 0)), 100);
+        [2000, 2100, 2190, 3000].into_iter().for_each(|place| codes[place] = 14);
+        assert_eq!([0, 2].map(|count| of(&tiers(&codes), &read(7, 1, count))), [109, 115]);
+        (4000..4500).step_by(10).for_each(|place| codes[place] = 14);
+        assert_eq!([0, 2].map(|count| of(&tiers(&codes), &read(7, 1, count))), [110, 116]);
     }
 
     #[test]
