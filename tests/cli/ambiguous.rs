@@ -143,8 +143,8 @@ fn no_answer_depends_on_the_filter_or_the_engine() {
     }
 }
 
-/// References with isolated codes and long runs, and reads with many codes, have two tiers of hits that depend on neither
-/// the filter nor parts of the references.
+/// References with isolated codes and long runs, and reads with many codes, have two tiers of hits that depend on
+/// neither the filter nor parts of the references.
 #[test]
 fn both_tiers_depend_on_neither_filter_nor_parts() {
     let mut random = Random::new(11);

@@ -39,8 +39,8 @@ pub struct Tiers {
 
 impl Tiers {
     /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less
-    /// than `floor`, and none of the second tier less than `run_score`. `runs` are those of all references, if ambiguous
-    /// codes cost less than other edits.
+    /// than `floor`, and none of the second tier less than `run_score`. `runs` are those of all references, if
+    /// ambiguous codes cost less than other edits.
     pub fn new(
         scoring: &Scoring,
         (columns, runs): (u64, Option<&TargetRuns>),
@@ -248,7 +248,8 @@ mod tests {
         );
         // The minimum score of a short query is that of chance, unless codes raise that of its seeds.
         assert_eq!([0, 1].map(|run| of(&clean, &read(7, run, 1)[..24])), [20, 22]);
-        // Three isolated codes in a window of targets, and a long run. A stretch with many isolated codes is searched for every query.
+        // Three isolated codes in a window of targets, and a long run. A stretch with many isolated codes is searched
+        // for every query.
         let mut codes = vec![0u8; 5000];
         codes[1000..1400].fill(14);
         assert_eq!(of(&tiers(&codes), &read(7, 1, 0)), 100);
