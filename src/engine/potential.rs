@@ -27,14 +27,10 @@ pub struct PotentialBehind {
 
 impl PotentialBehind {
     /// The bounds of a query against a target, both as codes. `None` if there is no bound: in modes other than local,
-    /// for a matrix, for gap costs of two pieces, and if words would have to be longer.
+    /// for a matrix, and if words would have to be longer.
     pub fn new(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<PotentialBehind> {
         let each = i64::from(scoring.max_potential());
         scoring.compared()?;
-        // Sweeps that use the bounds follow gaps by one slope, so pairs under two pieces go by other kernels.
-        if scoring.second_gap.is_some() {
-            return None;
-        }
         let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
         let spoil =
             twice_to_spoil(letters as usize, 0, scoring)?.min(twice_by_ambiguous(query, target, scoring));

@@ -16,11 +16,11 @@ use super::lanes::{
 };
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
-use crate::engine::{Carry, Edge, Edges};
+use crate::engine::{Carried, Edges};
 use crate::terms::alignment::Hit;
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::{to_i32, to_u8, to_u32};
-use crate::terms::scoring::{ComparedScores, Scoring};
+use crate::terms::scoring::{ComparedScores, GapPiece, Scoring};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_ref;
@@ -43,18 +43,24 @@ impl Kernel for StripedSweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
+        match self.rectangle.scoring.second_gap {
+            None => self.sweep::<S, 1>(simd),
+            Some(_) => self.sweep::<S, 2>(simd),
+        }
+    }
+}
+
+impl StripedSweep<'_> {
+    #[inline(always)]
+    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, Hit) {
         let Rectangle { query, target, scoring } = self.rectangle;
-        let line = |edge: &Edge, len: usize| match edge.is_empty() {
-            true => vec![Carry::BORDER; len],
-            false => edge.carries.clone(),
-        };
         let substitutes = StripedSubstitutes::new(scoring);
         let nothing = Nothing::of(scoring);
         let letters: Vec<u8> = target.iter().map(|&code| nothing.target(code)).collect();
         let present = &letters_of(&letters);
         let cols = target.len();
-        let mut above = line(&self.edges.horizontal, target.len());
-        let mut behind = line(&self.edges.vertical, query.len());
+        let mut above = self.edges.horizontal.values::<PIECES>(target.len());
+        let mut behind = self.edges.vertical.values::<PIECES>(query.len());
         let mut best = Hit::default();
         let mut corner = self.edges.corner;
         let strips = query.len().div_ceil(self.size.rows);
@@ -70,7 +76,7 @@ impl Kernel for StripedSweep<'_> {
             corner = below;
             first += query.len();
         }
-        let [horizontal, vertical] = [above, behind].map(|carries| Edge { carries, second: Vec::new() });
+        let [horizontal, vertical] = [above, behind].map(|values| values.into_iter().collect());
         (Edges { corner: 0, horizontal, vertical }, best)
     }
 }
@@ -119,30 +125,30 @@ fn letters_of(letters: &[u8]) -> Vec<u8> {
 }
 
 /// The rows and columns of a strip, and the values between them and their neighbors.
-struct Columns<'a> {
+struct Columns<'a, const PIECES: usize> {
     query: &'a [u8],
     letters: &'a [u8],
     /// H and F above the strip in columns to come, and below it in columns that are done.
-    above: &'a mut [Carry],
+    above: &'a mut [Carried<i32, PIECES>],
     /// H and E of the last finished column; F and E are those of the next cells.
-    behind: &'a mut [Carry],
+    behind: &'a mut [Carried<i32, PIECES>],
     /// H above the last finished column.
     corner: i32,
 }
 
-struct Strip<'a> {
+struct Strip<'a, const PIECES: usize> {
     substitutes: &'a StripedSubstitutes,
     /// Codes that occur in the columns.
     present: &'a [u8],
     scoring: &'a Scoring,
-    columns: Columns<'a>,
+    columns: Columns<'a, PIECES>,
     own: usize,
     best: Hit,
     /// The strip's first row.
     first: usize,
 }
 
-impl Strip<'_> {
+impl<const PIECES: usize> Strip<'_, PIECES> {
     /// Sweeps columns from `col` on, some in 8-bit lanes, some in windows of 16-bit lanes. `goes_to` returns the column
     /// up to which to continue before it is called again, or `None` to stop. Returns the first column that is not
     /// swept.
@@ -152,7 +158,7 @@ impl Strip<'_> {
         simd: S,
         size: WindowSize,
         mut col: usize,
-        goes_to: impl Fn(&Strip, usize) -> Option<usize>,
+        goes_to: impl Fn(&Strip<PIECES>, usize) -> Option<usize>,
     ) -> usize {
         let is_local = self.scoring.mode.is_local();
         // 8-bit lanes hold only scores near 0.
@@ -165,12 +171,14 @@ impl Strip<'_> {
             let entering = self.columns.behind.iter().chain(&self.columns.above[col..end]);
             let highest = entering.map(|value| value.h).max().unwrap_or(0);
             if let Some(values) = narrow.filter(|values| highest <= values.most / 2) {
-                let lanes = in_8.get_or_insert_with(|| StripedLanes::<i8, S>::new(simd, self, values));
+                let lanes =
+                    in_8.get_or_insert_with(|| StripedLanes::<i8, S, PIECES>::new(simd, self, values));
                 col = lanes.sweep(simd, self, col..to, 0);
             } else {
                 let origin = highest - size.spread;
                 let origin = if is_local { origin.max(0) } else { origin };
-                let lanes = in_16.get_or_insert_with(|| StripedLanes::<i16, S>::new(simd, self, size.values));
+                let lanes =
+                    in_16.get_or_insert_with(|| StripedLanes::<i16, S, PIECES>::new(simd, self, size.values));
                 col = lanes.sweep(simd, self, col..end, origin);
             }
         }
@@ -179,23 +187,24 @@ impl Strip<'_> {
 }
 
 /// A strip in lanes of one width.
-struct StripedLanes<T: Lane, S: Stripes<T>> {
-    /// `[H(i,j), E(i,j+1)]` of the last column. Lane l has the rows from `l * rows` on.
-    column: Vec<[S::V; 2]>,
+struct StripedLanes<T: Lane, S: Stripes<T>, const PIECES: usize> {
+    /// H(i,j) and E(i,j+1) of the last column. Lane l has the rows from `l * rows` on.
+    column: Vec<Carried<S::V, PIECES>>,
     /// Substitution scores of the rows, one run for each target code.
     scores: Vec<S::V>,
     /// Start of the scores of each target code.
     places: [usize; LETTERS],
-    penalties: Penalties<S::V, 1>,
-    open: S::V,
-    /// A gap that opens where H is at the floor.
-    gap: S::V,
+    penalties: Penalties<S::V, PIECES>,
+    open: [S::V; PIECES],
+    /// Gaps that open where H is at the floor.
+    gaps: [S::V; PIECES],
+    pieces: [GapPiece; PIECES],
     values: LaneValues,
 }
 
-impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
+impl<T: Lane, S: Stripes<T>, const PIECES: usize> StripedLanes<T, S, PIECES> {
     #[inline(always)]
-    fn new(simd: S, strip: &Strip, values: LaneValues) -> StripedLanes<T, S> {
+    fn new(simd: S, strip: &Strip<PIECES>, values: LaneValues) -> StripedLanes<T, S, PIECES> {
         let costs = Costs::new(strip.scoring);
         let nothing = Nothing::of(strip.scoring);
         let query = strip.columns.query;
@@ -222,39 +231,49 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             }
         }
         let zero = simd.splat(T::of(values.zero));
+        let pieces = costs.gaps.array::<PIECES>();
+        let (mut open, mut gaps) = ([zero; PIECES], [zero; PIECES]);
+        for piece in 0..PIECES {
+            open[piece] = simd.splat(T::of(pieces[piece].open));
+            gaps[piece] = simd.splat(T::of(values.lowest_gap(pieces[piece])));
+        }
         StripedLanes {
-            column: vec![[simd.splat(T::of(0)); 2]; rows],
+            column: vec![Carried { h: zero, gaps: [zero; PIECES] }; rows],
             scores,
             places,
             penalties: Penalties { floor: zero, ..costs.penalties(simd) },
-            open: simd.splat(T::of(costs.gaps.first.open)),
-            gap: simd.splat(T::of(values.zero - values.first)),
+            open,
+            gaps,
+            pieces,
             values,
         }
     }
 
     /// Loads the column to the left.
     #[inline(always)]
-    fn enter(&mut self, behind: &[Carry]) {
+    fn enter(&mut self, behind: &[Carried<i32, PIECES>]) {
         let rows = self.column.len();
-        self.column.fill([self.penalties.floor, self.gap]);
-        let lanes: &mut [T] = cast_slice_mut(&mut self.column);
+        self.column.fill(Carried { h: self.penalties.floor, gaps: self.gaps });
         for (lane, values) in behind.chunks(rows).enumerate() {
-            for (place, &Carry { h, gap }) in lanes.chunks_exact_mut(2 * S::LANES).zip(values) {
-                place[lane] = T::of(self.values.h(h));
-                place[S::LANES + lane] = T::of(self.values.gap(gap));
+            for (place, value) in self.column.iter_mut().zip(values) {
+                set_lane(&mut place.h, lane, T::of(self.values.h(value.h)));
+                for piece in 0..PIECES {
+                    let gap = self.values.gap(value.gaps[piece], self.pieces[piece]);
+                    set_lane(&mut place.gaps[piece], lane, T::of(gap));
+                }
             }
         }
     }
 
     /// Stores the last column as the right edge.
     #[inline(always)]
-    fn leave(&self, behind: &mut [Carry]) {
-        let lanes: &[T] = cast_slice(&self.column);
+    fn leave(&self, behind: &mut [Carried<i32, PIECES>]) {
         for (lane, values) in behind.chunks_mut(self.column.len()).enumerate() {
-            for (place, value) in lanes.chunks_exact(2 * S::LANES).zip(values) {
-                let [h, gap] = [lane, S::LANES + lane].map(|at| self.values.score(place[at].value()));
-                *value = Carry { h, gap };
+            for (place, value) in self.column.iter().zip(values) {
+                value.h = self.values.score(lane_of::<T, S>(place.h, lane).value());
+                for piece in 0..PIECES {
+                    value.gaps[piece] = self.values.score(lane_of::<T, S>(place.gaps[piece], lane).value());
+                }
             }
         }
     }
@@ -262,7 +281,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     /// Sweeps the strip over `cols`, as far as the lanes hold its values. The floor is the lane value of `origin`, a
     /// lower bound of its scores. Returns the first column that is not swept.
     #[inline(always)]
-    fn sweep(&mut self, simd: S, strip: &mut Strip, cols: Range<usize>, origin: i32) -> usize {
+    fn sweep(&mut self, simd: S, strip: &mut Strip<PIECES>, cols: Range<usize>, origin: i32) -> usize {
         self.values.origin = origin;
         self.enter(strip.columns.behind);
         let rows = self.column.len();
@@ -272,15 +291,19 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         let (last_lane, last_row) = (last / rows, last % rows);
         let mut left = cols.end;
         for col in cols {
-            let Carry { h, gap: f } = strip.columns.above[col];
+            let Carried { h, gaps: f_above } = strip.columns.above[col];
             if h > limit {
                 left = col;
                 break;
             }
             let place = self.places[usize::from(strip.columns.letters[col]) % LETTERS];
-            let above = simd.rotate(self.column[rows - 1][0], 1);
+            let above = simd.rotate(self.column[rows - 1].h, 1);
             let diagonal = simd.with_first(above, T::of(self.values.h(strip.columns.corner)));
-            let f = simd.with_first(self.gap, T::of(self.values.gap(f)));
+            let mut f = self.gaps;
+            for piece in 0..PIECES {
+                let entering = self.values.gap(f_above[piece], self.pieces[piece]);
+                f[piece] = simd.with_first(f[piece], T::of(entering));
+            }
             strip.columns.corner = h;
             let scores = &self.scores[place..place + rows];
             let down = Down { diagonal, f, top: self.penalties.floor };
@@ -288,13 +311,22 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             let down = down.rows(simd, &self.penalties, upper, scores);
             let below = down.f;
             let down = down.rows(simd, &self.penalties, lower, &scores[last_row + 1..]);
-            let entering = self.gaps_from_lane_to_lane(simd, down.f);
+            let mut entering = down.f;
+            for piece in 0..PIECES {
+                entering[piece] = self.gaps_from_lane_to_lane(simd, piece, down.f[piece]);
+            }
             self.follow(simd, entering);
-            let h = cast_slice::<_, T>(from_ref(&self.column[last_row]))[last_lane].value();
-            let f = cast_slice::<_, T>(from_ref(&below))[last_lane].value();
-            let entering = cast_slice::<_, T>(from_ref(&entering))[last_lane].value();
-            let f = f.max(entering - (to_i32(last_row) + 1) * self.values.extend);
-            strip.columns.above[col] = Carry { h: self.values.score(h), gap: self.values.score(f) };
+            let of_last = |vector: S::V| lane_of::<T, S>(vector, last_lane).value();
+            let h = of_last(self.column[last_row].h);
+            let mut leaving = Carried { h: self.values.score(h), gaps: [0; PIECES] };
+            for (piece, costs) in self.pieces.iter().enumerate() {
+                let passed = of_last(entering[piece]) - (to_i32(last_row) + 1) * costs.extend;
+                let gap = of_last(below[piece]).max(passed);
+                // A gap of the other piece may have raised H of the last row.
+                let gap = if PIECES > 1 { gap.max(h - costs.first()) } else { gap };
+                leaving.gaps[piece] = self.values.score(gap);
+            }
+            strip.columns.above[col] = leaving;
             let is_own = col >= strip.own;
             let known = match is_own {
                 true => strip.best.score - i32::from(to_u32(col) + 1 < strip.best.target_end),
@@ -310,13 +342,13 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         left
     }
 
-    /// The gaps that enter each lane from the lane above, given the gaps `ends` that leave each lane's own rows.
+    /// The gaps of a piece that enter each lane from the lane above, given the gaps `ends` that leave each lane's own rows.
     #[inline(always)]
-    fn gaps_from_lane_to_lane(&self, simd: S, ends: S::V) -> S::V {
-        let gap = T::of(self.values.zero - self.values.first);
+    fn gaps_from_lane_to_lane(&self, simd: S, piece: usize, ends: S::V) -> S::V {
+        let gap = T::of(self.values.lowest_gap(self.pieces[piece]));
         let mut entering = simd.with_first(simd.rotate(ends, 1), gap);
         let mut lanes = 1;
-        let mut cost = self.values.extend.saturating_mul(to_i32(self.column.len()));
+        let mut cost = self.pieces[piece].extend.saturating_mul(to_i32(self.column.len()));
         // Gaps that pass through `lanes` lanes. A value lower than a gap opened at the floor does not count.
         while lanes < S::LANES && cost <= T::MAX - gap.value() {
             let least = simd.splat(T::of(gap.value() + cost));
@@ -338,30 +370,40 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
 
     /// Follows gaps down each lane's rows for as long as one of them counts.
     #[inline(always)]
-    fn follow(&mut self, simd: S, mut f: S::V) {
-        let Penalties { floor, first: [first], extend: [extend] } = self.penalties;
+    fn follow(&mut self, simd: S, mut f: [S::V; PIECES]) {
+        let Penalties { floor, first, extend } = self.penalties;
         for cells in self.column.chunks_mut(FOLLOWED) {
             // A lower gap gives the cells from here on nothing that they do not already get from H.
-            if !simd.any_lane(simd.gt(f, simd.max(simd.sub(cells[0][0], self.open), floor))) {
+            let mut counts = false;
+            for piece in 0..PIECES {
+                let least = simd.max(simd.sub(cells[0].h, self.open[piece]), floor);
+                counts |= simd.any_lane(simd.gt(f[piece], least));
+            }
+            if !counts {
                 break;
             }
-            for [h, e] in cells {
-                *h = simd.max(*h, f);
-                *e = simd.max(*e, simd.sub(*h, first));
-                f = simd.sub(f, extend);
+            for Carried { h, gaps } in cells {
+                for piece in 0..PIECES {
+                    *h = simd.max(*h, f[piece]);
+                    f[piece] = simd.sub(f[piece], extend[piece]);
+                }
+                for piece in 0..PIECES {
+                    gaps[piece] = simd.max(gaps[piece], simd.sub(*h, first[piece]));
+                }
             }
-            f = simd.max(f, self.gap);
+            for piece in 0..PIECES {
+                f[piece] = simd.max(f[piece], self.gaps[piece]);
+            }
         }
     }
 
     /// Finds the best cell in a column whose best values are `top`. Returns whether the values have outgrown the lanes.
     #[cold]
     #[inline(never)]
-    fn note(&self, strip: &mut Strip, col: usize, top: S::V) -> bool {
+    fn note(&self, strip: &mut Strip<PIECES>, col: usize, top: S::V) -> bool {
         let tops: &[T] = cast_slice(from_ref(&top));
-        let lanes: &[T] = cast_slice(&self.column);
         let rows = self.column.len();
-        let cell = |lane: usize, row: usize| lanes[2 * row * S::LANES + lane];
+        let cell = |lane: usize, row: usize| lane_of::<T, S>(self.column[row].h, lane);
         let limit = self.values.zero + self.values.most;
         if col >= strip.own {
             let mut best = (T::of(self.values.zero), 0);
@@ -389,31 +431,42 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     }
 }
 
+/// A lane of a vector.
+#[inline(always)]
+fn lane_of<T: Lane, S: Vectors<T>>(vector: S::V, lane: usize) -> T {
+    cast_slice::<_, T>(from_ref(&vector))[lane]
+}
+
+/// Replaces a lane of a vector.
+#[inline(always)]
+fn set_lane<T: Lane, V: bytemuck::Pod>(vector: &mut V, lane: usize, value: T) {
+    cast_slice_mut::<_, T>(std::slice::from_mut(vector))[lane] = value;
+}
+
 /// State of a column on the way down the rows of each lane.
-struct Down<V> {
+struct Down<V, const PIECES: usize> {
     /// H(i-1,j-1) and F(i,j) of the next row i.
     diagonal: V,
-    f: V,
+    f: [V; PIECES],
     top: V,
 }
 
-impl<V: Copy> Down<V> {
+impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
     #[inline(always)]
     fn rows<T: Lane, S: Vectors<T, V = V>>(
         self,
         simd: S,
-        penalties: &Penalties<V, 1>,
-        column: &mut [[V; 2]],
+        penalties: &Penalties<V, PIECES>,
+        column: &mut [Carried<V, PIECES>],
         scores: &[V],
-    ) -> Down<V> {
+    ) -> Down<V, PIECES> {
         let Down { mut diagonal, mut f, mut top } = self;
         for (place, &score) in column.iter_mut().zip(scores) {
-            let [h, e] = *place;
-            let cell = cell(simd, penalties, simd.add(diagonal, score), [e], [f]);
-            let ([e], [below]) = (cell.e, cell.f);
-            (diagonal, f) = (h, below);
+            let Carried { h, gaps } = *place;
+            let cell = cell(simd, penalties, simd.add(diagonal, score), gaps, f);
+            (diagonal, f) = (h, cell.f);
             top = simd.max(cell.h, top);
-            *place = [cell.h, e];
+            *place = Carried { h: cell.h, gaps: cell.e };
         }
         Down { diagonal, f, top }
     }

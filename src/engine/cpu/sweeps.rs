@@ -104,10 +104,6 @@ pub fn sweep(
 
 /// The windows of a sweep whose `rows` are dealt to narrow lanes, if that pays.
 pub fn striped_window(set: InstructionSet, scoring: &Scoring, rows: usize) -> Option<WindowSize> {
-    // Gaps that pass from lane to lane are followed by one slope, so pairs under two pieces go by strips.
-    if scoring.second_gap.is_some() {
-        return None;
-    }
     let size = WindowSize::of(scoring, set.lanes(Width::W16.bytes()));
     size.filter(|_| rows >= STRIPED_ROWS * set.lanes(Width::W8.bytes()))
 }

@@ -205,10 +205,8 @@ pub fn anchored_score(scoring: &Scoring) -> Option<i32> {
     match scoring.substitution {
         Substitution::Equal { match_, .. }
             if scoring.mode.is_local()
-                // The second tier's sweep knows one piece of gap costs.
-                && scoring.second_gap.is_none()
                 && match_ > 0
-                && i64::from(match_) <= CHEAPEST_GAP * i64::from(scoring.gap_extend) =>
+                && i64::from(match_) <= CHEAPEST_GAP * i64::from(scoring.gaps().lower_bound().extend) =>
         {
             Some(30 * match_)
         }

@@ -10,12 +10,14 @@
 //! D(i,j) = max(D(i,j-1), A(i,j-1) - open) - ext
 //! I(i,j) = max(I(i-1,j), A(i-1,j) - open) - ext
 //! ```
+//!
+//! Each piece of the gap costs has its own E, F, D and I.
 
 use crate::align::candidates::runs::are_equal;
 use crate::terms::alignment::{Cigar, Hit, Op, push_run};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i32, to_u32};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Lower than every score, with a margin for subtractions.
 const NONE: i32 = i32::MIN / 2;
@@ -67,28 +69,47 @@ pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &C
     false
 }
 
+/// Lengthens a gap that is in each piece of the gap costs by one residue, or opens it where `from` is the value of the
+/// cell. Returns the highest value.
+#[inline(always)]
+fn lengthen<const PIECES: usize>(gaps: &mut [i32; PIECES], from: i32, pieces: &[GapPiece; PIECES]) -> i32 {
+    let mut most = NONE;
+    for (gap, piece) in gaps.iter_mut().zip(pieces) {
+        *gap = (*gap).max(from - piece.open) - piece.extend;
+        most = most.max(*gap);
+    }
+    most
+}
+
 /// Best anchored alignment that scores at least `least` and ends after column `own`. Among equal scores, the alignment
 /// that ends in the smallest column, then in the smallest row.
 pub fn best(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> {
-    let hit = best_hit(sides, own).filter(|hit| hit.score >= least)?;
+    match sides.scoring.second_gap {
+        None => best_under::<1>(sides, own, least),
+        Some(_) => best_under::<2>(sides, own, least),
+    }
+}
+
+fn best_under<const PIECES: usize>(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> {
+    let hit = best_hit::<PIECES>(sides, own).filter(|hit| hit.score >= least)?;
     // An alignment with this score and end covers no more columns.
     let span = longest_span(sides.query, hit.score.max(1), sides.scoring) as usize;
     let begin = (hit.target_end as usize).saturating_sub(span);
     let columns = &sides.target[begin..hit.target_end as usize];
-    let found =
-        Matrices::new(&Sides { target: columns, ..*sides }).path(hit.score, hit.query_end as usize)?;
+    let found = Matrices::<PIECES>::new(&Sides { target: columns, ..*sides })
+        .path(hit.score, hit.query_end as usize)?;
     Some(AnchoredAlignment { hit, target_start: found.target_start + to_u32(begin), ..found })
 }
 
 /// The last cell of the best anchored alignment.
-fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
+fn best_hit<const PIECES: usize>(sides: &Sides, own: usize) -> Option<Hit> {
     let Sides { query, target, scoring, anchor } = *sides;
     let rows = query.len();
     let run_score = |i: usize| run_score(scoring, &query[i - anchor..i]);
-    let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+    let pieces = scoring.gaps().array::<PIECES>();
     // The previous columns, as many as a run has. The last one is directly before the current column.
     let mut h = vec![vec![0i32; rows + 1]; anchor + 1];
-    let (mut e, mut d) = (vec![NONE; rows + 1], vec![NONE; rows + 1]);
+    let (mut e, mut d) = (vec![[NONE; PIECES]; rows + 1], vec![[NONE; PIECES]; rows + 1]);
     let mut a = vec![NONE; rows + 1];
     let mut run = vec![0u32; rows + 1];
     let mut best: Option<Hit> = None;
@@ -96,25 +117,25 @@ fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
         let (before, now) = (j % (anchor + 1), (j + 1) % (anchor + 1));
         // Column j + 1 - anchor.
         let entered = (j + 2) % (anchor + 1);
-        let (mut f, mut i_gap) = (NONE, NONE);
+        let (mut f, mut i_gap) = ([NONE; PIECES], [NONE; PIECES]);
         let (mut a_diagonal, mut run_diagonal) = (a[0], run[0]);
         let mut h_now = std::mem::take(&mut h[now]);
         h_now[0] = 0;
         for i in 1..=rows {
             let score = scoring.score(query[i - 1], base);
             let h_before = &h[before];
-            e[i] = e[i].max(h_before[i] - open) - extend;
-            f = f.max(h_now[i - 1] - open) - extend;
+            let deleted = lengthen(&mut e[i], h_before[i], &pieces);
+            let inserted = lengthen(&mut f, h_now[i - 1], &pieces);
             let runs = if are_equal(query[i - 1], base) { run_diagonal + 1 } else { 0 };
-            d[i] = d[i].max(a[i] - open) - extend;
+            let anchored_gap = lengthen(&mut d[i], a[i], &pieces);
             // A of this column's row above is in `a[i - 1]` by now.
-            i_gap = i_gap.max(a[i - 1] - open) - extend;
+            let anchored_gap = anchored_gap.max(lengthen(&mut i_gap, a[i - 1], &pieces));
             let entry = match runs as usize >= anchor {
                 true => h[entered][i - anchor] + run_score(i),
                 false => NONE,
             };
-            let anchored = (a_diagonal + score).max(d[i]).max(i_gap).max(entry).max(NONE);
-            h_now[i] = (h_before[i - 1] + score).max(e[i]).max(f).max(0);
+            let anchored = (a_diagonal + score).max(anchored_gap).max(entry).max(NONE);
+            h_now[i] = (h_before[i - 1] + score).max(deleted).max(inserted).max(0);
             (a_diagonal, a[i]) = (a[i], anchored);
             (run_diagonal, run[i]) = (run[i], runs);
             if j + 1 > own && anchored > best.map_or(0, |best| best.score) {
@@ -127,53 +148,55 @@ fn best_hit(sides: &Sides, own: usize) -> Option<Hit> {
 }
 
 /// All cells of a stretch. The alignment ends in its last column.
-struct Matrices<'a> {
+struct Matrices<'a, const PIECES: usize> {
     sides: Sides<'a>,
     columns: usize,
     h: Vec<i32>,
-    e: Vec<i32>,
-    f: Vec<i32>,
+    e: Vec<[i32; PIECES]>,
+    f: Vec<[i32; PIECES]>,
     a: Vec<i32>,
-    d: Vec<i32>,
-    i: Vec<i32>,
+    d: Vec<[i32; PIECES]>,
+    i: Vec<[i32; PIECES]>,
     run: Vec<u32>,
 }
 
-/// A gap that the traceback is in.
+/// The gap that the traceback is in, with the number of its piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Cell,
-    Deletion,
-    Insertion,
+    Deletion(usize),
+    Insertion(usize),
 }
 
-impl<'a> Matrices<'a> {
-    fn new(sides: &Sides<'a>) -> Matrices<'a> {
+impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
+    fn new(sides: &Sides<'a>) -> Matrices<'a, PIECES> {
         let Sides { query, target, scoring, anchor } = *sides;
         let columns = target.len() + 1;
         let cells = (query.len() + 1) * columns;
-        let none = || vec![NONE; cells];
-        let (mut h, mut e, mut f, mut a, mut d, mut i) =
-            (vec![0; cells], none(), none(), none(), none(), none());
+        let none = || vec![[NONE; PIECES]; cells];
+        let (mut h, mut a) = (vec![0; cells], vec![NONE; cells]);
+        let (mut e, mut f, mut d, mut i) = (none(), none(), none(), none());
         let mut run = vec![0u32; cells];
-        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+        let pieces = scoring.gaps().array::<PIECES>();
         let run_score = |row: usize| run_score(scoring, &query[row - anchor..row]);
         for row in 1..=query.len() {
             for column in 1..columns {
                 let at = row * columns + column;
                 let (left, above, diagonal) = (at - 1, at - columns, at - columns - 1);
                 let score = scoring.score(query[row - 1], target[column - 1]);
-                e[at] = e[left].max(h[left] - open) - extend;
-                f[at] = f[above].max(h[above] - open) - extend;
-                h[at] = (h[diagonal] + score).max(e[at]).max(f[at]).max(0);
+                let next = |gaps: &mut [[i32; PIECES]], cells: &[i32], before: usize| {
+                    gaps[at] = gaps[before];
+                    lengthen(&mut gaps[at], cells[before], &pieces)
+                };
+                let gap = next(&mut e, &h, left).max(next(&mut f, &h, above));
+                h[at] = (h[diagonal] + score).max(gap).max(0);
                 run[at] = if are_equal(query[row - 1], target[column - 1]) { run[diagonal] + 1 } else { 0 };
-                d[at] = d[left].max(a[left] - open) - extend;
-                i[at] = i[above].max(a[above] - open) - extend;
+                let gap = next(&mut d, &a, left).max(next(&mut i, &a, above));
                 let entry = match run[at] as usize >= anchor {
                     true => h[at - anchor * (columns + 1)] + run_score(row),
                     false => NONE,
                 };
-                a[at] = (a[diagonal] + score).max(d[at]).max(i[at]).max(entry).max(NONE);
+                a[at] = (a[diagonal] + score).max(gap).max(entry).max(NONE);
             }
         }
         Matrices { sides: *sides, columns, h, e, f, a, d, i, run }
@@ -195,11 +218,12 @@ impl<'a> Matrices<'a> {
     }
 
     /// The alignment of this score that ends in the last column and after `row` rows. If there are several, the choice
-    /// is that of a traceback that prefers the diagonal, then a deletion, then an insertion, closes gaps as early as
-    /// possible, and stops as soon as possible.
+    /// is that of a traceback that prefers the diagonal, then a deletion, then an insertion, among gaps of one kind the
+    /// first piece, closes gaps as early as possible, and stops as soon as possible.
     fn path(&self, score: i32, row: usize) -> Option<AnchoredAlignment> {
         let scoring = self.sides.scoring;
-        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+        let pieces = scoring.gaps().array::<PIECES>();
+        let piece_of = |gaps: &[i32; PIECES], score: i32| gaps.iter().position(|&gap| gap == score);
         let (mut row, mut column) = (row, self.columns - 1);
         let end = Hit { score, query_end: to_u32(row), target_end: to_u32(column) };
         let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, State::Cell);
@@ -227,29 +251,29 @@ impl<'a> Matrices<'a> {
                         is_anchored |= now >= self.sides.anchor;
                         (left, held, row, column) = (rest, now, row - 1, column - 1);
                         push_run(&mut cigar, 1, Op::Match);
-                    } else if deletions[at] == left {
-                        state = State::Deletion;
-                    } else if insertions[at] == left {
-                        state = State::Insertion;
+                    } else if let Some(piece) = piece_of(&deletions[at], left) {
+                        state = State::Deletion(piece);
                     } else {
-                        return None;
+                        state = State::Insertion(piece_of(&insertions[at], left)?);
                     }
                 }
-                State::Deletion => {
+                State::Deletion(piece) => {
+                    let GapPiece { open, extend } = pieces[piece];
                     push_run(&mut cigar, 1, Op::Deletion);
                     column = column.checked_sub(1)?;
                     let cells = if is_anchored { &self.h } else { &self.a };
                     let closes = cells[at - 1] - open - extend == left;
                     left += extend + if closes { open } else { 0 };
-                    (state, held) = (if closes { State::Cell } else { State::Deletion }, 0);
+                    (state, held) = (if closes { State::Cell } else { state }, 0);
                 }
-                State::Insertion => {
+                State::Insertion(piece) => {
+                    let GapPiece { open, extend } = pieces[piece];
                     push_run(&mut cigar, 1, Op::Insertion);
                     row = row.checked_sub(1)?;
                     let cells = if is_anchored { &self.h } else { &self.a };
                     let closes = cells[at - self.columns] - open - extend == left;
                     left += extend + if closes { open } else { 0 };
-                    (state, held) = (if closes { State::Cell } else { State::Insertion }, 0);
+                    (state, held) = (if closes { State::Cell } else { state }, 0);
                 }
             }
         }
@@ -262,14 +286,20 @@ impl<'a> Matrices<'a> {
 mod tests {
     use super::*;
 
+    /// H of all cells.
+    fn heights(sides: &Sides) -> Vec<i32> {
+        match sides.scoring.second_gap {
+            None => Matrices::<1>::new(sides).h,
+            Some(_) => Matrices::<2>::new(sides).h,
+        }
+    }
+
     /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the
     /// run, and the best alignment after it.
     fn by_definition(sides: &Sides) -> i32 {
         let ends = |query: &[u8], target: &[u8]| {
             // H without its floor in the last cell only: the alignment before a run may be empty.
-            let whole = Sides { query, target, ..*sides };
-            let matrices = Matrices::new(&whole);
-            matrices.h[matrices.h.len() - 1]
+            *heights(&Sides { query, target, ..*sides }).last().unwrap()
         };
         let turned = |codes: &[u8]| codes.iter().rev().copied().collect::<Vec<u8>>();
         let (rows, columns) = (sides.query.len(), sides.target.len());
@@ -297,7 +327,7 @@ mod tests {
     fn rescored(sides: &Sides, found: &AnchoredAlignment) -> (i32, u32, u32) {
         let (mut i, mut j, mut score) = (found.query_start as usize, found.target_start as usize, 0);
         for &(len, op) in &found.cigar {
-            let cost = sides.scoring.gap_open + len as i32 * sides.scoring.gap_extend;
+            let cost = sides.scoring.gap_cost(len as usize) as i32;
             match op {
                 Op::Match => {
                     for _ in 0..len {
@@ -320,7 +350,7 @@ mod tests {
             (state >> 33) % bound
         };
         let mut unlike = 0;
-        for round in 0..400 {
+        for round in 0..600 {
             let letters = [2, 3, 4, 5][round % 4];
             let mut codes = |len: u64| (0..len).map(|_| below(letters) as u8).collect::<Vec<u8>>();
             let (query, target) = (codes(1 + round as u64 % 29), codes(1 + round as u64 % 37));
@@ -329,7 +359,9 @@ mod tests {
                 Scoring::dna(2, 4, 4, 2),
                 Scoring::dna(1, 1, 0, 2),
                 Scoring::dna(3, 1, 1, 1),
-            ][round / 4 % 4]
+                Scoring::dna(2, 4, 4, 2).with_second_gap(7, 1).unwrap(),
+                Scoring::dna(3, 4, 0, 5).with_second_gap(6, 1).unwrap(),
+            ][round / 4 % 6]
                 .clone();
             for anchor in [1, 2, 4, 7] {
                 let sides = Sides { query: &query, target: &target, scoring: &scoring, anchor };
@@ -356,7 +388,7 @@ mod tests {
                 assert!(later.is_none_or(
                     |later| later.hit.score <= found.hit.score && later.hit.target_end as usize > own
                 ));
-                unlike += usize::from(Matrices::new(&sides).h.iter().max() != Some(&found.hit.score));
+                unlike += usize::from(heights(&sides).iter().max() != Some(&found.hit.score));
             }
         }
         assert!(unlike > 5, "runs decide: {unlike}");

@@ -4,7 +4,7 @@
 use super::{Rectangle, Strips, Unkept, Words};
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
-use crate::engine::directions::{CELL_BITS, Directions, Layout, Source, Tile};
+use crate::engine::directions::{Directions, Layout, Source, Tile, cell_bits};
 use crate::engine::potential::PotentialBehind;
 use crate::engine::traceback::Traceback;
 use crate::engine::{Edges, Stand, Window};
@@ -40,9 +40,19 @@ impl Kernel for PrunedTrace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
+        match self.rectangle.scoring.second_gap {
+            None => self.trace::<S, 1>(simd),
+            Some(_) => self.trace::<S, 2>(simd),
+        }
+    }
+}
+
+impl PrunedTrace<'_> {
+    #[inline(always)]
+    fn trace<S: Simd, const PIECES: usize>(self, simd: S) -> <Self as Kernel>::Output {
         let PrunedTrace { rectangle, window, score, potential, most, kept, between, front_columns } = self;
         let edges = Edges::default();
-        let strips = Strips::new(simd, rectangle, &edges);
+        let strips = Strips::<S, PIECES>::new(simd, rectangle, &edges);
         let filled = Filled::default();
         let mut fill = PrunedFill { simd, strips, window, score, potential, live: 0..0, filled };
         let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
@@ -87,7 +97,12 @@ impl Kernel for PrunedTrace<'_> {
 
 /// The minimum score bound for cells above a front, such that an alignment must leave at the same cell as the path and
 /// with the same value (docs/algorithm.md, section 23).
-fn front_score(front: &Front, path: &Traceback, potential: &PotentialBehind, scoring: &Scoring) -> i32 {
+fn front_score<const PIECES: usize>(
+    front: &Front<PIECES>,
+    path: &Traceback,
+    potential: &PotentialBehind,
+    scoring: &Scoring,
+) -> i32 {
     let Stand { cols, layer, .. } = path.stand;
     let col = (cols as usize).wrapping_sub(1);
     if !front.live.contains(&col) {
@@ -95,7 +110,10 @@ fn front_score(front: &Front, path: &Traceback, potential: &PotentialBehind, sco
     }
     let col = col - front.live.start;
     let value = match layer.source {
-        Source::Insertion => front.f[col] + scoring.gap_extend,
+        Source::Insertion => {
+            let piece = usize::from(layer.is_second);
+            front.f[piece][col] + scoring.gaps().array::<PIECES>()[piece].extend
+        }
         _ => front.h[col],
     };
     value + potential.behind(front.first..front.first + 1)[0] - potential.word()
@@ -122,28 +140,28 @@ impl Filled {
 }
 
 /// The values that enter a strip from above, in the columns in which they count.
-struct Front {
+struct Front<const PIECES: usize> {
     first: usize,
     live: Range<usize>,
     h: Vec<i32>,
-    f: Vec<i32>,
+    f: [Vec<i32>; PIECES],
 }
 
 /// Fronts from top to bottom.
-struct Fronts {
-    all: Vec<Front>,
+struct Fronts<const PIECES: usize> {
+    all: Vec<Front<PIECES>>,
     /// [`PrunedTrace::front_columns`].
     columns: usize,
 }
 
-impl Fronts {
-    fn new(columns: usize) -> Fronts {
+impl<const PIECES: usize> Fronts<PIECES> {
+    fn new(columns: usize) -> Fronts<PIECES> {
         Fronts { all: Vec::new(), columns }
     }
 
     /// Adds a front. If the fronts have too many columns together, every second one is dropped, because wide fronts of
     /// a long query would fill the memory.
-    fn push(&mut self, front: Front) {
+    fn push(&mut self, front: Front<PIECES>) {
         self.all.push(front);
         while self.all.len() > 2 && self.all.iter().map(|front| front.h.len()).sum::<usize>() > self.columns {
             let (mut number, last) = (0, self.all.len() - 1);
@@ -157,15 +175,15 @@ impl Fronts {
         }
     }
 
-    fn pop(&mut self) -> Option<Front> {
+    fn pop(&mut self) -> Option<Front<PIECES>> {
         self.all.pop()
     }
 }
 
 /// Strips of the cells that count. Other cells get the values of the matrix border from above.
-struct PrunedFill<'a, S: Rows> {
+struct PrunedFill<'a, S: Rows, const PIECES: usize> {
     simd: S,
-    strips: Strips<'a, S, 1>,
+    strips: Strips<'a, S, PIECES>,
     window: &'a Window,
     score: i32,
     potential: &'a PotentialBehind,
@@ -174,32 +192,40 @@ struct PrunedFill<'a, S: Rows> {
     filled: Filled,
 }
 
-impl<S: Rows> PrunedFill<'_, S> {
-    fn front(&self, first: usize) -> Front {
+impl<S: Rows, const PIECES: usize> PrunedFill<'_, S, PIECES> {
+    fn front(&self, first: usize) -> Front<PIECES> {
         let of = |values: &[i32]| values[self.live.clone()].to_vec();
-        let [above_f] = &self.strips.above_f;
-        Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f: of(above_f) }
+        let f = self.strips.above_f.each_ref().map(|f| of(f));
+        Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f }
     }
 
     /// Restarts from a front.
-    fn enter(&mut self, front: &Front) {
+    fn enter(&mut self, front: &Front<PIECES>) {
         self.close(self.live.clone());
         self.live = front.live.clone();
         self.strips.above_h[self.live.clone()].copy_from_slice(&front.h);
-        self.strips.above_f[0][self.live.clone()].copy_from_slice(&front.f);
+        for (above, f) in self.strips.above_f.iter_mut().zip(&front.f) {
+            above[self.live.clone()].copy_from_slice(f);
+        }
         self.filled = Filled::from(front.first);
         self.keep(front.live.clone(), front.first);
     }
 
     /// Closes those columns from which the score is out of reach after the first `rows` rows.
     fn keep(&mut self, cols: Range<usize>, rows: usize) {
-        let Scoring { gap_open, gap_extend, .. } = *self.strips.given.rectangle.scoring;
-        // An extended gap has already paid `gap_open`.
-        let least = self.score - self.potential.behind(rows..rows + 1)[0] - gap_open - gap_extend;
-        let below = &self.strips.above_f[0][cols.clone()];
-        let start = below.iter().position(|&f| f >= least).unwrap_or(below.len());
-        let end = below.iter().rposition(|&f| f >= least).map_or(start, |last| last + 1);
-        self.live = cols.start + start..cols.start + end;
+        let least = self.score - self.potential.behind(rows..rows + 1)[0];
+        let gaps = self.strips.given.rectangle.scoring.gaps();
+        let mut live = cols.end..cols.start;
+        for (below, piece) in self.strips.above_f.iter().zip(gaps.pieces()) {
+            // The cell above may score as much as a gap that opens there. An extended gap has already paid for that.
+            let least = least - piece.first();
+            let below = &below[cols.clone()];
+            if let Some(first) = below.iter().position(|&f| f >= least) {
+                let last = below.iter().rposition(|&f| f >= least).unwrap_or(first);
+                live = live.start.min(cols.start + first)..live.end.max(cols.start + last + 1);
+            }
+        }
+        self.live = if live.start < live.end { live } else { cols.end..cols.end };
         self.close(cols.start..self.live.start);
         self.close(self.live.end..cols.end);
     }
@@ -208,7 +234,7 @@ impl<S: Rows> PrunedFill<'_, S> {
     fn close(&mut self, cols: Range<usize>) {
         let cols = cols.start..cols.end.max(cols.start);
         self.strips.above_h[cols.clone()].fill(0);
-        self.strips.above_f[0][cols].fill(IMPOSSIBLE);
+        self.strips.above_f.iter_mut().for_each(|f| f[cols.clone()].fill(IMPOSSIBLE));
     }
 
     /// Fills the strip from row `first` on; `keeps` says whether its directions are kept. Returns its number of cells.
@@ -217,20 +243,21 @@ impl<S: Rows> PrunedFill<'_, S> {
         let Rectangle { query, scoring, .. } = self.strips.given.rectangle;
         let rows = S::LANES.min(query.len() - first);
         let most = self.potential.behind(first..first + rows + 1);
-        let opens = scoring.gap_open + scoring.gap_extend;
+        let gaps = scoring.gaps();
         let band = self.window.band_cols(to_i64(first)..to_i64(first + rows));
         let band = band.start as usize..band.end as usize;
         let cols = match most[..rows].iter().any(|&most| most >= self.score) {
             true => band,
             false if self.live.is_empty() => 0..0,
             false => {
-                // An extended gap has already paid `gap_open`. Deletions reach as far as the score can still be
-                // attained.
-                let above = &self.strips.above_f[0][self.live.clone()];
-                let above = above.iter().copied().max().unwrap_or(IMPOSSIBLE) + opens;
+                // The cell above may score as much as a gap that opens there. Deletions reach as far as the score can
+                // still be attained.
+                let highest = |f: &Vec<i32>| f[self.live.clone()].iter().copied().max().unwrap_or(IMPOSSIBLE);
+                let above = self.strips.above_f.iter().zip(gaps.pieces());
+                let above = above.map(|(f, piece)| highest(f) + piece.first()).max().unwrap_or(IMPOSSIBLE);
                 let most = above + to_i32(rows) * scoring.max_potential() + most[rows];
                 let most = most + scoring.bonuses(&query[first..first + rows]);
-                let reach = to_usize((most - self.score).max(0) / scoring.gap_extend);
+                let reach = to_usize((most - self.score).max(0) / gaps.lower_bound().extend);
                 self.live.start.max(band.start)..(self.live.end + rows + reach).min(band.end)
             }
         };
@@ -245,7 +272,7 @@ impl<S: Rows> PrunedFill<'_, S> {
                 to_i32(first - self.filled.first),
                 to_u32(cols.start)..to_u32(cols.end),
                 to_u32(S::LANES),
-                CELL_BITS,
+                cell_bits(PIECES),
             );
             let kept = self.filled.words.len();
             self.filled.words.resize(kept + to_usize(tile.words()), 0);

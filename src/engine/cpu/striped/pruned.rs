@@ -5,7 +5,7 @@
 //! promising cells find the threshold first (docs/algorithm.md, section 23).
 
 use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
-use crate::engine::Carry;
+use crate::engine::Carried;
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::lanes::Nothing;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
@@ -65,12 +65,22 @@ impl Kernel for PrunedSweep<'_> {
     type Output = Option<Hit>;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, simd: S) -> Option<Hit> {
+    fn run<S: Simd>(self, simd: S) -> Option<Hit> {
+        match self.rectangle.scoring.second_gap {
+            None => self.find::<S, 1>(simd),
+            Some(_) => self.find::<S, 2>(simd),
+        }
+    }
+}
+
+impl PrunedSweep<'_> {
+    #[inline(always)]
+    fn find<S: Simd, const PIECES: usize>(mut self, simd: S) -> Option<Hit> {
         let scoring = self.rectangle.scoring;
         let near = (scoring.gap_open + NEAR * scoring.gap_extend).min(self.potential.whole() / 4);
         let mut aim = Aim::Near(near);
         loop {
-            let Found { best, least } = self.pass(simd, aim)?;
+            let Found { best, least } = self.pass::<S, PIECES>(simd, aim)?;
             if best.score >= least {
                 return Some(best);
             }
@@ -84,20 +94,18 @@ impl Kernel for PrunedSweep<'_> {
             };
         }
     }
-}
 
-impl PrunedSweep<'_> {
     /// Sweeps all strips once. `None` if that takes too many steps.
     #[inline(always)]
-    fn pass<S: Simd>(&mut self, simd: S, aim: Aim) -> Option<Found> {
+    fn pass<S: Simd, const PIECES: usize>(&mut self, simd: S, aim: Aim) -> Option<Found> {
         let Rectangle { query, target, scoring } = self.rectangle;
         let nothing = Nothing::of(scoring);
         let letters: Vec<u8> = target.iter().map(|&code| nothing.target(code)).collect();
         let (substitutes, present) = (StripedSubstitutes::new(scoring), letters_of(&letters));
         let lanes = <S as Vectors<i16>>::LANES;
         let height = self.size.rows.min(ROWS * lanes);
-        let mut front = Front::new(target.len());
-        let mut behind = vec![Carry::BORDER; height];
+        let mut front = Front::<PIECES>::new(target.len());
+        let mut behind = vec![Carried::BORDER; height];
         let mut threshold = aim.least(self.potential.whole());
         let (mut best, mut least) = (Hit::default(), threshold);
         let mut end = 0;
@@ -119,7 +127,7 @@ impl PrunedSweep<'_> {
             }
             let query = &query[first..end];
             let behind = &mut behind[..query.len()];
-            behind.fill(Carry::BORDER);
+            behind.fill(Carried::BORDER);
             let columns = Columns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
             // Only scores at or above the threshold are of interest.
             let known = Hit { score: threshold.max(1) - 1, ..Hit::default() };
@@ -147,13 +155,18 @@ impl PrunedSweep<'_> {
             }
             let steps = query.len().div_ceil(lanes) as u64 + self.column;
             self.most = self.most.checked_sub(steps * (swept - cols.start) as u64)?;
-            // An extended gap has already paid `gap_open`.
-            let rest = most[query.len() - 1] + scoring.gap_open + scoring.gap_extend;
+            // The cell above may score as much as a gap that opens there. An extended gap has already paid for that.
+            let pieces = scoring.gaps().array::<PIECES>();
+            let attainable = |value: &Carried<i32, PIECES>| {
+                let gaps = value.gaps.iter().zip(&pieces).map(|(gap, piece)| gap + piece.first());
+                gaps.fold(IMPOSSIBLE, i32::max)
+            };
+            let rest = most[query.len() - 1];
             let swept = cols.start..swept;
-            let promising = front.most(swept.clone()) + rest;
+            let promising = front.most(swept.clone(), attainable) + rest;
             threshold = aim.least(promising.max(self.potential.from(end)).max(best.score));
             least = least.max(threshold);
-            front.keep(swept, threshold - rest);
+            front.keep(swept, |value| attainable(value) >= threshold - rest);
         }
         Some(Found { best, least })
     }
@@ -161,20 +174,21 @@ impl PrunedSweep<'_> {
 
 /// Whether the threshold is attainable from a cell of a column, or from a deletion that continues after it.
 #[inline(always)]
-fn goes_on(column: &[Carry], behind: &[i32], threshold: i32) -> bool {
-    column.iter().zip(behind).any(|(value, &most)| value.h.max(value.gap) + most >= threshold)
+fn goes_on<const PIECES: usize>(column: &[Carried<i32, PIECES>], behind: &[i32], threshold: i32) -> bool {
+    let highest = |value: &Carried<i32, PIECES>| value.gaps.iter().fold(value.h, |most, &gap| most.max(gap));
+    column.iter().zip(behind).any(|(value, &most)| highest(value) + most >= threshold)
 }
 
 /// The values that enter the next strip from above. Values that don't count are replaced by those of the matrix border.
-struct Front {
+struct Front<const PIECES: usize> {
     /// H and F of each column.
-    above: Vec<Carry>,
+    above: Vec<Carried<i32, PIECES>>,
     live: Range<usize>,
 }
 
-impl Front {
-    fn new(cols: usize) -> Front {
-        Front { above: vec![Carry::BORDER; cols], live: 0..0 }
+impl<const PIECES: usize> Front<PIECES> {
+    fn new(cols: usize) -> Front<PIECES> {
+        Front { above: vec![Carried::BORDER; cols], live: 0..0 }
     }
 
     /// The columns that receive a value from above, vertically or diagonally.
@@ -183,18 +197,18 @@ impl Front {
         if start == end { 0..0 } else { start..(end + 1).min(self.above.len()) }
     }
 
-    /// The highest F in some columns.
-    fn most(&self, cols: Range<usize>) -> i32 {
-        self.above[cols].iter().map(|value| value.gap).max().unwrap_or(IMPOSSIBLE)
+    /// The highest score of some columns.
+    fn most(&self, cols: Range<usize>, score: impl Fn(&Carried<i32, PIECES>) -> i32) -> i32 {
+        self.above[cols].iter().map(score).max().unwrap_or(IMPOSSIBLE)
     }
 
-    /// Of the swept columns, keeps those from the first to the last whose F is at least `least`.
-    fn keep(&mut self, swept: Range<usize>, least: i32) {
+    /// Of the swept columns, keeps those from the first to the last that count.
+    fn keep(&mut self, swept: Range<usize>, counts: impl Fn(&Carried<i32, PIECES>) -> bool) {
         let cells = &mut self.above[swept.clone()];
-        let first = cells.iter().position(|value| value.gap >= least).unwrap_or(cells.len());
-        let end = cells.iter().rposition(|value| value.gap >= least).map_or(first, |last| last + 1);
-        cells[..first].fill(Carry::BORDER);
-        cells[end..].fill(Carry::BORDER);
+        let first = cells.iter().position(&counts).unwrap_or(cells.len());
+        let end = cells.iter().rposition(counts).map_or(first, |last| last + 1);
+        cells[..first].fill(Carried::BORDER);
+        cells[end..].fill(Carried::BORDER);
         self.live = swept.start + first..swept.start + end;
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::cpu::lanes::Costs;
 use crate::engine::cpu::simd::Lane;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Maximum number of strip rows for each 16-bit lane: the values of a column should stay in the nearest cache.
 const MOST_ROWS: usize = 64;
@@ -30,7 +30,7 @@ impl WindowSize {
         let values = LaneValues::of::<i16>(&costs)?;
         let (best, most) = (i64::from(costs.best), i64::from(values.most));
         // Horizontal and vertical neighbors differ by at most this.
-        let step = best + i64::from(values.first);
+        let step = best + i64::from(costs.gaps.first.first());
         let with = |rows: usize| {
             let cols = (most - best - step * (to_i64(rows) + 2)) / (step + best);
             let cols = cols.min(MOST_COLS);
@@ -49,8 +49,6 @@ pub struct LaneValues {
     /// Lane value of the floor.
     pub zero: i32,
     pub most: i32,
-    pub first: i32,
-    pub extend: i32,
     /// The score at the floor.
     pub origin: i32,
 }
@@ -60,11 +58,10 @@ impl LaneValues {
     /// hold the penalties.
     #[inline(always)]
     pub fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
-        let piece = costs.gaps.first;
-        let sink = to_i64(FOLLOWED) * i64::from(piece.extend);
+        // The first piece extends at the highest cost.
+        let sink = to_i64(FOLLOWED) * i64::from(costs.gaps.first.extend);
         let (zero, most) = (costs.zero::<T>() + sink, costs.most::<T>()? - sink);
-        let (first, extend) = (piece.first(), piece.extend);
-        let of = LaneValues { zero: to_i32(zero), most: to_i32(most), first, extend, origin: 0 };
+        let of = LaneValues { zero: to_i32(zero), most: to_i32(most), origin: 0 };
         (most >= i64::from(costs.best).max(1)).then_some(of)
     }
 
@@ -74,8 +71,14 @@ impl LaneValues {
     }
 
     #[inline(always)]
-    pub fn gap(&self, gap: i32) -> i32 {
-        gap.saturating_sub(self.origin).max(-self.first) + self.zero
+    pub fn gap(&self, gap: i32, piece: GapPiece) -> i32 {
+        gap.saturating_sub(self.origin).max(-piece.first()) + self.zero
+    }
+
+    /// The lane value of a gap that opens where H is at the floor.
+    #[inline(always)]
+    pub fn lowest_gap(&self, piece: GapPiece) -> i32 {
+        self.zero - piece.first()
     }
 
     #[inline(always)]

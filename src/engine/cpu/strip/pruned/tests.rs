@@ -16,10 +16,15 @@ use std::sync::Arc;
 #[test]
 fn paths_are_those_of_the_specification() {
     let mut random = Random(31);
-    for (number, scoring) in [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 2), (5, 4, 8, 6)].into_iter().enumerate()
-    {
-        let (match_, mismatch, open, extend) = scoring;
-        let scoring = Arc::new(Scoring::dna(match_, mismatch, open, extend));
+    let scorings = [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 2), (5, 4, 8, 6)];
+    let affine =
+        scorings.map(|(match_, mismatch, open, extend)| Scoring::dna(match_, mismatch, open, extend));
+    let two = [(0, 24, 1), (3, 20, 2), (2, 4, 1)];
+    let two = two.map(|(at, open, extend): (usize, i32, i32)| {
+        affine[at].clone().with_second_gap(open, extend).expect("two pieces")
+    });
+    for (number, scoring) in affine.into_iter().chain(two).enumerate() {
+        let scoring = Arc::new(scoring);
         for kind in 0..7 {
             let len = 100 + random.below(500);
             let edits = 8 + random.below(50);
