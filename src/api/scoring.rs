@@ -145,10 +145,20 @@ impl ScoringBuilder {
 }
 
 impl Scoring {
-    /// Names of the presets: `short` (1/4/6/1, as bwa mem; [`Scoring::with_end_bonus`] adds its end bonus), `long` (2/4/4/2, as minimap2
-    /// without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with
-    /// 11/1). A pair with an ambiguous code costs 1 in `short` and `long`, and as much as a mismatch in the others.
-    pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
+    /// Names of the presets. For DNA: `short` (1/4/6/1, as bwa mem; [`Scoring::with_end_bonus`] adds its end bonus), `long`
+    /// (2/4/4/2, as minimap2 without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2), and, with the numbers of
+    /// minimap2, `map-ont` and `map-pb` (2/4/4,24/2,1), `map-hifi` (1/4/6,26/2,1), `asm5` (1/19/39,81/3,1), `asm10`
+    /// (1/9/16,41/2,1) and `asm20` (1/4/6,26/2,1). For proteins: `protein` (BLOSUM62 with 11/1). A pair with an ambiguous
+    /// code costs as much as a mismatch in `blastn` and `linear`, and 1 in the others for DNA.
+    pub const PRESETS: [&str; 11] = {
+        let mut names = [""; 11];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = Preset::ALL[at].0;
+            at += 1;
+        }
+        names
+    };
 
     /// The preset of this name, or `None` if there is none.
     ///
@@ -158,14 +168,7 @@ impl Scoring {
     /// assert_eq!(Scoring::preset("long"), Some(Scoring::dna(2, 4, 4, 2).with_ambiguous(1)));
     /// ```
     pub fn preset(name: &str) -> Option<Scoring> {
-        let preset = match name {
-            "short" => Preset::Short,
-            "long" => Preset::Long,
-            "blastn" => Preset::Blastn,
-            "linear" => Preset::Linear,
-            "protein" => Preset::Protein,
-            _ => return None,
-        };
+        let preset = Preset::named(name)?;
         let alphabet = if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
         ScoringChoice { preset: Some(preset), ..ScoringChoice::default() }.resolve(alphabet).ok()
     }

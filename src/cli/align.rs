@@ -155,11 +155,10 @@ struct ScoringFlags {
     /// --min-score is given. These modes run on the CPU, without E-values, filter or mates.
     #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
     mode: ModeName,
-    /// Preset: short, long, blastn, linear, protein [default: short or protein]
+    /// Preset: short, long, map-ont, map-pb, map-hifi, asm5 and others [default: short or protein]
     ///
-    /// The default is short for DNA and protein for proteins. By default reads are not split: only if given do short and long also
-    /// write supplementary records. The presets are listed below. minimap2's sr is short, and its
-    /// map-ont, map-hifi, map-pb and asm5 are long.
+    /// The default is short for DNA and protein for proteins. By default reads are not split: only if a preset for reads or
+    /// assemblies is given, supplementary records are written. The presets are listed below. minimap2's sr is short.
     #[arg(short = 'x', long, value_enum, value_name = "NAME", hide_possible_values = true)]
     preset: Option<PresetName>,
     /// Score of a match
@@ -168,11 +167,12 @@ struct ScoringFlags {
     /// Penalty of a mismatch (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
-    /// Penalty of N and other ambiguous codes [default: 1 with -x short or -x long, or --mismatch]
+    /// Penalty of N and other ambiguous codes [default: 1 with a preset for reads, or --mismatch]
     ///
-    /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. bwa and
-    /// minimap2 use 1. If the penalty is less than --mismatch, queries with ambiguous codes, and all queries if the references have many
-    /// isolated codes, have higher proven scores. A matrix has scores of its own.
+    /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. bwa and minimap2 use 1,
+    /// and so do the presets short, long, map-ont, map-pb, map-hifi, asm5, asm10 and asm20 if given. If the penalty is less
+    /// than --mismatch, queries with ambiguous codes, and all queries if the references have many isolated codes, have
+    /// higher proven scores. A matrix has scores of its own.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     ambiguous: Option<i32>,
     /// Match ambiguous codes with the bases that they stand for: R with A and G, N with all
@@ -199,7 +199,7 @@ struct ScoringFlags {
     ///
     /// Two numbers, as in --gap-open 4,24 --gap-extend 2,1, are the costs of two pieces, as in minimap2: each gap costs the
     /// lower of the two. The second piece opens at a higher cost and extends at a lower cost. Runs with two pieces compute on
-    /// the CPU, and search reads in one tier.
+    /// the CPU.
     #[arg(long, value_name = "N[,N]", allow_negative_numbers = true, value_parser = values::gap_penalties)]
     gap_open: Option<PerPiece>,
     /// Penalty of each residue of a gap, including the first (positive)
@@ -418,15 +418,21 @@ Gap costs:
   lower of two costs: --gap-open 4,24 --gap-extend 2,1 are the gap costs of minimap2.
 
 Presets (match/mismatch/gap-open/gap-extend):
-  short    1/4/6/1, as bwa mem; if given, splits reads and has --end-bonus 5; default for DNA
-  long     2/4/4/2, as minimap2; splits reads
-  blastn   2/3/5/2
-  linear   1/1/0/2
-  protein  BLOSUM62, 11/1; default for proteins
+  short     1/4/6/1, as bwa mem; if given, splits reads and has --end-bonus 5; default for DNA
+  long      2/4/4/2, as minimap2 without its second gap cost; splits reads
+  map-ont   2/4/4,24/2,1, as minimap2 for Nanopore reads; splits reads
+  map-pb    2/4/4,24/2,1, as minimap2 for PacBio reads; splits reads
+  map-hifi  1/4/6,26/2,1, as minimap2 for HiFi reads; splits reads
+  asm5      1/19/39,81/3,1, as minimap2 for assemblies that differ by up to 5 %; splits them
+  asm10     1/9/16,41/2,1, up to 10 %; splits them
+  asm20     1/4/6,26/2,1, up to 20 %; splits them
+  blastn    2/3/5/2
+  linear    1/1/0/2
+  protein   BLOSUM62, 11/1; default for proteins
 
-  A pair with N or another ambiguous code costs 1 if -x short or -x long is given, as in bwa and minimap2, and otherwise as much as a \
-  mismatch. The preset long lacks the second gap cost of minimap2 (24/1). --match, --mismatch, --ambiguous, --gap-open, \
-  --gap-extend, --end-bonus and --matrix override the preset. A built-in matrix sets its own gap costs.
+  A pair with N or another ambiguous code costs 1 if a preset that splits is given, as in bwa and minimap2, and otherwise \
+  as much as a mismatch. --match, --mismatch, --ambiguous, --gap-open, --gap-extend, --end-bonus and --matrix override the \
+  preset. A built-in matrix sets its own gap costs.
 
 Minimum score:
   A hit scores at least --min-score. The default is 20 x match for DNA (20 with the preset short), and 60 with a matrix. \
@@ -436,7 +442,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   swalign reads.fq.gz genome.fa > out.sam
   swalign --sort -o out.bam reads_1.fq.gz reads_2.fq.gz genome.fa
-  swalign --preset long -o out.paf ont.fq.gz virus.fa
+  swalign -x map-ont -o out.paf ont.fq.gz virus.fa
   swalign --matrix BLOSUM50 -o hits.tsv proteins.fa families.fa
   zcat reads.fq.gz | swalign --max-hits 5 - vectors.fa > out.sam
   swalign --part 2/8 --resume -o part.2.bam reads.fq.gz genome.fa
@@ -484,10 +490,9 @@ impl All {
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
         let insert = self.mates.insert();
         let is_of_reads = match options.scoring.preset {
-            Some(Preset::Long) => true,
             // Lists have the hits of BLAST, which splits nothing.
             Some(Preset::Short) => matches!(options.format, OutputFormat::Records(_)),
-            _ => false,
+            preset => preset.is_some_and(Preset::is_of_long_reads),
         };
         let is_default = is_of_reads && options.scoring.mode.is_local();
         let split = self.split.resolve(is_default);

@@ -12,8 +12,13 @@ use clap::ValueEnum;
 pub enum PresetName {
     #[value(alias = "sr")]
     Short,
-    #[value(aliases = ["map-ont", "map-hifi", "map-pb", "asm5"])]
     Long,
+    MapOnt,
+    MapPb,
+    MapHifi,
+    Asm5,
+    Asm10,
+    Asm20,
     Blastn,
     Linear,
     Protein,
@@ -24,6 +29,12 @@ impl From<PresetName> for Preset {
         match name {
             PresetName::Short => Preset::Short,
             PresetName::Long => Preset::Long,
+            PresetName::MapOnt => Preset::MapOnt,
+            PresetName::MapPb => Preset::MapPb,
+            PresetName::MapHifi => Preset::MapHifi,
+            PresetName::Asm5 => Preset::Asm5,
+            PresetName::Asm10 => Preset::Asm10,
+            PresetName::Asm20 => Preset::Asm20,
             PresetName::Blastn => Preset::Blastn,
             PresetName::Linear => Preset::Linear,
             PresetName::Protein => Preset::Protein,

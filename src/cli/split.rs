@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 #[command(next_help_heading = "Split reads")]
 pub struct SplitFlags {
-    /// Also align the rest of a query, as supplementary records [default if --preset is short or long]
+    /// Also align the rest of a query, as supplementary records [default with a preset for reads]
     ///
-    /// --preset short splits reads in SAM, BAM and PAF, and --preset long in all formats. Without --preset, no read is split. The
-    /// best local alignment of each unaligned part becomes a supplementary record (FLAG 2048, tag SA) if it reaches
+    /// --preset short splits reads in SAM, BAM and PAF, and the presets for long reads and assemblies in all formats. Without
+    /// --preset, no read is split. The best local alignment of each unaligned part becomes a supplementary record (FLAG 2048, tag SA) if it reaches
     /// --split-score, and the parts that it leaves unaligned are searched again. With --split the search continues until
     /// nothing is left. Without it the search stops after re-searching 4 times the length of the query. With
     /// --ref-part, reads cannot be split, and these presets need --no-split.
@@ -21,7 +21,7 @@ pub struct SplitFlags {
     no_split: bool,
     /// Write supplementary records with a score of at least N [default: 40 x match, or 120 with a matrix]
     ///
-    /// The default is 80 with --preset long. It is never below --min-score.
+    /// The default is 80 with --preset map-ont. It is never below --min-score.
     #[arg(
         long,
         value_name = "N",

@@ -11,7 +11,7 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
     DeviceChoice, EXTENSIONS, Mode, PerPiece, Preset, ReadGroup, ScoringChoice, Share,
 };
-use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, GapPiece, Matrix, Scoring, Substitution};
 use clap::ValueEnum;
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
@@ -364,6 +364,7 @@ fn help_tells_what_is_so() {
     let long = Arguments::command().render_long_help().to_string();
     for (name, preset) in PresetName::value_variants().iter().map(|&name| (name, Preset::from(name))) {
         let name = name.to_possible_value().unwrap();
+        assert_eq!(Preset::named(name.get_name()), Some(preset));
         let alphabet = if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
         let choice = ScoringChoice { preset: Some(preset), ..ScoringChoice::default() };
         let numbers = numbers(&choice.resolve(alphabet).unwrap());
@@ -395,7 +396,12 @@ fn help_tells_what_is_so() {
 }
 
 fn numbers(scoring: &Scoring) -> String {
-    let gaps = format!("{}/{}", scoring.gap_open, scoring.gap_extend);
+    let gaps = match scoring.second_gap {
+        None => format!("{}/{}", scoring.gap_open, scoring.gap_extend),
+        Some(GapPiece { open, extend, .. }) => {
+            format!("{},{open}/{},{extend}", scoring.gap_open, scoring.gap_extend)
+        }
+    };
     match &scoring.substitution {
         Substitution::Equal { match_, mismatch, .. } => format!("{match_}/{mismatch}/{gaps}"),
         Substitution::Matrix(matrix) => format!("{}, {gaps}", matrix.name),

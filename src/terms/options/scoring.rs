@@ -42,7 +42,13 @@ impl From<i32> for PerPiece {
     }
 }
 
-/// Penalty of a pair with an ambiguous code in the presets for reads, as in bwa and minimap2.
+impl PerPiece {
+    const fn two(first: i32, second: i32) -> PerPiece {
+        PerPiece { first, second: Some(second) }
+    }
+}
+
+/// Penalty of a pair with an ambiguous code in the presets for reads and assemblies, as in bwa and minimap2.
 const AMBIGUOUS: i32 = 1;
 
 /// Named sets of scoring parameters.
@@ -52,6 +58,18 @@ pub enum Preset {
     Short,
     /// 2/4/4/2, as minimap2 without its second gap piece (24/1).
     Long,
+    /// 2/4/4,24/2,1: minimap2's default, which is for Nanopore reads.
+    MapOnt,
+    /// The same numbers, for PacBio reads.
+    MapPb,
+    /// 1/4/6,26/2,1, for PacBio HiFi reads.
+    MapHifi,
+    /// 1/19/39,81/3,1, for assemblies that differ by up to 5 %.
+    Asm5,
+    /// 1/9/16,41/2,1, up to 10 %.
+    Asm10,
+    /// 1/4/6,26/2,1, up to 20 %.
+    Asm20,
     /// 2/3/5/2.
     Blastn,
     /// 1/1/0/2.
@@ -61,14 +79,61 @@ pub enum Preset {
 }
 
 impl Preset {
+    /// All presets by their names. Those of minimap2 have its names and numbers.
+    pub const ALL: [(&str, Preset); 11] = [
+        ("short", Preset::Short),
+        ("long", Preset::Long),
+        ("map-ont", Preset::MapOnt),
+        ("map-pb", Preset::MapPb),
+        ("map-hifi", Preset::MapHifi),
+        ("asm5", Preset::Asm5),
+        ("asm10", Preset::Asm10),
+        ("asm20", Preset::Asm20),
+        ("blastn", Preset::Blastn),
+        ("linear", Preset::Linear),
+        ("protein", Preset::Protein),
+    ];
+
+    /// The preset of this name.
+    pub fn named(name: &str) -> Option<Preset> {
+        Preset::ALL.iter().find(|(other, _)| *other == name).map(|&(_, preset)| preset)
+    }
+
     /// Match, mismatch, gap open, gap extend. The first two are unused with a matrix.
-    fn numbers(self) -> (i32, i32, i32, i32) {
+    fn numbers(self) -> (i32, i32, PerPiece, PerPiece) {
         match self {
-            Preset::Short => (1, 4, 6, 1),
-            Preset::Long => (2, 4, 4, 2),
-            Preset::Blastn => (2, 3, 5, 2),
-            Preset::Linear => (1, 1, 0, 2),
-            Preset::Protein => (0, 0, 11, 1),
+            Preset::Short => (1, 4, 6.into(), 1.into()),
+            Preset::Long => (2, 4, 4.into(), 2.into()),
+            Preset::MapOnt | Preset::MapPb => (2, 4, PerPiece::two(4, 24), PerPiece::two(2, 1)),
+            Preset::MapHifi | Preset::Asm20 => (1, 4, PerPiece::two(6, 26), PerPiece::two(2, 1)),
+            Preset::Asm5 => (1, 19, PerPiece::two(39, 81), PerPiece::two(3, 1)),
+            Preset::Asm10 => (1, 9, PerPiece::two(16, 41), PerPiece::two(2, 1)),
+            Preset::Blastn => (2, 3, 5.into(), 2.into()),
+            Preset::Linear => (1, 1, 0.into(), 2.into()),
+            Preset::Protein => (0, 0, 11.into(), 1.into()),
+        }
+    }
+
+    /// Whether the preset is for long reads or assemblies.
+    pub fn is_of_long_reads(self) -> bool {
+        match self {
+            Preset::Long
+            | Preset::MapOnt
+            | Preset::MapPb
+            | Preset::MapHifi
+            | Preset::Asm5
+            | Preset::Asm10
+            | Preset::Asm20 => true,
+            Preset::Short | Preset::Blastn | Preset::Linear | Preset::Protein => false,
+        }
+    }
+
+    /// The fall of the running score that cuts a path, in matches: minimap2's `-z` divided by its match score.
+    fn drop(self) -> i32 {
+        match self {
+            Preset::MapHifi => 400,
+            _ if self.is_of_long_reads() => 200,
+            _ => 100,
         }
     }
 }
@@ -126,8 +191,8 @@ impl ScoringChoice {
             (None, Alphabet::Dna, _) => None,
         };
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
-        let (open, extend) = usual.unwrap_or((open, extend));
-        let (open, extend) = (self.gap_open.unwrap_or(open.into()), self.gap_extend.unwrap_or(extend.into()));
+        let (open, extend) = usual.map_or((open, extend), |(open, extend)| (open.into(), extend.into()));
+        let (open, extend) = (self.gap_open.unwrap_or(open), self.gap_extend.unwrap_or(extend));
         let gap_open = within("--gap-open", open.first, 0)?;
         let gap_extend = within("--gap-extend", extend.first, 1)?;
         let second = match (open.second, extend.second) {
@@ -147,8 +212,9 @@ impl ScoringChoice {
             None => {
                 let match_ = within("--match", self.match_.unwrap_or(match_), 1)?;
                 let mismatch = within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?;
+                let is_of_reads = |preset: Preset| preset == Preset::Short || preset.is_of_long_reads();
                 let ambiguous = self.ambiguous.unwrap_or(match self.preset {
-                    Some(Preset::Short | Preset::Long) => mismatch.min(AMBIGUOUS),
+                    Some(preset) if is_of_reads(preset) => mismatch.min(AMBIGUOUS),
                     _ => mismatch,
                 });
                 let ambiguous = within("--ambiguous", ambiguous, 0)?;
@@ -214,12 +280,12 @@ pub fn anchored_score(scoring: &Scoring) -> Option<i32> {
     }
 }
 
-/// The default of the fall of the running score that cuts a path: 200 matches, which is minimap2's 400 with its scores,
-/// and 100 matches for the preset short. `None` for scorings without a match score.
+/// The default of the fall of the running score that cuts a path: 100 matches, or that of minimap2 with the presets for
+/// long reads and assemblies. 0 for scorings without a match score.
 pub fn default_drop(scoring: &Scoring, preset: Option<Preset>) -> i32 {
     match scoring.substitution {
         Substitution::Equal { match_, .. } if scoring.mode.is_local() => {
-            match_ * if preset == Some(Preset::Long) { 200 } else { 100 }
+            match_ * preset.unwrap_or(Preset::Short).drop()
         }
         _ => 0,
     }
