@@ -798,10 +798,25 @@ fn evalues_of_hits() {
 #[test]
 fn presets_by_name() {
     let made: Vec<Scoring> = Scoring::PRESETS.iter().map(|name| Scoring::preset(name).unwrap()).collect();
-    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1));
-    assert_eq!(made[4], Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1));
-    assert_eq!(Scoring::preset("map-ont"), None);
-    assert_eq!((made[2].match_and_mismatch(), made[4].match_and_mismatch()), (Some((2, 3)), None));
-    assert_eq!(made[4].substitution_matrix().map(|matrix| matrix.name.as_str()), Some("BLOSUM62"));
-    assert_eq!([made[4].of_letters(b'W', b'w'), made[0].of_letters(b'!', b'A')], [Some(11), None]);
+    let protein = &made[made.len() - 1];
+    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1).with_ambiguous(1));
+    assert_eq!(*protein, Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1));
+    assert_eq!(Scoring::preset("ont"), None);
+    // The numbers of minimap2 2.24.
+    let two = |(match_, mismatch), [(open, extend), (second, last)]: [(i32, i32); 2]| {
+        let scoring = Scoring::dna(match_, mismatch, open, extend).with_ambiguous(1);
+        Some(scoring.with_second_gap(second, last).unwrap())
+    };
+    for (names, expected) in [
+        (&["map-ont", "map-pb"][..], two((2, 4), [(4, 2), (24, 1)])),
+        (&["map-hifi", "asm20"], two((1, 4), [(6, 2), (26, 1)])),
+        (&["asm5"], two((1, 19), [(39, 3), (81, 1)])),
+        (&["asm10"], two((1, 9), [(16, 2), (41, 1)])),
+    ] {
+        names.iter().for_each(|name| assert_eq!(Scoring::preset(name), expected, "{name}"));
+    }
+    let blastn = Scoring::preset("blastn").unwrap();
+    assert_eq!((blastn.match_and_mismatch(), protein.match_and_mismatch()), (Some((2, 3)), None));
+    assert_eq!(protein.substitution_matrix().map(|matrix| matrix.name.as_str()), Some("BLOSUM62"));
+    assert_eq!([protein.of_letters(b'W', b'w'), made[0].of_letters(b'!', b'A')], [Some(11), None]);
 }

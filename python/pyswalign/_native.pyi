@@ -10,7 +10,9 @@ __version__: str
 
 Alphabet: TypeAlias = Literal["dna", "protein"]
 Mode: TypeAlias = Literal["local", "glocal", "global", "overlap"]
-Preset: TypeAlias = Literal["short", "long", "blastn", "linear", "protein"]
+Preset: TypeAlias = Literal[
+    "short", "long", "map-ont", "map-pb", "map-hifi", "asm5", "asm10", "asm20", "blastn", "linear", "protein"
+]
 
 Letters: TypeAlias = Union[str, bytes, bytearray, memoryview, "numpy.typing.NDArray[numpy.uint8]"]
 
@@ -56,13 +58,18 @@ class Scoring:
     matrix has the gap costs of blastp by default, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in half bits;
     BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of bits.
 
+    With two numbers each, as in gap_open=(4, 24) and gap_extend=(2, 1), a gap costs the lower of two costs, as in minimap2.
+
     Presets: "short" (1/4/6/1, as in bwa mem without its end bonus; the default for DNA), "long" (2/4/4/2, as in minimap2
-    without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
-    proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
+    without its second gap cost), "map-ont", "map-pb", "map-hifi", "asm5", "asm10" and "asm20" with the numbers of minimap2,
+    "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for proteins). If given, "short" and
+    the presets of minimap2 have a penalty of 1 for ambiguous codes. Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 
     >>> from pyswalign import Scoring
     >>> Scoring("long")
-    Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+    Scoring(match=2, mismatch=4, ambiguous=1, gap_open=4, gap_extend=2)
+    >>> Scoring("map-ont").gap_open
+    (4, 24)
     >>> Scoring(match=2, mode="global").gap_open
     6
     >>> Scoring(matrix="BLOSUM50")
@@ -78,8 +85,8 @@ class Scoring:
         ambiguous: int | None = None,
         iupac: bool = False,
         end_bonus: int | None = None,
-        gap_open: int | None = None,
-        gap_extend: int | None = None,
+        gap_open: int | tuple[int, int] | None = None,
+        gap_extend: int | tuple[int, int] | None = None,
         matrix: str | PathLike[str] | tuple[str, str] | None = None,
         mode: Mode | None = None,
         alphabet: Alphabet | None = None,
@@ -109,12 +116,12 @@ class Scoring:
         """
 
     @property
-    def gap_open(self) -> int:
-        """Cost of opening a gap, in addition to the cost of its first residue."""
+    def gap_open(self) -> int | tuple[int, int]:
+        """Cost of opening a gap, in addition to the cost of its first residue. A tuple if gaps have two costs."""
 
     @property
-    def gap_extend(self) -> int:
-        """Cost of each residue of a gap."""
+    def gap_extend(self) -> int | tuple[int, int]:
+        """Cost of each residue of a gap. A tuple if gaps have two costs."""
 
     @property
     def matrix(self) -> str | None:
@@ -498,8 +505,8 @@ class Aligner:
         ambiguous: int | None = None,
         iupac: bool = False,
         end_bonus: int | None = None,
-        gap_open: int | None = None,
-        gap_extend: int | None = None,
+        gap_open: int | tuple[int, int] | None = None,
+        gap_extend: int | tuple[int, int] | None = None,
         matrix: str | PathLike[str] | tuple[str, str] | None = None,
         mode: Mode | None = None,
         alphabet: Alphabet | None = None,
@@ -666,8 +673,8 @@ def align(
     ambiguous: int | None = None,
     iupac: bool = False,
     end_bonus: int | None = None,
-    gap_open: int | None = None,
-    gap_extend: int | None = None,
+    gap_open: int | tuple[int, int] | None = None,
+    gap_extend: int | tuple[int, int] | None = None,
     matrix: str | PathLike[str] | tuple[str, str] | None = None,
     mode: Mode | None = None,
     alphabet: Alphabet | None = None,
@@ -701,8 +708,8 @@ def align_pairs(
     ambiguous: int | None = None,
     iupac: bool = False,
     end_bonus: int | None = None,
-    gap_open: int | None = None,
-    gap_extend: int | None = None,
+    gap_open: int | tuple[int, int] | None = None,
+    gap_extend: int | tuple[int, int] | None = None,
     matrix: str | PathLike[str] | tuple[str, str] | None = None,
     mode: Mode | None = None,
     alphabet: Alphabet | None = None,

@@ -20,13 +20,18 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 /// matrix has the gap costs of blastp by default, such as 14/2 for BLOSUM45. BLOSUM80 is the edition of blastp, in half bits;
 /// BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of bits.
 ///
+/// With two numbers each, as in gap_open=(4, 24) and gap_extend=(2, 1), a gap costs the lower of two costs, as in minimap2.
+///
 /// Presets: "short" (1/4/6/1, as in bwa mem without its end bonus; the default for DNA), "long" (2/4/4/2, as in minimap2
-/// without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
-/// proteins). Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
+/// without its second gap cost), "map-ont", "map-pb", "map-hifi", "asm5", "asm10" and "asm20" with the numbers of minimap2,
+/// "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for proteins). If given, "short" and
+/// the presets of minimap2 have a penalty of 1 for ambiguous codes. Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 ///
 /// >>> from pyswalign import Scoring
 /// >>> Scoring("long")
-/// Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+/// Scoring(match=2, mismatch=4, ambiguous=1, gap_open=4, gap_extend=2)
+/// >>> Scoring("map-ont").gap_open
+/// (4, 24)
 /// >>> Scoring(match=2, mode="global").gap_open
 /// 6
 /// >>> Scoring(matrix="BLOSUM50")
@@ -60,14 +65,15 @@ impl Chosen {
     pub fn default(alphabet: Alphabet) -> PyResult<Chosen> {
         static DNA: OnceLock<Chosen> = OnceLock::new();
         static PROTEIN: OnceLock<Chosen> = OnceLock::new();
-        let (cell, name) = match alphabet {
-            Alphabet::Dna => (&DNA, "short"),
-            Alphabet::Protein => (&PROTEIN, "protein"),
+        let cell = match alphabet {
+            Alphabet::Dna => &DNA,
+            Alphabet::Protein => &PROTEIN,
         };
         match cell.get() {
             Some(chosen) => Ok(chosen.clone()),
             None => {
-                let chosen = Chosen::new(preset(name)?, None)?;
+                let scoring = swalign::Scoring::builder(alphabet).build().map_err(exception)?;
+                let chosen = Chosen::new(scoring, None)?;
                 Ok(cell.get_or_init(|| chosen).clone())
             }
         }
@@ -84,12 +90,15 @@ pub struct Choice {
     ambiguous: Option<i32>,
     iupac: bool,
     end_bonus: Option<i32>,
-    gap_open: Option<i32>,
-    gap_extend: Option<i32>,
+    gap_open: Option<PerPiece>,
+    gap_extend: Option<PerPiece>,
     matrix: Option<MatrixChoice>,
     mode: Option<AlignmentMode>,
     alphabet: Option<Alphabet>,
 }
+
+/// A cost for the first piece of the gap costs, and for the second if there is one.
+type PerPiece = (i32, Option<i32>);
 
 enum MatrixChoice {
     BuiltIn(Matrix),
@@ -114,8 +123,8 @@ impl Choice {
                 "ambiguous" => choice.ambiguous = Some(number(&key, &value)?),
                 "iupac" => choice.iupac = value.extract()?,
                 "end_bonus" => choice.end_bonus = Some(number(&key, &value)?),
-                "gap_open" => choice.gap_open = Some(number(&key, &value)?),
-                "gap_extend" => choice.gap_extend = Some(number(&key, &value)?),
+                "gap_open" => choice.gap_open = Some(per_piece(&key, &value)?),
+                "gap_extend" => choice.gap_extend = Some(per_piece(&key, &value)?),
                 "matrix" => choice.matrix = Some(matrix(&value)?),
                 "mode" => choice.mode = Some(mode(&value.extract::<String>()?)?),
                 "alphabet" => choice.alphabet = Some(alphabet(&value.extract::<String>()?)?),
@@ -184,8 +193,19 @@ impl Choice {
             Some(MatrixChoice::BuiltIn(matrix)) => matrix.usual_gap_costs(),
             Some(MatrixChoice::Text { .. }) | None => None,
         };
-        let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
-        let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
+        let of_base = [base.second_gap.map(|gap| gap.open), base.second_gap.map(|gap| gap.extend)];
+        let [open, extend] = match usual {
+            Some((open, extend)) => [(open, None), (extend, None)],
+            None => [(base.gap_open, of_base[0]), (base.gap_extend, of_base[1])],
+        };
+        let ((open, second_open), (extend, second_extend)) =
+            (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
+        if second_open.is_some() != second_extend.is_some() {
+            return refused(
+                "gap_open and gap_extend must have the same number of values, one or two, such as gap_open=(4, 24) and \
+                 gap_extend=(2, 1)",
+            );
+        }
         let (scoring, text) = match matrix {
             Some(_) if is_by_match => {
                 return refused(
@@ -210,7 +230,8 @@ impl Choice {
                     if iupac && ambiguous.is_some() {
                         return refused("iupac excludes ambiguous; give one or the other");
                     }
-                    let mut builder = base.to_builder().gap_open(open).gap_extend(extend);
+                    let one_piece = swalign::Scoring { second_gap: None, ..base.clone() };
+                    let mut builder = one_piece.to_builder().gap_open(open).gap_extend(extend);
                     if let Some(score) = match_ {
                         builder = builder.match_score(score);
                     }
@@ -242,6 +263,10 @@ impl Choice {
                 }
             },
         };
+        let scoring = match (second_open, second_extend) {
+            (Some(open), Some(extend)) => scoring.with_second_gap(open, extend).map_err(exception)?,
+            _ => scoring,
+        };
         let scoring = scoring.in_mode(mode.unwrap_or_default());
         let bonus = end_bonus.unwrap_or(0);
         if bonus != 0 && (alphabet == Alphabet::Protein || !scoring.mode.is_local()) {
@@ -265,6 +290,13 @@ fn preset(name: &str) -> PyResult<swalign::Scoring> {
 fn number(key: &str, value: &Bound<'_, PyAny>) -> PyResult<i32> {
     let number: i64 = value.extract()?;
     i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{key} {number} is out of range")))
+}
+
+/// A number, or a tuple of two.
+fn per_piece(key: &str, value: &Bound<'_, PyAny>) -> PyResult<PerPiece> {
+    let Ok(pair) = value.cast::<PyTuple>() else { return Ok((number(key, value)?, None)) };
+    let (first, second): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
+    Ok((number(key, &first)?, Some(number(key, &second)?)))
 }
 
 fn mode(name: &str) -> PyResult<AlignmentMode> {
@@ -315,6 +347,14 @@ fn matrix(given: &Bound<'_, PyAny>) -> PyResult<MatrixChoice> {
     Ok(MatrixChoice::Text { name: path.display().to_string(), text: text.into() })
 }
 
+/// A cost, or a tuple of two.
+fn costs(py: Python<'_>, first: i32, second: Option<i32>) -> PyResult<Bound<'_, PyAny>> {
+    match second {
+        None => Ok(first.into_pyobject(py)?.into_any()),
+        Some(second) => Ok((first, second).into_pyobject(py)?.into_any()),
+    }
+}
+
 #[pymethods]
 impl PyScoring {
     #[new]
@@ -359,16 +399,18 @@ impl PyScoring {
         self.chosen.scoring.end_bonus
     }
 
-    /// Cost of opening a gap, in addition to the cost of its first residue.
+    /// Cost of opening a gap, in addition to the cost of its first residue. A tuple if gaps have two costs.
     #[getter]
-    fn gap_open(&self) -> i32 {
-        self.chosen.scoring.gap_open
+    fn gap_open<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let scoring = &self.chosen.scoring;
+        costs(py, scoring.gap_open, scoring.second_gap.map(|gap| gap.open))
     }
 
-    /// Cost of each residue of a gap.
+    /// Cost of each residue of a gap. A tuple if gaps have two costs.
     #[getter]
-    fn gap_extend(&self) -> i32 {
-        self.chosen.scoring.gap_extend
+    fn gap_extend<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let scoring = &self.chosen.scoring;
+        costs(py, scoring.gap_extend, scoring.second_gap.map(|gap| gap.extend))
     }
 
     /// Name of the matrix; None if match and mismatch have the scores.
@@ -421,7 +463,13 @@ impl PyScoring {
             bonus => format!(", end_bonus={bonus}"),
         };
         let (open, extend) = (scoring.gap_open, scoring.gap_extend);
-        format!("Scoring({letters}, gap_open={open}, gap_extend={extend}{bonus}{mode})")
+        let gaps = match scoring.second_gap {
+            None => format!("gap_open={open}, gap_extend={extend}"),
+            Some(second) => {
+                format!("gap_open=({open}, {}), gap_extend=({extend}, {})", second.open, second.extend)
+            }
+        };
+        format!("Scoring({letters}, {gaps}{bonus}{mode})")
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -442,8 +490,8 @@ impl PyScoring {
         let keywords = PyDict::new(py);
         keywords.set_item("alphabet", self.alphabet())?;
         keywords.set_item("mode", self.mode())?;
-        keywords.set_item("gap_open", scoring.gap_open)?;
-        keywords.set_item("gap_extend", scoring.gap_extend)?;
+        keywords.set_item("gap_open", self.gap_open(py)?)?;
+        keywords.set_item("gap_extend", self.gap_extend(py)?)?;
         keywords.set_item("match", self.r#match())?;
         keywords.set_item("mismatch", self.mismatch())?;
         keywords.set_item("ambiguous", self.ambiguous())?;

@@ -63,7 +63,7 @@ def rescored(hit: pyswalign.Hit, query: str, target: str, scoring: pyswalign.Sco
                 matches += q[i + at] == t[j + at]
             i, j = i + length, j + length
         else:
-            score -= scoring.gap_open + length * scoring.gap_extend
+            score -= scoring.gap_cost(length)
             i, j = (i + length, j) if op == "I" else (i, j + length)
     assert (i, j) == (len(q), len(t))
     assert matches == hit.matches

@@ -146,10 +146,8 @@ fn names_of_other_tools() {
     };
     for (own, others) in [
         (&["--preset", "short"][..], &[&["-x", "sr"][..], &["-ax", "sr"]][..]),
-        (
-            &["--preset", "long"],
-            &[&["-x", "map-ont"], &["-ax", "map-hifi"], &["-x", "map-pb"], &["--preset", "asm5"]],
-        ),
+        (&["--preset", "map-ont"], &[&["-x", "map-pb"][..], &["-ax", "map-ont"]]),
+        (&["--preset", "long", "--gap-open", "4,24", "--gap-extend", "2,1"], &[&["-x", "map-ont"]]),
         (&[], &[&["-a"], &["--strand", "both"], &["--both-strands"]]),
         (&["--forward-only"], &[&["--strand", "plus"]]),
     ] {
