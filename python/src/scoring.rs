@@ -169,7 +169,7 @@ impl Choice {
         let Choice { scoring, preset, gap_open, gap_extend, matrix, mode, alphabet, .. } = self;
         let Choice { match_, mismatch, ambiguous, iupac, end_bonus, .. } = self;
         if let Some(chosen) = scoring {
-            let others = is_by_match || gap_open.or(gap_extend).or(end_bonus).is_some();
+            let others = is_by_match || gap_open.or(gap_extend).is_some() || end_bonus.is_some();
             if others || preset.is_some() || matrix.is_some() || mode.is_some() {
                 return refused(
                     "scoring excludes preset, match, mismatch, ambiguous, iupac, end_bonus, gap_open, gap_extend, matrix and mode",
@@ -181,7 +181,7 @@ impl Choice {
             Some(alphabet) => alphabet,
             None => of_sequences(implied)?,
         };
-        let has_numbers = is_by_match || gap_open.or(gap_extend).or(end_bonus).is_some();
+        let has_numbers = is_by_match || gap_open.or(gap_extend).is_some() || end_bonus.is_some();
         if preset.is_none() && matrix.is_none() && mode.is_none() && !has_numbers {
             return Chosen::default(alphabet);
         }
@@ -230,7 +230,8 @@ impl Choice {
                     if iupac && ambiguous.is_some() {
                         return refused("iupac excludes ambiguous; give one or the other");
                     }
-                    let one_piece = swalign::Scoring { second_gap: None, ..base.clone() };
+                    let mut one_piece = base.clone();
+                    one_piece.second_gap = None;
                     let mut builder = one_piece.to_builder().gap_open(open).gap_extend(extend);
                     if let Some(score) = match_ {
                         builder = builder.match_score(score);
@@ -486,7 +487,7 @@ impl PyScoring {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let restore = py.import("pyswalign._native")?.getattr("_scoring")?;
-        let Chosen { scoring, matrix_text, .. } = &self.chosen;
+        let matrix_text = &self.chosen.matrix_text;
         let keywords = PyDict::new(py);
         keywords.set_item("alphabet", self.alphabet())?;
         keywords.set_item("mode", self.mode())?;
