@@ -37,25 +37,36 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option
     let (rows, columns) = (query.len() + 1, target.len() + 1);
     let at = |i: usize, j: usize| i * columns + j;
     let grid = |value: i32| vec![value; rows * columns];
-    let (mut h, mut e, mut f) = (grid(0), grid(NONE), grid(NONE));
-    let (mut a, mut d, mut g, mut run) = (grid(NONE), grid(NONE), grid(NONE), grid(0));
-    let (open, extend) = (scoring.gap_open + scoring.gap_extend, scoring.gap_extend);
+    let (mut h, mut a, mut run) = (grid(0), grid(NONE), grid(0));
+    // A piece of the gap costs has its own gaps.
+    let pieces: Vec<(i32, i32)> = std::iter::once((scoring.gap_open, scoring.gap_extend))
+        .chain(scoring.second_gap.map(|gap| (gap.open, gap.extend)))
+        .map(|(open, extend)| (open + extend, extend))
+        .collect();
+    let gaps = || vec![grid(NONE); pieces.len()];
+    let (mut e, mut f, mut d, mut g) = (gaps(), gaps(), gaps(), gaps());
     let mut best: Option<(i32, u32, u32)> = None;
     for j in 1..columns {
         for i in 1..rows {
             let (one, other) = (query[i - 1], target[j - 1]);
             let score = scoring.score(one, other);
             let is_equal = one == other && one < 4;
-            e[at(i, j)] = (e[at(i, j - 1)] - extend).max(h[at(i, j - 1)] - open);
-            f[at(i, j)] = (f[at(i - 1, j)] - extend).max(h[at(i - 1, j)] - open);
-            h[at(i, j)] = 0.max(h[at(i - 1, j - 1)] + score).max(e[at(i, j)]).max(f[at(i, j)]);
+            let (mut gap, mut anchored_gap) = (NONE, NONE);
+            for (piece, &(first, extend)) in pieces.iter().enumerate() {
+                for (gaps, from) in [(&mut e, at(i, j - 1)), (&mut f, at(i - 1, j))] {
+                    gaps[piece][at(i, j)] = (gaps[piece][from] - extend).max(h[from] - first);
+                    gap = gap.max(gaps[piece][at(i, j)]);
+                }
+                for (gaps, from) in [(&mut d, at(i, j - 1)), (&mut g, at(i - 1, j))] {
+                    gaps[piece][at(i, j)] = (gaps[piece][from] - extend).max(a[from] - first).max(NONE);
+                    anchored_gap = anchored_gap.max(gaps[piece][at(i, j)]);
+                }
+            }
+            h[at(i, j)] = 0.max(h[at(i - 1, j - 1)] + score).max(gap);
             run[at(i, j)] = if is_equal { run[at(i - 1, j - 1)] + 1 } else { 0 };
-            d[at(i, j)] = (d[at(i, j - 1)] - extend).max(a[at(i, j - 1)] - open).max(NONE);
-            g[at(i, j)] = (g[at(i - 1, j)] - extend).max(a[at(i - 1, j)] - open).max(NONE);
             let enters = run[at(i, j)] as usize >= anchor && anchor > 0;
             let entered = if enters { h[at(i - anchor, j - anchor)] + anchor as i32 * score } else { NONE };
-            a[at(i, j)] =
-                (a[at(i - 1, j - 1)] + score).max(d[at(i, j)]).max(g[at(i, j)]).max(entered).max(NONE);
+            a[at(i, j)] = (a[at(i - 1, j - 1)] + score).max(anchored_gap).max(entered).max(NONE);
             let value = if anchor == 0 { h[at(i, j)] } else { a[at(i, j)] };
             // Cells have the order of hits: by column, then by row.
             if value > best.map_or(0, |best| best.0) {
@@ -96,6 +107,10 @@ impl Case {
         let (match_, mismatch, open, extend) =
             random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 2, 2, 1)]);
         let scoring = Scoring::dna(match_, mismatch, open, extend);
+        let scoring = match random.below(3) {
+            0 if extend > 1 => scoring.with_second_gap(open + random.pick(&[1, 5, 20]), 1).unwrap(),
+            _ => scoring,
+        };
         let least = match_ * random.pick(&[9, 12, 15]);
         let share = random.pick(&[50, 65, 80]);
         let proven = (0..200).map(|len: i32| least.max(match_ * len * share / 100)).collect();
@@ -233,7 +248,7 @@ fn rescored(batch: &Batch, query: &[u8], hit: &Alignment, anchor: usize) -> (i32
     let (mut i, mut j, mut score) = (hit.query_start as usize, hit.target_start as usize, 0);
     let (mut run, mut has_run) = (0, false);
     for &(len, op) in &hit.cigar {
-        let gap = batch.scoring.gap_open + len as i32 * batch.scoring.gap_extend;
+        let gap = batch.scoring.gap_cost(len as usize) as i32;
         if op != Op::Match {
             (score, run) = (score - gap, 0);
         }

@@ -213,6 +213,17 @@ def numbers(rng):
     return values, words
 
 
+def with_second_gap(rng, scoring, words):
+    """Adds a second piece to the gap costs of a scoring, and returns the words for both."""
+    gap_open, gap_extend = scoring.pieces[0]
+    second = gap_open + rng.choice([1, 2, 5, 20, 20, 60]), rng.randint(1, gap_extend - 1)
+    scoring.with_second_gap(*second)
+    for name in {"--gap-open", "--gap-extend"} & set(words):
+        at = words.index(name)
+        words = words[:at] + words[at + 2 :]
+    return [*words, "--gap-open", f"{gap_open},{second[0]}", "--gap-extend", f"{gap_extend},{second[1]}"]
+
+
 def default_ambiguous(words, mismatch):
     """The penalty of ambiguous codes without --ambiguous."""
     name = words[words.index("--preset") + 1] if "--preset" in words else None
@@ -478,6 +489,9 @@ def make(seed, small=False, has_cuts=False):
     if not paired and chance.random() < 0.15:
         rules["hash"] = True
         words += ["--tie-break", "hash"]
+    chance = random.Random(f"{seed} second gap")
+    if not paired and not {"--evalue", "--matrix"} & set(words) and scoring.extend > 1 and chance.random() < 0.25:
+        words = with_second_gap(chance, scoring, words)
     chance = random.Random(f"{seed} end bonus")
     if not protein and not circles and not rules.get("split") and chance.random() < 0.3:
         bonus = chance.choice([1, 2, 5, 5, 10, 30, 200, 70_000])

@@ -29,6 +29,8 @@ class Scoring:
 
     def __init__(self, protein, gap_open, gap_extend, match=1, mismatch=4, matrix=None, ambiguous=None, iupac=False):
         self.protein, self.open, self.extend, self.end_bonus = protein, gap_open, gap_extend, 0
+        # Open and extend of each piece of the gap costs.
+        self.pieces = [(gap_open, gap_extend)]
         self.letters, self.plain = (PROTEIN, PROTEIN[:20]) if protein else (DNA, DNA[:4])
         if matrix is None:
             self.match, self.mismatch = match, mismatch
@@ -57,6 +59,14 @@ class Scoring:
         own = sum(self.score[q][q] for q in self.plain) / len(self.plain)
         self.match = max(1, math.floor(own + 0.5))
         self.mismatch = max(0, -min(self.score[q][t] for q in self.plain for t in self.plain))
+
+    def with_second_gap(self, gap_open, gap_extend):
+        """The same scoring with gap costs of two pieces."""
+        self.pieces.append((gap_open, gap_extend))
+        return self
+
+    def gap_cost(self, length):
+        return min(first + length * each for first, each in self.pieces)
 
     def with_end_bonus(self, bonus):
         """The same scoring with an end bonus. Lower-case letters stand for the ends of a query."""
@@ -90,6 +100,8 @@ class Scoring:
 
 def fill(query, target, scoring):
     """The matrix H as a list of rows (Gotoh 1982). `e` is E of the next cell, `gaps` has F of the next row."""
+    if len(scoring.pieces) > 1:
+        return fill_by_pieces(query, target, scoring)
     first, extend = scoring.open + scoring.extend, scoring.extend
     profile = {q: [scoring.score[q][t] for t in target] for q in set(query)}
     H, above, gaps = [], [0] * len(target), [NEVER] * len(target)
@@ -116,6 +128,24 @@ def fill(query, target, scoring):
     return H
 
 
+def fill_by_pieces(query, target, scoring):
+    """`fill` for gap costs of any number of pieces: each has its own `e` and `gaps`."""
+    costs = [(first + each, each) for first, each in scoring.pieces]
+    H, above, gaps = [], [0] * len(target), [[NEVER] * len(target) for _ in costs]
+    for q in query:
+        row, diagonal, e = [], 0, [NEVER] * len(costs)
+        for j, t in enumerate(target):
+            h = max(0, diagonal + scoring.score[q][t], *e, *(f[j] for f in gaps))
+            diagonal = above[j]
+            row.append(h)
+            for piece, (first, each) in enumerate(costs):
+                e[piece] = max(e[piece] - each, h - first)
+                gaps[piece][j] = max(gaps[piece][j] - each, h - first)
+        H.append(row)
+        above = row
+    return H
+
+
 @lru_cache(4096)
 def first_end(query, target, scoring):
     """Score, column and row of the first end of the highest score; None where nothing scores above 0."""
@@ -127,20 +157,27 @@ def first_end(query, target, scoring):
     return score, column, row
 
 
+def closing(H, i, j, scoring):
+    """The gaps that give H in a cell, with their kinds and lengths: deletions first, and short ones of each piece first."""
+    for kind, most in (("D", j), ("I", i)):
+        for first, each in scoring.pieces:
+            for k in range(1, most + 1):
+                before = H[i][j - k] if kind == "D" else H[i - k][j]
+                if before - first - k * each == H[i][j]:
+                    yield kind, k
+
+
 def walk(query, target, scoring, i, j):
     """The path of an end cell as letters M, I and D, forwards, and its first row and column. A gap that closes as
-    soon as it can is the shortest one that gives H."""
+    soon as it can is the shortest one that gives H by the costs of one piece; the first piece comes first."""
     H, path = fill(query[: i + 1], target[: j + 1], scoring), ""
     at = lambda i, j: H[i][j] if i >= 0 and j >= 0 else 0
     while at(i, j) > 0:
-        cost = lambda k: scoring.open + k * scoring.extend
         if H[i][j] == at(i - 1, j - 1) + scoring.score[query[i]][target[j]]:
             i, j, step = i - 1, j - 1, "M"
-        elif k := next((k for k in range(1, j + 1) if H[i][j - k] - cost(k) == H[i][j]), 0):
-            j, step = j - k, "D" * k
         else:
-            k = next(k for k in range(1, i + 1) if H[i - k][j] - cost(k) == H[i][j])
-            i, step = i - k, "I" * k
+            kind, k = next(closing(H, i, j, scoring))
+            i, j, step = (i, j - k, "D" * k) if kind == "D" else (i - k, j, "I" * k)
         path = step + path
     return path, i + 1, j + 1
 
@@ -198,13 +235,10 @@ def hits(query, targets, scoring, strands, min_score, least_beside, most, circle
 
 def path_score(scoring, query, target, hit):
     (i, _), (j, _), score = hit["query"], hit["place"], 0
-    for at, step in enumerate(hit["path"]):
-        if step == "M":
-            score += scoring.score[query[i]][target[j]]
-        else:
-            score -= scoring.extend + scoring.open * (hit["path"][at - 1] != step)
+    for step in hit["path"]:
+        score += scoring.score[query[i]][target[j]] if step == "M" else 0
         i, j = i + (step != "D"), j + (step != "I")
-    return score
+    return score - sum(scoring.gap_cost(len(gap)) for gap in re.findall("I+|D+", hit["path"]))
 
 
 def pieces(scoring, query, target, hit):
