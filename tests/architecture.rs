@@ -380,7 +380,7 @@ fn outside_things_stay_in_their_place() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The rooms whose files must not import each other in a circle. A file may know its own parts, and the parts their file.
+/// The rooms whose files must not have cyclic imports, except between a file and its own parts.
 const WITHOUT_CYCLES: &[&str] = &["align", "engine", "gpu"];
 
 /// Collects the paths that `text` begins with, from the module `from`: one path, or those of a list in braces.
@@ -421,7 +421,7 @@ fn imported(module: &str, code: &str, all: &BTreeSet<String>) -> BTreeSet<String
     found.into_iter().filter_map(module_of).collect()
 }
 
-/// A circle of modules that import each other, if there is one.
+/// A cycle of imports between modules, if there is one.
 fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     fn visit(
         module: &str,

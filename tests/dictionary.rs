@@ -81,7 +81,7 @@ fn compare(text: &[u8], words: &[Vec<u8>], rule: Rule, what: &str) -> usize {
     found.len()
 }
 
-/// A random text of these letters, in which one byte in `every` is a newline.
+/// A random text of the given characters, in which one byte in `every` is a newline.
 fn text(random: &mut Random, len: usize, letters: &[u8], every: usize) -> Vec<u8> {
     (0..len).map(|_| if random.below(every) == 0 { b'\n' } else { random.pick(letters) }).collect()
 }

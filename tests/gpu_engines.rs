@@ -1,5 +1,5 @@
-//! The GPU engine against the specification, on the adapter that SWALIGN_TEST_GPU names (llvmpipe,
-//! Mesa's software adapter, if it is not set).
+//! The GPU engine compared with the specification. SWALIGN_TEST_GPU names the adapter (default: llvmpipe, Mesa's
+//! software adapter).
 
 mod common;
 mod suite;
@@ -15,7 +15,7 @@ use swalign::terms::batch::Pair;
 use swalign::terms::scoring::Scoring;
 use swalign::{Aligner, Device, Hit, Targets};
 
-/// Leaves nothing to the host, and takes few tiles for many.
+/// The host computes nothing, no number of tiles counts as few, and no job is split.
 const ALONE: Tuning = Tuning {
     few_cells: 0,
     few_while_busy: 0,
@@ -24,10 +24,10 @@ const ALONE: Tuning = Tuning {
     alike: Alike { cols: 0, share: u64::MAX },
     chains: NEVER,
 };
-/// Chains without end, on any device.
+/// Chains of any length, on any device.
 const CHAINS: Chains =
     Chains { strips: usize::MAX, cols: u32::MAX, cells: u64::MAX, patience: u32::MAX, everywhere: true };
-/// None at all on a device that chains them everywhere alone.
+/// No chains on devices whose lanes do not exchange values in a subgroup.
 const NEVER: Chains = Chains { everywhere: false, ..CHAINS };
 
 fn gpu() -> Gpu {
@@ -46,7 +46,7 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
     suite::pairs::seams_agree(&mut Gpu::new(card(true)).tuned(ALONE), usize::MAX);
 }
 
-/// The GPU scores all queries of one tile itself, in all modes.
+/// In all modes, the GPU scores all queries of one tile.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_in_all_modes_at_every_seam() {
@@ -56,7 +56,7 @@ fn gpu_agrees_in_all_modes_at_every_seam() {
             let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
             long += pairs.iter().filter(|pair| rows(pair) > STRIP_ROWS).count();
             assert_eq!(gpu.host_work().pairs, long, "{}", batch.scoring);
-            // Windows whose bands are wide are left to the host, and so are all windows of proteins.
+            // The host traces windows with wide bands, and all windows of proteins.
             let windows =
                 gpu.host_work().windows - std::mem::replace(&mut host_windows, gpu.host_work().windows);
             let is_dna = batch.scoring.alphabet == Alphabet::Dna;
@@ -65,7 +65,7 @@ fn gpu_agrees_in_all_modes_at_every_seam() {
     }
 }
 
-/// Only paths of wide bands are left to the host.
+/// The host traces only windows with wide bands.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_traces_narrow_bands_in_all_modes() {
@@ -77,7 +77,7 @@ fn gpu_traces_narrow_bands_in_all_modes() {
         let wide = windows.iter().filter(is_wide).count();
         assert!(windows.len() > 2000 && wide < windows.len() / 10, "{wide} of {}", windows.len());
         let HostWork { pairs, windows } = gpu.host_work();
-        // Each is asked for twice.
+        // The suite requests each window twice.
         assert!(pairs == 0 && windows <= 2 * wide, "{pairs} pairs, {windows} windows of {wide}");
     }
 }
@@ -94,7 +94,7 @@ fn gpu_agrees_in_all_modes() {
     suite::modes::shared_queries_agree(&mut gpu);
 }
 
-/// Targets that a device has no room for.
+/// Targets that do not fit into the memory of the device.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn targets_in_pieces_agree_in_all_modes() {
@@ -110,7 +110,7 @@ fn gpu_agrees_on_grids() {
     suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
 }
 
-/// Pairs that no job holds are scored in blocks.
+/// Pairs that are too large for a single job are scored in blocks.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_grids_in_blocks() {
@@ -119,7 +119,7 @@ fn gpu_agrees_on_grids_in_blocks() {
     }
 }
 
-/// Some pairs are alike, which the host takes, and some are not.
+/// The host computes similar pairs, and the device the others.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_where_the_host_takes_pairs() {
@@ -138,12 +138,12 @@ fn gpu_agrees_on_chains() {
         suite::pairs::grids_agree(&mut chained(number % 2 == 0, Chains { strips, ..CHAINS }));
     }
     suite::pairs::high_pairs_agree(&mut chained(false, CHAINS));
-    // Run by run, in dispatches of some strips, and of one each.
+    // Dispatches of 100 or 700 columns, with several strips per dispatch or a single strip.
     suite::pairs::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));
     for cells in [100_000, 1] {
         suite::pairs::grids_agree(&mut chained(false, Chains { strips: 0, cols: 700, cells, ..CHAINS }));
     }
-    // Who does not wait at all finds nothing, and the job is done in another way.
+    // Strips that do not wait give up, and the job is done in another way.
     suite::pairs::grids_agree(&mut chained(false, Chains { patience: 0, ..CHAINS }));
 }
 
@@ -183,7 +183,8 @@ fn gpus_share_a_database() {
     suite::database::databases_agree_side_by_side(&mut (0..4).map(gpu).collect::<Vec<_>>());
 }
 
-/// Aligners of other scorings and targets, which ask for one card by its name, in turns and side by side.
+/// Aligners with different scorings and targets on the same card, which they open by name, alternately and
+/// concurrently.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn aligners_share_a_card() {
@@ -234,7 +235,7 @@ fn gpu_finds_targets_that_are_sent_in_pieces() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpus_agree_side_by_side() {
     let card = card(true);
-    // Some chain their strips, whose jobs don't wait for others.
+    // Some engines chain their strips. Their jobs do not wait for other jobs.
     let chained = Tuning { few_tiles: usize::MAX, chains: CHAINS, ..ALONE };
     let gpu = |number| Gpu::new(Arc::clone(&card)).tuned(if number % 3 == 0 { chained } else { ALONE });
     suite::crowd::crowds_agree((0..8).map(|number| Box::new(gpu(number)) as Box<dyn Primitives>).collect());
@@ -256,14 +257,14 @@ fn gpu_leaves_the_edges_between_blocks() {
         &mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }),
         2,
     );
-    // In chains of strips of 128 and 256 rows, one strip after another, and where nobody waits.
+    // Chains of strips of 128 and 256 rows, one strip per dispatch, and strips that do not wait.
     let others =
         [Chains { strips: 0, ..CHAINS }, Chains { cells: 1, ..CHAINS }, Chains { patience: 0, ..CHAINS }];
     for (number, chains) in std::iter::once(CHAINS).chain(others).enumerate() {
         let tuning = Tuning { few_tiles: usize::MAX, chains, ..ALONE };
         suite::blocks::checkpoints_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
     }
-    // One row of blocks at a time, two or more, and block by block.
+    // One row of blocks per job, two or more rows, and a single block.
     for many_tiles in [5, 10, 0] {
         suite::blocks::checkpoints_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);
     }
@@ -294,14 +295,14 @@ fn gpu_agrees_beyond_one_dimension_of_a_dispatch() {
     suite::pairs::many_pairs_agree(&mut gpu());
 }
 
-/// The adapter, cut down to a profile.
+/// The adapter, reduced to a profile.
 fn cut(profile: &str) -> Arc<Card> {
     let name = format!("{}/{profile}", test_adapter());
     Card::open(Some(&name), false).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// On each of the profiles kernels exchange values through workgroup memory, and answers agree. The whole suite runs with
-/// SWALIGN_TEST_GPU=llvmpipe/webgpu and the like.
+/// With each of these profiles, kernels exchange values through workgroup memory, and the results agree. To run the
+/// whole suite with a profile, set SWALIGN_TEST_GPU, such as to llvmpipe/webgpu.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn adapters_cut_down_agree() {
@@ -321,7 +322,8 @@ fn adapters_cut_down_agree() {
     }
 }
 
-/// Targets that a device has no room for go there piece by piece: scores, paths and databases, with several engines at once.
+/// Targets that do not fit into the memory of the device are uploaded in pieces: scores, paths and databases, with
+/// several engines concurrently.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn targets_in_pieces_agree() {
@@ -335,7 +337,7 @@ fn targets_in_pieces_agree() {
     suite::crowd::crowds_agree(vec![crowd(), crowd(), crowd(), crowd()]);
 }
 
-/// All kernels that go without subgroups, within the limits that every adapter has.
+/// All kernels without subgroups, within the limits that every adapter supports.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn an_adapter_with_least_limits_agrees_at_every_seam() {

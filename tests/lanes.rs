@@ -1,4 +1,4 @@
-//! Several lanes in one run: lists of files and sample sheets against single runs of each lane, and parts.
+//! Several lanes in one run, as lists of files and as sample sheets, compared with a run of each lane; and parts.
 
 mod common;
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const PAIRS: usize = 300;
 const LETTERS: usize = 80;
-/// Lanes of mates and their insert sizes, which differ; and one of single reads.
+/// Names and insert sizes of the lanes of mates. A third lane has single reads.
 const LANES: [(&str, usize); 2] = [("a", 200), ("b", 420)];
 const SHEET: &str = "ID\tSM\tPL\treads1\treads2\nx 1\ts 1\tILLUMINA\ta_1.fq\ta_2.fq\nx2\ts 1\t\tc.fa\t\nx3\ts2\t\tb_1.fq\tb_2.fq\n";
 
@@ -58,7 +58,7 @@ fn lanes() -> TempDir {
     folder
 }
 
-/// The arguments of a run of the sheet's lanes one by one.
+/// The arguments of separate runs of the lanes of the sheet.
 const SINGLE: [&[&str]; 3] = [
     &["-R", r"@RG\tID:x 1\tSM:s 1\tPL:ILLUMINA", "a_1.fq", "a_2.fq", "ref.fa"],
     &["-R", r"@RG\tID:x2\tSM:s 1", "c.fa", "ref.fa"],
@@ -66,7 +66,7 @@ const SINGLE: [&[&str]; 3] = [
 ];
 const OF_SHEET: [&str; 3] = ["--sample-sheet", "lanes.tsv", "ref.fa"];
 
-/// What `swalign OPTIONS ARGS` prints.
+/// Returns stdout of `swalign OPTIONS ARGS`.
 #[track_caller]
 fn output(folder: &Path, options: &[&str], args: &[&str]) -> String {
     run(folder, &[&["-q", "--device", "cpu"], options, args].concat()).text().to_string()
@@ -120,7 +120,7 @@ fn lists_of_files_are_lanes() {
     let insert = ["--insert", "300,60"];
     assert!(whole.contains("@CO\tswalign insert: orientation=fr mean=300 deviation=60\n"));
     assert!(records(&whole) == single("b", "a", &insert) + &single("a", "b", &insert));
-    // A name with commas that is a file is no list.
+    // A file name with commas is not a list if the file exists.
     fs::copy(folder.path().join("c.fa"), folder.path().join("a_1.fq,b_1.fq")).unwrap();
     let one = records(&output(folder.path(), &[], &["a_1.fq,b_1.fq", "ref.fa"]));
     assert!(one == records(&output(folder.path(), &[], &["c.fa", "ref.fa"])));
@@ -154,7 +154,7 @@ fn parts_joined_are_the_whole() {
     }
 }
 
-/// Lanes have blocks of their own.
+/// The BAM records of all lanes are those of separate runs, one lane after another.
 #[test]
 fn bam_has_the_blocks_of_single_runs() {
     let folder = lanes();
@@ -180,7 +180,7 @@ fn statistics_are_of_all_lanes() {
     );
     assert!(all.contains("b_2.fq") && all.contains("c.fa"), "{all}");
     assert_eq!(stats(&["--batch", "9", "-t", "3"]), all);
-    // The lanes are of two samples.
+    // The lanes belong to two samples.
     output(folder.path(), &["--stats", "pool_mqc.json", "-o", "out.sam"], &OF_SHEET);
     let of_multiqc = fs::read_to_string(folder.path().join("pool_mqc.json")).unwrap();
     assert!(of_multiqc.contains("\"pool\":"), "{of_multiqc}");
@@ -244,7 +244,7 @@ fn what_is_no_lane_is_refused() {
     refused(&["--sample-sheet", "lanes.tsv"], 2, &["REFERENCE"]);
     refused(&["--sample-sheet", "lanes.tsv", "--interleaved", "ref.fa"], 2, &["--interleaved"]);
     refused(&["--sample-sheet", "lanes.tsv", "-R", r"@RG\tID:x", "ref.fa"], 2, &["--read-group"]);
-    // Records of a later lane are named with their file.
+    // An error in a later lane names the file of the record.
     fs::write(folder.path().join("bad.fq"), "@r1\nACGT\n+\nIII\n").unwrap();
     refused(&["a_1.fq,bad.fq", "ref.fa"], 1, &["bad.fq", "r1"]);
     refused(&["a_1.fq,b_1.fq", "a_2.fq,c.fa", "ref.fa", "--ref-part", "1/2"], 2, &["--ref-part"]);

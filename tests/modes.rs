@@ -1,5 +1,5 @@
-//! Modes other than local, against their definition: the best alignment of the stretches that a mode lets be aligned, by
-//! a recurrence of another kind than the engines' (Waterman, Smith and Beyer 1976, which tries each length of a gap).
+//! Modes other than local, compared with their definition: the best alignment of all stretches that a mode allows. The
+//! definition is computed with the recurrence of Waterman, Smith and Beyer 1976, which tries each length of a gap.
 
 mod common;
 
@@ -22,7 +22,8 @@ use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
 
-/// The best score of the whole query with the whole target, and the same of alignments in which a letter meets a letter.
+/// The best score of the whole query against the whole target, and the best score of alignments that align at least one
+/// pair of residues.
 fn global(query: &[u8], target: &[u8], scoring: &Scoring) -> (i64, i64) {
     const NONE: i64 = i64::MIN / 2;
     let mut best = vec![vec![[NONE; 2]; target.len() + 1]; query.len() + 1];
@@ -48,7 +49,7 @@ fn global(query: &[u8], target: &[u8], scoring: &Scoring) -> (i64, i64) {
     (gaps.max(met), met)
 }
 
-/// The best score and the first end that has it, by definition.
+/// The best score and the first end with this score, by definition.
 fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
     let mode = scoring.mode;
     let mut best = Hit::NONE;
@@ -89,7 +90,7 @@ fn scorings() -> Vec<Scoring> {
         Scoring::dna(1, 0, 0, 1),
         protein("BLOSUM62", 11, 1),
         protein("PAM30", 3, 1),
-        // The second piece is cheaper from lengths of 3, 2 and 1 on.
+        // The second piece is cheaper for gaps of at least 3, 2 and 1 residues.
         two(Scoring::dna(3, 4, 1, 4), (7, 1)),
         two(Scoring::dna(2, 9, 0, 3), (2, 1)),
         two(protein("PAM30", 3, 9), (4, 2)),
@@ -105,13 +106,13 @@ fn whole(batch: &Batch, query: u32, target: u32) -> Pair {
     Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
 }
 
-/// All engines that the machine has.
+/// The plain engine, and a CPU engine for each instruction set of this machine.
 fn engines() -> Vec<Box<dyn Engine>> {
     let sets = InstructionSet::available().into_iter().map(|set| Box::new(Cpu::on(set)) as Box<dyn Engine>);
     std::iter::once(Box::new(Plain::new()) as Box<dyn Engine>).chain(sets).collect()
 }
 
-/// What an alignment scores, and whether it runs from an allowed place to an allowed one.
+/// Returns the score of an alignment's path, and checks that the mode allows its start and end.
 fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
     let (query, target) = (batch.query(pair.query), batch.target(pair.target));
     let mode = batch.scoring.mode;
@@ -148,7 +149,7 @@ fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit]) -
     backtrace::align(engine, batch, &wanted).unwrap()
 }
 
-/// Small sequences of few letters, so that ties, gaps at ends and hopeless pairs are common.
+/// Short sequences of few distinct residues, so that ties, gaps at ends and pairs without similarity are common.
 #[test]
 fn engines_keep_to_the_definition() {
     let mut random = Random::new(23);
@@ -165,7 +166,7 @@ fn engines_keep_to_the_definition() {
             let batch = batch(&queries, &targets, &scoring);
             let mut pairs: Vec<Pair> = (0..40).map(|k| whole(&batch, k, k)).collect();
             if mode == AlignmentMode::Glocal {
-                // Only ends in the last columns.
+                // The same pairs, whose ends may only be in the second half of the columns.
                 let own = |pair: &Pair| Pair { own: pair.end / 2, ..*pair };
                 pairs.extend(pairs.clone().iter().map(own));
             }
@@ -191,7 +192,8 @@ fn engines_keep_to_the_definition() {
     }
 }
 
-/// Sizes at the seams of lanes, strips, blocks and stretches: all engines give the plain engine's ends and paths.
+/// At the boundary sizes of lanes, strips, blocks and stretches, all engines find the ends and paths of the plain
+/// engine.
 #[test]
 fn engines_agree_at_the_seams_of_their_sizes() {
     let mut random = Random::new(24);
@@ -220,7 +222,7 @@ fn engines_agree_at_the_seams_of_their_sizes() {
                 queries.push(query);
                 targets.push(target);
             }
-            // One that is far too short, and one in stretches.
+            // A target that is far too short, and a target of several stretches.
             let all = queries.len() as u32;
             queries.extend([random.codes(300, letters), random.codes(40, letters)]);
             targets.extend([random.codes(3, letters), random.codes(3 * STRETCH as usize + 77, letters)]);
@@ -242,7 +244,7 @@ fn engines_agree_at_the_seams_of_their_sizes() {
                 for ((pair, hit), expected) in pairs.iter().zip(&hits).zip(&plain) {
                     assert_eq!(hit, expected, "{name}, {scoring}: {pair:?}");
                 }
-                // Few at a time go by strips.
+                // Calls with a single pair are computed in strips.
                 for (pair, expected) in pairs.iter().zip(&plain) {
                     assert_eq!(
                         engine.score(&batch, &[*pair]).unwrap(),
@@ -303,11 +305,11 @@ fn by_hand() {
     assert_eq!(found(Global, "ACGT", "ACT"), (1, (0, 4), (0, 3), "2Match 1Insertion 1Match ".into()));
     assert_eq!(found(Overlap, "CCCACGT", "ACGTGGG"), (4, (3, 7), (0, 4), "4Match ".into()));
     assert_eq!(found(Overlap, "AA", "CC"), (-1, (1, 2), (0, 1), "1Match ".into()));
-    // Both in one column would be -2 as well.
+    // An insertion and a deletion would score -4.
     assert_eq!(found(Global, "A", "C"), (-1, (0, 1), (0, 1), "1Match ".into()));
 }
 
-/// The hits of queries whose copies stand in targets of one chunk and of several.
+/// The hits of queries with copies in targets of one chunk and of several chunks.
 #[test]
 fn hits_are_those_of_their_definition() {
     let mut random = Random::new(26);
@@ -362,7 +364,7 @@ fn hits_are_those_of_their_definition() {
     assert!(negative > 50 && further > 100, "{negative} negative, {further} further hits");
 }
 
-/// Where few of many targets are wanted, local scores of all targets say which of them need another score.
+/// If only a few of many targets are requested, their local scores select the targets to score in the requested mode.
 #[test]
 fn local_scores_are_bounds_that_lose_no_hit() {
     let mut random = Random::new(27);
@@ -371,7 +373,7 @@ fn local_scores_are_bounds_that_lose_no_hit() {
         let (match_, mismatch, open, extend) = random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2)]);
         let scoring = Scoring::dna(match_, mismatch, open, extend).in_mode(AlignmentMode::Glocal);
         let letters = random.pick(&[2, 4]);
-        // Letters that match nothing, and none at all.
+        // An empty query, and a query of residues that match nothing.
         let mut queries = vec![Vec::new(), vec![9; 12]];
         queries.extend((0..6).map(|_| {
             let len = 5 + random.below(60);

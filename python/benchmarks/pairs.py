@@ -1,10 +1,11 @@
-"""Pairs with CIGARs beside parasail, pyopal, edlib and Biopython, in one run, on one core: microseconds of CPU a pair.
+"""Compares the CPU time per pair, with CIGARs, of pyswalign, parasail, pyopal, edlib and Biopython on one core.
 
     RAYON_NUM_THREADS=1 python benchmarks/pairs.py [--pairs 10000] [--device cpu] [--repeats 3]
 
-Each library has its quickest call that gives the path. Scores are compared before anything is timed. The rows take turns,
-and the least time of each counts. On a GPU, and on all cores, wall-clock time is shown beside. The last rows are calls for
-one pair of 100 letters: what a call costs beyond the alignment is the difference of the two.
+Each library is measured with its fastest call that returns the path. Before the measurement, the scores are compared
+with those of pyswalign. The libraries are measured in turn, and the table shows the minimum of all repeats, in
+microseconds per pair: CPU time, and wall-clock time for runs on a GPU or on several cores. The last rows compare a call
+of align for one pair of 100 bases with the alignment alone. The difference is the overhead of the call.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def optional(name: str) -> Any:
 
 
 def make_pairs(count: int) -> list[tuple[str, str]]:
-    """Reads of 150 letters with 3 % of errors, in targets of 241, about."""
+    """Returns pairs of a read of 150 bases with 3 % errors and a target of 241 bases."""
     rng = random.Random(1)
     pairs = []
     for _ in range(count):
@@ -48,7 +49,7 @@ def make_pairs(count: int) -> list[tuple[str, str]]:
 
 
 def rows(pairs: list[tuple[str, str]], device: str) -> dict[str, Callable[[], list[int | None]]]:
-    """What to time: each answers the scores, or the edits."""
+    """Returns the functions to measure, by the name of the library. Each returns the scores, or None for edlib."""
     made: dict[str, Callable[[], list[int | None]]] = {}
 
     def own() -> list[int | None]:
@@ -117,7 +118,7 @@ def rows(pairs: list[tuple[str, str]], device: str) -> dict[str, Callable[[], li
 
 
 def check(answers: dict[str, list[int | None]]) -> None:
-    """All scores are those of the first row; of parasail's 16 bits too."""
+    """Checks that the scores of all libraries equal those of pyswalign, including the 16-bit scores of parasail."""
     own, *others = answers.items()
     for name, scores in others:
         wrong = [at for at, (one, other) in enumerate(zip(own[1], scores)) if other is not None and one != other]

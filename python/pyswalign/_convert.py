@@ -1,4 +1,4 @@
-"""Scorings of other libraries."""
+"""Conversion of the scorings of Biopython and parasail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _whole(name: str, value: float) -> int:
 
 
 def _gaps(opened: int, extended: int) -> dict[str, Any]:
-    """The costs of a gap whose first letter costs ``opened``, and each further one ``extended``."""
+    """Returns our gap costs for gaps whose first residue costs ``opened``, and each further residue ``extended``."""
     if extended < 1:
         raise ValueError(f"a further letter of a gap costs {extended}; scorings here charge at least 1")
     if opened < extended:
@@ -23,7 +23,7 @@ def _gaps(opened: int, extended: int) -> dict[str, Any]:
 
 
 def _matrix(name: str, letters: str, rows: Any) -> tuple[str, str]:
-    """A matrix as a text, as BLAST's files have it."""
+    """Returns the name and the text of a matrix, in the format of BLAST's matrix files."""
     lines = ["   " + "  ".join(letters)]
     for letter, row in zip(letters, rows):
         lines.append(" ".join([letter, *(str(_whole("a score", float(score))) for score in row)]))
@@ -38,11 +38,12 @@ def _match_and_mismatch(match: float, mismatch: float) -> dict[str, Any]:
 
 
 def from_biopython(aligner: Any) -> Scoring:
-    """The scoring of a ``Bio.Align.PairwiseAligner``.
+    """Returns the scoring of a ``Bio.Align.PairwiseAligner``.
 
-    Biopython charges ``open_gap_score`` for the first letter of a gap and ``extend_gap_score`` for each further one, both
-    negative; here a gap of k letters costs gap_open + k * gap_extend. So -7 and -1 are gap_open=6 and gap_extend=1.
-    Modes "local" and "global" are taken, with the same costs for all gaps, and whole numbers.
+    In Biopython, the first residue of a gap scores ``open_gap_score``, and each further residue ``extend_gap_score``,
+    both negative. In pyswalign, a gap of k residues costs gap_open + k * gap_extend. So -7 and -1 become gap_open=6 and
+    gap_extend=1. The mode must be "local" or "global", all scores must be whole numbers, and insertions, deletions and
+    end gaps must cost the same. In the other cases the function raises ValueError.
 
     >>> from Bio.Align import PairwiseAligner
     >>> from pyswalign import from_biopython
@@ -67,11 +68,11 @@ def from_biopython(aligner: Any) -> Scoring:
 
 
 def from_parasail(open: int, extend: int, matrix: Any = None, *, mode: str = "local") -> Scoring:
-    """The scoring of ``parasail.sw_trace(query, target, open, extend, matrix)``.
+    """Returns the scoring of ``parasail.sw_trace(query, target, open, extend, matrix)``.
 
-    parasail charges ``open`` for the first letter of a gap and ``extend`` for each further one; here a gap of k letters costs
-    gap_open + k * gap_extend. So 11 and 1 are gap_open=10 and gap_extend=1. Without a matrix it is BLOSUM62; a matrix is
-    one of parasail's, or the name of a built-in one.
+    In parasail, the first residue of a gap costs ``open``, and each further residue ``extend``. In pyswalign, a gap of
+    k residues costs gap_open + k * gap_extend. So 11 and 1 become gap_open=10 and gap_extend=1. ``matrix`` is a matrix
+    of parasail, or the name of a built-in matrix. The default is BLOSUM62.
 
     >>> from pyswalign import from_parasail
     >>> from_parasail(11, 1)
@@ -93,7 +94,11 @@ def from_parasail(open: int, extend: int, matrix: Any = None, *, mode: str = "lo
 
 
 def _letters(matrix: Any) -> str:
-    """The letters of a matrix of parasail, in its order; its row for all others is left out, unless it is that of '*'."""
+    """Returns the residues of a parasail matrix, in its order.
+
+    The last row of a matrix may have the scores of all other characters. It becomes the row of '*' if there are more
+    than 20 residues. If not, it is omitted.
+    """
     mapper = [int(place) for place in matrix.mapper[:128]]
     letters = ""
     for place in range(matrix.size):
@@ -106,12 +111,12 @@ def _letters(matrix: Any) -> str:
 
 
 def _own_name(name: str) -> str:
-    """The name here of a matrix of parasail, whose BLOSUM80 is in thirds of bits."""
+    """Returns our name of a parasail matrix. BLOSUM80 of parasail is in thirds of bits."""
     return "BLOSUM80_3" if name.upper() == "BLOSUM80" else name.upper()
 
 
 def _built_in(matrix: Any, letters: str, rows: list[list[int]], keywords: dict[str, Any]) -> Scoring | None:
-    """The built-in matrix of this name, if it has these scores."""
+    """Returns the scoring with the built-in matrix of the same name, if the two matrices have equal scores."""
     try:
         scoring = Scoring(**keywords, matrix=_own_name(matrix.name.decode()))
     except (OSError, UnicodeDecodeError):

@@ -148,16 +148,17 @@ class Scoring:
 class Database:
     """The sequences that queries are aligned with.
 
-    A database is made of sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
-    Biopython or pysam, or a mapping from names to sequences. Sequences without a name are named by their number: "0", "1".
-    It is also made of a file, given as pathlib.Path or to ``Database.from_file``: FASTA or FASTQ, plain or in gzip, or a
-    database that ``swalign index`` made. Threads and aligners may share a database.
+    A database is built from sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence,
+    records of Biopython or pysam, or a mapping from names to sequences. Sequences without a name are named by their
+    index: "0", "1". It can also be read from a file, given as pathlib.Path or to ``Database.from_file``: FASTA or
+    FASTQ, plain or gzipped, or a database file that ``swalign index`` built. Threads and aligners may share a
+    database.
 
-    The residues of the sequences tell whether they are DNA or proteins, as in the command, unless ``alphabet`` does. Short
-    peptides of A, C, G and T could be both, and a UserWarning says how they are read.
+    The alphabet, DNA or protein, is detected from the residues, as in the command, unless ``alphabet`` is given.
+    Short sequences of A, C, G and T are ambiguous, and a UserWarning reports how they are read.
 
-    The sequences of a database file stay in the file, which is mapped while the database or an aligner uses it. On Unix, the
-    first database file installs a handler for SIGBUS, so that a truncated file is an error.
+    A database file is memory-mapped as long as a database or an aligner uses it. On Unix, the first database file
+    installs a handler for SIGBUS, so that a truncated file raises an error instead of ending the process.
 
     >>> from pyswalign import Database
     >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -170,7 +171,7 @@ class Database:
     def __new__(cls, sequences: str | Sequences, *, alphabet: Alphabet | None = None) -> Database: ...
     @staticmethod
     def from_file(path: str | PathLike[str], *, alphabet: Alphabet | None = None) -> Database:
-        """Reads a FASTA or FASTQ file, plain or in gzip, or opens a database that ``swalign index`` made.
+        """Reads a FASTA or FASTQ file, plain or gzipped, or opens a database file that ``swalign index`` built.
 
         Here, a str is the path of the file.
         """
@@ -178,27 +179,28 @@ class Database:
     def __len__(self) -> int: ...
     @property
     def names(self) -> list[str]:
-        """The names of the sequences, in order."""
+        """Names of the sequences, in order."""
 
     @property
     def alphabet(self) -> Alphabet:
         '''"dna" or "protein".'''
 
     def name(self, index: int) -> str:
-        """The name of the sequence with this number, from 0; -1 is the last."""
+        """Returns the name of the sequence at ``index``, from 0; -1 is the last sequence."""
 
     def length(self, index: int) -> int:
-        """Number of residues of the sequence with this number."""
+        """Returns the number of residues of the sequence at ``index``."""
 
     def sequence(self, index: int, start: int = 0, end: int | None = None) -> str:
-        """The residues from ``start`` to ``end`` of the sequence with this number, in upper case, with T for U."""
+        """Returns residues ``start`` to ``end`` of the sequence at ``index``, in upper case. In DNA, U becomes T."""
 
 @final
 class Hit:
     """An alignment of a query with a target.
 
-    Positions are 0-based and half-open, and those of the query are in the query as it was given. On strand -1, the reverse
-    complement of the query is aligned. Paths are in the direction of the target, as in SAM. ``print(hit)`` shows the rows of the alignment.
+    Positions are 0-based and half-open. On strand -1, the reverse complement of the query is aligned, but positions in
+    the query still refer to the query as given. CIGARs are in the direction of the target, as in SAM. ``print(hit)``
+    shows the alignment.
 
     >>> import pyswalign
     >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -218,17 +220,18 @@ class Hit:
 
     @property
     def score(self) -> int:
-        """The optimal score."""
+        """Score of the alignment."""
 
     @property
     def evalue(self) -> float | None:
-        """Number of alignments with at least this score that are expected by chance: in the whole database for an Aligner, and in
-        the two sequences for a pair. None in modes other than local, and for scorings without E-values.
+        """E-value: the number of alignments with at least this score that are expected by chance, in the whole database
+        for an Aligner, or between the two sequences of a pair. None in modes other than local, and if the scoring
+        has no E-values.
         """
 
     @property
     def bits(self) -> float | None:
-        """The score in bits; None if there is no E-value."""
+        """Bit score; None if there is no E-value."""
 
     @property
     def query_name(self) -> str | None:
@@ -240,7 +243,7 @@ class Hit:
 
     @property
     def target_index(self) -> int:
-        """Number of the target in the database, from 0."""
+        """Index of the target in the database, from 0."""
 
     @property
     def query_start(self) -> int:
@@ -268,27 +271,27 @@ class Hit:
 
     @property
     def strand(self) -> Literal[1, -1]:
-        """1 if the query is aligned as it was given, -1 if its reverse complement is aligned."""
+        """1 if the query is aligned as given, -1 if its reverse complement is aligned."""
 
     @property
     def cigar(self) -> str:
-        """The path as in the records of the command, without clips: the same as ``cigar_basic``."""
+        """CIGAR as in the command's SAM, without clipping. Same as ``cigar_basic``."""
 
     @property
     def cigar_basic(self) -> str:
-        """The path with M (match or mismatch), I (only in the query) and D (only in the target)."""
+        """CIGAR with M (match or mismatch), I (only in the query) and D (only in the target)."""
 
     @property
     def cigar_extended(self) -> str:
-        """The path with = (match), X (mismatch), I (only in the query) and D (only in the target)."""
+        """CIGAR with = (match), X (mismatch), I (only in the query) and D (only in the target)."""
 
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
-        """``cigar`` as a list of lengths and operations."""
+        """``cigar`` as a list of pairs of a length and an operation."""
 
     @property
     def matches(self) -> int:
-        """Number of columns with equal residues. In DNA, only A, C, G and T are equal."""
+        """Number of columns with equal residues. In DNA, ambiguous codes such as N never count as equal."""
 
     @property
     def edits(self) -> int:
@@ -296,11 +299,11 @@ class Hit:
 
     @property
     def columns(self) -> int:
-        """Number of columns of the alignment, with gaps."""
+        """Number of columns of the alignment, gaps included."""
 
     @property
     def identity(self) -> float:
-        """``matches`` divided by ``columns``, 0 to 1."""
+        """``matches`` divided by ``columns``, from 0 to 1."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -308,8 +311,8 @@ class Hit:
 
     @property
     def aligned(self) -> tuple[str, str, str]:
-        """The rows of the alignment in the direction of the query: the query with gaps, the signs between both, and the target with
-        gaps.
+        """The three rows of the alignment in the direction of the query: the query with gaps, the middle row (| for
+        matches in DNA, residues and + in proteins), and the target with gaps.
         """
 
     def _repr_html_(self) -> str: ...
@@ -318,10 +321,10 @@ class Hit:
 
 @final
 class Match:
-    """A position where a text matches a pattern.
+    """An occurrence of a pattern in a text, with its edits.
 
-    ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target contains the reverse complement of
-    the pattern. Paths are in the direction of the target.
+    ``start`` and ``end`` are positions in the target, 0-based and half-open. On strand -1, the target contains the
+    reverse complement of the pattern. CIGARs are in the direction of the target.
     """
 
     def __new__(
@@ -346,11 +349,11 @@ class Match:
 
     @property
     def pattern_index(self) -> int:
-        """Number of the pattern among those that were searched, from 0."""
+        """Index of the pattern in the searcher, from 0."""
 
     @property
     def target_index(self) -> int:
-        """Number of the target in the database or among the texts, from 0."""
+        """Index of the target in the database or among the texts, from 0."""
 
     @property
     def start(self) -> int:
@@ -362,7 +365,7 @@ class Match:
 
     @property
     def strand(self) -> Literal[1, -1]:
-        """1 if the target contains the pattern as it was given, -1 if it contains the reverse complement."""
+        """1 if the target contains the pattern as given, -1 if it contains the reverse complement."""
 
     @property
     def edits(self) -> int:
@@ -370,28 +373,29 @@ class Match:
 
     @property
     def cigar(self) -> str:
-        """The path with = and X, as in the table of the command: the same as ``cigar_extended``."""
+        """CIGAR with = and X, as in the command's table. Same as ``cigar_extended``."""
 
     @property
     def cigar_basic(self) -> str:
-        """The path with M (match or mismatch), I (only in the pattern) and D (only in the target)."""
+        """CIGAR with M (match or mismatch), I (only in the pattern) and D (only in the target)."""
 
     @property
     def cigar_extended(self) -> str:
-        """The path with = (match), X (mismatch), I (only in the pattern) and D (only in the target)."""
+        """CIGAR with = (match), X (mismatch), I (only in the pattern) and D (only in the target)."""
 
     @property
     def cigar_list(self) -> list[tuple[int, str]]:
-        """``cigar`` as a list of lengths and operations."""
+        """``cigar`` as a list of pairs of a length and an operation."""
 
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
 
 @final
 class Amplicon:
-    """A stretch of a text between two matches that face each other: a forward and a reverse primer of a pair.
+    """The part of a text between two primers that face each other, from the start of the primer on the forward strand
+    to the end of the primer on the reverse strand.
 
-    Positions are 0-based and half-open, in the target. ``start`` and ``end`` include both primers.
+    Positions are in the target, 0-based and half-open. The amplicon includes both primers.
     """
 
     @property
@@ -400,11 +404,13 @@ class Amplicon:
 
     @property
     def target_index(self) -> int:
-        """Number of the target in the database, from 0."""
+        """Index of the target in the database, from 0."""
 
     @property
     def pair_name(self) -> str | None:
-        """Name of the pair; None with ``pairs="any"``."""
+        """Name of the pair: the common part of the two names, or both names, separated by a comma, if ``pairs`` is a
+        list. None with ``pairs="any"``.
+        """
 
     @property
     def start(self) -> int:
@@ -455,7 +461,7 @@ class HitIterator(Iterator[list[Hit]]):
 
 @final
 class MatchIterator(Iterator[list[Match]]):
-    """The matches of texts, one list after the other."""
+    """An iterator over the lists of matches of texts."""
 
     def __iter__(self) -> MatchIterator: ...
     def __next__(self) -> list[Match]: ...
@@ -471,12 +477,14 @@ class PairIterator(Iterator[Hit | None]):
 class Aligner:
     """Finds the best alignments of queries with the sequences of a database.
 
-    The score of each hit is the true optimum. Hits do not depend on the device or the number of threads. Threads may share an
-    aligner, and it releases the GIL while it works. ``database`` is a Database, or anything that a Database is made of.
-    ``device`` is "auto" (the best GPU, or the CPU if there is no GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0".
-    The scoring is a ``preset``, numbers that override it (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``,
-    ``mode``), or a ``scoring``. A hit scores at least ``min_score``, and at least ``secondary_ratio`` times the best score of
-    its query. ``filter=False`` turns the lossless filter off, which changes only the time.
+    The score of each hit is the true optimum. Hits do not depend on the device or the number of threads. Threads may
+    share an aligner, and it releases the GIL while it works. ``database`` is a Database, or any argument that
+    Database accepts. ``device`` is "auto" (the best GPU, or the CPU if there is no GPU or it fails), "cpu", "gpu",
+    or one GPU as in "gpu:0". The scoring is a ``preset`` and parameters that override it (``match``, ``mismatch``,
+    ``ambiguous``, ``iupac``, ``end_bonus``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``. A
+    hit scores at least ``min_score`` (by default 20 matches, or 60 with a matrix; any score in modes other than
+    local), and at least ``secondary_ratio`` times the best score of its query. ``filter=False`` disables the
+    lossless filter: the hits stay the same, only the time changes.
 
     >>> from pyswalign import Aligner, Database
     >>> aligner = Aligner(Database([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")]), preset="long", min_score=20, device="cpu")
@@ -512,29 +520,29 @@ class Aligner:
         alphabet: Alphabet | None = None,
     ) -> Aligner: ...
     def align(self, query: Sequence) -> list[Hit]:
-        """The hits of one query, best first, at most ``max_hits``. A str is a sequence.
+        """Returns at most ``max_hits`` hits of one query, best first. A str is a sequence.
 
-        The first hit is the alignment with the highest score over all targets and strands. Each further hit is the best
-        alignment that overlaps no earlier hit on its target and strand. The list is empty if no alignment scores
-        ``min_score``.
+        The first hit is the alignment with the highest score over all targets and strands. Each further hit is the
+        best alignment that overlaps no earlier hit on the same target and strand. The list is empty if no alignment
+        reaches ``min_score``.
         """
 
     def align_batch(self, queries: Sequences) -> HitIterator:
         """Returns an iterator over the lists of hits of the queries, in the order of the queries.
 
-        Queries are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
-        reads at most some thousand queries ahead. If a query is invalid, it raises an error for this query, and continues with
-        the next query.
+        Queries are any iterable of sequences, a mapping from names to sequences, or the pathlib.Path of a FASTA or
+        FASTQ file. The iterator reads at most 4,096 queries ahead. If a query is invalid, the iterator raises an
+        error for it, and then continues with the next query. An error in the format of a file ends the iterator.
         """
 
     def score_matrix(
         self, queries: Database | Sequences, targets: str | Database | Sequences | None = None
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """The best score of each query with each target, as a NumPy array of int32: a row for each query, a column for each
-        target.
+        """Returns the best score of each query against each target as a NumPy array of int32, with one row per query
+        and one column per target.
 
-        Targets are those of the database, unless others are given. In local mode, the score is 0 if no alignment has a
-        positive score.
+        The targets are the sequences of the database, unless ``targets`` is given. In local mode, the score is 0 if
+        no alignment has a positive score.
         """
 
     def search(
@@ -555,9 +563,10 @@ class Aligner:
         max_substitutions: int | None = None,
         max_gaps: int | None = None,
     ) -> list[Match]:
-        """Finds where patterns occur in the sequences of the database: a list of Match, by target, start and end.
+        """Finds all occurrences of patterns in the sequences of the database. Returns a list of Match, sorted by
+        target, start and end.
 
-        The parameters are those of a Searcher, which also searches texts that are not in a database.
+        The parameters are those of a Searcher, except ``device``. A Searcher also searches texts outside a database.
 
         >>> from pyswalign import Aligner
         >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
@@ -571,28 +580,31 @@ class Aligner:
 
     @property
     def scoring(self) -> Scoring:
-        """The scores of residues and costs of gaps."""
+        """The scoring."""
 
     @property
     def device(self) -> str:
-        """The device: "GPU NVIDIA H100", "CPU (2 threads, avx512)"."""
+        """Name of the device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)"."""
 
 @final
 class Searcher:
-    """Finds where patterns occur in texts with few edits.
+    """Finds all occurrences of patterns in texts, with a limited number of edits.
 
-    Patterns are sequences of IUPAC codes, with or without names: R matches A and G. They are also a mapping from names to
-    sequences, or the pathlib.Path of a FASTA or FASTQ file. A match has at most ``k`` edits, or at most ``rate`` times the
-    length of its pattern, rounded down. An edit is a substitution, an insertion (only in the pattern) or a deletion (only in
-    the text). With ``indels=False``, only substitutions are edits. ``max_insertions``, ``max_deletions``,
-    ``max_substitutions`` and ``max_gaps`` (insertions and deletions together) limit each kind.
+    Patterns are sequences of IUPAC codes (R matches A and G), with or without names, a mapping from names to
+    sequences, or the pathlib.Path of a FASTA or FASTQ file. A match has at most ``k`` edits, or at most ``rate``
+    times the length of its pattern, rounded down. An edit is a substitution, an insertion (a base only in the
+    pattern) or a deletion (a base only in the text). With ``indels=False``, a match has only substitutions.
+    ``max_insertions``, ``max_deletions``, ``max_substitutions`` and ``max_gaps`` (insertions and deletions together)
+    limit the edits of each kind.
 
-    An end position is a match if it has no edits, or if its edits are a local minimum. ``every_end`` reports each end position
-    within the limits, ``best`` only the matches of a text with the fewest edits, and ``first`` only the first match of each
-    text. ``pam`` reports only matches next to these IUPAC codes, on the 3' side of the pattern or, with
-    ``pam_side=5``, on its 5' side. ``both_strands`` also searches reverse complements.
+    An end position is a match if it has no edits, or if its number of edits is a local minimum. ``every_end``
+    reports every end position within the limits. ``best`` reports only the matches with the fewest edits in each
+    text, and ``first`` only the first match of each text. ``pam`` reports only matches next to this PAM, in IUPAC
+    codes, on the 3' side of the pattern, or on its 5' side with ``pam_side=5``. ``both_strands`` also searches the
+    reverse complements of the patterns.
 
-    A searcher is made once and shared by threads. ``device`` is that of an Aligner.
+    Threads may share a searcher. ``device`` is as in Aligner, but "auto" selects the CPU if it is faster for these
+    patterns.
 
     >>> from pyswalign import Searcher
     >>> searcher = Searcher({"site": "GATTACA"}, k=1, device="cpu")
@@ -622,18 +634,18 @@ class Searcher:
         device: str = "auto",
     ) -> Searcher: ...
     def search(self, text: Sequence) -> list[Match]:
-        """The matches in one text, by start and end. A str is a sequence."""
+        """Returns the matches in one text, sorted by start and end. A str is a sequence."""
 
     def search_batch(self, texts: Sequences) -> MatchIterator:
-        """The matches in each text, in the order of the texts, as an iterator of lists.
+        """Returns an iterator over the lists of matches of the texts, in the order of the texts.
 
-        Texts are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
-        reads at most some thousand texts ahead. If a text is invalid, it raises an error for this text, and continues with the
-        next text.
+        Texts are any iterable of sequences, a mapping from names to sequences, or the pathlib.Path of a FASTA or
+        FASTQ file. The iterator reads at most 4,096 texts ahead. If a text is invalid, the iterator raises an error
+        for it, and then continues with the next text. An error in the format of a file ends the iterator.
         """
 
     def search_database(self, database: Database) -> list[Match]:
-        """The matches in all sequences of a database, by target, start and end."""
+        """Returns the matches in all sequences of a database, sorted by target, start and end."""
 
     def amplicons(
         self,
@@ -643,12 +655,13 @@ class Searcher:
         min_length: int = 1,
         max_length: int = 4000,
     ) -> list[Amplicon]:
-        """The amplicons in one text or in all sequences of a database, by target, start and end.
+        """Returns the amplicons in one text or in all sequences of a database, sorted by target, start and end.
 
-        An amplicon extends from a match on the forward strand to a match on the reverse strand that starts and ends no
-        earlier, if the two patterns are a pair, and has ``min_length`` to ``max_length`` bases, both primers included. With
-        ``pairs="names"``, the names of a pair end in _LEFT and _RIGHT, _F and _R, or /1 and /2. With ``pairs="any"``, each
-        pattern pairs with each. ``pairs`` is otherwise a list of pairs of names.
+        The two patterns of an amplicon are a pair. One matches on the forward strand. The other matches on the
+        reverse strand, and starts and ends no earlier. An amplicon has ``min_length`` to ``max_length`` bases, both
+        primers included. With ``pairs="names"``, the default, the names of a pair end in _LEFT and _RIGHT, _F and
+        _R, or /1 and /2. With ``pairs="any"``, each pattern pairs with every pattern. ``pairs`` can also be a list
+        of pairs of names. The searcher must search both strands, without ``best`` and ``first``.
 
         >>> from pyswalign import Searcher
         >>> searcher = Searcher({"16S_F": "GATTACA", "16S_R": "CCATGGC"}, device="cpu")
@@ -658,7 +671,7 @@ class Searcher:
 
     @property
     def device(self) -> str:
-        """The device: "GPU NVIDIA H100", "CPU (avx512)"."""
+        """Name of the device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)"."""
 
 def align(
     query: Sequence,
@@ -679,12 +692,14 @@ def align(
     mode: Mode | None = None,
     alphabet: Alphabet | None = None,
 ) -> Hit | None:
-    """The best alignment of a query with a target; None if no alignment has a positive score, or at least ``min_score``.
+    """Returns the best alignment of a query with a target, or None if no alignment reaches ``min_score``. In local
+    mode, ``min_score`` is 1 by default; the other modes have no minimum, but an empty sequence has no alignment.
 
-    Both are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or
-    pysam. Their residues tell whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
-    forward strand is aligned, unless ``both_strands`` is True. The alignment runs on the CPU. For many pairs, ``align_pairs``
-    is faster.
+    Both arguments are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or
+    records of Biopython or pysam. The alphabet, DNA or protein, is detected from the residues, unless ``alphabet``
+    is given. If short sequences could be both, the scoring determines it, such as ``preset`` or ``matrix``. The
+    reverse complement of the query is aligned only if ``both_strands`` is True. The alignment runs on the CPU. For
+    many pairs, ``align_pairs`` is faster.
 
     >>> import pyswalign
     >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -714,13 +729,14 @@ def align_pairs(
     mode: Mode | None = None,
     alphabet: Alphabet | None = None,
 ) -> PairIterator:
-    """The best alignment of each pair of a query and a target, in the order of the pairs, as an iterator of hits. A pair without a
-    hit gives None.
+    """Returns an iterator over the best alignment of each pair of a query and a target, in the order of the pairs. The
+    iterator yields None for a pair without a hit.
 
-    Pairs are any iterable of two sequences each, and may be endless. The iterator reads at most some thousand pairs ahead. If a
-    pair is invalid, it raises an error for this pair, and continues with the next pair. ``device`` is that of an Aligner. The
-    first pair whose residues are certainly DNA or certainly protein, among the first 32, sets the alphabet of all pairs, unless
-    ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it is an error.
+    Pairs are any iterable of two sequences each, which may be endless. The iterator reads at most 4,096 pairs ahead.
+    If a pair is invalid, the iterator raises an error for it, and then continues with the next pair. ``device`` is
+    as in Aligner. The first of the first 32 pairs that is certainly DNA or certainly protein determines the alphabet
+    of all pairs, unless ``alphabet``, ``preset`` or ``matrix`` determines it. A later pair that contradicts it is an
+    error.
 
     >>> import pyswalign
     >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
@@ -729,13 +745,13 @@ def align_pairs(
     """
 
 def _hit(state: tuple[Any, ...]) -> Hit:
-    """Makes a pickled hit anew."""
+    """Restores a pickled hit."""
 
 def _amplicon(state: tuple[Any, ...]) -> Amplicon:
-    """Makes a pickled amplicon anew."""
+    """Restores a pickled amplicon."""
 
 def _scoring(keywords: dict[str, Any]) -> Scoring:
     """Makes a pickled scoring anew."""
 
 def _align_again(query: Sequence, target: Sequence, scoring: Scoring, count: int) -> None:
-    """Aligns one pair so many times without Python, for benchmarks/pairs.py."""
+    """Aligns one pair `count` times in a single call, for benchmarks/pairs.py."""

@@ -1,4 +1,4 @@
-"""How a hit shows: as a text, and as HTML for notebooks."""
+"""Text and HTML of a hit, for ``print`` and for notebooks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _share(part: int, columns: int) -> str:
 
 
 def _evalue(evalue: float) -> str:
-    """As BLAST prints it in its tables."""
+    """Formats an E-value as in BLAST's tables."""
     if evalue < 1e-180:
         return "0.0"
     if evalue < 0.0009:
@@ -48,7 +48,7 @@ def _headline(hit: Hit) -> Iterator[str]:
 
 
 class _Row:
-    """A sequence of a block: its label, and the number of its next letter."""
+    """A row of an alignment block: its label, and the 1-based position of its next residue."""
 
     def __init__(self, label: str, first: int, step: int) -> None:
         self.label, self.next, self.step = label, first, step
@@ -74,7 +74,7 @@ def _blocks(hit: Hit, width: int) -> Iterator[tuple[str, str, str]]:
 
 
 def text(hit: Hit, width: int = WIDTH) -> str:
-    """The hit as ``swalign --format text`` writes it."""
+    """Returns the hit as ``swalign --format text`` writes it."""
     lines = [
         f"Query: {hit.query_name or 'query'} ({hit.query_length} letters)",
         "",
@@ -87,7 +87,7 @@ def text(hit: Hit, width: int = WIDTH) -> str:
 
 
 def html(hit: Hit) -> str:
-    """The hit as a table and its letters."""
+    """Returns the hit as an HTML table, followed by the alignment."""
     evalue = hit.evalue
     cells = {
         "query": f"{hit.query_name or 'query'}:{hit.query_start}-{hit.query_end}",

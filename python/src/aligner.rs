@@ -16,17 +16,19 @@ use pyo3::types::{PyByteArray, PyDict, PyList};
 use std::sync::Arc;
 use swalign::{Alphabet, Targets};
 
-/// Values of a score matrix, at most.
+/// Maximum number of scores in a score matrix.
 const MOST_VALUES: usize = 1 << 33;
 
 /// Finds the best alignments of queries with the sequences of a database.
 ///
-/// The score of each hit is the true optimum. Hits do not depend on the device or the number of threads. Threads may share an
-/// aligner, and it releases the GIL while it works. ``database`` is a Database, or anything that a Database is made of.
-/// ``device`` is "auto" (the best GPU, or the CPU if there is no GPU or it fails), "cpu", "gpu", or one GPU as in "gpu:0".
-/// The scoring is a ``preset``, numbers that override it (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``,
-/// ``mode``), or a ``scoring``. A hit scores at least ``min_score``, and at least ``secondary_ratio`` times the best score of
-/// its query. ``filter=False`` turns the lossless filter off, which changes only the time.
+/// The score of each hit is the true optimum. Hits do not depend on the device or the number of threads. Threads may
+/// share an aligner, and it releases the GIL while it works. ``database`` is a Database, or any argument that
+/// Database accepts. ``device`` is "auto" (the best GPU, or the CPU if there is no GPU or it fails), "cpu", "gpu",
+/// or one GPU as in "gpu:0". The scoring is a ``preset`` and parameters that override it (``match``, ``mismatch``,
+/// ``ambiguous``, ``iupac``, ``end_bonus``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``. A
+/// hit scores at least ``min_score`` (by default 20 matches, or 60 with a matrix; any score in modes other than
+/// local), and at least ``secondary_ratio`` times the best score of its query. ``filter=False`` disables the
+/// lossless filter: the hits stay the same, only the time changes.
 ///
 /// >>> from pyswalign import Aligner, Database
 /// >>> aligner = Aligner(Database([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")]), preset="long", min_score=20, device="cpu")
@@ -43,26 +45,26 @@ pub struct PyAligner {
     chosen: Chosen,
 }
 
-/// What the jobs of an aligner need.
+/// Data that all jobs of an aligner share.
 pub struct Shared {
     aligner: swalign::Aligner,
     targets: Targets,
-    /// Letters of all targets.
+    /// Number of residues of all targets.
     letters: u64,
     scoring: Arc<swalign::Scoring>,
     significance: Arc<Significance>,
     device: Device,
-    /// Whether the caller said the alphabet.
+    /// Whether the caller specified the alphabet.
     is_stated: bool,
 }
 
 impl Shared {
-    /// Cells of the recurrence of so many letters, where nothing is left out.
+    /// Number of cells of a full search with queries of this total length, on both strands.
     fn cells(&self, letters: usize) -> u64 {
         (letters as u64).saturating_mul(self.letters).saturating_mul(2)
     }
 
-    /// Why a query cannot be aligned: it is DNA, and the targets are proteins.
+    /// The error message for a DNA query against protein targets, unless the caller specified the alphabet.
     fn refused(&self, query: &Sequence) -> Option<String> {
         let is_open = self.scoring.alphabet == Alphabet::Protein && !self.is_stated;
         if is_open { refused_query(&query.letters) } else { None }
@@ -91,7 +93,7 @@ impl Shared {
     }
 }
 
-/// Settings of an aligner beside its scoring.
+/// Settings of an aligner, except its scoring.
 struct AlignerSettings {
     device: Device,
     min_score: Option<i32>,
@@ -160,11 +162,11 @@ impl PyAligner {
         Ok(PyAligner { shared: Arc::new(shared), database, chosen })
     }
 
-    /// The hits of one query, best first, at most ``max_hits``. A str is a sequence.
+    /// Returns at most ``max_hits`` hits of one query, best first. A str is a sequence.
     ///
-    /// The first hit is the alignment with the highest score over all targets and strands. Each further hit is the best
-    /// alignment that overlaps no earlier hit on its target and strand. The list is empty if no alignment scores
-    /// ``min_score``.
+    /// The first hit is the alignment with the highest score over all targets and strands. Each further hit is the
+    /// best alignment that overlaps no earlier hit on the same target and strand. The list is empty if no alignment
+    /// reaches ``min_score``.
     fn align<'py>(&self, py: Python<'py>, query: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
         let query = sequence(query)?;
@@ -179,20 +181,20 @@ impl PyAligner {
 
     /// Returns an iterator over the lists of hits of the queries, in the order of the queries.
     ///
-    /// Queries are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
-    /// reads at most some thousand queries ahead. If a query is invalid, it raises an error for this query, and continues with
-    /// the next query.
+    /// Queries are any iterable of sequences, a mapping from names to sequences, or the pathlib.Path of a FASTA or
+    /// FASTQ file. The iterator reads at most 4,096 queries ahead. If a query is invalid, the iterator raises an
+    /// error for it, and then continues with the next query. An error in the format of a file ends the iterator.
     fn align_batch(&self, queries: &Bound<'_, PyAny>) -> PyResult<HitStream> {
         self.shared.device.check()?;
         let queries = Source::of(queries, "the queries of align_batch")?;
         Ok(HitStream { shared: Arc::clone(&self.shared), stream: Stream::new(queries) })
     }
 
-    /// The best score of each query with each target, as a NumPy array of int32: a row for each query, a column for each
-    /// target.
+    /// Returns the best score of each query against each target as a NumPy array of int32, with one row per query
+    /// and one column per target.
     ///
-    /// Targets are those of the database, unless others are given. In local mode, the score is 0 if no alignment has a
-    /// positive score.
+    /// The targets are the sequences of the database, unless ``targets`` is given. In local mode, the score is 0 if
+    /// no alignment has a positive score.
     #[pyo3(signature = (queries, targets=None))]
     fn score_matrix<'py>(
         &self,
@@ -231,7 +233,7 @@ impl PyAligner {
             Scores::TooLarge => return Err(too_large()),
             Scores::Refused(row, error) => {
                 let error = exception(error);
-                // Python 3.11 has notes.
+                // Notes exist since Python 3.11. Older versions raise the error without the note.
                 let _ = error.value(py).call_method1("add_note", (format!("query {row} of score_matrix"),));
                 return Err(error);
             }
@@ -245,9 +247,10 @@ impl PyAligner {
         values.call_method1("reshape", (rows, columns))
     }
 
-    /// Finds where patterns occur in the sequences of the database: a list of Match, by target, start and end.
+    /// Finds all occurrences of patterns in the sequences of the database. Returns a list of Match, sorted by
+    /// target, start and end.
     ///
-    /// The parameters are those of a Searcher, which also searches texts that are not in a database.
+    /// The parameters are those of a Searcher, except ``device``. A Searcher also searches texts outside a database.
     ///
     /// >>> from pyswalign import Aligner
     /// >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
@@ -296,13 +299,13 @@ impl PyAligner {
         self.database.clone_ref(py)
     }
 
-    /// The scores of residues and costs of gaps.
+    /// The scoring.
     #[getter]
     fn scoring(&self) -> PyScoring {
         PyScoring { chosen: self.chosen.clone() }
     }
 
-    /// The device: "GPU NVIDIA H100", "CPU (2 threads, avx512)".
+    /// Name of the device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)".
     #[getter]
     fn device(&self) -> &str {
         self.shared.aligner.device()
@@ -322,12 +325,12 @@ fn all_of(targets: &Targets) -> Vec<Sequence> {
     (0..targets.len()).map(sequence).collect()
 }
 
-/// What came of a score matrix.
+/// Result of a score matrix.
 enum Scores {
-    /// The numbers' bytes, row by row.
+    /// The scores as native-endian bytes, row by row.
     Bytes(Vec<u8>),
     TooLarge,
-    /// The first row that has none.
+    /// The first query that cannot be aligned, and the error.
     Refused(usize, swalign::Error),
 }
 

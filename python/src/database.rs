@@ -1,4 +1,4 @@
-//! Targets, held once for any number of aligners and threads.
+//! Databases of targets, which aligners and threads share.
 
 use crate::errors::exception;
 use crate::jobs;
@@ -10,21 +10,22 @@ use pyo3::types::PyString;
 use std::path::PathBuf;
 use swalign::{Alphabet, Targets};
 
-/// Reading may take long.
+/// Cell count for work of unknown duration, such as reading a file.
 const LONG: u64 = u64::MAX;
 
 /// The sequences that queries are aligned with.
 ///
-/// A database is made of sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
-/// Biopython or pysam, or a mapping from names to sequences. Sequences without a name are named by their number: "0", "1".
-/// It is also made of a file, given as pathlib.Path or to ``Database.from_file``: FASTA or FASTQ, plain or in gzip, or a
-/// database that ``swalign index`` made. Threads and aligners may share a database.
+/// A database is built from sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence,
+/// records of Biopython or pysam, or a mapping from names to sequences. Sequences without a name are named by their
+/// index: "0", "1". It can also be read from a file, given as pathlib.Path or to ``Database.from_file``: FASTA or
+/// FASTQ, plain or gzipped, or a database file that ``swalign index`` built. Threads and aligners may share a
+/// database.
 ///
-/// The residues of the sequences tell whether they are DNA or proteins, as in the command, unless ``alphabet`` does. Short
-/// peptides of A, C, G and T could be both, and a UserWarning says how they are read.
+/// The alphabet, DNA or protein, is detected from the residues, as in the command, unless ``alphabet`` is given.
+/// Short sequences of A, C, G and T are ambiguous, and a UserWarning reports how they are read.
 ///
-/// The sequences of a database file stay in the file, which is mapped while the database or an aligner uses it. On Unix, the
-/// first database file installs a handler for SIGBUS, so that a truncated file is an error.
+/// A database file is memory-mapped as long as a database or an aligner uses it. On Unix, the first database file
+/// installs a handler for SIGBUS, so that a truncated file raises an error instead of ending the process.
 ///
 /// >>> from pyswalign import Database
 /// >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -35,13 +36,13 @@ const LONG: u64 = u64::MAX;
 #[pyclass(frozen, name = "Database", module = "pyswalign")]
 pub struct Database {
     pub targets: Targets,
-    /// Whether the caller said the alphabet.
+    /// Whether the caller specified the alphabet.
     pub is_stated: bool,
 }
 
 impl Database {
-    /// Sequences or a file. A str is the path of a file, which is deprecated. If letters leave the alphabet open, it is
-    /// `implied`.
+    /// Builds a database from sequences or a file. A str is the path of a file, which is deprecated. If the residues
+    /// do not determine the alphabet, it is `implied`.
     pub fn of(
         given: &Bound<'_, PyAny>,
         alphabet: Option<Alphabet>,
@@ -102,7 +103,7 @@ impl Database {
         Database::of(sequences, alphabet.map(named).transpose()?, None)
     }
 
-    /// Reads a FASTA or FASTQ file, plain or in gzip, or opens a database that ``swalign index`` made.
+    /// Reads a FASTA or FASTQ file, plain or gzipped, or opens a database file that ``swalign index`` built.
     ///
     /// Here, a str is the path of the file.
     #[staticmethod]
@@ -115,7 +116,7 @@ impl Database {
         self.targets.len()
     }
 
-    /// The names of the sequences, in order.
+    /// Names of the sequences, in order.
     #[getter]
     fn names(&self) -> Vec<&str> {
         (0..self.targets.len()).filter_map(|place| self.targets.name(place)).collect()
@@ -127,17 +128,17 @@ impl Database {
         alphabet_name(self.targets.alphabet())
     }
 
-    /// The name of the sequence with this number, from 0; -1 is the last.
+    /// Returns the name of the sequence at ``index``, from 0; -1 is the last sequence.
     fn name(&self, index: isize) -> PyResult<&str> {
         Ok(self.targets.name(self.place(index)?).unwrap_or_default())
     }
 
-    /// Number of residues of the sequence with this number.
+    /// Returns the number of residues of the sequence at ``index``.
     fn length(&self, index: isize) -> PyResult<usize> {
         Ok(self.targets.length(self.place(index)?).unwrap_or_default())
     }
 
-    /// The residues from ``start`` to ``end`` of the sequence with this number, in upper case, with T for U.
+    /// Returns residues ``start`` to ``end`` of the sequence at ``index``, in upper case. In DNA, U becomes T.
     #[pyo3(signature = (index, start=0, end=None))]
     fn sequence(&self, index: isize, start: usize, end: Option<usize>) -> PyResult<String> {
         let place = self.place(index)?;

@@ -1,20 +1,21 @@
-//! What computes.
+//! The device of an aligner or a searcher.
 
 use crate::errors::DeviceError;
 use crate::jobs::is_forked;
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// A device as it was asked for, and whether it can be used in this process.
+/// The requested device, and the process in which it can be used.
 #[derive(Clone, Debug)]
 pub struct Device {
     asked: swalign::Device,
-    /// The process in which a GPU was opened.
+    /// Id of the process that opened the GPU; `None` for the CPU.
     opened: Option<u32>,
 }
 
 impl Device {
-    /// "auto", "cpu", "gpu", or one GPU: "gpu:0", "gpu:h200"; by its number, its PCI id or a part of its name.
+    /// Parses "auto", "cpu", "gpu", or the name of one GPU, such as "gpu:0" or "gpu:h200": its index, its PCI id or
+    /// a part of its name.
     pub fn named(name: &str) -> Device {
         let asked = match name {
             "auto" => swalign::Device::Auto,
@@ -33,8 +34,9 @@ impl Device {
         self.asked.clone()
     }
 
-    /// Opens it. Drivers of Mesa look for a display server in the folder that XDG_RUNTIME_DIR names, and complain on stderr if
-    /// it is not set. So it is set to a folder without one meanwhile.
+    /// Opens the device. Mesa's drivers look for a display server in the folder that XDG_RUNTIME_DIR names, and
+    /// print a warning to stderr if it is not set. So this method sets it to `/`, which contains no display server,
+    /// while it opens the device.
     pub fn open<T>(&self, py: Python<'_>, open: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
         const NAME: &str = "XDG_RUNTIME_DIR";
         let is_set = std::env::var_os(NAME).is_some_and(|folder| Path::new(&folder).is_absolute());
@@ -52,13 +54,13 @@ impl Device {
         opened
     }
 
-    /// The device once it is open, as it calls itself.
+    /// The same device after it is opened. `name` is the name of the opened device.
     pub fn opened(self, name: &str) -> Device {
         let is_cpu = name.starts_with("CPU");
         Device { opened: (!is_cpu).then(std::process::id), ..self }
     }
 
-    /// A GPU does not come along into a process that was forked.
+    /// Returns an error in a forked process if the GPU was opened by its parent, because it cannot be used there.
     pub fn check(&self) -> PyResult<()> {
         match self.opened {
             Some(process) if is_forked() && process != std::process::id() => Err(DeviceError::new_err(

@@ -1,4 +1,4 @@
-//! Errors of the library as Python exceptions with the same words.
+//! Converts errors of the library to Python exceptions with the same messages.
 
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
@@ -42,7 +42,7 @@ pub fn exception(error: Error) -> PyErr {
     }
 }
 
-/// Whether there is no such file; stdin has a name that is none.
+/// Whether the file does not exist. Stdin, whose name is not that of a file, is never missing.
 fn is_missing(file: &Path) -> bool {
     !file.as_os_str().is_empty() && !file.starts_with("<stdin>") && !file.exists()
 }

@@ -1,4 +1,4 @@
-//! A hit, as Python programs see it.
+//! The class `Hit`.
 
 use crate::scoring::{alphabet, alphabet_name};
 use crate::significance::Significance;
@@ -13,8 +13,9 @@ const GAP: u8 = b'-';
 
 /// An alignment of a query with a target.
 ///
-/// Positions are 0-based and half-open, and those of the query are in the query as it was given. On strand -1, the reverse
-/// complement of the query is aligned. Paths are in the direction of the target, as in SAM. ``print(hit)`` shows the rows of the alignment.
+/// Positions are 0-based and half-open. On strand -1, the reverse complement of the query is aligned, but positions in
+/// the query still refer to the query as given. CIGARs are in the direction of the target, as in SAM. ``print(hit)``
+/// shows the alignment.
 ///
 /// >>> import pyswalign
 /// >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
@@ -37,42 +38,42 @@ pub struct PyHit {
     significance: Likely,
 }
 
-/// What is known of bit score and E-value.
+/// Bit score and E-value: computed (`None` if the scoring has no E-values), or computed when they are first read.
 #[derive(Clone)]
 enum Likely {
     Reckoned(Option<(f64, f64)>),
     Open(Arc<Significance>),
 }
 
-/// An alignment, and the letters that it aligns.
+/// An alignment and the residues that it aligns.
 #[derive(Clone, PartialEq)]
 pub struct Found {
     query_name: Option<String>,
     target_name: String,
     target_index: usize,
-    /// Letters of the whole sequences.
+    /// Lengths of the whole query and the whole target.
     lengths: (usize, usize),
     score: i32,
     query: (usize, usize),
     target: (usize, usize),
     is_reverse: bool,
-    /// Lengths and letters of SAM.
+    /// CIGAR operations with their lengths.
     runs: Vec<(u32, u8)>,
     matches: usize,
     alphabet: Alphabet,
-    /// Aligned letters, in the target's direction.
+    /// Aligned residues of query and target, in the direction of the target.
     letters: (Box<[u8]>, Box<[u8]>),
-    /// Of proteins, what stands between the letters of both.
+    /// The middle row of a protein alignment, as in BLAST: the residue of an identity, `+` for a positive score.
     signs: Option<Box<[u8]>>,
 }
 
-/// The query and the target of a hit, and how they score.
+/// The query and the target of a hit, and their scoring.
 pub struct Of<'a> {
     pub query_name: Option<&'a str>,
     pub query: &'a [u8],
     pub target_name: &'a str,
     pub target_len: usize,
-    /// The target's aligned letters.
+    /// Aligned residues of the target.
     pub target: Vec<u8>,
     pub scoring: &'a Scoring,
 }
@@ -117,7 +118,7 @@ impl Found {
         found
     }
 
-    /// Both rows with gaps, in the target's direction.
+    /// The rows of query and target with gaps, in the direction of the target.
     fn rows(&self) -> [Vec<u8>; 2] {
         let (mut query, mut target) = (self.letters.0.iter(), self.letters.1.iter());
         let (mut upper, mut lower) = (Vec::new(), Vec::new());
@@ -134,7 +135,7 @@ impl Found {
         [upper, lower]
     }
 
-    /// The query's row, what stands between, and the target's, in the query's direction.
+    /// The row of the query, the middle row and the row of the target, in the direction of the query.
     fn shown(&self) -> [String; 3] {
         let [mut query, mut target] = self.rows();
         let is_equal = |(query, target): (&u8, &u8)| query == target && b"ACGT".contains(query);
@@ -160,7 +161,7 @@ impl Found {
         self.runs.iter().map(|&(len, op)| format!("{len}{}", char::from(op))).collect()
     }
 
-    /// Lengths and letters, with = and X instead of M.
+    /// CIGAR operations with their lengths, with = and X instead of M.
     fn extended(&self) -> Vec<(u32, char)> {
         let [query, target] = self.rows();
         let is_equal = |query: u8, target: u8| {
@@ -177,7 +178,7 @@ impl Found {
     }
 }
 
-/// A path of lengths and letters, with M instead of = and X.
+/// The CIGAR with M instead of = and X.
 pub fn basic(runs: &[(u32, char)]) -> String {
     let letter = |op: char| if matches!(op, '=' | 'X') { 'M' } else { op };
     let joined = runs.chunk_by(|a, b| letter(a.1) == letter(b.1));
@@ -186,7 +187,7 @@ pub fn basic(runs: &[(u32, char)]) -> String {
     joined.map(shown).collect()
 }
 
-/// Letters as alignments have them.
+/// Converts residues to the form that alignments show: upper case, and T for U in DNA.
 fn normalise(letters: &mut [u8], alphabet: Alphabet) {
     letters.make_ascii_uppercase();
     if alphabet == Alphabet::Dna {
@@ -194,7 +195,7 @@ fn normalise(letters: &mut [u8], alphabet: Alphabet) {
     }
 }
 
-/// The complement of a letter of DNA; what is none stays.
+/// The complement of an IUPAC code. Other characters are returned unchanged.
 pub fn complement(letter: u8) -> u8 {
     const LETTERS: &[u8; 16] = b"ACGTRYSWKMBDHVNU";
     const OTHERS: &[u8; 16] = b"TGCAYRSWMKVHDBNA";
@@ -218,7 +219,7 @@ impl PyHit {
     }
 }
 
-/// What of a hit is pickled: names, places, numbers, letters.
+/// Pickled state of a hit: names, positions, numbers and residues.
 type State<'py> = (
     (Option<String>, String, usize),
     ((usize, usize), (usize, usize), (usize, usize), bool),
@@ -229,20 +230,21 @@ type State<'py> = (
 
 #[pymethods]
 impl PyHit {
-    /// The optimal score.
+    /// Score of the alignment.
     #[getter]
     fn score(&self) -> i32 {
         self.found.score
     }
 
-    /// Number of alignments with at least this score that are expected by chance: in the whole database for an Aligner, and in
-    /// the two sequences for a pair. None in modes other than local, and for scorings without E-values.
+    /// E-value: the number of alignments with at least this score that are expected by chance, in the whole database
+    /// for an Aligner, or between the two sequences of a pair. None in modes other than local, and if the scoring
+    /// has no E-values.
     #[getter]
     fn evalue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(_, evalue)| evalue))
     }
 
-    /// The score in bits; None if there is no E-value.
+    /// Bit score; None if there is no E-value.
     #[getter]
     fn bits(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.likely(py)?.map(|(bits, _)| bits))
@@ -260,7 +262,7 @@ impl PyHit {
         &self.found.target_name
     }
 
-    /// Number of the target in the database, from 0.
+    /// Index of the target in the database, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.found.target_index
@@ -302,37 +304,37 @@ impl PyHit {
         self.found.lengths.1
     }
 
-    /// 1 if the query is aligned as it was given, -1 if its reverse complement is aligned.
+    /// 1 if the query is aligned as given, -1 if its reverse complement is aligned.
     #[getter]
     fn strand(&self) -> i8 {
         if self.found.is_reverse { -1 } else { 1 }
     }
 
-    /// The path as in the records of the command, without clips: the same as ``cigar_basic``.
+    /// CIGAR as in the command's SAM, without clipping. Same as ``cigar_basic``.
     #[getter]
     fn cigar(&self) -> String {
         self.found.cigar()
     }
 
-    /// The path with M (match or mismatch), I (only in the query) and D (only in the target).
+    /// CIGAR with M (match or mismatch), I (only in the query) and D (only in the target).
     #[getter]
     fn cigar_basic(&self) -> String {
         self.found.cigar()
     }
 
-    /// The path with = (match), X (mismatch), I (only in the query) and D (only in the target).
+    /// CIGAR with = (match), X (mismatch), I (only in the query) and D (only in the target).
     #[getter]
     fn cigar_extended(&self) -> String {
         self.found.extended().into_iter().map(|(len, op)| format!("{len}{op}")).collect()
     }
 
-    /// ``cigar`` as a list of lengths and operations.
+    /// ``cigar`` as a list of pairs of a length and an operation.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.found.runs.iter().map(|&(len, op)| (len, char::from(op))).collect()
     }
 
-    /// Number of columns with equal residues. In DNA, only A, C, G and T are equal.
+    /// Number of columns with equal residues. In DNA, ambiguous codes such as N never count as equal.
     #[getter]
     fn matches(&self) -> usize {
         self.found.matches
@@ -344,13 +346,13 @@ impl PyHit {
         self.found.columns() - self.found.matches
     }
 
-    /// Number of columns of the alignment, with gaps.
+    /// Number of columns of the alignment, gaps included.
     #[getter]
     fn columns(&self) -> usize {
         self.found.columns()
     }
 
-    /// ``matches`` divided by ``columns``, 0 to 1.
+    /// ``matches`` divided by ``columns``, from 0 to 1.
     #[getter]
     fn identity(&self) -> f64 {
         self.found.matches as f64 / self.found.columns().max(1) as f64
@@ -362,8 +364,8 @@ impl PyHit {
         alphabet_name(self.found.alphabet)
     }
 
-    /// The rows of the alignment in the direction of the query: the query with gaps, the signs between both, and the target with
-    /// gaps.
+    /// The three rows of the alignment in the direction of the query: the query with gaps, the middle row (| for
+    /// matches in DNA, residues and + in proteins), and the target with gaps.
     #[getter]
     fn aligned(&self) -> (String, String, String) {
         self.found.shown().into()
@@ -417,7 +419,7 @@ impl PyHit {
     }
 }
 
-/// What a pickle holds of a hit, as it comes back.
+/// The same state as [`State`], as read from a pickle.
 type Pickled = (
     (Option<String>, String, usize),
     ((usize, usize), (usize, usize), (usize, usize), bool),
@@ -426,7 +428,7 @@ type Pickled = (
     Option<(f64, f64)>,
 );
 
-/// Makes a pickled hit anew.
+/// Restores a pickled hit.
 #[pyfunction]
 pub fn _hit(state: Pickled) -> PyResult<PyHit> {
     let (

@@ -1,10 +1,10 @@
-//! Work without the GIL. While it runs, the thread that asked for it looks for Ctrl-C.
+//! Runs jobs without the GIL. While a job runs, the calling thread checks for Ctrl-C.
 //!
-//! Work that may take long runs on a thread of its own, so that the asking thread can give up: what was begun then ends in
-//! the background with its batch, and nothing waits for it.
+//! A long job runs on its own thread, so that the calling thread can return early after Ctrl-C. The batch in
+//! progress then finishes in the background, and its result is discarded.
 //!
-//! The threads of a pool do not live on in a process that `fork` made. There work runs in a fresh pool, one piece at a time:
-//! a pool's thread that waits may take up another piece, and two pieces may wait for one lock.
+//! The threads of a pool do not exist in a forked process. There, jobs run in a new pool, one after another: a pool
+//! thread that waits may start another job, and two jobs on one thread may wait for the same lock.
 
 use crate::errors::DeviceError;
 use pyo3::prelude::*;
@@ -18,17 +18,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long nothing is asked of Python while work runs.
+/// Interval between checks for signals while a job runs.
 const WAIT: Duration = Duration::from_millis(50);
-/// Work of so many cells takes no longer than that, and runs on the thread that asks for it.
+/// Jobs of at most this many cells finish within that interval, and run on the calling thread.
 const FEW_CELLS: u64 = 1 << 22;
 
-/// Whether those who wait for some work have given up.
+/// A flag that tells a job that its result is no longer needed.
 #[derive(Clone, Default)]
 pub struct GivenUp(Arc<AtomicBool>);
 
 impl GivenUp {
-    /// The flag itself, for work that looks at it.
+    /// The flag, for jobs that check it themselves.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
@@ -38,7 +38,8 @@ impl GivenUp {
     }
 }
 
-/// What `work` answers, of so many cells of the recurrence at most. A panic in it goes on here.
+/// Runs `work`, which computes at most `cells` cells of the recurrence, and returns its result. Resumes a panic of
+/// `work` on the calling thread.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     cells: u64,
@@ -51,7 +52,7 @@ pub fn run<T: Send + 'static>(
     let (sender, mut receiver) = sync_channel(1);
     let seen = given_up.clone();
     let begin = move || {
-        // If nothing waits any more, nothing wants the answer.
+        // Sending fails if the caller has returned after Ctrl-C. The result is then discarded.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(|| in_a_pool(|| work(&seen)))));
     };
     let started = thread::Builder::new().name("pyswalign".to_string()).spawn(begin);
@@ -75,10 +76,10 @@ pub fn run<T: Send + 'static>(
     }
 }
 
-/// The process in which work ran first.
+/// Id of the process that ran the first job; 0 before it.
 static FIRST: AtomicU32 = AtomicU32::new(0);
 
-/// Whether this process was forked from one in which work ran.
+/// Whether this process was forked from a process that had run a job.
 pub fn is_forked() -> bool {
     let own = process::id();
     match FIRST.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Sequences as Python programs have them.
+//! Conversion of Python objects to sequences.
 
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use swalign::{Alphabet, Records};
 
-/// Letters, and what they are called if that is known.
+/// Residues, and their name if they have one.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     pub name: Option<String>,
@@ -21,7 +21,7 @@ impl AsRef<[u8]> for Sequence {
     }
 }
 
-/// Takes letters and, of pairs and records, a name.
+/// Converts a Python object to a sequence. Pairs and records have a name.
 pub fn sequence(given: &Bound<'_, PyAny>) -> PyResult<Sequence> {
     if let Some(letters) = plain(given)? {
         return Ok(Sequence { name: None, letters });
@@ -31,7 +31,7 @@ pub fn sequence(given: &Bound<'_, PyAny>) -> PyResult<Sequence> {
     {
         return Ok(Sequence { name: Some(name(&pair.get_item(0)?)?), letters: letters(&pair.get_item(1)?)? });
     }
-    // Biopython's records, then those of pysam and of others.
+    // Attributes of records: Biopython's, pysam's, and those of other packages.
     for [own_name, own_letters] in [["id", "seq"], ["name", "sequence"], ["name", "seq"]] {
         if let (Some(called), Some(of)) = (given.getattr_opt(own_name)?, given.getattr_opt(own_letters)?) {
             let name = if called.is_none() { None } else { Some(name(&called)?) };
@@ -41,12 +41,12 @@ pub fn sequence(given: &Bound<'_, PyAny>) -> PyResult<Sequence> {
     Ok(Sequence { name: None, letters: letters(given)? })
 }
 
-/// Takes letters alone.
+/// Converts a Python object without a name to residues.
 fn letters(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Some(letters) = plain(given)? {
         return Ok(letters);
     }
-    // NumPy's arrays, of bytes or of single characters, and memoryviews.
+    // NumPy arrays of bytes or of single characters, and memoryviews.
     let item = given.getattr_opt("itemsize")?.map(|size| size.extract::<usize>()).transpose();
     if let (Ok(Some(size)), Some(to_bytes)) = (item, given.getattr_opt("tobytes")?) {
         let dimensions =
@@ -76,7 +76,7 @@ fn letters(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     )))
 }
 
-/// Text and bytes; `None` for what is neither.
+/// The bytes of a str, bytes or bytearray; `None` for other types.
 fn plain(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if let Ok(text) = given.cast::<PyString>() {
         return Ok(Some(text.to_cow()?.as_bytes().to_vec()));
@@ -87,7 +87,7 @@ fn plain(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     Ok(given.cast::<PyByteArray>().ok().map(|bytes| bytes.to_vec()))
 }
 
-/// Whether it is text or bytes.
+/// Whether the object is a str, bytes or bytearray.
 pub fn is_plain(given: &Bound<'_, PyAny>) -> bool {
     given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyBytes>()
@@ -105,12 +105,12 @@ pub fn type_name(given: &Bound<'_, PyAny>) -> String {
     given.get_type().name().map_or_else(|_| "that".to_string(), |name| name.to_string())
 }
 
-/// A path object; a str is none, since most are sequences.
+/// The path, if the object is path-like. A str is a sequence, not a path.
 pub fn path(given: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if given.hasattr("__fspath__")? { given.extract().map(Some) } else { Ok(None) }
 }
 
-/// Warns that a str was given as a path, instead of which `others` are to be given.
+/// Warns that a str as the path of a file is deprecated, and suggests `others`.
 pub fn deprecated_path(py: Python<'_>, others: &str) -> PyResult<()> {
     let text = format!(
         "a str as the path of a file is deprecated, because it is a sequence elsewhere: give {others}"
@@ -118,16 +118,16 @@ pub fn deprecated_path(py: Python<'_>, others: &str) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), &CString::new(text)?, 1)
 }
 
-/// Many sequences, one after the other.
+/// A source of sequences, which are read one after another.
 pub enum Source {
     Python(Py<PyIterator>),
-    /// The lock only makes it shareable: one thread at a time has the source.
+    /// The lock makes the type `Sync`. Only one thread uses the source at any moment.
     File(Mutex<Records>),
 }
 
 impl Source {
-    /// An iterable of sequences, a mapping from names to sequences, or the path of a FASTA or FASTQ file. `what` names them
-    /// in errors.
+    /// Opens an iterable of sequences, a mapping from names to sequences, or the path of a FASTA or FASTQ file.
+    /// Error messages call the sequences `what`.
     pub fn of(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Source> {
         if let Some(path) = path(given)? {
             return Ok(Source::File(Mutex::new(Records::open(path).map_err(crate::errors::exception)?)));
@@ -140,7 +140,7 @@ impl Source {
         }
         let items = match (given.cast::<PyMapping>(), &*type_name(given)) {
             (Ok(mapping), _) => mapping.items()?.try_iter()?,
-            // Its index has the names.
+            // The index of a Series has the names.
             (Err(_), "Series") if given.hasattr("index")? && given.hasattr("items")? => {
                 given.call_method0("items")?.try_iter()?
             }
@@ -154,7 +154,7 @@ impl Source {
         Ok(Source::Python(items.unbind()))
     }
 
-    /// The next one; `None` at the end.
+    /// The next sequence; `None` at the end.
     pub fn next(&mut self, py: Python<'_>) -> Option<PyResult<Sequence>> {
         match self {
             Source::Python(items) => {
@@ -170,16 +170,16 @@ impl Source {
         }
     }
 
-    /// All of them.
+    /// All remaining sequences.
     pub fn all(mut self, py: Python<'_>) -> PyResult<Vec<Sequence>> {
         std::iter::from_fn(|| self.next(py)).collect()
     }
 }
 
-/// As many of the first letters tell the alphabet.
+/// Number of residues, from the start of the sequences, that determine the alphabet.
 const TELLING: usize = 1 << 16;
 
-/// The first letters of some sequences.
+/// The first residues of the concatenated sequences, at most [`TELLING`].
 fn first_letters<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut first = Vec::new();
     for letters in sequences {
@@ -191,13 +191,13 @@ fn first_letters<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     first
 }
 
-/// The alphabet of letters that leave no doubt.
+/// The alphabet, if the residues determine it without doubt.
 pub fn certain_alphabet(letters: &[u8]) -> Option<Alphabet> {
     Alphabet::detect_certain(&letters[..letters.len().min(TELLING)])
 }
 
-/// The alphabet of some sequences by the first letters of all, or `implied` if these leave it open. If both do, a warning
-/// says how the sequences are read; `what` names them there.
+/// The alphabet of sequences, detected from their first residues, or `implied` if these do not determine it. If
+/// there is no implied alphabet either, a warning reports how the sequences are read, and calls them `what`.
 pub fn alphabet_of<'a>(
     py: Python<'_>,
     what: &str,
@@ -221,7 +221,7 @@ pub fn alphabet_of<'a>(
     Ok(alphabet)
 }
 
-/// Why a query cannot be aligned with proteins: it is DNA.
+/// The error message for a query that cannot be aligned with proteins because it is DNA.
 pub fn refused_query(letters: &[u8]) -> Option<String> {
     let is_dna = certain_alphabet(letters) == Some(Alphabet::Dna);
     let text =

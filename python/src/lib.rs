@@ -1,7 +1,7 @@
-//! `pyswalign`: the library's front door for Python.
+//! `pyswalign`: the library's interface for Python.
 //!
-//! Python objects become letters here (`letters`), work runs without the GIL (`jobs`), batch by batch for iterators
-//! (`stream`), and hits become Python objects (`hit`). Nothing is computed here.
+//! The crate converts Python objects to sequences (`letters`), calls the library without the GIL (`jobs`), in
+//! batches for iterators (`stream`), and converts hits to Python objects (`hit`). It contains no alignment code.
 
 mod aligner;
 mod database;

@@ -1,4 +1,4 @@
-//! One query with one target each.
+//! Pairs: each query is aligned with its own target.
 
 use crate::device::Device;
 use crate::errors::exception;
@@ -14,23 +14,24 @@ use std::process;
 use std::sync::{Arc, Mutex};
 use swalign::{Alphabet, PairAligner};
 
-/// What a target is called that was given without a name.
+/// Name of targets that are given without a name.
 const TARGET: &str = "target";
 
 /// A query and its target.
 type Pair = (Sequence, Sequence);
 
-/// A pair and its number among all that an iterator gave.
+/// A pair and its index in the iterator, from 0.
 type NumberedPair = (usize, Pair);
 
-/// The alphabet of pairs if the letters of one leave no doubt: those of its target, or if these do, of its query.
+/// The alphabet of the first pair whose target, or else whose query, is certainly DNA or certainly protein.
 fn certain_alphabet_of<'a>(mut pairs: impl Iterator<Item = &'a Pair>) -> Option<Alphabet> {
     pairs.find_map(|(query, target)| {
         certain_alphabet(&target.letters).or_else(|| certain_alphabet(&query.letters))
     })
 }
 
-/// The alphabet of pairs; the first one whose letters leave no doubt decides, then the keywords that imply one.
+/// The alphabet of pairs. The first pair that is certainly DNA or certainly protein determines it. If there is no
+/// such pair, `implied` determines it, and otherwise the residues of all pairs, with a warning.
 fn alphabet_of_pairs<'a>(
     py: Python<'_>,
     pairs: impl Iterator<Item = &'a Pair> + Clone,
@@ -45,8 +46,8 @@ fn alphabet_of_pairs<'a>(
     }
 }
 
-/// Why a pair cannot be aligned as the alphabet is that was read off letters: one of both is DNA, and they are to be
-/// proteins. (A protein among DNA has a letter that is refused.)
+/// The error message for a pair that contradicts the detected alphabet: the alphabet is protein, and a sequence of
+/// the pair is DNA. The opposite case needs no check, because a protein contains residues that are invalid in DNA.
 fn contradiction(alphabet: Alphabet, (query, target): &Pair) -> Option<String> {
     if alphabet != Alphabet::Protein {
         return None;
@@ -78,7 +79,7 @@ fn shown(chosen: &Chosen, (query, target): &Pair, hit: &swalign::Hit) -> PyHit {
     PyHit::new(Found::new(hit, of), &chosen.significance)
 }
 
-/// Settings of a pair aligner beside its scoring.
+/// Settings of a pair aligner, except its scoring.
 #[derive(Clone, Copy)]
 struct Settings {
     both_strands: bool,
@@ -97,12 +98,14 @@ impl Settings {
     }
 }
 
-/// The best alignment of a query with a target; None if no alignment has a positive score, or at least ``min_score``.
+/// Returns the best alignment of a query with a target, or None if no alignment reaches ``min_score``. In local
+/// mode, ``min_score`` is 1 by default; the other modes have no minimum, but an empty sequence has no alignment.
 ///
-/// Both are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or
-/// pysam. Their residues tell whether they are DNA or proteins, unless ``alphabet``, ``preset`` or ``matrix`` does. Only the
-/// forward strand is aligned, unless ``both_strands`` is True. The alignment runs on the CPU. For many pairs, ``align_pairs``
-/// is faster.
+/// Both arguments are sequences: str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or
+/// records of Biopython or pysam. The alphabet, DNA or protein, is detected from the residues, unless ``alphabet``
+/// is given. If short sequences could be both, the scoring determines it, such as ``preset`` or ``matrix``. The
+/// reverse complement of the query is aligned only if ``both_strands`` is True. The alignment runs on the CPU. For
+/// many pairs, ``align_pairs`` is faster.
 ///
 /// >>> import pyswalign
 /// >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
@@ -138,13 +141,14 @@ pub fn align(
     jobs::run(py, cells, work)?.map_err(exception)
 }
 
-/// The best alignment of each pair of a query and a target, in the order of the pairs, as an iterator of hits. A pair without a
-/// hit gives None.
+/// Returns an iterator over the best alignment of each pair of a query and a target, in the order of the pairs. The
+/// iterator yields None for a pair without a hit.
 ///
-/// Pairs are any iterable of two sequences each, and may be endless. The iterator reads at most some thousand pairs ahead. If a
-/// pair is invalid, it raises an error for this pair, and continues with the next pair. ``device`` is that of an Aligner. The
-/// first pair whose residues are certainly DNA or certainly protein, among the first 32, sets the alphabet of all pairs, unless
-/// ``alphabet``, ``preset`` or ``matrix`` does. A later pair that contradicts it is an error.
+/// Pairs are any iterable of two sequences each, which may be endless. The iterator reads at most 4,096 pairs ahead.
+/// If a pair is invalid, the iterator raises an error for it, and then continues with the next pair. ``device`` is
+/// as in Aligner. The first of the first 32 pairs that is certainly DNA or certainly protein determines the alphabet
+/// of all pairs, unless ``alphabet``, ``preset`` or ``matrix`` determines it. A later pair that contradicts it is an
+/// error.
 ///
 /// >>> import pyswalign
 /// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
@@ -173,15 +177,15 @@ pub fn align_pairs(
     Ok(stream)
 }
 
-/// A scoring, and what aligns by it.
+/// A scoring and its aligner.
 struct Aligning {
     chosen: Chosen,
-    /// Another aligner than the scoring's own.
+    /// The aligner, if it is not that of the scoring, which aligns one strand on the CPU.
     own: Option<Arc<PairAligner>>,
 }
 
-/// The last aligner that opened a GPU, which stays open for the next one: opening it takes some tenths of a second.
-/// With the process that did so: another one must not close it.
+/// The last aligner that opened a GPU, and the id of its process. It keeps the GPU open for the next aligner,
+/// because opening a GPU takes tenths of a second. A forked process must not close it.
 static ON_GPU: Mutex<Option<(u32, Arc<PairAligner>)>> = Mutex::new(None);
 
 impl Aligning {
@@ -189,7 +193,8 @@ impl Aligning {
         let is_plain = !settings.both_strands && settings.min_score.is_none() && device.is_cpu();
         let own = if is_plain { None } else { Some(Arc::new(settings.build(&chosen, device)?)) };
         if let Some(aligner) = own.as_ref().filter(|aligner| !aligner.device().starts_with("CPU")) {
-            // Who would have to wait leaves it: in a process that was forked, whoever holds this may be gone.
+            // If the lock is taken, the aligner is not kept. In a forked process, the thread that holds the lock may
+            // not exist, so waiting could take forever.
             let kept = (process::id(), Arc::clone(aligner));
             let before = ON_GPU.try_lock().ok().and_then(|mut on_gpu| on_gpu.replace(kept));
             if let Some(foreign) = before.filter(|(process, _)| *process != process::id()) {
@@ -203,7 +208,7 @@ impl Aligning {
         self.own.as_deref().unwrap_or(&self.chosen.pairs)
     }
 
-    /// The hits of pairs. Unless the alphabet `is_stated`, one that contradicts it is an error.
+    /// The hits of pairs. A pair that contradicts the alphabet is an error, unless the alphabet `is_stated`.
     fn align(
         &self,
         pairs: &[NumberedPair],
@@ -234,15 +239,16 @@ pub struct PairStream {
     stream: Stream<Py<PyIterator>, NumberedPair, Option<PyHit>>,
     device: Device,
     settings: Settings,
-    /// The scoring, until it is known.
+    /// The keywords of the scoring, until the alphabet is known.
     choice: Option<Choice>,
     aligning: Option<Arc<Aligning>>,
-    /// Whether the caller said the alphabet.
+    /// Whether the caller specified the alphabet.
     is_stated: bool,
 }
 
 impl PairStream {
-    /// What aligns, whose alphabet the first pairs tell if it was left open.
+    /// Returns the aligner. The first call creates it, with the alphabet of the first pairs if no keyword determines
+    /// it.
     fn begin(
         &mut self,
         py: Python<'_>,
@@ -261,7 +267,7 @@ impl PairStream {
     }
 }
 
-/// The next pair, which has this number, and its letters.
+/// Reads the next pair, whose index is `number`. Returns its length in residues and the numbered pair.
 fn next(
     py: Python<'_>,
     pairs: &mut Py<PyIterator>,
@@ -293,7 +299,8 @@ impl PairStream {
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut stream =
             std::mem::replace(&mut self.stream, Stream::new(PyTuple::empty(py).try_iter()?.unbind()));
-        // So that the alphabet does not depend on how quickly pairs come.
+        // The first batch waits for a pair that determines the alphabet, or for 32 pairs. Without waiting, the
+        // alphabet would depend on the speed of the iterator.
         let is_open = self.choice.is_some();
         let waits = |pairs: &[NumberedPair]| {
             is_open && certain_alphabet_of(pairs.iter().map(|(_, pair)| pair)).is_none()
@@ -317,7 +324,7 @@ impl PairStream {
     }
 }
 
-/// Aligns one pair so many times without Python, for benchmarks/pairs.py.
+/// Aligns one pair `count` times in a single call, for benchmarks/pairs.py.
 #[pyfunction]
 pub fn _align_again(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Patterns in texts, with edits.
+//! Search for patterns in texts, with edits.
 
 use crate::database::Database;
 use crate::device::Device;
@@ -12,10 +12,10 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use std::sync::Arc;
 use swalign::{PrimerPairs, SearcherBuilder, Strand};
 
-/// A position where a text matches a pattern.
+/// An occurrence of a pattern in a text, with its edits.
 ///
-/// ``start`` and ``end`` are 0-based and half-open, in the target. On strand -1 the target contains the reverse complement of
-/// the pattern. Paths are in the direction of the target.
+/// ``start`` and ``end`` are positions in the target, 0-based and half-open. On strand -1, the target contains the
+/// reverse complement of the pattern. CIGARs are in the direction of the target.
 #[pyclass(frozen, name = "Match", module = "pyswalign", eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PyMatch {
@@ -81,13 +81,13 @@ impl PyMatch {
         &self.target_name
     }
 
-    /// Number of the pattern among those that were searched, from 0.
+    /// Index of the pattern in the searcher, from 0.
     #[getter]
     fn pattern_index(&self) -> usize {
         self.pattern_index
     }
 
-    /// Number of the target in the database or among the texts, from 0.
+    /// Index of the target in the database or among the texts, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.target_index
@@ -105,7 +105,7 @@ impl PyMatch {
         self.end
     }
 
-    /// 1 if the target contains the pattern as it was given, -1 if it contains the reverse complement.
+    /// 1 if the target contains the pattern as given, -1 if it contains the reverse complement.
     #[getter]
     fn strand(&self) -> i8 {
         self.strand
@@ -117,25 +117,25 @@ impl PyMatch {
         self.edits
     }
 
-    /// The path with = and X, as in the table of the command: the same as ``cigar_extended``.
+    /// CIGAR with = and X, as in the command's table. Same as ``cigar_extended``.
     #[getter]
     fn cigar(&self) -> String {
         self.cigar_extended()
     }
 
-    /// The path with M (match or mismatch), I (only in the pattern) and D (only in the target).
+    /// CIGAR with M (match or mismatch), I (only in the pattern) and D (only in the target).
     #[getter]
     fn cigar_basic(&self) -> String {
         crate::hit::basic(&self.runs)
     }
 
-    /// The path with = (match), X (mismatch), I (only in the pattern) and D (only in the target).
+    /// CIGAR with = (match), X (mismatch), I (only in the pattern) and D (only in the target).
     #[getter]
     fn cigar_extended(&self) -> String {
         self.runs.iter().map(|(len, op)| format!("{len}{op}")).collect()
     }
 
-    /// ``cigar`` as a list of lengths and operations.
+    /// ``cigar`` as a list of pairs of a length and an operation.
     #[getter]
     fn cigar_list(&self) -> Vec<(u32, char)> {
         self.runs.clone()
@@ -164,9 +164,10 @@ impl PyMatch {
     }
 }
 
-/// A stretch of a text between two matches that face each other: a forward and a reverse primer of a pair.
+/// The part of a text between two primers that face each other, from the start of the primer on the forward strand
+/// to the end of the primer on the reverse strand.
 ///
-/// Positions are 0-based and half-open, in the target. ``start`` and ``end`` include both primers.
+/// Positions are in the target, 0-based and half-open. The amplicon includes both primers.
 #[pyclass(frozen, name = "Amplicon", module = "pyswalign", eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct PyAmplicon {
@@ -219,13 +220,14 @@ impl PyAmplicon {
         &self.target_name
     }
 
-    /// Number of the target in the database, from 0.
+    /// Index of the target in the database, from 0.
     #[getter]
     fn target_index(&self) -> usize {
         self.target_index
     }
 
-    /// Name of the pair; None with ``pairs="any"``.
+    /// Name of the pair: the common part of the two names, or both names, separated by a comma, if ``pairs`` is a
+    /// list. None with ``pairs="any"``.
     #[getter]
     fn pair_name(&self) -> Option<&str> {
         self.pair_name.as_deref()
@@ -312,10 +314,10 @@ impl PyAmplicon {
 
 /// Name, start, end and edits of a primer in a pickle.
 type PickledPrimer = (String, usize, usize, usize);
-/// What a pickle holds of an amplicon.
+/// Pickled state of an amplicon.
 type PickledAmplicon = ((String, usize, Option<String>), (usize, usize, i8), PickledPrimer, PickledPrimer);
 
-/// Makes a pickled amplicon anew.
+/// Restores a pickled amplicon.
 #[pyfunction]
 pub fn _amplicon(state: PickledAmplicon) -> PyAmplicon {
     let ((target_name, target_index, pair_name), (start, end, strand), forward, reverse) = state;
@@ -348,7 +350,7 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The builder of a searcher for these patterns.
+    /// Returns the builder of a searcher for these patterns.
     pub fn builder(self, given: &Bound<'_, PyAny>) -> PyResult<SearcherBuilder> {
         let mut builder = swalign::Searcher::builder(patterns(given)?)
             .max_edits(self.k)
@@ -382,20 +384,23 @@ impl Settings<'_> {
     }
 }
 
-/// Finds where patterns occur in texts with few edits.
+/// Finds all occurrences of patterns in texts, with a limited number of edits.
 ///
-/// Patterns are sequences of IUPAC codes, with or without names: R matches A and G. They are also a mapping from names to
-/// sequences, or the pathlib.Path of a FASTA or FASTQ file. A match has at most ``k`` edits, or at most ``rate`` times the
-/// length of its pattern, rounded down. An edit is a substitution, an insertion (only in the pattern) or a deletion (only in
-/// the text). With ``indels=False``, only substitutions are edits. ``max_insertions``, ``max_deletions``,
-/// ``max_substitutions`` and ``max_gaps`` (insertions and deletions together) limit each kind.
+/// Patterns are sequences of IUPAC codes (R matches A and G), with or without names, a mapping from names to
+/// sequences, or the pathlib.Path of a FASTA or FASTQ file. A match has at most ``k`` edits, or at most ``rate``
+/// times the length of its pattern, rounded down. An edit is a substitution, an insertion (a base only in the
+/// pattern) or a deletion (a base only in the text). With ``indels=False``, a match has only substitutions.
+/// ``max_insertions``, ``max_deletions``, ``max_substitutions`` and ``max_gaps`` (insertions and deletions together)
+/// limit the edits of each kind.
 ///
-/// An end position is a match if it has no edits, or if its edits are a local minimum. ``every_end`` reports each end position
-/// within the limits, ``best`` only the matches of a text with the fewest edits, and ``first`` only the first match of each
-/// text. ``pam`` reports only matches next to these IUPAC codes, on the 3' side of the pattern or, with
-/// ``pam_side=5``, on its 5' side. ``both_strands`` also searches reverse complements.
+/// An end position is a match if it has no edits, or if its number of edits is a local minimum. ``every_end``
+/// reports every end position within the limits. ``best`` reports only the matches with the fewest edits in each
+/// text, and ``first`` only the first match of each text. ``pam`` reports only matches next to this PAM, in IUPAC
+/// codes, on the 3' side of the pattern, or on its 5' side with ``pam_side=5``. ``both_strands`` also searches the
+/// reverse complements of the patterns.
 ///
-/// A searcher is made once and shared by threads. ``device`` is that of an Aligner.
+/// Threads may share a searcher. ``device`` is as in Aligner, but "auto" selects the CPU if it is faster for these
+/// patterns.
 ///
 /// >>> from pyswalign import Searcher
 /// >>> searcher = Searcher({"site": "GATTACA"}, k=1, device="cpu")
@@ -408,18 +413,18 @@ pub struct PySearcher {
     searcher: Arc<swalign::Searcher>,
     device: Device,
     patterns: usize,
-    /// Bases of all patterns.
+    /// Number of bases of all patterns.
     letters: u64,
 }
 
 impl PySearcher {
-    /// Cells of the search of a text of this length.
+    /// Number of cells of a search of a text of this length, on both strands.
     fn cells(&self, letters: usize) -> u64 {
         (letters as u64).saturating_mul(self.letters).saturating_mul(2)
     }
 }
 
-/// The matches in texts, which have these numbers.
+/// The matches in numbered texts.
 fn of_texts(searcher: &swalign::Searcher, texts: &[(usize, Sequence)], stop: &GivenUp) -> Answers {
     let searcher = searcher.with_stop_flag(stop.flag());
     let found = searcher.search_all(texts.iter().map(|(_, text)| text));
@@ -430,7 +435,7 @@ fn of_texts(searcher: &swalign::Searcher, texts: &[(usize, Sequence)], stop: &Gi
     texts.iter().zip(found).map(shown).collect()
 }
 
-/// The matches of texts.
+/// The matches of each text.
 type Answers = Vec<swalign::Result<Vec<PyMatch>>>;
 
 #[pymethods]
@@ -472,7 +477,7 @@ impl PySearcher {
         Ok(PySearcher { searcher: Arc::new(searcher), device, patterns, letters })
     }
 
-    /// The matches in one text, by start and end. A str is a sequence.
+    /// Returns the matches in one text, sorted by start and end. A str is a sequence.
     fn search<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.device.check()?;
         let text = sequence(text)?;
@@ -481,11 +486,11 @@ impl PySearcher {
         list(py, found.into_iter().next().unwrap_or_else(|| Ok(Vec::new())).map_err(exception)?)
     }
 
-    /// The matches in each text, in the order of the texts, as an iterator of lists.
+    /// Returns an iterator over the lists of matches of the texts, in the order of the texts.
     ///
-    /// Texts are any iterable, a mapping from names to sequences, or the pathlib.Path of a FASTA or FASTQ file. The iterator
-    /// reads at most some thousand texts ahead. If a text is invalid, it raises an error for this text, and continues with the
-    /// next text.
+    /// Texts are any iterable of sequences, a mapping from names to sequences, or the pathlib.Path of a FASTA or
+    /// FASTQ file. The iterator reads at most 4,096 texts ahead. If a text is invalid, the iterator raises an error
+    /// for it, and then continues with the next text. An error in the format of a file ends the iterator.
     fn search_batch(&self, texts: &Bound<'_, PyAny>) -> PyResult<MatchStream> {
         self.device.check()?;
         let texts = Source::of(texts, "the texts of search_batch")?;
@@ -496,7 +501,7 @@ impl PySearcher {
         })
     }
 
-    /// The matches in all sequences of a database, by target, start and end.
+    /// Returns the matches in all sequences of a database, sorted by target, start and end.
     fn search_database<'py>(
         &self,
         py: Python<'py>,
@@ -510,12 +515,13 @@ impl PySearcher {
         list_of_targets(py, &database.get().targets, found.map_err(exception)?)
     }
 
-    /// The amplicons in one text or in all sequences of a database, by target, start and end.
+    /// Returns the amplicons in one text or in all sequences of a database, sorted by target, start and end.
     ///
-    /// An amplicon extends from a match on the forward strand to a match on the reverse strand that starts and ends no
-    /// earlier, if the two patterns are a pair, and has ``min_length`` to ``max_length`` bases, both primers included. With
-    /// ``pairs="names"``, the names of a pair end in _LEFT and _RIGHT, _F and _R, or /1 and /2. With ``pairs="any"``, each
-    /// pattern pairs with each. ``pairs`` is otherwise a list of pairs of names.
+    /// The two patterns of an amplicon are a pair. One matches on the forward strand. The other matches on the
+    /// reverse strand, and starts and ends no earlier. An amplicon has ``min_length`` to ``max_length`` bases, both
+    /// primers included. With ``pairs="names"``, the default, the names of a pair end in _LEFT and _RIGHT, _F and
+    /// _R, or /1 and /2. With ``pairs="any"``, each pattern pairs with every pattern. ``pairs`` can also be a list
+    /// of pairs of names. The searcher must search both strands, without ``best`` and ``first``.
     ///
     /// >>> from pyswalign import Searcher
     /// >>> searcher = Searcher({"16S_F": "GATTACA", "16S_R": "CCATGGC"}, device="cpu")
@@ -553,7 +559,7 @@ impl PySearcher {
         PyList::new(py, found.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The device: "GPU NVIDIA H100", "CPU (avx512)".
+    /// Name of the device in use, such as "GPU NVIDIA H100" or "CPU (2 threads, avx512)".
     #[getter]
     fn device(&self) -> &str {
         self.searcher.device()
@@ -564,7 +570,7 @@ impl PySearcher {
     }
 }
 
-/// Which patterns are a pair: "names", "any", or a list.
+/// Parses the rule that pairs patterns: "names", "any", or a list.
 fn pairs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<PrimerPairs> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(PrimerPairs::Names) };
     if let Ok(name) = given.cast::<PyString>() {
@@ -582,7 +588,7 @@ fn pairs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<PrimerPairs> {
     Ok(PrimerPairs::Listed(listed.into_iter().map(|(first, second)| [first, second]).collect()))
 }
 
-/// The matches of texts, one list after the other.
+/// An iterator over the lists of matches of texts.
 #[pyclass(name = "MatchIterator", module = "pyswalign")]
 pub struct MatchStream {
     searcher: Arc<swalign::Searcher>,
@@ -611,7 +617,7 @@ impl MatchStream {
     }
 }
 
-/// Patterns with their names, or their numbers if they have no names; one sequence alone is one pattern.
+/// Patterns with their names. A pattern without a name is named by its index. A single sequence is one pattern.
 fn patterns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Vec<u8>)>> {
     let py = given.py();
     let is_one = crate::letters::is_plain(given) && path(given)?.is_none();
@@ -628,7 +634,7 @@ fn list(py: Python<'_>, found: Vec<PyMatch>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, found.into_iter().map(|one| Py::new(py, one)).collect::<PyResult<Vec<_>>>()?)
 }
 
-/// The matches of all targets, one after the other.
+/// The matches of all targets as one list, in the order of the targets.
 pub fn list_of_targets<'py>(
     py: Python<'py>,
     targets: &swalign::Targets,

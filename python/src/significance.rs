@@ -1,4 +1,4 @@
-//! Bit scores and E-values, reckoned when they are first asked for.
+//! Bit scores and E-values. Their constants are computed when a hit's score in bits or E-value is first read.
 
 use crate::errors::exception;
 use crate::jobs;
@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock};
 use swalign::{Error, Scoring, Targets};
 
-/// Work that takes long enough to look for Ctrl-C beside it.
+/// Cell count for work that is long enough to check for Ctrl-C.
 const LONG: u64 = u64::MAX;
 
-/// What tells how likely scores are by chance.
+/// Statistics of the scores that occur by chance.
 pub struct Significance {
     scoring: Arc<Scoring>,
-    /// `None` where each query meets one target.
+    /// `None` for pairs, in which each query has one target.
     targets: Option<Targets>,
     known: OnceLock<Option<swalign::Significance>>,
 }
@@ -27,7 +27,7 @@ impl Significance {
         Significance { scoring: Arc::clone(scoring), targets, known: OnceLock::new() }
     }
 
-    /// Whether scores have E-values at all.
+    /// Whether the mode is local. Only local alignments have E-values.
     pub fn is_local(&self) -> bool {
         self.scoring.mode.is_local()
     }
@@ -39,7 +39,8 @@ impl Significance {
         }
     }
 
-    /// Bit score and E-value of a score, of a query and a target of so many letters; `None` where there are none.
+    /// Bit score and E-value of a score, for a query and a target of these lengths in residues. `None` if the
+    /// scoring has no E-values.
     pub fn of(
         self: &Arc<Self>,
         py: Python<'_>,

@@ -1,4 +1,5 @@
-//! An iterator in, an iterator out, in order: items are taken as answers are asked for, batch by batch.
+//! Iterators over answers, in the order of their items. A stream reads the next batch of items when an answer is
+//! requested and none is ready.
 
 use crate::errors::exception;
 use pyo3::prelude::*;
@@ -6,23 +7,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Items of the first batch, and of any.
+/// Maximum number of items in the first batch, and in any batch.
 const FIRST: usize = 32;
 const MOST: usize = 4096;
-/// Letters of a batch, at most, but for an item that is longer.
+/// A batch is complete when it has at least this many residues.
 const LETTERS: usize = 1 << 22;
-/// Batches grow while they take less, and shrink where they take more than four times as long: what is begun should
-/// end soon where nothing waits for it any more.
+/// The next batch is twice as large if a batch takes less time, and half as large if it takes more than four times
+/// longer. Batches are short, because a batch in progress runs to its end after Ctrl-C.
 const SHORT: Duration = Duration::from_millis(250);
-/// A batch waits no longer for items that come slowly.
+/// Maximum time that a batch waits for a slow source.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Answers `T` for the items `I` that come from `S`.
 pub struct Stream<S, I, T> {
     items: S,
-    /// Items that were taken from the source.
+    /// Number of items read from the source.
     taken: usize,
-    /// Items without answers: an interrupted batch.
+    /// An interrupted batch, which has no answers yet.
     pending: Option<Taken<I>>,
     ready: VecDeque<PyResult<T>>,
     size: usize,
@@ -32,12 +33,12 @@ pub struct Stream<S, I, T> {
 /// Items of a batch.
 struct Taken<I> {
     batch: Arc<Vec<I>>,
-    /// Of each item the error if it was refused, and so is not in the batch.
+    /// For each item, its error if it is invalid. Invalid items are not in the batch.
     refused: Vec<Option<PyErr>>,
     letters: usize,
 }
 
-/// Answers of a batch, or the exception that interrupted the work.
+/// Answers of a batch, or the exception that interrupted the computation.
 type Answers<T> = PyResult<Vec<swalign::Result<T>>>;
 
 impl<S, I, T> Stream<S, I, T> {
@@ -46,9 +47,10 @@ impl<S, I, T> Stream<S, I, T> {
         Stream { items, taken: 0, pending, ready, size: FIRST, ended: false }
     }
 
-    /// The next answer. `take` gives the next item, whose number it is told, and its letters. A batch waits for items that
-    /// come slowly while `waits` says so. `answer` gives the answers of a batch of so many letters. An interrupted batch is
-    /// worked on again when the next answer is asked for; an error of `answer` itself ends the stream.
+    /// Returns the next answer. `take` receives the index of the next item, and returns the item and its length in
+    /// residues. While `waits` is true, a batch waits for a slow source without a time limit. `answer` receives a
+    /// batch and its total length, and returns the answers. An interrupted batch is computed again when the next
+    /// answer is requested. An error of `answer` itself ends the stream.
     #[allow(clippy::type_complexity, reason = "an item that may be none or refused")]
     pub fn next(
         &mut self,
@@ -84,7 +86,7 @@ impl<S, I, T> Stream<S, I, T> {
                     Some(error) => Some(Err(error)),
                     None => answers.next().map(|answer| answer.map_err(exception)),
                 };
-                // Fewer answers than items end with the failure of a device.
+                // If there are fewer answers than items, the device has failed, and the last answer is the error.
                 let Some(answer) = answer else {
                     self.ended = true;
                     break;

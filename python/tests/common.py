@@ -1,4 +1,4 @@
-"""Helpers shared by the tests: seeded sequences, and the score of a path computed anew."""
+"""Helpers of the tests: random sequences, and the score of a path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def random_letters(rng: random.Random, length: int, letters: str = "ACGT") -> st
 
 
 def mutated(rng: random.Random, sequence: str, rate: float, letters: str = "ACGT") -> str:
-    """A copy with residues substituted, deleted and inserted."""
+    """Returns a copy with substitutions, deletions and insertions."""
     out = []
     for letter in sequence:
         what = rng.random() / rate if rate else 1
@@ -33,7 +33,9 @@ def mutated(rng: random.Random, sequence: str, rate: float, letters: str = "ACGT
 
 
 def related_pair(rng: random.Random, query: int, target: int, letters: str = "ACGT") -> tuple[str, str]:
-    """A query and a target of these lengths. The target contains a mutated copy of a part of the query."""
+    """Returns a query and a target of these lengths. The target contains a mutated copy of a part of the query, which
+    may make it longer.
+    """
     own = random_letters(rng, query, letters)
     begin, end = sorted(rng.choices(range(query + 1), k=2))
     copy = mutated(rng, own[begin:end], 0.15, letters)
@@ -50,7 +52,7 @@ def reverse_complement(sequence: str) -> str:
 
 
 def rescored(hit: pyswalign.Hit, query: str, target: str, scoring: pyswalign.Scoring) -> int:
-    """The score of a hit's path, computed column by column. The path must span both ranges exactly."""
+    """Returns the score of a hit's path, computed column by column. The path must span both ranges exactly."""
     q = query[hit.query_start : hit.query_end]
     if hit.strand < 0:
         q = reverse_complement(q)

@@ -15,7 +15,7 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def command() -> Command:
-    """Runs swalign. SWALIGN names the program."""
+    """Returns a function that runs swalign. The environment variable SWALIGN is the path of the program."""
     program = Path(os.environ.get("SWALIGN", ROOT / "target" / "debug" / "swalign"))
     if not program.exists():
         if "SWALIGN" in os.environ:

@@ -132,7 +132,7 @@ def test_errors_are_those_of_the_command(command: Command, tmp_path: Path) -> No
         with pytest.raises(pyswalign.InputError) as error:
             list(Aligner(wrong, device="cpu").align_batch(wrong))
         assert str(error.value) in said
-    # Files without records and records without residues are no errors.
+    # Files without records and records without residues are valid.
     for text in ["", ">a\n>b\nA\n"]:
         wrong.write_text(text)
         hits = list(Aligner(wrong, device="cpu", alphabet="dna").align_batch(wrong))

@@ -1,4 +1,4 @@
-"""Devices: a GPU gives the same answers as the CPU, and the behavior without a GPU.
+"""Devices: a GPU returns the same results as the CPU. Without a GPU, "auto" uses the CPU.
 
 SWALIGN_TEST_GPU names the adapter, as for the tests of the command. The default is that of lavapipe.
 """

@@ -1,4 +1,4 @@
-"""The examples of the docstrings, README.md and the guide, the notebook, and the stubs' names."""
+"""The examples in docstrings, README.md and the guide, the notebook, and the names and docstrings of the stubs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! N and other ambiguous codes: what they cost, and what they match.
+//! Scores and matches of N and other ambiguous codes.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! The end bonus: it chooses the alignment, and the reported scores leave it out.
+//! The end bonus selects the alignment, but the reported scores do not include it.
 
 use super::*;
 
-/// Scores and penalties, and the end bonus.
+/// A scoring with an end bonus.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
     match_: i64,
@@ -16,7 +16,7 @@ struct Numbers {
 const NUMBERS: [Numbers; 4] = [
     Numbers { match_: 1, mismatch: 4, ambiguous: 4, open: 6, extend: 1, bonus: 5 },
     Numbers { match_: 1, mismatch: 4, ambiguous: 1, open: 6, extend: 1, bonus: 0 },
-    // More than a gap costs.
+    // The bonus exceeds the cost of a short gap.
     Numbers { match_: 2, mismatch: 5, ambiguous: 1, open: 3, extend: 2, bonus: 9 },
     Numbers { match_: 2, mismatch: 8, ambiguous: 8, open: 12, extend: 2, bonus: 10 },
 ];
@@ -39,7 +39,7 @@ impl Numbers {
         }
     }
 
-    /// The highest total of a local alignment by its definition: each length of a gap is tried.
+    /// The highest total of a local alignment, by definition: the recurrence tries each length of a gap.
     fn best_total(&self, query: &[u8], target: &[u8]) -> i64 {
         let gap = |len: usize| self.open + len as i64 * self.extend;
         let mut ends = vec![vec![0i64; target.len() + 1]; query.len() + 1];
@@ -58,7 +58,7 @@ impl Numbers {
     }
 }
 
-/// A reference, and reads of it with differences next to their ends, some of them reverse complements.
+/// A reference, and reads of it with differences near their ends. Every second read is reverse-complemented.
 fn input(random: &mut Random) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut reference = random.sequence(Alphabet::Dna, 150);
     reference[40] = b'N';
@@ -82,7 +82,7 @@ fn input(random: &mut Random) -> (Vec<u8>, Vec<Vec<u8>>) {
     (reference.clone(), reads)
 }
 
-/// A record's score, by its path.
+/// The score of a record's path, without the bonus.
 fn score_of(record: &sam::Record, reference: &[u8], numbers: &Numbers) -> i64 {
     let (query, mut i, mut j, mut score, mut len) =
         (record.sequence().as_bytes(), 0, record.position() as usize - 1, 0, 0);

@@ -197,7 +197,7 @@ fn the_short_help_fits_a_screen() {
     for option in hidden {
         assert!(!help.contains(option) && all.contains(option), "{option}");
     }
-    // Most options have a single line.
+    // At most a quarter of the options continue on a second line.
     for name in COMMANDS.iter().filter(|name| **name != ["grep"]) {
         let help = help_of(name, "-h", 100);
         let options = help.lines().filter(|line| line.trim_start().starts_with('-')).count();

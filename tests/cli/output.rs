@@ -252,7 +252,7 @@ fn a_folder_in_which_only_the_output_may_be_written() {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     mode(&folder.file("out.sam"), 0o640);
     if is_root {
-        // Root may write anywhere, so the test runs as nobody.
+        // Root may write to any folder, so the test runs as the user `nobody`.
         for path in [folder.file("out.sam"), scratch.path().to_path_buf()] {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
