@@ -155,7 +155,7 @@ struct ScoringFlags {
     /// --min-score is given. These modes run on the CPU, without E-values, filter or mates.
     #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
     mode: ModeName,
-    /// Preset: short, long, map-ont, map-pb, map-hifi, asm5 and others [default: short or protein]
+    /// Preset: short, long, map-ont and others [default: short or protein]
     ///
     /// The default is short for DNA and protein for proteins. By default reads are not split: only if a preset for reads or
     /// assemblies is given, supplementary records are written. The presets are listed below. minimap2's sr is short.
@@ -167,10 +167,11 @@ struct ScoringFlags {
     /// Penalty of a mismatch (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
-    /// Penalty of N and other ambiguous codes [default: 1 with a preset for reads, or --mismatch]
+    /// Penalty of N and other ambiguous codes [default: 1 or --mismatch]
     ///
     /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. bwa and minimap2 use 1,
-    /// and so do the presets short, long, map-ont, map-pb, map-hifi, asm5, asm10 and asm20 if given. If the penalty is less
+    /// and so do the presets short, long, map-ont, map-pb, map-hifi, asm5, asm10 and asm20 if given. In all other cases the
+    /// default is the penalty of a mismatch. If the penalty is less
     /// than --mismatch, queries with ambiguous codes, and all queries if the references have many isolated codes, have
     /// higher proven scores. A matrix has scores of its own.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]

@@ -195,7 +195,7 @@ fn both_tiers_depend_on_neither_filter_nor_parts() {
         for (part, number) in parts.iter().zip(["1/2", "2/2"]) {
             run(&["--no-split", "--filter", "index", "--ref-part", number, "-o", part]);
         }
-        let merged = folder.run(&["merge", &parts[0], &parts[1]]);
+        let merged = folder.run(&["merge", "-q", "-", &parts[0], &parts[1]]);
         merged.ended(0);
         let merged = String::from_utf8(merged.stdout).unwrap();
         assert_eq!(sam::records(&merged), sam::records(&whole), "{preset}");
