@@ -1,4 +1,4 @@
-//! What an engine answers, compared with the specification's answers.
+//! Comparison of an engine's results with those of the specification.
 
 use swalign::align::backtrace::{self, Wanted};
 use swalign::engine::pathfinding::{filled_paths, paths_in_groups};

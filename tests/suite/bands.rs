@@ -39,7 +39,7 @@ fn scorings() -> Vec<Scoring> {
     ]
 }
 
-/// What `code` scores with itself, which for the letters drawn here is the most that it can score.
+/// The score of `code` with itself: for the codes used here, its highest score.
 fn own(scoring: &Scoring, code: u8) -> i32 {
     scoring.score(code, code)
 }
@@ -70,11 +70,11 @@ fn edges_under(scorings: &[Scoring]) -> Vec<Edge> {
     edges
 }
 
-/// Two flanks that are only just worth the gap between them, `more` letters longer; drawn until chance
-/// gives nothing better than what is meant.
+/// Two matching flanks with a gap between them. Their scores pay for the gap with `more` residues to spare. Sequences
+/// are drawn until no other alignment scores as much.
 fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -> Edge {
     let letters = scoring.alphabet.required_letters().len() as u8;
-    // An insertion of letters that could have scored more would leave the band some room.
+    // Inserted residues with a higher score than this would lower the bound, and the band would have room to spare.
     let least = (0..letters).map(|code| own(scoring, code)).min().unwrap();
     let cheap: Vec<u8> = (0..letters).filter(|&code| own(scoring, code) == least).collect();
     let cost = scoring.gap_cost(gap.0 as usize) as i32;
@@ -126,7 +126,7 @@ impl Edge {
         assert_eq!(best.as_deref(), Ok(std::slice::from_ref(&self.expected)), "{}", self.name);
     }
 
-    /// The path strays from its end's diagonal as far as the band is wide, and begins where the window does.
+    /// Checks that the path reaches the border of the band, and that it begins in the window's first column.
     pub fn is_tight(&self) {
         let window = &self.wanted.window;
         let (mut net, mut deletions, mut insertions) = (0, 0, 0);

@@ -38,7 +38,7 @@ pub fn blocks_agree_under<'a>(
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
-        // Side by side, all at once and a few at a time; each by itself; in stages.
+        // All windows at once, a few at a time, one at a time, and in stages.
         let cuts = |edges, ahead| cuts(scoring, edges, ahead);
         let beside = |bytes: u64| Cuts { beside: bytes, ..cuts(1 << 30, 1 << 20) };
         let all = [cuts(1 << 30, 1 << 30), beside(100_000), beside(1), cuts(1 << 30, 1), cuts(1, 1 << 30)];
@@ -79,8 +79,9 @@ pub fn narrow_blocks_agree_under<'a>(
     }
 }
 
-/// A gap that goes on across the border of two blocks, where H of its cell at the border came along a diagonal: who forgot
-/// the gap there would go that way. What is left out of the one sequence ends, up to the border, as what stands before it.
+/// A gap that crosses the border of two blocks, while H of its cell at the border comes along the diagonal: a traceback
+/// that loses the gap at the border would follow the diagonal. The residues of the gap before the border end with the
+/// same residues as the sequence before the gap.
 pub fn gaps_across_borders_agree(engine: &mut dyn Primitives) {
     let mut random = Random::new(31);
     let (before, same, between) = (random.codes(432, 4), random.codes(30, 4), random.codes(20, 4));
@@ -116,7 +117,7 @@ fn comparable(lines: &[Edge]) -> Lines {
     lines.iter().map(line).collect()
 }
 
-/// What the specification has at the multiples of 512 in a window: below rows, right of columns.
+/// The edges of the specification at the multiples of 512 in a window: below rows, and to the right of columns.
 fn lines_of(batch: &Batch, whole: &Block) -> (Lines, Lines) {
     let edges = |block: Block| Plain::new().sweep(batch, &block, &Edges::default()).unwrap();
     let below = |row: u32| edges(Block { rows: 0..row, ..whole.clone() }).horizontal;

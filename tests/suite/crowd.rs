@@ -1,5 +1,5 @@
-//! Engines that share a device, at work side by side: what they ask for goes to it together, and each must get what
-//! is its own.
+//! Several engines that use one device at the same time. The device runs their jobs together, and each engine must get
+//! the results of its own jobs.
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, scorings};

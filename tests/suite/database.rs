@@ -40,7 +40,7 @@ pub fn databases_agree_in_lanes(engine: &mut dyn Primitives) {
     agree(engine, &batch, "lanes, long ones");
 }
 
-/// Several engines at a time, which share what lies on the device, with one database after another.
+/// Several engines at the same time, which share the buffers of the device, with one database after another.
 pub fn databases_agree_side_by_side(engines: &mut [Box<dyn Primitives>]) {
     for seed in 0..3 {
         let batch = database(&scorings()[6], 950 + seed, &[40, 300, 700, 1300], &[]);
@@ -104,7 +104,7 @@ pub fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let expected = Plain::new().score_database(batch, &alone).unwrap();
     assert!(expected[0].iter().all(|scored| scored.target >= first), "{case}, alone");
     assert_eq!(expected[0], sorted(&engine.score_database(batch, &alone).unwrap()[0]), "{case}, alone");
-    // As all against all: each query meets those behind its place.
+    // As all against all: each query is compared with the targets after its own number.
     let behind: Vec<Asked> = all().map(|query| Asked { query, least: some, first: 2 * query }).collect();
     let expected = Plain::new().score_database(batch, &behind).unwrap();
     let scored: Vec<_> =

@@ -73,7 +73,7 @@ pub fn two_piece_scorings(random: &mut Random) -> Vec<Scoring> {
     scorings
 }
 
-/// Letters of random sequences: now and then an ambiguous one.
+/// Number of codes to draw from for random sequences; some draws include ambiguous codes.
 pub fn letters(scoring: &Scoring, random: &mut Random) -> u8 {
     match (scoring.alphabet, random.below(4)) {
         (Alphabet::Dna, 0) => 2,

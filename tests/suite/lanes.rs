@@ -1,5 +1,5 @@
-//! Pairs side by side in lanes: numbers of pairs, scores, rows and columns at the seams of what lanes of 8
-//! and 16 bits can hold and count.
+//! Several pairs in the lanes of one vector: numbers of pairs, scores, rows and columns at the limits of lanes of 8 and
+//! 16 bits.
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings};
@@ -49,7 +49,7 @@ fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batc
 pub fn largest_scores_agree(engine: &mut dyn Primitives) {
     for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(2, 3, 5, 2), Scoring::dna(1, 60, 60, 1)] {
         let Substitution::Equal { match_, .. } = scoring.substitution else { continue };
-        // One score after another up to that of 8 bits and beyond, all of them side by side.
+        // All scores up to the limit of 8 bits and above it, in the lanes of the same vectors.
         let (batch, pairs) = equal_pairs(&scoring, (60..270).map(|score| score / match_ as usize));
         scores_agree(engine, &batch, &pairs, &format!("scores of 60 to 269 for {scoring}"));
     }
@@ -81,7 +81,7 @@ pub fn places_agree(engine: &mut dyn Primitives) {
         };
         queries.push(around(row, 520, 0));
         targets.push(around(col, 390, 3));
-        // Half of them own the column of the best cell as their first, or only those behind it.
+        // One third owns all columns, one third those from the best cell on, and one third those after it.
         let own = if place % 3 == 0 { 0 } else { (col - place % 3 % 2) as u32 };
         pairs.push(Pair { query: place as u32, target: place as u32, start: 0, own, end: 390 });
     }
@@ -92,7 +92,7 @@ pub fn places_agree(engine: &mut dyn Primitives) {
     paths_agree(engine, &batch, &pairs, &hits, "places");
 }
 
-/// Pairs that several threads share, of more rows than go side by side, with owned columns in the middle.
+/// Pairs that several threads share, with more rows than a strip has.
 pub fn long_pairs_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in [&scorings()[0], &scorings()[6]].into_iter().enumerate() {
         let sizes = [(4097, 4200), (2050, 8300), (8200, 2100), (8500, 3)];

@@ -140,8 +140,8 @@ pub fn random_pairs_agree(engine: &mut dyn Primitives, count: usize, longest: us
     }
 }
 
-/// A long path whose residues would make gaps dearer than any score is high, with mismatches in a stretch where an engine may
-/// take it for one with a gap.
+/// A long path under gap costs above any score. Its mismatches are close together, so that an engine could mistake them
+/// for a gap.
 pub fn dear_gaps_agree(engine: &mut dyn Primitives) {
     let mut random = Random::new(77);
     let query: Vec<u8> = (0..4000).map(|_| random.below(4) as u8).collect();
@@ -154,8 +154,8 @@ pub fn dear_gaps_agree(engine: &mut dyn Primitives) {
     paths_agree(engine, &batch, &pairs, &hits, "dear gaps");
 }
 
-/// Targets that go to the device in several pieces, by who needs them: ends and beginnings of them, in calls from
-/// behind, and of engines side by side that have to wait for each other.
+/// Targets that are uploaded to the device in several pieces: pairs at the ends and starts of pieces, in calls from the
+/// last piece to the first, and from two engines at the same time that wait for each other's pieces.
 pub fn pieces_agree(engines: [&mut dyn Primitives; 2]) {
     /// Residues of a piece, four bits each.
     const PIECE: usize = 8 << 20;
@@ -212,7 +212,7 @@ pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
         })
         .collect();
     scores_agree(engine, &batch, &pairs, "empty");
-    // One that owns nothing, beside one that goes on from it.
+    // A pair that owns no columns, next to a pair that begins in the same column.
     let none = Pair { query: 1, target: 1, start: 0, own: 0, end: 0 };
     scores_agree(engine, &batch, &[none, Pair { end: 3, ..none }, none], "nothing is owned");
     assert!(engine.score(&batch, &[]).unwrap().is_empty());

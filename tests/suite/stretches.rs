@@ -1,5 +1,5 @@
-//! Sweeps that serve several pairs, a stretch each: whatever lies at the borders, beside pairs that have a sweep to
-//! themselves.
+//! Sweeps that score several pairs, one stretch of columns for each: cases at the borders of stretches, mixed with pairs
+//! that have a sweep of their own.
 
 use super::agreement::scores_agree;
 use super::inputs::{self, scorings};
