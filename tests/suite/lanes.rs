@@ -92,7 +92,7 @@ pub fn places_agree(engine: &mut dyn Primitives) {
     paths_agree(engine, &batch, &pairs, &hits, "places");
 }
 
-/// Pairs that several threads share, with more rows than a strip has.
+/// Pairs that several threads share, with more rows than a strip has. Some own only columns from the middle on.
 pub fn long_pairs_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in [&scorings()[0], &scorings()[6]].into_iter().enumerate() {
         let sizes = [(4097, 4200), (2050, 8300), (8200, 2100), (8500, 3)];
