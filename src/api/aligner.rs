@@ -22,7 +22,8 @@ use std::sync::Arc;
 const QUERIES: usize = 4096;
 const LETTERS: usize = 1 << 22;
 
-/// Settings of an [`Aligner`]. Defaults are those of the command.
+/// Settings of an [`Aligner`]. The defaults are those of the command with `--anchor 0` and a minimum score of 20 matches, or
+/// 60 with a matrix.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct AlignerBuilder {
@@ -153,7 +154,7 @@ impl Aligner {
         &self.targets
     }
 
-    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (2 threads, avx512)`.
     pub fn device(&self) -> &str {
         &self.engines.device
     }

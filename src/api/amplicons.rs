@@ -78,7 +78,7 @@ impl AmpliconSearcher {
         Ok(AmpliconSearcher { searcher, pairs, names, lengths })
     }
 
-    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (2 threads, avx512)`.
     pub fn device(&self) -> &str {
         self.searcher.device()
     }

@@ -93,7 +93,7 @@ impl PairAligner {
         PairAlignerBuilder { scoring, device: Device::Cpu, min_score: None, both_strands: false }
     }
 
-    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (2 threads, avx512)`.
     pub fn device(&self) -> &str {
         &self.engines.device
     }

@@ -293,7 +293,7 @@ impl Searcher {
         }
     }
 
-    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    /// The device that computes, as `swalign` names it: `GPU NVIDIA H100`, `CPU (2 threads, avx512)`.
     pub fn device(&self) -> &str {
         &self.core.device
     }
