@@ -17,8 +17,8 @@ use swalign::align::hits::{self, Effort, Rules, Scope};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::patterns::search::finder::Finder;
-use swalign::patterns::search::sliced::Sliced;
+use swalign::patterns::search::finder::PatternFinder;
+use swalign::patterns::search::sliced::SlicedScan;
 use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
@@ -156,8 +156,8 @@ fn windows_without_a_hit_take_few_rounds() {
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(scoring(SCHEMES[0])),
     };
-    let sliced = Sliced::on(InstructionSet::best());
-    let finder = Finder::new(&batch.targets, Box::new(sliced), false);
+    let sliced = SlicedScan::on(InstructionSet::best());
+    let finder = PatternFinder::new(&batch.targets, Box::new(sliced), false);
     let filter = Filter::by_scan(&batch.targets, &batch.scoring, 1, Box::new(finder)).unwrap();
     let layout = Layout { strands: Strands::Plus, meets: Meets::All };
     let rules = Rules { min_score: 24, ..Rules::BEST };
@@ -321,7 +321,8 @@ fn two_pieces_lose_nothing() {
         let case = with_scoring(&Case::new(seed), two, |code| code);
         let Batch { targets, scoring, .. } = &case.batch;
         let strands = case.layout.strands.count();
-        let scan = || Box::new(Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false));
+        let scan =
+            || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
         let filters = [
             Filter::by_index(targets, scoring, strands),
             Filter::by_scan(targets, scoring, strands, scan()),
@@ -364,7 +365,8 @@ fn matrices_of_dna_lose_nothing() {
         let case = with_scoring(&Case::new(seed), scorings[number].clone(), convert);
         let Batch { targets, scoring, .. } = &case.batch;
         let strands = case.layout.strands.count();
-        let scan = || Box::new(Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false));
+        let scan =
+            || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
         let filters = [
             Filter::by_index(targets, scoring, strands),
             Filter::by_scan(targets, scoring, strands, scan()),

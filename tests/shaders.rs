@@ -92,7 +92,7 @@ fn every_variant_is_valid() {
 /// Kernels of the scan: for each pattern length, with and without IUPAC codes, with and without gaps.
 #[test]
 fn every_kernel_of_the_scan_is_valid() {
-    let variants = scan::Variant::all();
+    let variants = scan::ScanVariant::all();
     assert_eq!(variants.len() as u32, 2 * (scan::MOST_ROWS + 1 + scan::MOST_GAPLESS), "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
     is_valid(&scan::transpose_wgsl().unwrap(), "transpose");
@@ -101,7 +101,7 @@ fn every_kernel_of_the_scan_is_valid() {
 /// Kernels for lines: for each number of words and of edits, with and without gaps.
 #[test]
 fn every_kernel_for_lines_is_valid() {
-    let variants = bitap::Variant::all();
+    let variants = bitap::BitapVariant::all();
     assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
@@ -109,7 +109,7 @@ fn every_kernel_for_lines_is_valid() {
 /// Kernels of fingerprints: for window lengths that cover each offset in a word, and for the longest window.
 #[test]
 fn every_kernel_of_fingerprints_is_valid() {
-    let variants = prints::shader::Variant::all((1..=65).chain([256]));
+    let variants = prints::shader::PrintVariant::all((1..=65).chain([256]));
     assert_eq!(variants.len(), 66 * 3 + 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
@@ -284,14 +284,14 @@ fn shown() -> Vec<Shown> {
             about: "The ends of a pattern with edits, bit-sliced: each thread does 32 chunks of the text, a bit each, with \
                 the differences of Myers' recurrence in registers. An end is appended to a list by an atomic counter, \
                 and the host puts the list in order. Shown: a pattern of eight bases.",
-            wgsl: scan::Variant::new(8, false).wgsl().unwrap(),
+            wgsl: scan::ScanVariant::new(8, false).wgsl().unwrap(),
         },
         Shown {
             heading: "Lines",
             about: "The lines in which a pattern of bytes occurs with edits, by bitap (Wu and Manber 1992): each \
                 thread goes along its own chunk of the text with a bit for each letter of the pattern and a word for \
                 each number of edits, and writes a bit for each byte, set where a match ends. Shown: one word and one edit.",
-            wgsl: bitap::Variant::new(8, 1, false).unwrap().wgsl().unwrap(),
+            wgsl: bitap::BitapVariant::new(8, 1, false).unwrap().wgsl().unwrap(),
         },
     ]
 }

@@ -15,8 +15,8 @@ use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::patterns::search::finder::Finder;
-use swalign::patterns::search::sliced::Sliced;
+use swalign::patterns::search::finder::PatternFinder;
+use swalign::patterns::search::sliced::SlicedScan;
 use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands, Tier};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
@@ -264,7 +264,7 @@ fn tiers_are_those_of_their_definition() {
         let rules = Rules { max_hits, secondary_ppm, ..Rules::BEST };
         let Batch { targets, scoring, .. } = &case.batch;
         let by_index = Filter::by_index(targets, scoring, STRANDS.count());
-        let finder = Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false);
+        let finder = PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false);
         let by_scan = Filter::by_scan(targets, scoring, STRANDS.count(), Box::new(finder));
         let found = case.find(&mut Cpu::new(), rules, None, hits::PORTION);
         for (name, other) in [

@@ -4,12 +4,12 @@ use crate::align::candidates::levels::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};
-use crate::patterns::search::Scan;
+use crate::patterns::search::EndScan;
 use crate::patterns::search::exact::{self, Exact};
-use crate::patterns::search::finder::Finder;
-use crate::patterns::search::hits::Wanted;
-use crate::patterns::search::sites::Sites;
-use crate::patterns::search::sliced::Sliced;
+use crate::patterns::search::finder::PatternFinder;
+use crate::patterns::search::hits::HitOptions;
+use crate::patterns::search::sites::PamSites;
+use crate::patterns::search::sliced::SlicedScan;
 use crate::terms::batch::Sequences;
 use crate::terms::error::EngineError;
 use std::sync::Arc;
@@ -52,7 +52,11 @@ impl Opened {
 
     /// Opens the device that searches texts for patterns. [`Device::Auto`] is the CPU if it is faster for these
     /// patterns.
-    pub fn for_search(device: &Device, patterns: &[Vec<u8>], wanted: &Wanted) -> Result<Opened, EngineError> {
+    pub fn for_search(
+        device: &Device,
+        patterns: &[Vec<u8>],
+        wanted: &HitOptions,
+    ) -> Result<Opened, EngineError> {
         match device {
             Device::Auto if cpu_is_faster(patterns, wanted) => Ok(Opened::Cpu(InstructionSet::best())),
             device => Opened::open(device),
@@ -60,7 +64,7 @@ impl Opened {
     }
 
     /// The CPU, if this is a GPU of [`Device::Auto`] and the CPU is faster for these patterns.
-    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &Wanted) -> Option<Opened> {
+    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &HitOptions) -> Option<Opened> {
         let is_replaced = match self {
             Opened::Cpu(_) => false,
             #[cfg(feature = "gpu")]
@@ -70,17 +74,17 @@ impl Opened {
     }
 
     /// The search that starts at PAMs, if it costs less than a scan on this device.
-    pub fn sites(&self, wanted: &Wanted, patterns: &[Vec<u8>]) -> Option<Sites> {
+    pub fn sites(&self, wanted: &HitOptions, patterns: &[Vec<u8>]) -> Option<PamSites> {
         match self {
-            Opened::Cpu(set) => Sites::new(*set, wanted, patterns, None),
+            Opened::Cpu(set) => PamSites::new(*set, wanted, patterns, None),
             #[cfg(feature = "gpu")]
             Opened::Gpu(_) => None,
         }
     }
 
     /// The scanner of texts on this device, and the name of the device.
-    pub fn scanner(&self) -> (Box<dyn Scan + Send>, String) {
-        let scan: Box<dyn Scan + Send> = match self {
+    pub fn scanner(&self) -> (Box<dyn EndScan + Send>, String) {
+        let scan: Box<dyn EndScan + Send> = match self {
             Opened::Cpu(set) => Box::new(Exact::on(*set)),
             #[cfg(feature = "gpu")]
             Opened::Gpu(gpu) => Box::new(gpu.scan()),
@@ -89,9 +93,9 @@ impl Opened {
     }
 
     /// The scanner of targets for the filter.
-    pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+    pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
         match self {
-            Opened::Cpu(set) => Finder::new(targets, Box::new(Sliced::on(*set)), false),
+            Opened::Cpu(set) => PatternFinder::new(targets, Box::new(SlicedScan::on(*set)), false),
             #[cfg(feature = "gpu")]
             Opened::Gpu(gpu) => gpu.finder(targets),
         }
@@ -118,9 +122,9 @@ impl Opened {
 }
 
 /// Whether the CPU finds these patterns by lookup or from their PAMs faster than a GPU scans.
-fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &Wanted) -> bool {
+fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &HitOptions) -> bool {
     let from_pams = || {
-        let sites = Sites::new(InstructionSet::best(), wanted, patterns, None);
+        let sites = PamSites::new(InstructionSet::best(), wanted, patterns, None);
         sites.is_some_and(|sites| sites.need_no_device(rayon::current_num_threads()))
     };
     exact::pays(patterns, &wanted.rule) || from_pams()
@@ -140,7 +144,7 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
 mod gpu {
     use super::*;
     use crate::engine::gpu::{Card, Gpu};
-    use crate::patterns::search::gpu::{OnCard, OnGpu};
+    use crate::patterns::search::gpu::{GpuScan, OnCard};
     use std::process;
     use std::sync::{Mutex, Weak};
 
@@ -182,13 +186,13 @@ mod gpu {
             Ok(Opened { card: card(name)?, may_fall_back })
         }
 
-        pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
-            Finder::new(targets, Box::new(self.scan().sweeping()), true)
+        pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
+            PatternFinder::new(targets, Box::new(self.scan().sweeping()), true)
         }
 
-        pub fn scan(&self) -> OnGpu {
+        pub fn scan(&self) -> GpuScan {
             let card = OnCard::new(Arc::clone(&self.card));
-            OnGpu::new(card, Sliced::on(InstructionSet::best()), self.may_fall_back)
+            GpuScan::new(card, SlicedScan::on(InstructionSet::best()), self.may_fall_back)
         }
 
         pub fn engine(&self) -> Guarded {

@@ -24,7 +24,7 @@ use crate::terms::casts::{to_i32, to_isize, to_u32};
 use crate::terms::error::EngineError;
 use bytemuck::bytes_of;
 use kernels::{ScanKernel, compiled};
-use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
+use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, ScanVariant, THREADS, is_iupac, slot_of};
 use shape::{ChunkShape, PackPlanes, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -120,7 +120,7 @@ impl FoundEnds {
 
 /// Patterns that one kernel sweeps.
 struct PatternGroup {
-    variant: Variant,
+    variant: ScanVariant,
     /// Indices of the patterns.
     patterns: Vec<u32>,
     records: Vec<u32>,
@@ -283,7 +283,8 @@ impl Scanner {
         }
         let group = |((rows, iupac, gaps), places): ((u32, bool, bool), Vec<u32>)| {
             let own = places.iter().map(|&place| &patterns[place as usize]);
-            let variant = if gaps { Variant::new(rows, iupac) } else { Variant::gapless(rows, iupac) };
+            let variant =
+                if gaps { ScanVariant::new(rows, iupac) } else { ScanVariant::gapless(rows, iupac) };
             let records = own.clone().flat_map(|pattern| record(pattern, rows)).collect();
             let least = own.map(|own| if own.gaps { 0 } else { to_u32(own.classes.len()) }).collect();
             PatternGroup { variant, patterns: places, records, least, rows }

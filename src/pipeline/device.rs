@@ -9,10 +9,10 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
-use crate::patterns::search::finder::Finder;
-use crate::patterns::search::gpu::{OnCard, OnGpu};
-use crate::patterns::search::sliced::Sliced;
-use crate::patterns::search::{self, Scan};
+use crate::patterns::search::finder::PatternFinder;
+use crate::patterns::search::gpu::{GpuScan, OnCard};
+use crate::patterns::search::sliced::SlicedScan;
+use crate::patterns::search::{self, EndScan};
 use crate::terms::batch::{STRETCH, Sequences};
 use crate::terms::error::{EngineError, Result};
 use crate::terms::options::{DeviceChoice, FilterChoice, Mode, Options};
@@ -163,17 +163,17 @@ impl Hardware {
     }
 
     /// A scan of targets for pieces of queries.
-    pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
-        let (scan, on_device): (Box<dyn Scan + Send>, bool) = match self {
-            Hardware::Plain => (Box::new(search::plain::Plain), false),
-            Hardware::Cpu(set) => (Box::new(Sliced::on(*set)), false),
+    pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
+        let (scan, on_device): (Box<dyn EndScan + Send>, bool) = match self {
+            Hardware::Plain => (Box::new(search::plain::PlainScan), false),
+            Hardware::Cpu(set) => (Box::new(SlicedScan::on(*set)), false),
             Hardware::Gpu(cards, may_fall_back) => {
-                let cores = Sliced::on(InstructionSet::best());
-                let scan = OnGpu::new(OnCard::new(Arc::clone(&cards[0])), cores, *may_fall_back);
+                let cores = SlicedScan::on(InstructionSet::best());
+                let scan = GpuScan::new(OnCard::new(Arc::clone(&cards[0])), cores, *may_fall_back);
                 (Box::new(scan.sweeping()), true)
             }
         };
-        Finder::new(targets, scan, on_device)
+        PatternFinder::new(targets, scan, on_device)
     }
 
     /// Description of the devices for messages.

@@ -8,8 +8,8 @@ use super::report::{Reporter, warn};
 use super::threads::{set_threads, start};
 use crate::input::reader::{LineBlock, LineReader};
 use crate::output::writer::Output;
-use crate::patterns::dictionary::numbers::Numbers;
-use crate::patterns::dictionary::words::Words;
+use crate::patterns::dictionary::numbers::SharedCounters;
+use crate::patterns::dictionary::words::GivenWords;
 use crate::patterns::grep::NEWLINE;
 use crate::patterns::grep::select::{self, Span};
 use crate::patterns::scan::bitap::Pending;
@@ -74,7 +74,7 @@ struct GrepRun<'a> {
     reporter: &'a dyn Reporter,
     scan: LineScan,
     /// The words as given, and their counts, if requested.
-    table: Option<(Words, Numbers)>,
+    table: Option<(GivenWords, SharedCounters)>,
     /// Whether the writer waits for lines.
     waits: AtomicBool,
     /// Index of the first file that is still needed. Earlier files are not read further.

@@ -23,15 +23,15 @@ use crate::input::reader::{FileState, Slice, slices};
 use crate::output::writer::Output;
 use crate::output::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
 use crate::output::writer::output::Beside;
-use crate::patterns::search::amplicons::Pairs;
+use crate::patterns::search::amplicons::PatternPairs;
 use crate::patterns::search::batch::BatchRules;
 use crate::patterns::search::driver::{Driver, oriented};
 use crate::patterns::search::exact;
-use crate::patterns::search::hits::Wanted;
-use crate::patterns::search::limits::Limits;
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::hits::HitOptions;
+use crate::patterns::search::limits::EditLimits;
+use crate::patterns::search::pattern::SearchPattern;
 use crate::patterns::search::rates::Rate;
-use crate::patterns::search::{Rule, Scan};
+use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::error::Result;
 use crate::terms::options::{SearchDevice, SearchFormat, SearchOptions};
 use counts::Counts;
@@ -75,11 +75,11 @@ pub struct SearchSummary {
 struct SearchRun<'a> {
     options: &'a SearchOptions,
     reporter: &'a dyn Reporter,
-    patterns: Vec<Pattern>,
+    patterns: Vec<SearchPattern>,
     driver: Driver,
     batches: BatchRules,
     /// Pairs of patterns whose hits are joined, if requested.
-    pairs: Option<Pairs>,
+    pairs: Option<PatternPairs>,
     /// The slice of each file that is searched. `None` for whole files.
     slices: Option<Vec<Slice>>,
     /// The files' states in a first pass. Empty without a first pass.
@@ -160,16 +160,16 @@ impl<'a> SearchRun<'a> {
         let rate = options.edits_by_rate.map(|millionths| Rate { millionths });
         let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
         let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
-        let rule = Rule { max_edits, indels: options.indels };
+        let rule = MatchRule { max_edits, indels: options.indels };
         patterns::check_edits(options, &rule)?;
-        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| Limits {
+        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| EditLimits {
             insertions,
             deletions,
             substitutions,
             gaps,
         };
         let pam = options.pam.as_ref().map(patterns::pam).transpose()?;
-        let wanted = Wanted {
+        let wanted = HitOptions {
             rule,
             rate,
             limits: options.limits.map(limits),
@@ -213,7 +213,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Chooses between a scan and the search from PAMs. Returns the scan if it had to be opened for the choice.
-    fn choose(&mut self) -> Result<Option<Box<dyn Scan>>> {
+    fn choose(&mut self) -> Result<Option<Box<dyn EndScan>>> {
         let sites = self.driver.sites().filter(|sites| !scanner::needs_no_device(self.options, sites));
         let opened = sites.map(|_| self.open()).transpose()?;
         if opened.as_ref().is_some_and(|scan| scan.is_on_device()) {
@@ -223,7 +223,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Opens the scan.
-    fn open(&self) -> Result<Box<dyn Scan>> {
+    fn open(&self) -> Result<Box<dyn EndScan>> {
         let Driver { oriented, wanted, .. } = &self.driver;
         let from_pams =
             self.driver.sites().is_some_and(|sites| scanner::needs_no_device(self.options, sites));

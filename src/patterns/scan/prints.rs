@@ -17,7 +17,7 @@ use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use bytemuck::bytes_of;
 use rayon::prelude::*;
-use shader::{THREADS, UNIT, Variant};
+use shader::{PrintVariant, THREADS, UNIT};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -52,11 +52,11 @@ pub struct PrintRule {
 }
 
 impl PrintRule {
-    fn variant(&self, letters: Letters) -> Variant {
+    fn variant(&self, letters: Letters) -> PrintVariant {
         let is_value = (0..).zip(self.tables[0]).all(|(code, entry)| code == entry);
         // The codes of packed nucleotides are already their values.
         let looked_up = !is_value && letters == Letters::Codes;
-        Variant { letters, window: self.window.map(to_u32), looked_up }
+        PrintVariant { letters, window: self.window.map(to_u32), looked_up }
     }
 
     fn letters(&self) -> usize {

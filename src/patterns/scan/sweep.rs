@@ -1,7 +1,7 @@
 //! Dispatches the kernel that sweeps patterns over a transposed text, and reads back the ends.
 
 use super::bind;
-use super::shader::{EDIT_BITS, GROUP, THREADS, Variant};
+use super::shader::{EDIT_BITS, GROUP, ScanVariant, THREADS};
 use super::shape::ChunkShape;
 use super::tasks::Sweeping;
 use crate::gpu::buffers::Grown;
@@ -54,7 +54,7 @@ pub struct Transposed<'a> {
 
 /// Patterns of one kernel, and their records.
 pub struct SweptPatterns<'a> {
-    pub variant: Variant,
+    pub variant: ScanVariant,
     pub kernel: &'a wgpu::ComputePipeline,
     pub records: &'a [u32],
     pub count: usize,

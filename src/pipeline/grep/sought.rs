@@ -2,9 +2,9 @@
 
 use super::PIECE;
 use crate::input::reader::{LineBlock, LineReader};
-use crate::patterns::dictionary::words::Words;
+use crate::patterns::dictionary::words::GivenWords;
 use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::pattern::{Fault, Pattern, Reading, is_literal};
+use crate::patterns::grep::pattern::{GrepPattern, PatternError, PatternSyntax, is_literal};
 use crate::patterns::grep::select;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{GrepOptions, GrepPatterns};
@@ -13,22 +13,22 @@ use std::path::PathBuf;
 /// Search input: words or patterns.
 pub enum Sought {
     /// Literal words, without edits.
-    Words(Words),
-    Patterns(Vec<Pattern>),
+    Words(GivenWords),
+    Patterns(Vec<GrepPattern>),
 }
 
 /// Reason for refusing a line of patterns.
 enum Refused {
-    Fault(Fault),
+    Fault(PatternError),
     Full,
 }
 
 impl Sought {
     /// Reads the given patterns.
     pub fn read(options: &GrepOptions) -> Result<Sought> {
-        let reading = Reading { literal: options.literal, any_case: options.any_case };
+        let reading = PatternSyntax { literal: options.literal, any_case: options.any_case };
         let mut sought = match options.max_edits {
-            0 => Sought::Words(Words::default()),
+            0 => Sought::Words(GivenWords::default()),
             _ => Sought::Patterns(Vec::new()),
         };
         for given in &options.patterns {
@@ -55,7 +55,7 @@ impl Sought {
         Ok(sought)
     }
 
-    fn push(&mut self, line: &[u8], reading: Reading) -> std::result::Result<(), Refused> {
+    fn push(&mut self, line: &[u8], reading: PatternSyntax) -> std::result::Result<(), Refused> {
         if let Sought::Words(words) = self {
             if reading.literal || is_literal(line) {
                 return words.push(line).map_err(|_| Refused::Full);
@@ -63,15 +63,18 @@ impl Sought {
             *self = Sought::Patterns(patterns(words, reading).map_err(Refused::Fault)?);
         }
         if let Sought::Patterns(patterns) = self {
-            patterns.push(Pattern::new(line, reading).map_err(Refused::Fault)?);
+            patterns.push(GrepPattern::new(line, reading).map_err(Refused::Fault)?);
         }
         Ok(())
     }
 }
 
 /// Words as patterns.
-pub fn patterns(words: &Words, reading: Reading) -> std::result::Result<Vec<Pattern>, Fault> {
-    words.iter().map(|word| Pattern::new(word, Reading { literal: true, ..reading })).collect()
+pub fn patterns(
+    words: &GivenWords,
+    reading: PatternSyntax,
+) -> std::result::Result<Vec<GrepPattern>, PatternError> {
+    words.iter().map(|word| GrepPattern::new(word, PatternSyntax { literal: true, ..reading })).collect()
 }
 
 impl Refused {
@@ -80,7 +83,7 @@ impl Refused {
 
     fn of_text(self, line: &[u8]) -> Error {
         match self {
-            Refused::Fault(Fault { position, problem, remedy }) => {
+            Refused::Fault(PatternError { position, problem, remedy }) => {
                 let text = String::from_utf8_lossy(line);
                 Error::Usage(format!("PATTERN '{text}', position {position}: {problem}; {remedy}"))
             }
@@ -91,7 +94,7 @@ impl Refused {
     fn of_file(self, path: &std::path::Path, number: u64) -> Error {
         let place = Place { file: PathBuf::from(path), record: None, line: Some(number) };
         match self {
-            Refused::Fault(Fault { position, problem, remedy }) => {
+            Refused::Fault(PatternError { position, problem, remedy }) => {
                 Error::input(place, format!("position {position}: {problem}"), remedy)
             }
             Refused::Full => Error::input(place, Refused::TOO_MANY.to_string(), Refused::FEWER),

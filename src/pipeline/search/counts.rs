@@ -1,7 +1,7 @@
 //! The summary of a search: a row for each pattern.
 
-use crate::patterns::search::hits::Hit;
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::hits::PatternHit;
+use crate::patterns::search::pattern::SearchPattern;
 use std::fmt::Write;
 
 /// Maximum number of edits that a summary has columns for.
@@ -21,7 +21,7 @@ impl Counts {
     }
 
     /// Counts hits of the text with this number, from 1.
-    pub fn add(&mut self, text: u64, hits: &[Hit]) {
+    pub fn add(&mut self, text: u64, hits: &[PatternHit]) {
         for hit in hits {
             let pattern = hit.pattern as usize;
             if let Some(count) = self.by_edits[pattern].get_mut(hit.edits as usize) {
@@ -34,7 +34,7 @@ impl Counts {
     }
 
     /// The table, for `texts` texts in all.
-    pub fn table(&self, patterns: &[Pattern], texts: u64) -> String {
+    pub fn table(&self, patterns: &[SearchPattern], texts: u64) -> String {
         let mut table =
             "pattern\tlength\thits\tbest\tbest_hits\tunique\ttexts_with\ttexts_without".to_string();
         for edits in 0..self.by_edits.first().map_or(0, Vec::len) {

@@ -8,7 +8,7 @@ use crate::input::reader::{
 };
 use crate::output::writer::hits::{LettersShown, TextShown};
 use crate::patterns::search::circle::Circle;
-use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::hits::HitOptions;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_u64;
 use crate::terms::error::{Error, Place, Result};
@@ -81,7 +81,7 @@ impl SearchText {
     }
 
     /// Makes the text circular, unless it is empty.
-    pub fn close(&mut self, wanted: &Wanted) -> Result<()> {
+    pub fn close(&mut self, wanted: &HitOptions) -> Result<()> {
         if self.letter_count() == 0 {
             return Ok(());
         }

@@ -6,11 +6,11 @@ use super::mates::MateTrimmer;
 use super::outputs::SearchOutputs;
 use super::{SearchRun, SearchSummary};
 use crate::output::writer::hits::{AmpliconLines, HitLines, put_text};
-use crate::patterns::search::Scan;
-use crate::patterns::search::amplicons::{Amplicon, Joiner};
+use crate::patterns::search::EndScan;
+use crate::patterns::search::amplicons::{AmpliconSpan, Joiner};
 use crate::patterns::search::batch::TextBatch;
 use crate::patterns::search::driver::{HitReceiver, SearchState};
-use crate::patterns::search::hits::Hit;
+use crate::patterns::search::hits::PatternHit;
 use crate::pipeline::Reporter;
 use crate::pipeline::report::warn;
 use crate::terms::error::{Error, Result};
@@ -45,7 +45,7 @@ impl SearchRun<'_> {
     /// The writer's stage. It also searches, because one scan already uses all threads.
     pub(super) fn write(
         &self,
-        scan: &dyn Scan,
+        scan: &dyn EndScan,
         batches: Receiver<Result<TextBatch<Arc<ActiveText>>>>,
         (outputs, counts): (&mut SearchOutputs, &mut Option<Counts>),
         summary: &mut SearchSummary,
@@ -100,7 +100,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         self.searched.store(active.place(letters), Ordering::Relaxed);
     }
 
-    fn hits(&mut self, active: &Arc<ActiveText>, hits: Vec<Hit>) -> Result<()> {
+    fn hits(&mut self, active: &Arc<ActiveText>, hits: Vec<PatternHit>) -> Result<()> {
         let place = active.text.shown();
         self.summary.hits += hits.len() as u64;
         if let Some(counts) = self.counts {
@@ -116,7 +116,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         if let Some(Joined { joiner, lines }) = &mut self.joined {
             joiner.set_circle(active.text.circle().map(|circle| circle.len));
             let mut give =
-                |amplicon: &Amplicon| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
+                |amplicon: &AmpliconSpan| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
             return hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
         }
         hits.iter().try_for_each(|hit| self.outputs.main.put(|out| self.lines.hit(out, place, hit)))
@@ -132,8 +132,9 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         let mut found = hits;
         let output = &mut self.outputs.main;
         if let Some(Joined { joiner, lines }) = &mut self.joined {
-            joiner
-                .finish(&mut |amplicon: &Amplicon| output.put(|out| lines.amplicon(out, place, amplicon)))?;
+            joiner.finish(&mut |amplicon: &AmpliconSpan| {
+                output.put(|out| lines.amplicon(out, place, amplicon))
+            })?;
             found = joiner.given();
             joiner.clear();
             output.put(|out| lines.text(out, place, found))?;
