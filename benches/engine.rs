@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::{ChunkLength, Layout, MetTargets};
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::{ChunkLength, MetTargets, PairLayout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::Gpu;
 use swalign::engine::{Capabilities, Directions, Engine, Primitives, Window};
@@ -169,7 +169,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     (0..count).for_each(|_| queries.push(read(&mut random, &target, rows, 4, READ_EDITS)));
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
-    let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
     // A call that has the device to itself needs more sweeps than one of several concurrent calls.
     let Capabilities { enough_sweeps, chunk_per_warm_up, .. } = device.engines()[0].capabilities();
     let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);
@@ -223,12 +223,12 @@ type Answers = (Vec<Hit>, Vec<Alignment>);
 fn hits_and_paths(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair]) -> Answers {
     let hits = engine.score(batch, pairs).expect("scores");
     assert!(hits.iter().all(|hit| hit.score > 0), "a read was not found");
-    let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
+    let wanted = |(pair, hit): (&Pair, &Hit)| WantedPath {
         window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
         strand: Strand::Forward,
         score: hit.score,
     };
-    let wanted: Vec<Wanted> = pairs.par_iter().zip(&hits).with_min_len(WINDOWS).map(wanted).collect();
+    let wanted: Vec<WantedPath> = pairs.par_iter().zip(&hits).with_min_len(WINDOWS).map(wanted).collect();
     let alignments = backtrace::align(engine, batch, &wanted).expect("alignments");
     (hits, alignments)
 }

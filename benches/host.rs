@@ -8,8 +8,8 @@ use smallvec::smallvec;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::time::Duration;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::{ChunkLength, Layout, MetTargets};
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::{ChunkLength, MetTargets, PairLayout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
@@ -71,7 +71,7 @@ fn pack_nucleotides(bench: &mut Bench, name: &str) {
 fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
     let count = bench.sized(10_000);
     let batch = reads(count);
-    let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
     let owned = |read| {
         let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, ChunkLength::SHORT);
         sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
@@ -86,10 +86,10 @@ fn fill_and_backtrace(bench: &mut Bench, name: &str) {
     let pair = |query| Pair { query, target: 0, start: 0, own: 0, end: 30_000 };
     let pairs: Vec<Pair> = (0..batch.queries.len() as u32).map(pair).collect();
     let hits = Cpu::new().score(&batch, &pairs).expect("scores");
-    let wanted: Vec<Wanted> = pairs
+    let wanted: Vec<WantedPath> = pairs
         .iter()
         .zip(&hits)
-        .map(|(pair, hit)| Wanted {
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(&batch, pair.query, 0, 0, hit),
             strand: Strand::Forward,
             score: hit.score,

@@ -8,9 +8,9 @@ use common::definition::{MOST, oracle};
 use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::{CHUNK, Layout, Meets};
-use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::{CHUNK, Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
@@ -136,10 +136,10 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
 }
 
 fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
-    let wanted: Vec<Wanted> = pairs
+    let wanted: Vec<WantedPath> = pairs
         .iter()
         .zip(hits)
-        .map(|(pair, hit)| Wanted {
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: Strand::Forward,
             score: hit.score,
@@ -344,10 +344,10 @@ fn hits_are_those_of_their_definition() {
             }
         }
         let batch = batch(&all, &targets, &scoring);
-        let layout = Layout { strands, meets: Meets::All };
+        let layout = PairLayout { strands, meets: Meets::All };
         for (min_score, secondary_ppm) in [(-1_000_000, 0), (-1_000_000, 800_000), (match_ * 6, 0)] {
             let rules = Rules { min_score, secondary_ppm, max_hits: MOST - 1, ..Rules::BEST };
-            let scope = Scope::new(&batch, layout, rules);
+            let scope = SearchInput::new(&batch, layout, rules);
             let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
             for (record, found) in (0..).zip(&found) {
                 let (expected, threshold) = oracle(&batch, &layout, record, min_score, secondary_ppm);
@@ -393,14 +393,14 @@ fn local_scores_are_bounds_that_lose_no_hit() {
             [query.clone(), reverse].into_iter().take(strands.count() as usize)
         });
         let batch = batch(&oriented.collect::<Vec<_>>(), &targets, &scoring);
-        let layout = Layout { strands, meets: Meets::All };
+        let layout = PairLayout { strands, meets: Meets::All };
         for (min_score, max_targets, max_per_target, keeps_ties) in
             [(-1_000_000, 1, 1, false), (-1_000_000, 3, 1, true), (match_ * 6, 2, 3, true), (1, 3, 1, true)]
         {
             let limits = Rules { max_targets, max_per_target, keeps_ties, ..Rules::BEST };
             let rules = Rules { min_score, max_hits: usize::MAX, ..limits };
             let (least, ranks, filter) = (None, None, None);
-            let scope = Scope { least, ranks, filter, ..Scope::new(&batch, layout, rules) };
+            let scope = SearchInput { least, ranks, filter, ..SearchInput::new(&batch, layout, rules) };
             let mut effort = Effort::default();
             let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
             let expected = hits::find(&mut Plain::new(), &scope, &mut Effort::default()).unwrap();

@@ -9,8 +9,8 @@ mod common;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Layout, Meets};
-use swalign::align::hits::{self, Effort, Rules, Scope, Tiers};
+use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
@@ -68,7 +68,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option
 
 struct Case {
     batch: Batch,
-    layout: Layout,
+    layout: PairLayout,
     anchor: usize,
     least: i32,
     proven: Vec<i32>,
@@ -104,7 +104,7 @@ impl Case {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring),
         };
-        Case { batch, layout: Layout { strands: STRANDS, meets: Meets::All }, anchor, least, proven }
+        Case { batch, layout: PairLayout { strands: STRANDS, meets: Meets::All }, anchor, least, proven }
     }
 
     /// Returns a read that partly comes from the targets, with more or fewer errors.
@@ -140,8 +140,12 @@ impl Case {
         portion: usize,
     ) -> Vec<Found> {
         let tiers = self.tiers();
-        let scope =
-            Scope { filter, portion, tiers: Some(&tiers), ..Scope::new(&self.batch, self.layout, rules) };
+        let scope = SearchInput {
+            filter,
+            portion,
+            tiers: Some(&tiers),
+            ..SearchInput::new(&self.batch, self.layout, rules)
+        };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 
@@ -209,13 +213,13 @@ impl Case {
     /// checked elsewhere.
     fn start(&self, record: u32, end: End, piece: (u32, u32), anchor: usize) -> u32 {
         let tiers = Tiers::of_lengths(anchor as u32, 1, vec![if anchor == 0 { 1 } else { i32::MAX }; 200]);
-        let layout = Layout { strands: Strands::Plus, meets: Meets::All };
+        let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
         let query = self.batch.query(self.layout.query(record, end.1));
         let queries: Sequences = [query].into_iter().collect();
         let target = &self.batch.target(end.2)[piece.0 as usize..end.3 as usize];
         let targets: Sequences = [target].into_iter().collect();
         let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), ..self.batch.clone() };
-        let scope = Scope { tiers: Some(&tiers), ..Scope::new(&batch, layout, Rules::BEST) };
+        let scope = SearchInput { tiers: Some(&tiers), ..SearchInput::new(&batch, layout, Rules::BEST) };
         let found = hits::find(&mut Plain::new(), &scope, &mut Effort::default()).unwrap();
         let hit = &found[0].alignments[0];
         assert_eq!((hit.score, hit.target_end + piece.0, hit.query_end), (end.0, end.3, end.4));

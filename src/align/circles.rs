@@ -4,7 +4,7 @@
 //! copy of a circular target's residues. No output format has a path across the origin, so the hit is written as its
 //! pieces before and after the origin. See docs/algorithm.md, section 18, for the definition.
 
-use crate::align::candidates::Layout;
+use crate::align::candidates::PairLayout;
 use crate::align::quality;
 use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand, Supplementary, push_run};
 use crate::terms::batch::Batch;
@@ -14,23 +14,24 @@ use std::cmp::Reverse;
 use std::mem;
 
 /// Cuts the hits of all records that cross an origin.
-pub fn cut(batch: &Batch, layout: Layout, found: &mut [Found]) {
+pub fn cut(batch: &Batch, layout: PairLayout, found: &mut [Found]) {
     if batch.targets.have_circles() {
-        let cut =
-            |(record, found): (usize, &mut Found)| Cut { batch, layout, record: to_u32(record) }.all(found);
+        let cut = |(record, found): (usize, &mut Found)| {
+            OriginCut { batch, layout, record: to_u32(record) }.all(found)
+        };
         found.par_iter_mut().enumerate().for_each(cut);
     }
 }
 
 /// The part of a path on one side of the origin, from a match to a match.
 #[derive(Default)]
-struct Piece {
+struct OriginPiece {
     query: (u32, u32),
     target: (u32, u32),
     cigar: Cigar,
 }
 
-impl Piece {
+impl OriginPiece {
     /// Appends `len` matched columns at this query and target position, after `gaps`. A piece never begins with gaps,
     /// so gaps before its first match are dropped.
     fn go_on(&mut self, (query, target): (u32, u32), len: u32, gaps: &mut Cigar) {
@@ -45,13 +46,13 @@ impl Piece {
 }
 
 /// Context for cutting the hits of a record.
-struct Cut<'a> {
+struct OriginCut<'a> {
     batch: &'a Batch,
-    layout: Layout,
+    layout: PairLayout,
     record: u32,
 }
 
-impl Cut<'_> {
+impl OriginCut<'_> {
     fn all(&self, found: &mut Found) {
         let supplementary = found.supplementary.iter().map(|hit| &hit.alignment);
         if !found.alignments.iter().chain(supplementary).any(|hit| self.is_across(hit)) {
@@ -95,7 +96,8 @@ impl Cut<'_> {
         let circle = self.batch.targets.circle(hit.target);
         let hit = hit.in_first_copy(circle);
         let Some(circle) = circle.filter(|&circle| hit.target_end > circle) else { return vec![hit] };
-        let (mut before, mut behind, mut gaps) = (Piece::default(), Piece::default(), Cigar::new());
+        let (mut before, mut behind, mut gaps) =
+            (OriginPiece::default(), OriginPiece::default(), Cigar::new());
         let (mut query, mut target) = (hit.query_start, hit.target_start);
         for &(len, op) in &hit.cigar {
             if op == Op::Match {
@@ -115,7 +117,7 @@ impl Cut<'_> {
         // A column of the second copy is the same column of the first copy.
         behind.target = (behind.target.0.saturating_sub(circle), behind.target.1.saturating_sub(circle));
         let pieces = [before, behind].into_iter().filter(|piece| !piece.cigar.is_empty());
-        let aligned = |Piece { query, target, cigar }| Alignment {
+        let aligned = |OriginPiece { query, target, cigar }| Alignment {
             query_start: query.0,
             query_end: query.1,
             target_start: target.0,
@@ -194,7 +196,7 @@ mod tests {
         let mut cut = [found];
         super::cut(
             &batch,
-            Layout {
+            PairLayout {
                 strands: crate::terms::alignment::Strands::Plus,
                 meets: crate::align::candidates::Meets::All,
             },

@@ -4,7 +4,7 @@
 //! The second score and the threshold are lowered by the bonuses of the best alignment, so that their distances to its
 //! score stay the same.
 
-use crate::align::hits::Scope;
+use crate::align::hits::SearchInput;
 use crate::terms::alignment::{Found, Strand, Supplementary, Tier};
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ pub struct ReportedScores {
 
 /// Takes the end bonuses out of the scores of each record's hits. Hits that then score less than the minimum score are
 /// removed.
-pub fn leave_out(scope: &Scope, scores: ReportedScores, found: &mut [Found]) {
+pub fn leave_out(scope: &SearchInput, scores: ReportedScores, found: &mut [Found]) {
     let end_bonus = scope.batch.scoring.end_bonus;
     if end_bonus == 0 {
         return;

@@ -12,7 +12,7 @@ mod choose;
 mod join;
 mod rescue;
 
-use crate::align::hits::{Effort, Rules, Scope, TieBreak};
+use crate::align::hits::{Effort, Rules, SearchInput, TieBreak};
 use crate::align::quality::PairScores;
 use crate::engine::Engine;
 use crate::terms::alignment::{Alignment, Found, Mated, Strand};
@@ -95,7 +95,7 @@ impl Pairing {
     pub fn pair(
         &self,
         engine: &mut dyn Engine,
-        scope: &Scope,
+        scope: &SearchInput,
         found: &mut [Found],
         tie_break: Option<&TieBreak>,
         effort: &mut Effort,
@@ -114,7 +114,7 @@ impl Pairing {
     }
 
     /// Clears the insert size of mates whose first hits no longer form a proper pair because one of them was cut.
-    pub fn confirm(&self, scope: &Scope, found: &mut [Found]) {
+    pub fn confirm(&self, scope: &SearchInput, found: &mut [Found]) {
         let scoring = self.scoring();
         found.par_chunks_exact_mut(2).for_each(|mates| {
             if mates.iter().all(|mate| mate.mated.is_none_or(|mated| mated.insert.is_none())) {
@@ -134,7 +134,7 @@ impl Pairing {
     pub fn prepare(
         &self,
         engine: &mut dyn Engine,
-        scope: &Scope,
+        scope: &SearchInput,
         found: &mut [Found],
         effort: &mut Effort,
     ) -> Result<(), EngineError> {

@@ -8,8 +8,8 @@
 
 mod drop;
 
-use crate::align::candidates::{Layout, Meets};
-use crate::align::hits::{self, Effort, Remarks, Rules, Scope, Tiers};
+use crate::align::candidates::{Meets, PairLayout};
+use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, Tiers};
 use crate::align::quality;
 use crate::engine::Engine;
 use crate::terms::alignment::{Alignment, Found, Strand, Supplementary, Tier};
@@ -47,7 +47,7 @@ struct Interval {
 /// Finds the supplementary hits of all records. `tiers` are the tiers of intervals.
 pub fn supplement(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (splitting, tiers): (Splitting, Option<&Tiers>),
     found: &mut [Found],
     effort: &mut Effort,
@@ -109,14 +109,14 @@ pub fn supplement(
 }
 
 /// Mapping quality of the best hit of an interval of a query of `len` residues.
-fn quality_of_first(scope: &Scope, found: &Found, (interval, len): (Interval, u32)) -> u8 {
+fn quality_of_first(scope: &SearchInput, found: &Found, (interval, len): (Interval, u32)) -> u8 {
     let scoring = &scope.batch.scoring;
     let bonus = |first: &Alignment| in_record(interval, first.clone(), len).bonus(len, scoring.end_bonus);
     quality::of_first_less(scoring, found, found.alignments.first().map_or(0, bonus))
 }
 
 /// The best part of a record's alignment, if its running score falls too far.
-fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) -> Option<Alignment> {
+fn cut(scope: &SearchInput, splitting: Splitting, record: u32, alignment: &Alignment) -> Option<Alignment> {
     if splitting.drop == 0 {
         return None;
     }
@@ -126,7 +126,7 @@ fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) 
 }
 
 /// Whether a record is a long query that no target supports.
-fn is_boxed(scope: &Scope, found: &[Found], record: u32) -> bool {
+fn is_boxed(scope: &SearchInput, found: &[Found], record: u32) -> bool {
     let is_long = |tiers: &Tiers| tiers.is_long(codes(scope, record).len());
     found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
 }
@@ -147,7 +147,7 @@ fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignmen
 /// supports it keeps the part itself, since only its boxes were searched.
 fn cut_primaries(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     splitting: Splitting,
     found: &mut [Found],
     effort: &mut Effort,
@@ -189,7 +189,7 @@ fn cut_primaries(
 /// The intervals of a round, except those of records that would exceed the bound. `searched` counts the residues that
 /// were searched of each record, this round included.
 fn within_bound(
-    scope: &Scope,
+    scope: &SearchInput,
     intervals: Vec<Interval>,
     searched: &mut [u64],
     effort: &mut Effort,
@@ -204,19 +204,19 @@ fn within_bound(
             searched[record as usize] = sum;
             within.extend_from_slice(of_record);
         } else {
-            effort.said.push((record, Remarks::UNSPLIT));
+            effort.said.push((record, QueryRemarks::UNSPLIT));
         }
     }
     within
 }
 
 /// The codes of a record as it was read.
-fn codes<'a>(scope: &Scope<'a>, record: u32) -> &'a [u8] {
+fn codes<'a>(scope: &SearchInput<'a>, record: u32) -> &'a [u8] {
     scope.batch.query(scope.layout.query(record, Strand::Forward))
 }
 
 /// The codes of an interval in one orientation of its record.
-fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u8] {
+fn oriented<'a>(scope: &SearchInput<'a>, interval: Interval, strand: Strand) -> &'a [u8] {
     let query = scope.batch.query(scope.layout.query(interval.record, strand));
     let (start, end) = (interval.start as usize, interval.end as usize);
     match strand {
@@ -227,7 +227,7 @@ fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u
 
 /// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric
 /// under complement.
-fn most_score(scope: &Scope, interval: Interval) -> i64 {
+fn most_score(scope: &SearchInput, interval: Interval) -> i64 {
     let on = |&strand: &Strand| potential(oriented(scope, interval, strand), &scope.batch.scoring);
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
@@ -236,7 +236,7 @@ fn most_score(scope: &Scope, interval: Interval) -> i64 {
 /// the best part of a path in one tier.
 fn search_by_tier(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (least, tiers): (i32, Option<&Tiers>),
     (intervals, found): (&[Interval], &[Found]),
     effort: &mut Effort,
@@ -263,7 +263,7 @@ fn search_by_tier(
 /// The best hit of each interval.
 fn search(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (least, tiers): (i32, Option<&Tiers>),
     intervals: &[Interval],
     effort: &mut Effort,
@@ -279,11 +279,19 @@ fn search(
         targets: Arc::clone(&scope.batch.targets),
         scoring: Arc::clone(&scope.batch.scoring),
     };
-    let layout = Layout { strands: scope.layout.strands, meets: Meets::All };
+    let layout = PairLayout { strands: scope.layout.strands, meets: Meets::All };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
     let mut own = Effort::default();
-    let scope =
-        Scope { batch: &batch, layout, rules, least: None, tiers, supporting: None, ranks: None, ..*scope };
+    let scope = SearchInput {
+        batch: &batch,
+        layout,
+        rules,
+        least: None,
+        tiers,
+        supporting: None,
+        ranks: None,
+        ..*scope
+    };
     let found = hits::find(engine, &scope, &mut own)?;
     effort.add_parts(own, |interval| intervals[interval as usize].record);
     Ok(found)

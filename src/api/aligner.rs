@@ -4,9 +4,9 @@ use super::answers::Answers;
 use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
 use crate::align::candidates::filter::Filter;
-use crate::align::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::align::candidates::{MOST_STRETCHES, Meets, PairLayout};
 use crate::align::end_bonus::{self, ReportedScores};
-use crate::align::hits::{self, Effort, Rules, Scope};
+use crate::align::hits::{self, Effort, Rules, SearchInput};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use crate::terms::batch::{Batch, STRETCH, Sequences};
@@ -185,8 +185,9 @@ impl Aligner {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
         let batch = batch.with_ends();
-        let layout = Layout { strands: self.strands, meets: Meets::All };
-        let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
+        let layout = PairLayout { strands: self.strands, meets: Meets::All };
+        let scope =
+            SearchInput { filter: self.filter.as_ref(), ..SearchInput::new(&batch, layout, self.rules) };
         let mut found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
         end_bonus::leave_out(&scope, ReportedScores::default(), &mut found);
         self.targets.check()?;

@@ -1,6 +1,6 @@
 //! The devices of aligners and searchers.
 
-use crate::align::candidates::levels::Costs;
+use crate::align::candidates::levels::FilterCosts;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};
@@ -102,12 +102,12 @@ impl Opened {
     }
 
     /// Costs of the filter's steps relative to scoring.
-    pub fn costs(&self) -> Costs {
+    pub fn costs(&self) -> FilterCosts {
         let threads = rayon::current_num_threads();
         match self {
-            Opened::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
+            Opened::Cpu(set) => FilterCosts::on_cores(set.lanes(1), threads),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(_) => Costs::on_gpus(1, threads),
+            Opened::Gpu(_) => FilterCosts::on_gpus(1, threads),
         }
     }
 

@@ -4,7 +4,7 @@ use super::aligner::{check_scoring, usage};
 use super::answers::Answers;
 use super::engines::Engines;
 use super::{Device, Hit, targets};
-use crate::align::backtrace::{self, Wanted};
+use crate::align::backtrace::{self, WantedPath};
 use crate::engine::Engine;
 use crate::terms::alignment::{Alignment, Locus, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
@@ -195,9 +195,9 @@ impl PairAligner {
         let wanted = |at: usize| {
             let Pair { query, target, start, .. } = pairs[at];
             let window = backtrace::window_of(batch, query, target, start, &hits[at]);
-            Wanted { window, strand: strand(query), score: hits[at].score }
+            WantedPath { window, strand: strand(query), score: hits[at].score }
         };
-        let wanted: Vec<Wanted> = best.iter().flatten().map(|&at| wanted(at)).collect();
+        let wanted: Vec<WantedPath> = best.iter().flatten().map(|&at| wanted(at)).collect();
         let mut alignments = backtrace::align(engine, batch, &wanted)?.into_iter();
         let own_score = |alignment: Alignment| {
             let len = to_u32(batch.query(alignment.target * strands).len());

@@ -3,14 +3,14 @@
 use super::mates::SingleHits;
 use super::query_search::QuerySearch;
 use super::ranking;
-use super::remembered::{Answer, Group, Grouped, Unit};
+use super::remembered::{Answer, Grouped, Unit, UnitMatch};
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::align::candidates::Meets;
 use crate::align::circles;
 use crate::align::end_bonus::{self, ReportedScores};
-use crate::align::hits::{self, Effort, Remarks, Rules, Scope, TieBreak};
+use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, TieBreak};
 use crate::align::pairing::MOST_CANDIDATES;
 use crate::align::split;
 use crate::engine::{Engine, Guarded};
@@ -58,7 +58,7 @@ impl Run<'_> {
         }
     }
 
-    /// Finds and formats the hits of one batch; `portion` as in [`Scope`].
+    /// Finds and formats the hits of one batch; `portion` as in [`SearchInput`].
     pub(super) fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
         let begun = Instant::now();
         let QueryBatch { number, first, before, records, queries, known, cells, bytes } = queries;
@@ -199,7 +199,7 @@ impl Run<'_> {
     fn find(
         &self,
         engine: &mut Guarded,
-        scope: &Scope,
+        scope: &SearchInput,
         queries: (&Sequences, Known),
         effort: &mut Effort,
     ) -> Result<Vec<Found>> {
@@ -218,7 +218,7 @@ impl Run<'_> {
     fn find_once(
         &self,
         engine: &mut Guarded,
-        scope: &Scope,
+        scope: &SearchInput,
         (written, known): (&Sequences, Known),
         effort: &mut Effort,
     ) -> Result<Vec<Found>, EngineError> {
@@ -305,7 +305,7 @@ pub(super) fn next_cells(before: u64, cells: u64, took: Duration, seconds: f64) 
 
 /// The known hits of single reads, and the remarks on them.
 fn take_known(known: &[SingleHits], effort: &mut Effort) -> Vec<Found> {
-    let said = (0..).zip(known).filter(|(_, single)| single.remarks != Remarks::default());
+    let said = (0..).zip(known).filter(|(_, single)| single.remarks != QueryRemarks::default());
     effort.said.extend(said.map(|(read, single)| (read, single.remarks)));
     known.iter().map(|single| single.found.clone()).collect()
 }
@@ -317,7 +317,7 @@ fn of_distinct(grouped: &Grouped, known: &[SingleHits], mates: usize) -> Vec<Sin
         return distinct;
     }
     for (place, group) in grouped.groups.iter().enumerate() {
-        if matches!(*group, Group::Of(number) if number as usize == distinct.len() / mates) {
+        if matches!(*group, UnitMatch::Of(number) if number as usize == distinct.len() / mates) {
             distinct.extend_from_slice(&known[place * mates..(place + 1) * mates]);
         }
     }

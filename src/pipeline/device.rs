@@ -2,7 +2,7 @@
 
 use super::estimate;
 use super::threads::start;
-use crate::align::candidates::levels::Costs;
+use crate::align::candidates::levels::FilterCosts;
 use crate::align::hits::PORTION;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
@@ -73,7 +73,7 @@ pub struct Crew {
     pub queries: usize,
     /// Whether the workers use GPUs, which score several long queries together.
     is_of_gpus: bool,
-    /// Number of pairs that a worker should score per portion ([`crate::align::hits::Scope`]).
+    /// Number of pairs that a worker should score per portion ([`crate::align::hits::SearchInput`]).
     pub portion: usize,
     /// Each worker's own threads. Empty if workers share the threads of the run. With a GPU, the short loops of many
     /// workers would delay each other in a shared pool.
@@ -154,11 +154,11 @@ impl Hardware {
     }
 
     /// Costs of the filter's steps relative to scoring, if `threads` threads perform them.
-    pub fn costs(&self, threads: usize) -> Costs {
+    pub fn costs(&self, threads: usize) -> FilterCosts {
         match self {
-            Hardware::Plain => Costs::on_plain(threads),
-            Hardware::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
-            Hardware::Gpu(cards, _) => Costs::on_gpus(cards.len(), threads),
+            Hardware::Plain => FilterCosts::on_plain(threads),
+            Hardware::Cpu(set) => FilterCosts::on_cores(set.lanes(1), threads),
+            Hardware::Gpu(cards, _) => FilterCosts::on_gpus(cards.len(), threads),
         }
     }
 

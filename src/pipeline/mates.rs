@@ -14,8 +14,8 @@ use super::report::{Reporter, Stage, counted, warn};
 use super::setup::FIRST_CELLS;
 use super::threads::start;
 use crate::align::candidates::Meets;
-use crate::align::dedup::queries::{Group, Grouped};
-use crate::align::hits::{self, Effort, Remarks};
+use crate::align::dedup::queries::{Grouped, UnitMatch};
+use crate::align::hits::{self, Effort, QueryRemarks};
 use crate::align::pairing;
 use crate::engine::Guarded;
 use crate::input::reader::{Mates, Record};
@@ -48,7 +48,7 @@ const COUNTED: [&str; 2] = ["pair", "pairs"];
 #[derive(Clone, Debug, Default)]
 pub(super) struct SingleHits {
     pub found: Found,
-    pub remarks: Remarks,
+    pub remarks: QueryRemarks,
 }
 
 /// The hits of the first reads of a run, found for the estimate of the insert size.
@@ -141,10 +141,10 @@ impl Pairs {
         let Some(Grouped { queries: distinct, groups, .. }) = grouped else {
             return Pairs { distinct: queries, groups: None };
         };
-        let number = |group: Group| match group {
-            Group::Of(number) | Group::Mirrored(number) => Some(number),
+        let number = |group: UnitMatch| match group {
+            UnitMatch::Of(number) | UnitMatch::Mirrored(number) => Some(number),
             // No pair is known before the first one.
-            Group::Known => None,
+            UnitMatch::Known => None,
         };
         Pairs { distinct, groups: Some(groups.into_iter().filter_map(number).collect()) }
     }
@@ -315,7 +315,7 @@ impl Worker<'_> {
             warn(self.search.reporter, engine.take_notice());
             let found = found?;
             effort.searched += found.len() as u64;
-            let single = |found| SingleHits { found, remarks: Remarks::default() };
+            let single = |found| SingleHits { found, remarks: QueryRemarks::default() };
             let mut hits: Vec<SingleHits> = found.into_iter().map(single).collect();
             for (read, remarks) in effort.take_said() {
                 hits[read as usize].remarks = remarks;

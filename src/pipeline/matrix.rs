@@ -6,8 +6,8 @@ use super::inputs::strands;
 use super::report::{Reporter, Stage, Summary, warn};
 use super::source::ReferenceSource;
 use super::threads::set_threads;
-use crate::align::backtrace::{self, Wanted};
-use crate::align::candidates::{Layout, Meets};
+use crate::align::backtrace::{self, WantedPath};
+use crate::align::candidates::{Meets, PairLayout};
 use crate::align::hits::PORTION;
 use crate::align::identity::ColumnKinds;
 use crate::engine::{Asked, Engine, Guarded, TargetScore};
@@ -47,7 +47,7 @@ pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summar
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let mut output = Output::create(run.output.as_deref())?;
     reporter.stage(Stage::of("aligning"));
-    let layout = Layout { strands: strands(run, references.alphabet), meets: Meets::Behind(0) };
+    let layout = PairLayout { strands: strands(run, references.alphabet), meets: Meets::Behind(0) };
     let count = references.names.len();
     let mut aligner = TriangleAligner {
         reporter,
@@ -103,7 +103,7 @@ struct TriangleAligner<'a> {
     engine: Guarded,
     sequences: Arc<Sequences>,
     scoring: Arc<Scoring>,
-    layout: Layout,
+    layout: PairLayout,
     values: MatrixValues,
     identity: IdentityDefinition,
     cells: u64,
@@ -233,13 +233,13 @@ impl TriangleAligner<'_> {
 
     /// Identities in percent. 0 if there is no alignment.
     fn identities(&mut self, batch: &Batch, best: &[(Pair, Hit)]) -> Result<Vec<f64>, EngineError> {
-        let wanted = |(pair, hit): &(Pair, Hit)| Wanted {
+        let wanted = |(pair, hit): &(Pair, Hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: self.layout.strand(pair.query),
             score: hit.score,
         };
         let found: Vec<&(Pair, Hit)> = best.iter().filter(|(_, hit)| !hit.is_none()).collect();
-        let wanted: Vec<Wanted> = found.iter().map(|found| wanted(found)).collect();
+        let wanted: Vec<WantedPath> = found.iter().map(|found| wanted(found)).collect();
         let alignments = backtrace::align(&mut self.engine, batch, &wanted)?;
         let identity = |((pair, _), alignment): (&&(Pair, Hit), &Alignment)| {
             let (query, target) = (batch.query(pair.query), batch.target(pair.target));

@@ -1,7 +1,7 @@
 //! Choice and order of a query's reported hits if they are not determined by scores alone.
 
 use super::significance::Least;
-use crate::align::candidates::{Layout, Meets};
+use crate::align::candidates::{Meets, PairLayout};
 use crate::align::complexity::{mask, unmasked_score};
 use crate::align::hits::{HitAt, Ranks, Rules};
 use crate::align::identity::{ColumnKinds, is_equal};
@@ -100,7 +100,7 @@ impl Ranking {
     pub fn choose(
         &self,
         (batch, written): (&Batch, &Sequences),
-        layout: Layout,
+        layout: PairLayout,
         found: &mut [Found],
         in_records: bool,
     ) -> Vec<LeftOut> {
@@ -189,7 +189,12 @@ impl Ranking {
     }
 
     /// The ranks of hits of a batch.
-    pub fn of<'a>(&'a self, batch: &'a Batch, written: &'a Sequences, layout: Layout) -> RanksOfBatch<'a> {
+    pub fn of<'a>(
+        &'a self,
+        batch: &'a Batch,
+        written: &'a Sequences,
+        layout: PairLayout,
+    ) -> RanksOfBatch<'a> {
         RanksOfBatch { ranking: self, batch, written, layout, masks: self.masks(batch) }
     }
 
@@ -298,7 +303,7 @@ pub struct RanksOfBatch<'a> {
     ranking: &'a Ranking,
     batch: &'a Batch,
     written: &'a Sequences,
-    layout: Layout,
+    layout: PairLayout,
     masks: QueryMasks,
 }
 

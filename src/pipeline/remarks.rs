@@ -2,15 +2,16 @@
 
 use super::Run;
 use super::report::{QUERIES, counted, queries_are};
-use crate::align::hits::{Remarks, TooShort};
+use crate::align::hits::{QueryRemarks, TooShort};
 use crate::align::split::SEARCHED_AGAIN;
 use crate::terms::casts::whole_i32;
 use crate::terms::options::Limits;
 
 impl Run<'_> {
     /// Prints the notes.
-    pub(super) fn say_remarks(&self, remarks: &Remarks) {
-        let Remarks { unsplit, cut, limited, too_short, too_unlikely, by_evalue, uncovered, .. } = *remarks;
+    pub(super) fn say_remarks(&self, remarks: &QueryRemarks) {
+        let QueryRemarks { unsplit, cut, limited, too_short, too_unlikely, by_evalue, uncovered, .. } =
+            *remarks;
         let said = [
             (unsplit, Self::unsplit(unsplit)),
             (cut, self.cut(cut)),

@@ -1,8 +1,8 @@
 //! Cache of earlier queries' hits, for equal queries.
 
-use crate::align::dedup::Distinct;
-pub(super) use crate::align::dedup::queries::{Group, Grouped, Unit};
-use crate::align::hits::Remarks;
+use crate::align::dedup::DistinctSequences;
+pub(super) use crate::align::dedup::queries::{Grouped, Unit, UnitMatch};
+use crate::align::hits::QueryRemarks;
 use crate::terms::alignment::{Alignment, Found, Strand};
 use crate::terms::batch::Sequences;
 use smallvec::SmallVec;
@@ -24,7 +24,7 @@ const LOOKED_AT: u64 = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     pub found: SmallVec<[Found; 1]>,
-    pub remarks: Remarks,
+    pub remarks: QueryRemarks,
     /// Whether the order of the strands chose among hits, or may have.
     pub is_tied: bool,
 }
@@ -76,7 +76,7 @@ pub(super) struct Remembered {
 
 #[derive(Default)]
 struct Memory {
-    queries: Distinct,
+    queries: DistinctSequences,
     answers: Vec<Answer>,
     bytes: usize,
     seen: u64,
@@ -120,10 +120,10 @@ impl Remembered {
     pub fn answered(&self, unanswered: Unanswered, new: Vec<Answer>) -> Vec<Answer> {
         let Unanswered { grouped, answers } = unanswered;
         let mut known = answers.into_iter();
-        let answer = |group: &Group| match *group {
-            Group::Of(group) => new[group as usize].clone(),
-            Group::Mirrored(group) => new[group as usize].mirrored().unwrap_or_default(),
-            Group::Known => known.next().unwrap_or_default(),
+        let answer = |group: &UnitMatch| match *group {
+            UnitMatch::Of(group) => new[group as usize].clone(),
+            UnitMatch::Mirrored(group) => new[group as usize].mirrored().unwrap_or_default(),
+            UnitMatch::Known => known.next().unwrap_or_default(),
         };
         let all: Vec<Answer> = grouped.groups.iter().map(answer).collect();
         if let Ok(mut memory) = self.memory.write() {

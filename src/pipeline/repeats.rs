@@ -4,7 +4,7 @@ use super::device::Hardware;
 use super::query_search::QuerySearch;
 use super::report::counted;
 use super::setup;
-use crate::align::hits::{Scope, WithoutRepeats};
+use crate::align::hits::{SearchInput, WithoutRepeats};
 use crate::align::repeats;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
@@ -57,7 +57,11 @@ impl TakenOut {
     }
 
     /// The references without repeats, if hits can be found with them. Finds the repeats now if necessary.
-    pub(super) fn of(&self, search: &QuerySearch, scope: &Scope) -> Result<Option<Arc<WithoutRepeats>>> {
+    pub(super) fn of(
+        &self,
+        search: &QuerySearch,
+        scope: &SearchInput,
+    ) -> Result<Option<Arc<WithoutRepeats>>> {
         let helps = |state: &State| !matches!(state, State::Off);
         if !scope.is_for_any_targets() || !self.state.read().is_ok_and(|state| helps(&state)) {
             return Ok(None);

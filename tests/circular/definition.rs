@@ -6,7 +6,7 @@ use crate::common::golden::check_path;
 use swalign::align::candidates::CHUNK;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::circles;
-use swalign::align::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::align::hits::{self, Effort, PORTION, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
@@ -77,7 +77,7 @@ impl Case {
         rules: Rules,
         portion: usize,
     ) -> Vec<Found> {
-        let scope = Scope { filter, portion, ..Scope::new(&self.batch, LAYOUT, rules) };
+        let scope = SearchInput { filter, portion, ..SearchInput::new(&self.batch, LAYOUT, rules) };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 }

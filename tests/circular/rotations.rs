@@ -3,7 +3,7 @@
 use super::*;
 use std::cmp::Reverse;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::align::pairing::{self, Pairing};
 use swalign::align::split::{self, Splitting};
 use swalign::engine::Engine;
@@ -21,7 +21,7 @@ fn turned(circle: &[u8], by: usize) -> Vec<u8> {
 }
 
 fn find(batch: &Batch, rules: Rules, filter: Option<&Filter>) -> Vec<Found> {
-    let scope = Scope { filter, ..Scope::new(batch, LAYOUT, rules) };
+    let scope = SearchInput { filter, ..SearchInput::new(batch, LAYOUT, rules) };
     hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
 }
 
@@ -125,7 +125,7 @@ fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec
     let mates = found.chunks_exact(2);
     let telling: Vec<_> =
         mates.filter_map(|mates| pairing::insert(&batch.targets, [&mates[0], &mates[1]])).collect();
-    let scope = Scope::new(&batch, LAYOUT, rules);
+    let scope = SearchInput::new(&batch, LAYOUT, rules);
     let before: Vec<bool> = found.iter().map(|found| found.alignments.is_empty()).collect();
     pairing.pair(&mut Cpu::new(), &scope, &mut found, None, &mut Effort::default()).unwrap();
     let rescued = found.iter().zip(before).filter(|(found, before)| *before && !found.alignments.is_empty());
@@ -195,7 +195,7 @@ fn split_reads_turn_with_the_circle() {
             let batch = batch_of(&reads, &[turned(&circle, by)], &[0], Scoring::dna(2, 4, 4, 2));
             let rules = Rules { min_score: 60, max_hits: 1, ..RULES };
             let mut found = find(&batch, rules, None);
-            let scope = Scope::new(&batch, LAYOUT, rules);
+            let scope = SearchInput::new(&batch, LAYOUT, rules);
             let splitting = Splitting { least: 60, is_bounded: false, drop: 0 };
             split::supplement(&mut Cpu::new(), &scope, (splitting, None), &mut found, &mut Effort::default())
                 .unwrap();

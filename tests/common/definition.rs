@@ -6,8 +6,8 @@
 
 use super::golden::check_path;
 use std::cmp::Reverse;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::Layout;
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::PairLayout;
 use swalign::engine::pathfinding::filled_paths;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Window};
@@ -37,7 +37,7 @@ impl Piece {
         let Hit { query_end, target_end, score } = self.best;
         let band = Default::default(); // The specification has none.
         let window = Window { query, target, start, query_end, target_end, band };
-        let wanted = Wanted { window, strand: self.strand, score };
+        let wanted = WantedPath { window, strand: self.strand, score };
         let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
         let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);
         if batch.scoring.mode.is_local() {
@@ -65,7 +65,7 @@ impl Piece {
 /// The first [`MOST`] hits of a record, and the threshold.
 pub fn oracle(
     batch: &Batch,
-    layout: &Layout,
+    layout: &PairLayout,
     record: u32,
     min_score: i32,
     ppm: i64,
@@ -77,7 +77,7 @@ pub fn oracle(
 /// out its images.
 pub fn first_hits(
     batch: &Batch,
-    layout: &Layout,
+    layout: &PairLayout,
     record: u32,
     (min_score, ppm): (i32, i64),
     most: usize,

@@ -3,7 +3,7 @@
 use super::{codes, fasta, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::Engine;
 use swalign::terms::alignment::{Alignment, Hit, Op, Strand};
 use swalign::terms::alphabet::Alphabet;
@@ -225,12 +225,12 @@ pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
                 }
             }
             // `align` rescores each path.
-            let window = |(pair, hit): (&Pair, &Hit)| Wanted {
+            let window = |(pair, hit): (&Pair, &Hit)| WantedPath {
                 window: backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit),
                 strand: Strand::Forward,
                 score: hit.score,
             };
-            let wanted: Vec<Wanted> = group.pairs.iter().zip(&hits).map(window).collect();
+            let wanted: Vec<WantedPath> = group.pairs.iter().zip(&hits).map(window).collect();
             backtrace::align(engine, &group.batch, &wanted).expect("paths");
         }
     }
@@ -249,12 +249,12 @@ fn scores(group: &Group<'_>, hits: &[Hit], wrong: &mut Vec<String>) {
 
 fn paths(engine: &mut dyn Engine, group: &Group<'_>, hits: &[Hit], wrong: &mut Vec<String>) {
     let found: Vec<usize> = (0..hits.len()).filter(|&index| hits[index].score > 0).collect();
-    let wanted: Vec<Wanted> = found
+    let wanted: Vec<WantedPath> = found
         .iter()
         .map(|&index| {
             let (pair, hit) = (&group.pairs[index], &hits[index]);
             let window = backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit);
-            Wanted { window, strand: Strand::Forward, score: hit.score }
+            WantedPath { window, strand: Strand::Forward, score: hit.score }
         })
         .collect();
     let alignments = backtrace::align(engine, &group.batch, &wanted)

@@ -1,6 +1,6 @@
 //! What an engine answers, compared with the specification's answers.
 
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::{filled_paths, paths_in_groups};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Paths, Primitives, Window};
@@ -20,10 +20,10 @@ pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], 
     expected
 }
 
-pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Wanted> {
+pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<WantedPath> {
     let with_score = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0);
     with_score
-        .map(|(pair, hit)| Wanted {
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: Strand::Forward,
             score: hit.score,
@@ -41,12 +41,12 @@ pub fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment
     along(batch, &whole, paths_in_groups(&mut Plain::new(), batch, &windows(&whole)))
 }
 
-pub fn windows(wanted: &[Wanted]) -> Vec<Window> {
+pub fn windows(wanted: &[WantedPath]) -> Vec<Window> {
     wanted.iter().map(|wanted| wanted.window).collect()
 }
 
 /// The alignments along `paths`.
-pub fn along(batch: &Batch, wanted: &[Wanted], paths: Result<Paths, EngineError>) -> Vec<Alignment> {
+pub fn along(batch: &Batch, wanted: &[WantedPath], paths: Result<Paths, EngineError>) -> Vec<Alignment> {
     backtrace::alignments(batch, wanted, &paths.unwrap()).unwrap()
 }
 

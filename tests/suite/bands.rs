@@ -3,7 +3,7 @@
 use super::agreement::{plain_paths, wanted};
 use super::inputs::one_pair;
 use crate::common::random::Random;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::filled_paths;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Primitives};
@@ -21,7 +21,7 @@ const GAPS: [u32; 20] = [1, 2, 7, 8, 9, 10, 11, 21, 22, 31, 32, 33, 42, 43, 63, 
 /// deletion, matches letter for letter.
 pub struct Edge {
     batch: Batch,
-    wanted: Wanted,
+    wanted: WantedPath,
     /// The path of the specification, which has no band.
     expected: Alignment,
     gap: (u32, Op),
@@ -111,7 +111,7 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
 }
 
 impl Edge {
-    fn align(&self, engine: &mut dyn Primitives, wanted: &Wanted) -> Result<Alignment, EngineError> {
+    fn align(&self, engine: &mut dyn Primitives, wanted: &WantedPath) -> Result<Alignment, EngineError> {
         let paths = filled_paths(engine, &self.batch, &[wanted.window])?;
         Ok(backtrace::alignments(&self.batch, std::slice::from_ref(wanted), &paths)?.remove(0))
     }

@@ -7,7 +7,7 @@ use super::stretches;
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::AlignmentMode;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Primitives, Window};
 use swalign::terms::alignment::{Cigar, Hit, Strand};
@@ -53,8 +53,8 @@ fn paths_agree(
     case: &str,
 ) -> Vec<Window> {
     let some = pairs.iter().zip(hits).filter(|(_, hit)| !hit.is_none());
-    let wanted: Vec<Wanted> = some
-        .map(|(pair, hit)| Wanted {
+    let wanted: Vec<WantedPath> = some
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: Strand::Forward,
             score: hit.score,

@@ -1,6 +1,6 @@
 //! From the runs of a path to its alignment, whose score is recomputed.
 
-use super::Wanted;
+use super::WantedPath;
 use crate::terms::alignment::{Alignment, Cigar, Op, push_run};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
@@ -12,7 +12,7 @@ use crate::terms::error::EngineError;
 pub fn rescored(
     runs: impl Iterator<Item = (u32, Op)>,
     batch: &Batch,
-    wanted: &Wanted,
+    wanted: &WantedPath,
 ) -> Result<Alignment, EngineError> {
     let window = &wanted.window;
     let (query, target) = (batch.query(window.query), batch.target(window.target));
@@ -75,7 +75,7 @@ mod tests {
         let band = Band { deletions: 9, insertions: 9 };
         let window = Window { query: 0, target: 0, start: 1, query_end: 5, target_end: 7, band };
         let found = |score, runs: &[(u32, Op)]| {
-            rescored(runs.iter().copied(), &batch, &Wanted { window, strand: Strand::Forward, score })
+            rescored(runs.iter().copied(), &batch, &WantedPath { window, strand: Strand::Forward, score })
         };
         let runs = [(2, Op::Match), (1, Op::Deletion), (3, Op::Match)];
         let alignment = found(17, &runs).unwrap();

@@ -5,7 +5,7 @@
 //! the path along the diagonal scores r(k), and not higher, or the hit would score more. The traceback prefers the
 //! diagonal and stops at the first cell with H = 0, so it follows exactly these cells.
 
-use super::{Wanted, rescored};
+use super::{WantedPath, rescored};
 use crate::terms::alignment::{Alignment, Op};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i64, to_u32, to_usize};
@@ -16,7 +16,7 @@ use crate::terms::scoring::Scoring;
 const STRIDE: usize = 16;
 
 /// The alignment, if its path is recognized as ungapped.
-pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
+pub fn ungapped(batch: &Batch, wanted: &WantedPath) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
@@ -39,7 +39,7 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
 /// follows it.
 fn whole_diagonal(
     batch: &Batch,
-    wanted: &Wanted,
+    wanted: &WantedPath,
     query: &[u8],
     target: &[u8],
 ) -> Result<Option<Alignment>, EngineError> {

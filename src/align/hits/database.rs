@@ -1,7 +1,7 @@
 //! Scores against all short targets, for engines that find scores faster than end cells.
 
 use super::search::RecordSearch;
-use super::{Effort, ROOM_PER_PORTION, Scope};
+use super::{Effort, ROOM_PER_PORTION, SearchInput};
 use crate::align::candidates::{Meets, MetTargets};
 use crate::engine::{Asked, Engine};
 use crate::terms::batch::Batch;
@@ -19,11 +19,11 @@ const BOUNDED_PER_WANTED: usize = 128;
 /// Returns the remaining targets.
 pub fn score_short_targets(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     unscored: &mut [&mut RecordSearch],
     effort: &mut Effort,
 ) -> Result<MetTargets, EngineError> {
-    let Scope { batch, layout, .. } = scope;
+    let SearchInput { batch, layout, .. } = scope;
     let (all, enough) = (MetTargets::all(batch), engine.capabilities().database);
     let is_all = !matches!(layout.meets, Meets::Paired(_)) && !batch.targets.have_circles();
     if unscored.is_empty() || !is_all || batch.targets.have_leads() || batch.targets.len() < enough {
@@ -74,8 +74,8 @@ pub fn score_short_targets(
 
 /// Whether bounds of all scores pay in modes other than local: only few scores are needed, so most pairs need none, and
 /// the bounds use little memory.
-fn bounds_pay(scope: &Scope, records: usize, targets: usize) -> bool {
-    let Scope { batch, layout, rules, ranks, .. } = scope;
+fn bounds_pay(scope: &SearchInput, records: usize, targets: usize) -> bool {
+    let SearchInput { batch, layout, rules, ranks, .. } = scope;
     let is_glocal = batch.scoring.mode == AlignmentMode::Glocal;
     let wanted = ranks.map_or(rules.max_hits.min(rules.max_targets), |ranks| ranks.places());
     let held = records.saturating_mul(layout.strands.count() as usize).saturating_mul(targets);

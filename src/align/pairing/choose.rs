@@ -11,7 +11,7 @@ const MOST_GAIN: u8 = 40;
 
 /// A pair of hits by their indices among the hits of each mate.
 #[derive(Clone, Copy)]
-struct Choice {
+struct HitPair {
     score: i64,
     places: [usize; 2],
     /// Distance of the 5' ends.
@@ -33,9 +33,9 @@ pub struct Ties<'a> {
 
 impl Ties<'_> {
     /// The choice among equal pairs of these hits, which are in order.
-    fn chosen(&self, tied: &[Choice], hits: &[Vec<Alignment>; 2]) -> Option<Choice> {
+    fn chosen(&self, tied: &[HitPair], hits: &[Vec<Alignment>; 2]) -> Option<HitPair> {
         let Some(tie_break) = &self.tie_break else { return tied.first().copied() };
-        let of = |choice: &&Choice| {
+        let of = |choice: &&HitPair| {
             let [one, other] = choice.places;
             tie_break.priority(self.record, &[&hits[0][one], &hits[1][other]])
         };
@@ -59,7 +59,7 @@ pub fn choose(
     let mut choices = choices(pairing, circle_of, &hits, alone);
     // Among equal pairs, the pair whose first mate's hit comes first wins, then the pair whose second mate's hit does.
     choices.sort_by_key(|choice| (Reverse(choice.score), choice.places));
-    let tied: Vec<Choice> =
+    let tied: Vec<HitPair> =
         choices.iter().take_while(|choice| choice.score == choices[0].score).copied().collect();
     let Some(chosen) = ties.chosen(&tied, &hits) else {
         for (mate, found) in found.iter_mut().enumerate() {
@@ -104,14 +104,14 @@ fn with(pairing: &Pairing, found: &Found, rescued: Vec<Alignment>) -> Vec<Alignm
 }
 
 /// All proper pairs that beat the best hits alone.
-fn choices(pairing: &Pairing, circle_of: CircleOf, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<Choice> {
+fn choices(pairing: &Pairing, circle_of: CircleOf, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<HitPair> {
     let scoring = pairing.scoring();
     let mut choices = Vec::new();
     for (first, one) in hits[0].iter().enumerate() {
         for (second, other) in hits[1].iter().enumerate() {
             let Some((insert, score)) = scoring.of(one, other, circle_of(one.target)) else { continue };
             if score > alone {
-                choices.push(Choice { score, places: [first, second], insert });
+                choices.push(HitPair { score, places: [first, second], insert });
             }
         }
     }
@@ -119,7 +119,7 @@ fn choices(pairing: &Pairing, circle_of: CircleOf, hits: &[Vec<Alignment>; 2], a
 }
 
 /// The mapping quality of the best of `choices`, which are in order; bwa's `mem_sam_pe`.
-fn quality_together(pairing: &Pairing, choices: &[Choice], alone: i64) -> u8 {
+fn quality_together(pairing: &Pairing, choices: &[HitPair], alone: i64) -> u8 {
     let best = choices.first().map_or(alone, |choice| choice.score);
     let second = choices.get(1).map_or(alone, |choice| choice.score);
     let PairScores { match_, close, .. } = pairing.scores;

@@ -5,7 +5,7 @@
 //! nothing is missing.
 
 use super::choose::{Ties, choose};
-use super::rescue::{Beside, in_order, is_apart};
+use super::rescue::{MateHits, in_order, is_apart};
 use super::{CircleOf, Pairing};
 use crate::align::hits::HitAt;
 use crate::terms::alignment::{Alignment, Found, Tier};
@@ -63,7 +63,7 @@ impl Pairing {
 
     /// The alignments of the mate `other` that are found in the windows of its mate's hits.
     fn rescued(&self, own: &Found, other: &Found, beside: &[Option<Alignment>]) -> Vec<Alignment> {
-        let windows = Beside::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
+        let windows = MateHits::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
         let counting = |(hit, found): (&Alignment, &Option<Alignment>)| {
             let found = found.as_ref().filter(|found| i64::from(found.score) >= windows.least(hit));
             found.filter(|_| windows.is_alone(hit)).cloned()

@@ -9,7 +9,7 @@ use crate::terms::casts::{to_i32, to_i64, to_u32};
 use crate::terms::scoring::Scoring;
 
 /// Steps of a path, and their scores.
-struct Steps<'a> {
+struct PathSteps<'a> {
     scoring: &'a Scoring,
     query: &'a [u8],
     target: &'a [u8],
@@ -17,26 +17,26 @@ struct Steps<'a> {
 
 /// A cell of a path, by its number of steps.
 #[derive(Clone, Copy)]
-struct Stand {
+struct PathCell {
     step: u64,
     score: i64,
     /// Row minus column.
     diagonal: i64,
 }
 
-impl Stand {
+impl PathCell {
     /// Fall of the score up to `now`, beyond the cost of a gap between the diagonals.
-    fn fall(&self, now: &Stand, extend: i32) -> i64 {
+    fn fall(&self, now: &PathCell, extend: i32) -> i64 {
         self.score - now.score - i64::from(extend) * (self.diagonal - now.diagonal).abs()
     }
 }
 
-impl Steps<'_> {
+impl PathSteps<'_> {
     /// Calls `take` after each step of an alignment. A gap pays for its opening with its first step, and with each further
     /// step what one more residue costs.
-    fn walk(&self, alignment: &Alignment, mut take: impl FnMut(Stand)) {
+    fn walk(&self, alignment: &Alignment, mut take: impl FnMut(PathCell)) {
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-        let mut now = Stand { step: 0, score: 0, diagonal: 0 };
+        let mut now = PathCell { step: 0, score: 0, diagonal: 0 };
         for &(len, op) in &alignment.cigar {
             for at in 0..len {
                 let cost = |len: u32| if len == 0 { 0 } else { self.scoring.gap_cost(len as usize) };
@@ -65,12 +65,12 @@ pub fn best_part(
     scoring: &Scoring,
     drop: i32,
 ) -> Option<Alignment> {
-    let steps = Steps { scoring, query, target };
-    let begin = Stand { step: 0, score: 0, diagonal: 0 };
+    let steps = PathSteps { scoring, query, target };
+    let begin = PathCell { step: 0, score: 0, diagonal: 0 };
     let (mut base, mut top) = (begin, begin);
-    let mut best: Option<(Stand, Stand)> = None;
+    let mut best: Option<(PathCell, PathCell)> = None;
     let mut is_cut = false;
-    let mut keep = |base: Stand, top: Stand| {
+    let mut keep = |base: PathCell, top: PathCell| {
         if best.is_none_or(|(from, to)| top.score - base.score > to.score - from.score) {
             best = Some((base, top));
         }

@@ -3,7 +3,7 @@
 
 use super::blocks::Blocks;
 use super::format::{BLOCK, Fault, Header, SECTIONS, Section};
-use crate::align::candidates::Index;
+use crate::align::candidates::KmerIndex;
 use crate::input::reader::MAX_REFERENCES;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_u8, to_usize};
@@ -101,7 +101,7 @@ impl<'a> Contents<'a> {
     fn tables(&self) -> Result<Option<(u32, Tables<'a>)>, Fault> {
         let Some(kmer) = self.kmer() else { return Ok(None) };
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
-        match Index::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
+        match KmerIndex::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
             true => Ok(Some((kmer, tables))),
             false => Err(Fault::damage("the k-mer index is inconsistent")),
         }
@@ -167,8 +167,8 @@ impl<'a> Contents<'a> {
 
 impl Contents<'static> {
     /// The k-mer index, verified; `None` if there is none.
-    pub fn index(&self) -> Result<Option<Index>, Fault> {
-        Ok(self.tables()?.map(|(kmer, tables)| Index::of_tables(kmer, tables)))
+    pub fn index(&self) -> Result<Option<KmerIndex>, Fault> {
+        Ok(self.tables()?.map(|(kmer, tables)| KmerIndex::of_tables(kmer, tables)))
     }
 }
 

@@ -4,7 +4,7 @@ use super::pattern::{ANY, BaseClass};
 use super::room::EndCapacity;
 use super::stream::{Seams, Stream};
 use super::{EndScan as TextScan, MatchRule, PatternEnd};
-use crate::align::candidates::by_scan::{Ends, Scan, SeedEnd};
+use crate::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_u32;
@@ -38,7 +38,7 @@ pub struct PatternFinder {
 struct SeedQuery<'a> {
     classes: &'a [Vec<BaseClass>],
     rule: MatchRule,
-    ends: &'a mut dyn Ends,
+    ends: &'a mut dyn SeedEnds,
 }
 
 impl SeedQuery<'_> {
@@ -113,8 +113,8 @@ impl PatternFinder {
     }
 }
 
-impl Scan for PatternFinder {
-    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
+impl SeedScan for PatternFinder {
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn SeedEnds) -> Result<(), EngineError> {
         let rule = MatchRule { max_edits: to_u32(edits), indels: edits > 0 };
         let class = |&code: &u8| if is_base(code) { 1 << code } else { ANY };
         let classes: Vec<Vec<BaseClass>> =

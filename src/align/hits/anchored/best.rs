@@ -162,7 +162,7 @@ struct Matrices<'a, const PIECES: usize> {
 
 /// The gap that the traceback is in, with the number of its piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum GapState {
     Cell,
     Deletion(usize),
     Insertion(usize),
@@ -226,13 +226,13 @@ impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
         let piece_of = |gaps: &[i32; PIECES], score: i32| gaps.iter().position(|&gap| gap == score);
         let (mut row, mut column) = (row, self.columns - 1);
         let end = Hit { score, query_end: to_u32(row), target_end: to_u32(column) };
-        let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, State::Cell);
+        let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, GapState::Cell);
         let mut cigar = Cigar::new();
         loop {
             let at = row * self.columns + column;
             match state {
-                State::Cell if is_anchored && left == 0 => break,
-                State::Cell => {
+                GapState::Cell if is_anchored && left == 0 => break,
+                GapState::Cell => {
                     let rest = (row > 0 && column > 0).then(|| {
                         let (one, other) = (self.sides.query[row - 1], self.sides.target[column - 1]);
                         let held = if are_equal(one, other) { held + 1 } else { 0 };
@@ -252,28 +252,28 @@ impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
                         (left, held, row, column) = (rest, now, row - 1, column - 1);
                         push_run(&mut cigar, 1, Op::Match);
                     } else if let Some(piece) = piece_of(&deletions[at], left) {
-                        state = State::Deletion(piece);
+                        state = GapState::Deletion(piece);
                     } else {
-                        state = State::Insertion(piece_of(&insertions[at], left)?);
+                        state = GapState::Insertion(piece_of(&insertions[at], left)?);
                     }
                 }
-                State::Deletion(piece) => {
+                GapState::Deletion(piece) => {
                     let GapPiece { open, extend } = pieces[piece];
                     push_run(&mut cigar, 1, Op::Deletion);
                     column = column.checked_sub(1)?;
                     let cells = if is_anchored { &self.h } else { &self.a };
                     let closes = cells[at - 1] - open - extend == left;
                     left += extend + if closes { open } else { 0 };
-                    (state, held) = (if closes { State::Cell } else { state }, 0);
+                    (state, held) = (if closes { GapState::Cell } else { state }, 0);
                 }
-                State::Insertion(piece) => {
+                GapState::Insertion(piece) => {
                     let GapPiece { open, extend } = pieces[piece];
                     push_run(&mut cigar, 1, Op::Insertion);
                     row = row.checked_sub(1)?;
                     let cells = if is_anchored { &self.h } else { &self.a };
                     let closes = cells[at - self.columns] - open - extend == left;
                     left += extend + if closes { open } else { 0 };
-                    (state, held) = (if closes { State::Cell } else { state }, 0);
+                    (state, held) = (if closes { GapState::Cell } else { state }, 0);
                 }
             }
         }
