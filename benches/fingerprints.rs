@@ -18,7 +18,7 @@ use common::{Bench, Device, Row};
 use swalign::align::fingerprints::gpu::GpuCutter;
 use swalign::align::fingerprints::{CutRule, WindowHash, cores, plain, rolling};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::engine::gpu::layout::Letters;
+use swalign::engine::gpu::layout::ResiduePacking;
 use swalign::terms::alphabet::Alphabet;
 
 /// Residues at the start of the text whose cuts are compared with those of the specification.
@@ -114,8 +114,8 @@ impl Work {
 
     fn on_gpu(&self, bench: &mut Bench, gpu: &mut GpuCutter) {
         let is_dna = self.rule.alphabet() == Alphabet::Dna;
-        for letters in [Letters::Nucleotides, Letters::Codes] {
-            if letters == Letters::Nucleotides && !is_dna {
+        for letters in [ResiduePacking::Nucleotides, ResiduePacking::Codes] {
+            if letters == ResiduePacking::Nucleotides && !is_dna {
                 continue;
             }
             let text = gpu.load(&self.text, letters).expect("a text on the device");

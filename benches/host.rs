@@ -12,7 +12,7 @@ use swalign::align::backtrace::{self, WantedPath};
 use swalign::align::candidates::{ChunkLength, MetTargets, PairLayout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::engine::gpu::layout::Letters;
+use swalign::engine::gpu::layout::ResiduePacking;
 use swalign::input::reader::{Queries, Reader, Record, read_references};
 use swalign::output::writer::tags::{EditTags, Residues};
 use swalign::output::writer::{Chosen, NamedTargets, Writer};
@@ -60,8 +60,8 @@ fn counting_sort(bench: &mut Bench, name: &str) {
 fn pack_nucleotides(bench: &mut Bench, name: &str) {
     let codes = codes(bench.sized(8_000_000), 5);
     let (words, times) = bench.rounds.time(|| {
-        let mut words = vec![0; Letters::Nucleotides.words(codes.len())];
-        Letters::Nucleotides.pack_queries(&codes, 0..words.len(), &mut words);
+        let mut words = vec![0; ResiduePacking::Nucleotides.words(codes.len())];
+        ResiduePacking::Nucleotides.pack_queries(&codes, 0..words.len(), &mut words);
         words
     });
     assert_eq!((words.len(), words[0] & 15), (codes.len() / 8 + 1, u32::from(codes[0])));

@@ -28,11 +28,11 @@ mod traceback;
 pub use block::{BLOCK_ROWS, Block, Edges};
 pub use carry::{Carried, Carry, Edge};
 pub use checkpoints::Checkpoints;
-pub use database::{Asked, TargetScore};
-pub use directions::{Cells, Directions, Layer, Source, Tile};
+pub use database::{DatabaseQuery, TargetScore};
+pub use directions::{CellSource, Directions, Layer, Tile, WindowCells};
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
-pub use paths::{Leg, Paths, Stand};
+pub use paths::{Leg, PathPosition, Paths};
 pub use primitives::Primitives;
 
 use crate::terms::alignment::Hit;
@@ -130,7 +130,7 @@ pub trait Engine: Send {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         database::by_pairs(self, batch, asked)
     }

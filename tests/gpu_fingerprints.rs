@@ -9,7 +9,7 @@ use std::sync::Arc;
 use swalign::align::fingerprints::gpu::GpuCutter;
 use swalign::align::fingerprints::{CutRule, WindowHash, plain};
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::layout::Letters;
+use swalign::engine::gpu::layout::ResiduePacking;
 use swalign::patterns::scan::prints::PrintTuning;
 use swalign::terms::alphabet::Alphabet;
 
@@ -25,10 +25,10 @@ fn tunings() -> [PrintTuning; 3] {
 }
 
 /// The packings of an alphabet's texts on a device.
-fn packings(alphabet: Alphabet) -> &'static [Letters] {
+fn packings(alphabet: Alphabet) -> &'static [ResiduePacking] {
     match alphabet {
-        Alphabet::Dna => &[Letters::Nucleotides, Letters::Codes],
-        Alphabet::Protein => &[Letters::Codes],
+        Alphabet::Dna => &[ResiduePacking::Nucleotides, ResiduePacking::Codes],
+        Alphabet::Protein => &[ResiduePacking::Codes],
     }
 }
 

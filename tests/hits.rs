@@ -15,7 +15,7 @@ use std::sync::Arc;
 use swalign::align::candidates::{CHUNK, ChunkLength, Meets, MetTargets, PairLayout};
 use swalign::align::hits::{self, Detail, Effort, LeastScores, QueryRemarks, Ranks, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
-use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
+use swalign::engine::{Capabilities, DatabaseQuery, Engine, Paths, TargetScore, Window};
 use swalign::terms::alignment::{Alignment, Found, Hit, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
@@ -63,7 +63,7 @@ impl Engine for WithoutPaths {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         self.engine.score_database(batch, asked)
     }
@@ -88,7 +88,7 @@ impl Engine for OfDatabases {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let mut all = self.0.score_database(batch, asked)?;
         all.iter_mut().flatten().for_each(|scored| scored.score += self.1);

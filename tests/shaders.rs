@@ -13,7 +13,8 @@ use naga::{Module, ShaderStage};
 use rayon::prelude::*;
 use swalign::AlignmentMode;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, STRIP_ROWS, Scores, TileNeighbors, TileVariant,
+    Variant,
 };
 use swalign::patterns::scan::{bases, bitap, dictionary, prints, shader as scan};
 
@@ -182,7 +183,7 @@ fn the_suite_reaches_every_variant() {
             assert!(suite::pairs::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
-        let is_stretched = joint == Joint::Alone { stretched: true };
+        let is_stretched = joint == TileNeighbors::Alone { stretched: true };
         let on = |held: TileVariant| {
             let shared = is_shared.then(|| held.sharing(Some(32))).flatten();
             shared.unwrap_or(if exchange == Exchange::Subgroup { held.on(Some(32)) } else { held })
@@ -228,13 +229,13 @@ fn shown() -> Vec<Shown> {
                 step, one column behind the lane above it, whose last row it takes by a subgroup shuffle. Each lane \
                 keeps its best cell, and at the end the lanes of a pair reduce theirs. Shown: up to 32 rows, match and \
                 mismatch, on a device whose subgroups have a fixed size.",
-            wgsl: text(held(Kernel::Score, 32).into()),
+            wgsl: text(held(KernelResults::Score, 32).into()),
         },
         Shown {
             heading: "Score, whole queries",
             about: "The same in mode glocal. The borders of the matrix enter, H has no minimum, and only the lane with the last \
                 row of the query keeps its best cell. Shown: up to 32 rows, match and mismatch.",
-            wgsl: text(held(Kernel::Score, 32).in_mode(AlignmentMode::Glocal).into()),
+            wgsl: text(held(KernelResults::Score, 32).in_mode(AlignmentMode::Glocal).into()),
         },
         Shown {
             heading: "Score, chained",
@@ -256,7 +257,7 @@ fn shown() -> Vec<Shown> {
             about: "The directions of all cells of a window, four bits a cell: where H, E and F come from. Lanes and \
                 rows are those of a score. A lane gathers the directions of eight cells in a word, and writes it. \
                 Shown: up to 64 rows.",
-            wgsl: text(held(Kernel::Fill, 64).into()),
+            wgsl: text(held(KernelResults::Fill, 64).into()),
         },
         Shown {
             heading: "Trace",

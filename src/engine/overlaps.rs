@@ -9,7 +9,7 @@ use crate::engine::carry::{Carried, IMPOSSIBLE};
 use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::push_steps;
 use crate::engine::recurrence::decide;
-use crate::engine::{Edges, Paths, Source, Window};
+use crate::engine::{CellSource, Edges, Paths, Window};
 use crate::terms::alignment::Hit;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{low_u8, to_u32};
@@ -57,7 +57,7 @@ pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
     }
     let is_empty = |place: &u32| {
         let steps = paths.steps(*place as usize);
-        steps.is_some_and(|mut steps| !steps.any(|(_, source)| source == Source::Diagonal))
+        steps.is_some_and(|mut steps| !steps.any(|(_, source)| source == CellSource::Diagonal))
     };
     let empty: Vec<u32> = (0..to_u32(windows.len())).filter(is_empty).collect();
     if !empty.is_empty() {
@@ -76,18 +76,18 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
         directions[i * target.len() + j] = bits;
     });
     let (mut rows, mut cols) = (query.len(), target.len());
-    let (mut shift, mut last, mut runs) = (LAYER_BITS, Layer::from(Source::Diagonal), Vec::new());
+    let (mut shift, mut last, mut runs) = (LAYER_BITS, Layer::from(CellSource::Diagonal), Vec::new());
     while rows > 0 && cols > 0 {
         let bits = u32::from(directions[(rows - 1) * target.len() + cols - 1]) >> shift;
         last = last.next(low_u8(bits));
         match last.source {
-            Source::Stop => break,
-            Source::Diagonal => {
+            CellSource::Stop => break,
+            CellSource::Diagonal => {
                 // Before the first aligned residues, all paths are allowed.
                 (rows, cols, shift) = (rows - 1, cols - 1, 0);
             }
-            Source::Deletion => cols -= 1,
-            Source::Insertion => rows -= 1,
+            CellSource::Deletion => cols -= 1,
+            CellSource::Insertion => rows -= 1,
         }
         push_steps(&mut runs, 1, last.source);
     }

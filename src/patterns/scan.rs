@@ -18,7 +18,7 @@ mod tasks;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{self, Launch, Submission};
 use crate::terms::casts::{to_i32, to_isize, to_u32};
 use crate::terms::error::EngineError;
@@ -337,7 +337,7 @@ impl PatternGroup {
 
 /// Transposes a packed text on the device.
 fn transpose(
-    device: &Device,
+    device: &GpuDevice,
     kernel: &wgpu::ComputePipeline,
     transposing: &Transposing,
     shape: &ChunkShape,
@@ -357,7 +357,7 @@ fn transpose(
 
 /// Binds whole buffers by their position.
 fn bind(
-    device: &Device,
+    device: &GpuDevice,
     kernel: &wgpu::ComputePipeline,
     buffers: &[&wgpu::Buffer],
 ) -> Result<wgpu::BindGroup, EngineError> {

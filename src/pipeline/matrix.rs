@@ -10,7 +10,7 @@ use crate::align::backtrace::{self, WantedPath};
 use crate::align::candidates::{Meets, PairLayout};
 use crate::align::hits::PORTION;
 use crate::align::identity::ColumnKinds;
-use crate::engine::{Asked, Engine, Guarded, TargetScore};
+use crate::engine::{DatabaseQuery, Engine, Guarded, TargetScore};
 use crate::input::reader::References;
 use crate::output::writer::Output;
 use crate::output::writer::matrix::{MatrixShape, MatrixWriter};
@@ -200,7 +200,7 @@ impl TriangleAligner<'_> {
         let mut asked = Vec::new();
         for (record, row) in (0u32..).zip(rows.clone()) {
             let queries = self.layout.queries(record);
-            asked.extend(queries.map(|query| Asked { query, least: 1, first: to_u32(row) }));
+            asked.extend(queries.map(|query| DatabaseQuery { query, least: 1, first: to_u32(row) }));
             let residues: u64 = targets.iter().skip(row).map(|target| target.len() as u64).sum();
             self.cells += u64::from(self.layout.strands.count()) * targets.get(row).len() as u64 * residues;
         }

@@ -3,7 +3,7 @@
 use super::polynomial::CARRIED;
 use super::{CutRule, WindowHash};
 use crate::engine::gpu::Card;
-use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::layout::ResiduePacking;
 use crate::patterns::scan::prints::{PrintRule, PrintScan, PrintText, PrintTuning};
 use crate::terms::error::EngineError;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl GpuCutter {
     }
 
     /// Uploads a text of codes, packed as an engine's targets.
-    pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
+    pub fn load(&self, codes: &[u8], letters: ResiduePacking) -> Result<PrintText, EngineError> {
         self.0.load(codes, letters)
     }
 

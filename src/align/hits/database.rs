@@ -3,7 +3,7 @@
 use super::search::RecordSearch;
 use super::{Effort, ROOM_PER_PORTION, SearchInput};
 use crate::align::candidates::{Meets, MetTargets};
-use crate::engine::{Asked, Engine};
+use crate::engine::{DatabaseQuery, Engine};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::potential;
 use crate::terms::error::EngineError;
@@ -44,14 +44,14 @@ pub fn score_short_targets(
         let (record, least) = (search.record, scope.rules_of(search.record).min_score);
         let first = layout.targets(record, batch.targets.len()).start;
         let least = least.max(1);
-        let asked = move |&strand| Asked { query: layout.query(record, strand), least, first };
+        let asked = move |&strand| DatabaseQuery { query: layout.query(record, strand), least, first };
         layout.orientations().iter().map(asked)
     };
     let can_score =
-        |asked: &Asked| potential(batch.query(asked.query), &batch.scoring) >= i64::from(asked.least);
+        |asked: &DatabaseQuery| potential(batch.query(asked.query), &batch.scoring) >= i64::from(asked.least);
     // In other modes, an alignment may count at any score.
-    let counts = |asked: &Asked| !is_local || can_score(asked);
-    let asked: Vec<Asked> = unscored.iter().flat_map(asked_by).filter(counts).collect();
+    let counts = |asked: &DatabaseQuery| !is_local || can_score(asked);
+    let asked: Vec<DatabaseQuery> = unscored.iter().flat_map(asked_by).filter(counts).collect();
     effort.cells +=
         asked.iter().map(|asked| batch.query(asked.query).len() as u64).sum::<u64>() * letters as u64;
     let start = Instant::now();

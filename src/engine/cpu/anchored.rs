@@ -6,8 +6,8 @@
 //! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, side_by_side};
-use super::score::{Columns, Letters, Profile, Width, lanes_of};
+use super::lanes::{Ambiguity, Equality, Nothing, StepCosts, compared, side_by_side};
+use super::score::{LaneResidues, QueryProfile, SubstitutionColumns, Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::{Carried, Edges};
 use crate::terms::alignment::Hit;
@@ -57,7 +57,7 @@ pub struct Values {
 
 impl Values {
     /// Returns `None` if lanes of this type cannot hold the highest score.
-    pub fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
+    pub fn of<T: Lane>(costs: &StepCosts, rows: usize) -> Option<Values> {
         let most = to_i64(rows) * i64::from(costs.best);
         let floor = costs.zero::<T>();
         // As high as possible, to leave room for negative scores.
@@ -89,7 +89,7 @@ impl Anchored<'_> {
     #[inline(always)]
     fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<Hit>> {
         let scoring = &*self.batch.scoring;
-        let costs = Costs::new(scoring);
+        let costs = StepCosts::new(scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
         let Some(values) = Values::of::<T>(&costs, rows) else {
@@ -107,7 +107,7 @@ impl Anchored<'_> {
             side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
         };
         let first = self.members().next().map_or(0, |pair| pair.query);
-        let ends = Ends::new(self.batch, self.group);
+        let ends = AnchoredEnds::new(self.batch, self.group);
         let sweep = AnchoredSweep::<S, PIECES> { simd, batch: self.batch, costs, values, rows, cols };
         let ends = match compared {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
@@ -115,13 +115,13 @@ impl Anchored<'_> {
                 let lanes = [&queries, &targets];
                 if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                    sweep.run(Letters { queries, targets, substitutes }, ends)
+                    sweep.run(LaneResidues { queries, targets, substitutes }, ends)
                 } else {
-                    sweep.run(Letters { queries, targets, substitutes }, ends)
+                    sweep.run(LaneResidues { queries, targets, substitutes }, ends)
                 }
             }
             None if self.members().all(|pair| pair.query == first) => {
-                let profile = Profile {
+                let profile = QueryProfile {
                     query: self.batch.query(first),
                     targets,
                     tables: &scoring.table(),
@@ -130,7 +130,9 @@ impl Anchored<'_> {
                 };
                 sweep.run(profile, ends)
             }
-            None => sweep.run(Letters { queries: queries(), targets, substitutes: &scoring.table() }, ends),
+            None => {
+                sweep.run(LaneResidues { queries: queries(), targets, substitutes: &scoring.table() }, ends)
+            }
         };
         let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });
         ends.best.into_iter().map(hit).collect()
@@ -150,15 +152,15 @@ struct AnchoredLane {
 }
 
 /// The first best end of each pair so far. Its score is a lane value.
-struct Ends {
+struct AnchoredEnds {
     lanes: Vec<AnchoredLane>,
     /// Columns that each pair owns, counted from the first column of its lane.
     owned: Vec<Range<usize>>,
     best: Vec<Hit>,
 }
 
-impl Ends {
-    fn new(batch: &Batch, group: &[&[Pair]]) -> Ends {
+impl AnchoredEnds {
+    fn new(batch: &Batch, group: &[&[Pair]]) -> AnchoredEnds {
         let mut place = 0;
         let lane = |sweep: &&[Pair]| {
             let pair = swept(sweep);
@@ -175,7 +177,7 @@ impl Ends {
         let lanes = group.iter().map(lane).collect();
         let owned = |pair: &Pair| (pair.own - pair.start) as usize..pair.cols() as usize;
         let owned: Vec<Range<usize>> = group.iter().copied().flatten().map(owned).collect();
-        Ends { lanes, best: vec![Hit::NONE; owned.len()], owned }
+        AnchoredEnds { lanes, best: vec![Hit::NONE; owned.len()], owned }
     }
 
     /// Processes the last rows of the lanes in the columns from `first` on, one vector for each column.
@@ -223,7 +225,7 @@ impl Ends {
 struct AnchoredSweep<'a, S, const PIECES: usize> {
     simd: S,
     batch: &'a Batch,
-    costs: Costs,
+    costs: StepCosts,
     values: Values,
     rows: usize,
     cols: usize,
@@ -253,7 +255,11 @@ impl<V: Copy, const PIECES: usize> AnchoredDown<V, PIECES> {
 
 impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
     #[inline(always)]
-    fn run<T: Lane, U: Columns<T, S>>(&self, mut scores: U, mut ends: Ends) -> Ends
+    fn run<T: Lane, U: SubstitutionColumns<T, S>>(
+        &self,
+        mut scores: U,
+        mut ends: AnchoredEnds,
+    ) -> AnchoredEnds
     where
         S: Vectors<T>,
     {

@@ -2,7 +2,7 @@
 
 use super::alike::{SHARE, score_alike};
 use super::anchored::{Anchored, ends_of};
-use super::score::{Score, Width};
+use super::score::{ScoreKernel, Width};
 use super::simd::InstructionSet;
 use super::strip::Rectangle;
 use super::sweeps::{PART_SIDE, SHARED_CELLS, leaving, score_parts, striped_window, sweep, sweep_rectangle};
@@ -134,7 +134,7 @@ impl Scorer<'_> {
             return self.score_anchored(width, group, longest);
         }
         let bound = self.batch.scoring.most_score(longest.min(widest as usize));
-        let score = || self.set.run(Score { batch: self.batch, group, width });
+        let score = || self.set.run(ScoreKernel { batch: self.batch, group, width });
         match width.most(&self.batch.scoring) {
             Some(most) if bound <= most => score(),
             Some(_) if width == Width::W16 || (width == Width::W8 && self.trials.are_worth_it()) => {

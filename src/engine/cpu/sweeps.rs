@@ -2,7 +2,7 @@
 
 use super::score::Width;
 use super::simd::InstructionSet;
-use super::strip::{Rectangle, Sweep};
+use super::strip::{Rectangle, RectangleSweep};
 use super::striped::{StripedSweep, WindowSize};
 use crate::engine::frontier::{Frontier, better};
 use crate::engine::recurrence::recurrence;
@@ -117,6 +117,6 @@ pub fn sweep_rectangle(
 ) -> (Edges, Hit) {
     match striped_window(set, rectangle.scoring, rectangle.query.len()) {
         Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
-        None => set.run(Sweep { rectangle, edges, own }),
+        None => set.run(RectangleSweep { rectangle, edges, own }),
     }
 }

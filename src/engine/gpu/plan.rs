@@ -80,23 +80,23 @@ pub fn fitting<T, const N: usize>(
 
 /// Residues as if they were one tile, and the first column whose cells count for the score.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whole {
+pub struct WholeTile {
     pub span: Span,
     pub counts_from: u32,
 }
 
-impl Whole {
-    pub fn pair(batch: &Batch, pair: &Pair) -> Whole {
+impl WholeTile {
+    pub fn pair(batch: &Batch, pair: &Pair) -> WholeTile {
         let rows = 0..to_u32(batch.query(pair.query).len());
         let span = span_of(batch, (pair.query, rows), (pair.target, pair.start..pair.end));
-        Whole { span, counts_from: pair.own - pair.start }
+        WholeTile { span, counts_from: pair.own - pair.start }
     }
 
     /// A block in which no cell counts.
-    pub fn block(batch: &Batch, block: &Block) -> Whole {
+    pub fn block(batch: &Batch, block: &Block) -> WholeTile {
         let Block { window: Window { query, target, .. }, rows, .. } = block;
         let span = span_of(batch, (*query, rows.clone()), (*target, block.target_cols()));
-        Whole { span, counts_from: u32::MAX }
+        WholeTile { span, counts_from: u32::MAX }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Scores: one task per sweep if the query fits a tile, otherwise several strips.
 
-use crate::engine::gpu::plan::blocks::Frontier;
+use crate::engine::gpu::plan::blocks::PairFrontier;
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
 use crate::engine::gpu::plan::{gave_up, none};
-use crate::engine::gpu::runner::{Answer, JobInputs};
+use crate::engine::gpu::runner::{JobInputs, JobResult};
 use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::engine::{Engine, overlaps};
@@ -93,7 +93,7 @@ impl Gpu {
             let range = next_pairs(&grains, &mut done, pairs.len(), cells)?;
             Some((tiles.job(&pairs[range.clone()]), range))
         };
-        let take = |answer: Answer, range: Range<usize>| {
+        let take = |answer: JobResult, range: Range<usize>| {
             tiles.take(&pairs[range.clone()], answer.output.as_ref(), &mut hits[range]);
         };
         self.run_all(inputs, next, take)
@@ -136,7 +136,7 @@ impl Gpu {
             let mut grids = PairGrids::next(batch, pairs, &mut long, &tiles, cells)?;
             Some((grids.job(&tiles), grids))
         };
-        let take = |answer: Answer, grids: PairGrids| {
+        let take = |answer: JobResult, grids: PairGrids| {
             let results = answer.output.as_ref();
             match results.chunks_exact(4).any(gave_up) {
                 true => left.extend(grids.indices()),
@@ -155,7 +155,7 @@ impl Gpu {
         pair: &Pair,
         tiles: &StripTiles,
     ) -> Result<Hit, EngineError> {
-        let (mut best, mut frontier) = (Hit::default(), Frontier::default());
+        let (mut best, mut frontier) = (Hit::default(), PairFrontier::default());
         for block in tiles.blocks(batch, pair).into_iter().flatten() {
             let (grids, job) = PairGrids::block(batch, pair, &block, &frontier.entering(&block), tiles);
             let answer = self.run(inputs, &job)?;

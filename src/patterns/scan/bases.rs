@@ -11,7 +11,7 @@ use super::tasks::Looking;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -376,7 +376,7 @@ impl BaseState {
     /// Sets the parameters of the next submission, and provides its buffers.
     fn buffers(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         record: &[u8],
     ) -> Result<(wgpu::Buffer, wgpu::Buffer), EngineError> {
         let work = self.work.with_room(device, record.len() as u64)?;

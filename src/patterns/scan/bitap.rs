@@ -13,7 +13,7 @@ use super::kernels::{ScanKernel, compiled};
 use super::tasks::Seeking;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::MAX_GROUPS;
 use crate::gpu::run::{Arrival, Launch, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::{to_u32, to_usize};
@@ -288,7 +288,7 @@ impl TableGroup {
 }
 
 impl TextSlot {
-    fn new(device: &Device) -> TextSlot {
+    fn new(device: &GpuDevice) -> TextSlot {
         let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
         TextSlot {
             work: storage("seeking", BufferUsages::COPY_DST),
@@ -301,7 +301,7 @@ impl TextSlot {
     /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         group: &TableGroup,
         seeking: &Seeking,
     ) -> Result<wgpu::BindGroup, EngineError> {

@@ -10,7 +10,7 @@ use super::kernels::{ScanKernel, compiled};
 use super::tasks::{Matching, Tiling};
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -314,7 +314,7 @@ impl WordScan {
 
 impl WordState {
     /// Sets the parameters of the next submission.
-    fn tell(&mut self, device: &Device, record: &[u8]) -> Result<wgpu::Buffer, EngineError> {
+    fn tell(&mut self, device: &GpuDevice, record: &[u8]) -> Result<wgpu::Buffer, EngineError> {
         let work = self.work.with_room(device, size_of::<Matching>() as u64)?;
         device.queue.write_buffer(work, 0, record);
         Ok(work.clone())

@@ -184,7 +184,7 @@ fn windows_have_room_for_what_scores_allow() {
     for lanes in [8, 16, 32] {
         for scoring in scorings() {
             let size = WindowSize::of(&scoring, lanes).expect("a window");
-            let costs = super::Costs::new(&scoring);
+            let costs = super::StepCosts::new(&scoring);
             let (rows, cols) = (size.rows as i32, size.cols as i32);
             assert_eq!(size.spread, (rows + cols + 2) * (costs.best + costs.gaps.first.first()), "{scoring}");
             assert!(size.spread + (cols + 1) * costs.best <= size.values.most, "{scoring}");

@@ -1,6 +1,6 @@
 //! The kernels, and their WGSL text from `shaders/prints.wgsl`.
 
-use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::layout::ResiduePacking;
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::patterns::scan::tasks::Printing;
 use crate::terms::alphabet::CODES;
@@ -19,7 +19,7 @@ const PARTS: [&str; 4] = ["x", "y", "z", "w"];
 /// A kernel for texts packed as `letters`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrintVariant {
-    pub letters: Letters,
+    pub letters: ResiduePacking,
     /// Window length in residues of Rabin's fingerprints; `None` for the gear hash.
     pub window: Option<u32>,
     /// Whether a residue's value is looked up in Rabin's fingerprints. The gear hash always looks it up.
@@ -32,7 +32,7 @@ impl PrintVariant {
         let rabin = windows.into_iter().map(Some).chain([None]);
         let all = rabin.flat_map(|window| {
             let of = |letters, looked_up| PrintVariant { letters, window, looked_up };
-            let (nucleotides, codes) = (Letters::Nucleotides, Letters::Codes);
+            let (nucleotides, codes) = (ResiduePacking::Nucleotides, ResiduePacking::Codes);
             [of(nucleotides, false), of(codes, false), of(codes, true)]
         });
         all.filter(|variant| variant.window.is_some() || !variant.looked_up).collect()
