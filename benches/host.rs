@@ -13,9 +13,9 @@ use swalign::align::candidates::{ChunkLength, MetTargets, PairLayout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::ResiduePacking;
-use swalign::input::reader::{Queries, Reader, Record, read_references};
+use swalign::input::reader::{FileRecord, QueryReader, Reader, read_references};
 use swalign::output::writer::tags::{EditTags, Residues};
-use swalign::output::writer::{Chosen, NamedTargets, Writer};
+use swalign::output::writer::{ChosenValues, NamedTargets, Writer};
 use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
@@ -122,7 +122,7 @@ fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
 /// Collects queries like a run: codes of both strands, batch after batch. Returns the number of queries.
 fn take_queries(file: &NamedTempFile, len: usize) -> usize {
     let reader = Reader::open(file.path()).expect("a file");
-    let mut queries = Queries::new(reader, Alphabet::Dna, false, Strands::Both);
+    let mut queries = QueryReader::new(reader, Alphabet::Dna, false, Strands::Both);
     let mut seen = 0;
     let (mut records, mut batch) = (Vec::new(), Sequences::default());
     while let at_hand @ [_, ..] = queries.at_hand().expect("sound records") {
@@ -222,7 +222,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
     Writer::new(
         &options,
-        Chosen { min_score: 20, ..Chosen::default() },
+        ChosenValues { min_score: 20, ..ChosenValues::default() },
         Arc::new(Scoring::dna(1, 4, 6, 1)),
         NamedTargets::whole(names, targets),
     )
@@ -246,14 +246,14 @@ fn make_header(bench: &mut Bench, name: &str) {
 }
 
 /// Reads of 150 bases with three mismatches and one gap. Each read is aligned to the target with its number.
-fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
+fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(FileRecord, Found)> {
     let letters = b"ACGT";
     let read = |(target, codes): (usize, &[u8])| {
         let mut codes = [&codes[40..110], &codes[112..192]].concat();
         for place in [20, 77, 131] {
             codes[place] = (codes[place] + 1) & 3;
         }
-        let record = Record {
+        let record = FileRecord {
             number: target as u64 + 1,
             name: format!("read_{target}"),
             sequence: codes.iter().map(|&code| letters[usize::from(code)]).collect(),
@@ -323,7 +323,7 @@ fn differences_of_reads(bench: &mut Bench, name: &str) {
     let reads = aligned_reads(&targets, false);
     let (edits, times) = bench.rounds.time(|| {
         let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
-        let edits = |((record, found), target): (&(Record, Found), &[u8])| {
+        let edits = |((record, found), target): (&(FileRecord, Found), &[u8])| {
             differences.find(&residues, &record.sequence, target, &found.alignments[0]);
             differences.edits as usize
         };

@@ -54,10 +54,10 @@ use crate::align::hits::{Rules, Tiers};
 use crate::align::pairing::Pairing;
 use crate::align::split::Splitting;
 use crate::engine::Engine;
-use crate::input::reader::{Extent, FileState, QuerySource, Record};
+use crate::input::reader::{Extent, FileRecord, FileState, QuerySource};
 use crate::output::statistics::Tally;
 use crate::output::writer::list::RankedBy;
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::sink::RecordSink;
 use crate::output::writer::{Output, Writer};
 use crate::terms::alignment::Strands;
@@ -99,7 +99,7 @@ struct QueryBatch {
     first: u64,
     /// Name of the query before it.
     before: Option<String>,
-    records: Vec<Record>,
+    records: Vec<FileRecord>,
     /// Forward, and where asked for reverse, codes of each.
     queries: Sequences,
     /// Hits of each as a single read; of none, or of all if these are mates that told the insert size.
@@ -228,7 +228,8 @@ fn run_beside<'scope>(
     let about = FilesAbout::open(options)?;
     let (mut summary, index) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
     summary.elapsed = begun.elapsed();
-    let beside = Beside { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
+    let beside =
+        CompanionFiles { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
     match noted {
         None => output.finish_with(beside)?,
         Some(noted) => {

@@ -14,7 +14,7 @@ use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, TieBrea
 use crate::align::pairing::MOST_CANDIDATES;
 use crate::align::split;
 use crate::engine::{Engine, Guarded};
-use crate::input::reader::Record;
+use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Found, Strands};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_u64};
@@ -285,7 +285,7 @@ struct Known<'a> {
     /// Their hits as single reads, or empty.
     hits: &'a [SingleHits],
     /// The records with their names, if names choose among equal hits.
-    records: &'a [Record],
+    records: &'a [FileRecord],
 }
 
 /// Target time of a batch on this engine, in seconds.

@@ -11,7 +11,7 @@ use super::threads::set_threads;
 use super::{estimate, report};
 use crate::input::reader::{ReadBatch, Reads};
 use crate::output::writer::Output;
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{DedupOptions, ReadFormat, ReadRules};
@@ -69,7 +69,7 @@ pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSum
     let format = kind.map_or(ReadFormat::Fasta, |kind| kind.format);
     let (output, written) = write::records(&found, options, format, output)?;
     let table = table.map(|table| write::table(&found, options, table)).transpose()?;
-    output.finish_with(Beside { about: table.into_iter().collect(), ..Beside::default() })?;
+    output.finish_with(CompanionFiles { about: table.into_iter().collect(), ..CompanionFiles::default() })?;
     let distinct = found.order.len() as u64;
     reporter.detail(&format!(
         "{} in distinct sequences, of {} in all records",

@@ -5,7 +5,7 @@ use super::mates::Sample;
 use super::query_search::Load;
 use super::report::{QUERIES, TARGETS, counted, queries_are, warn};
 use super::{QueryBatch, Run};
-use crate::input::reader::{Extent, MAX_QUERY, QuerySource, Record};
+use crate::input::reader::{Extent, FileRecord, MAX_QUERY, QuerySource};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u64, to_usize};
 use crate::terms::error::{Error, Place, Result};
@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 
     /// Refuses a query whose scores could overflow, and warns about an empty query.
-    fn check_query(&self, count: &mut Count, record: &Record, len: usize) -> Result<()> {
+    fn check_query(&self, count: &mut Count, record: &FileRecord, len: usize) -> Result<()> {
         let longest = match self.options.mode {
             Mode::All | Mode::Triangle => self.longest_target,
             Mode::Pairs => to_usize(self.target_residues(count.taken)),

@@ -4,7 +4,7 @@
 //! run and in a part, so the concatenated parts equal the output of the whole run.
 
 use super::estimate;
-use crate::input::reader::{Extent, Mates, Queries, QuerySource, Reader, Slice, slices};
+use crate::input::reader::{Extent, Mates, QueryReader, QuerySource, Reader, Slice, slices};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
@@ -178,8 +178,8 @@ impl LanePart {
 }
 
 impl LaneRules {
-    fn queries(&self, reader: Reader) -> Queries {
-        Queries::new(reader, self.alphabet, self.is_given, self.strands)
+    fn queries(&self, reader: Reader) -> QueryReader {
+        QueryReader::new(reader, self.alphabet, self.is_given, self.strands)
     }
 
     /// The queries of a lane.
@@ -210,7 +210,8 @@ impl LaneRules {
 pub fn whole_mates(options: &Options, lane: &Lane, alphabet: Alphabet) -> Result<Mates> {
     let is_given = options.alphabet.is_some();
     let rules = LaneRules { read: query_rules(options), alphabet, is_given, strands: Strands::Both };
-    let open = |path| -> Result<Queries> { Ok(rules.queries(Reader::open(path)?.with_rules(rules.read))) };
+    let open =
+        |path| -> Result<QueryReader> { Ok(rules.queries(Reader::open(path)?.with_rules(rules.read))) };
     match lane.mate_file() {
         Some(path) => Mates::beside(open(&lane.reads)?, open(path)?, true),
         None => Ok(Mates::interleaved(open(&lane.reads)?)),

@@ -18,7 +18,7 @@ use crate::align::dedup::queries::{Grouped, UnitMatch};
 use crate::align::hits::{self, Effort, QueryRemarks};
 use crate::align::pairing;
 use crate::engine::Guarded;
-use crate::input::reader::{Mates, Record};
+use crate::input::reader::{FileRecord, Mates};
 use crate::terms::alignment::Found;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_usize;
@@ -97,7 +97,8 @@ pub(super) fn insert_size(
     let (records, codes) = whole.as_mut().unwrap_or(&mut *mates).ahead(PAIRS, LETTERS)?;
     let longest = search.targets.iter().map(<[u8]>::len).max().unwrap_or(0);
     // The run ends at a read that is too long, with an error that names the read.
-    let is_too_long = |record: &Record| check_length(record.sequence.len(), longest, search.scoring).is_err();
+    let is_too_long =
+        |record: &FileRecord| check_length(record.sequence.len(), longest, search.scoring).is_err();
     if records.is_empty() || records.iter().any(is_too_long) {
         return Ok((InsertSize::ASSUMED, Sample::default()));
     }

@@ -13,7 +13,7 @@ mod sorted;
 use super::report::{RECORDS, Reporter, counted};
 use crate::output::writer::Output;
 use crate::output::writer::frame;
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::place::is_same_file;
 use crate::output::writer::receipt;
 use crate::output::writer::reread::QueryCount;
@@ -54,7 +54,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
         Some(part) if part.is_of_references() => (OF_REFERENCES, references::join(&parts, &mut output)?),
         _ => (["part", "parts"], join(&parts, &mut output)?),
     };
-    output.finish_with(Beside { index, ..Beside::default() })?;
+    output.finish_with(CompanionFiles { index, ..CompanionFiles::default() })?;
     let (parts, records) = (counted(parts.len() as u64, parts_of), counted(records, RECORDS));
     reporter.note(&format!("joined {parts} of {records}"));
     Ok(())

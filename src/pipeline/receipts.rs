@@ -1,8 +1,8 @@
 //! The receipt of a run's output: made at the end, and read by `--resume`.
 
 use super::Reporter;
-use crate::output::writer::output::{Beside, Output};
-use crate::output::writer::receipt::{self, Choice, Receipt, Task};
+use crate::output::writer::output::{CompanionFiles, Output};
+use crate::output::writer::receipt::{self, HitSelection, Receipt, Task};
 use crate::output::writer::{place, sort};
 use crate::terms::error::Result;
 use crate::terms::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
@@ -42,18 +42,18 @@ impl Noted {
     /// hits were chosen.
     pub fn finish(
         self,
-        (output, beside): (Output, Beside),
+        (output, beside): (Output, CompanionFiles),
         path: Option<&Path>,
         (header, end): (u64, u64),
         (records, stretch): (u64, (u64, u64)),
-        choice: Option<Choice>,
+        choice: Option<HitSelection>,
     ) -> Result<()> {
         let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
         match (path, output.sum()) {
             (Some(path), Some(sum)) if output.is_file() => {
                 let bytes = output.written();
                 let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
-                output.finish_with(Beside { receipt: Some(receipt.write(path)?), ..beside })
+                output.finish_with(CompanionFiles { receipt: Some(receipt.write(path)?), ..beside })
             }
             _ => output.finish_with(beside),
         }

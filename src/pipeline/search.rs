@@ -22,7 +22,7 @@ use super::{Reporter, Stage, estimate};
 use crate::input::reader::{FileState, Slice, slices};
 use crate::output::writer::Output;
 use crate::output::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::patterns::search::amplicons::PatternPairs;
 use crate::patterns::search::batch::BatchRules;
 use crate::patterns::search::driver::{Driver, oriented};
@@ -132,7 +132,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     })?;
     summary.stretch = search.stretch();
     let (output, about_texts) = outputs.end()?;
-    let mut beside = Beside { about: about_texts, ..Beside::default() };
+    let mut beside = CompanionFiles { about: about_texts, ..CompanionFiles::default() };
     if let (Some(mut about), Some(counts)) = (about, counts) {
         about.put(counts.table(&search.patterns, summary.texts).as_bytes())?;
         beside.about.push(about);

@@ -4,7 +4,7 @@
 use super::*;
 use crate::align::candidates::filter;
 use crate::input::database::SourceFile;
-use crate::input::database::format::{BLOCK, Entry, VERSION};
+use crate::input::database::format::{BLOCK, SectionEntry, VERSION};
 use crate::input::database::write::write;
 use crate::input::reader::References;
 use crate::terms::batch::Sequences;
@@ -57,10 +57,10 @@ struct All {
     index: Option<(u32, [Vec<u32>; 2])>,
 }
 
-fn all(bytes: &[u8]) -> Result<All, Fault> {
+fn all(bytes: &[u8]) -> Result<All, FormatError> {
     let contents = Contents::read(bytes)?;
     contents.prove_all()?;
-    let Header { alphabet, masks_lower_case, source, .. } = contents.header().clone();
+    let DatabaseHeader { alphabet, masks_lower_case, source, .. } = contents.header().clone();
     Ok(All {
         alphabet,
         masks: masks_lower_case,
@@ -147,7 +147,7 @@ fn other_versions_orders_and_files_are_told() {
     let told = |at: usize, with: &[u8]| {
         let mut bytes = small();
         bytes[at..at + with.len()].copy_from_slice(with);
-        let Fault { problem, remedy } = all(&bytes).unwrap_err();
+        let FormatError { problem, remedy } = all(&bytes).unwrap_err();
         format!("{problem}; {remedy}")
     };
     let newer = told(12, &(VERSION + 1).to_le_bytes());
@@ -164,10 +164,10 @@ fn forged(
     change: impl Fn(Section, &mut [u8]),
 ) -> Vec<u8> {
     let written = bytes(references, index, None);
-    let mut header = Header::read(&written).unwrap();
+    let mut header = DatabaseHeader::read(&written).unwrap();
     let mut forged = written.clone();
     for section in SECTIONS {
-        let Entry { offset, len, .. } = *header.entry(section);
+        let SectionEntry { offset, len, .. } = *header.entry(section);
         let own = &mut forged[offset as usize..(offset + len) as usize];
         change(section, own);
         header.entries[section as usize].sums = crate::input::database::blocks::sums(own);

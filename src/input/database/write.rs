@@ -1,7 +1,7 @@
 //! Writes references as a database.
 
 use super::blocks::{BlockSums, sums};
-use super::format::{BLOCK, Header, SECTIONS, Section, SourceFile};
+use super::format::{BLOCK, DatabaseHeader, SECTIONS, Section, SourceFile};
 use crate::align::candidates::KmerIndex;
 use crate::input::reader::References;
 use crate::terms::casts::{to_u8, to_usize};
@@ -51,7 +51,7 @@ pub fn write(
     let mut lengths = sections.each_ref().map(|bytes| bytes.len() as u64);
     let codes = Section::Codes as usize;
     lengths[codes] += stored.map_or(0, |stored| stored.sums.bytes());
-    let header = Header {
+    let header = DatabaseHeader {
         alphabet: references.alphabet,
         masks_lower_case: references.masks_lower_case,
         kmer: index.map_or(0, |index| to_u8(index.tables().0)),

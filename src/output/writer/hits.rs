@@ -6,7 +6,7 @@ mod oriented;
 use super::distinct::put_record;
 use super::line::{REVERSE, SECONDARY};
 use super::list::shown::{ColumnKind, ColumnShown, GAP};
-use super::list::text::{Blocks, line, push_blocks};
+use super::list::text::{AlignmentBlocks, line, push_blocks};
 use crate::patterns::search::align::{PatternPath, PatternStep};
 use crate::patterns::search::hits::PatternHit;
 use crate::patterns::search::pam::Pam;
@@ -297,7 +297,8 @@ impl<'a> HitLines<'a> {
         let query = if forward { (1, len) } else { (len, 1) };
         let (labels, alphabet) = (["Pattern", "Text   "], Alphabet::Dna);
         let descend = [!forward, descends];
-        let blocks = Blocks { labels, alphabet, query, target: place, columns: &columns, descends: descend };
+        let blocks =
+            AlignmentBlocks { labels, alphabet, query, target: place, columns: &columns, descends: descend };
         push_blocks(&mut block, &self.style.page, &blocks);
         out.extend_from_slice(block.as_bytes());
     }

@@ -17,7 +17,7 @@ pub use tab::header_without_hits;
 
 use super::NamedTargets;
 use crate::align::significance::Significance;
-use crate::input::reader::Record;
+use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, Found, InPart};
 use crate::terms::casts::to_u32;
 use crate::terms::options::PageOptions;
@@ -118,7 +118,7 @@ impl ListMaker {
     }
 
     /// Appends the lists of these queries.
-    pub fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) {
+    pub fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[Found]) {
         for (record, found) in queries.iter().zip(found) {
             let mut query =
                 QueryShown::new(record, found.mated.map(|mated| mated.is_first), self.scoring.alphabet);

@@ -5,7 +5,7 @@ use super::Writer;
 use super::header::of_search;
 use super::tests::{Random, at, group, options, read, writer};
 use crate::align::quality::mapping_quality;
-use crate::input::reader::Record;
+use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::options::{CsForm, Format, Options};
@@ -27,7 +27,7 @@ struct Case {
     scoring: Scoring,
     /// Names and residues.
     targets: Vec<(String, String)>,
-    query: Record,
+    query: FileRecord,
     found: Found,
 }
 
@@ -254,7 +254,7 @@ impl Random {
     }
 
     /// Changes a record so that SAM may not be able to hold it.
-    fn spoil(&mut self, query: &mut Record) {
+    fn spoil(&mut self, query: &mut FileRecord) {
         let qualities = query.qualities.get_or_insert_default();
         match self.below(8) {
             0 => query.name = self.pick(&["", "*", "**", "q@", "q\t", " ", "\u{e9}", "\u{7f}"]).to_string(),

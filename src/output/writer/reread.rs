@@ -52,7 +52,7 @@ pub struct RecordHit {
 
 /// The kind of a record among the records of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RecordKind {
     Primary {
         second: Option<i32>,
         quality: u8,
@@ -150,8 +150,8 @@ impl PartRecord {
     }
 
     /// Appends the record in its new standing, which is ignored for an unmapped record.
-    pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
-        let standing = if self.aligned.is_some() { standing } else { Standing::Unmapped };
+    pub fn push(&self, out: &mut Vec<u8>, standing: RecordKind) {
+        let standing = if self.aligned.is_some() { standing } else { RecordKind::Unmapped };
         match self.format {
             Format::Bam => bam::push(&self.bytes, out, standing),
             Format::Sam => text::SAM.push(&self.bytes, out, standing),
@@ -203,7 +203,7 @@ mod tests {
     /// Bytes of the records of these hits of one query.
     fn bytes(
         writer: &Writer,
-        query: &crate::input::reader::Record,
+        query: &crate::input::reader::FileRecord,
         hits: &[&Alignment],
         second: Option<i32>,
     ) -> Vec<u8> {
@@ -267,7 +267,7 @@ mod tests {
                     for second in [None, Some(25), Some(30)] {
                         let quality = mapping_quality(&scoring, &hit, second, THRESHOLD);
                         let mut out = Vec::new();
-                        record.push(&mut out, Standing::Primary { second, quality });
+                        record.push(&mut out, RecordKind::Primary { second, quality });
                         assert!(
                             out == bytes(&whole, &query, &[&hit], second),
                             "{format:?} {number} {second:?}"
@@ -277,13 +277,13 @@ mod tests {
                     let before = bytes(&whole, &query, &[&better], None).len();
                     let expected = bytes(&whole, &query, &[&better, &hit], None).split_off(before);
                     let mut out = Vec::new();
-                    record.push(&mut out, Standing::Secondary);
+                    record.push(&mut out, RecordKind::Secondary);
                     assert!(out == expected, "{format:?} {number} secondary");
                     // A secondary record stays secondary.
                     let both = bytes(&part, &query, &[&better, &hit], None);
                     let both = records(format, both).next_query().unwrap();
                     let mut out = Vec::new();
-                    both[1].push(&mut out, Standing::Secondary);
+                    both[1].push(&mut out, RecordKind::Secondary);
                     assert!(out == expected && both[1].is_secondary(), "{format:?} {number} as it was");
                     assert!(all.next_query().unwrap().is_empty());
                 }
@@ -310,7 +310,7 @@ mod tests {
                     record.of_query,
                     Some(QueryInPart { threshold: THRESHOLD, second, tier: Tier::Single })
                 );
-                for standing in [Standing::Secondary, Standing::Unmapped] {
+                for standing in [RecordKind::Secondary, RecordKind::Unmapped] {
                     let mut out = Vec::new();
                     record.push(&mut out, standing);
                     assert!(out == bytes(&whole, &query, &[], None), "{format:?}");
@@ -347,8 +347,8 @@ mod tests {
                         let mut out = Vec::new();
                         query.iter().for_each(|record| {
                             record.name();
-                            record.push(&mut out, Standing::Secondary);
-                            record.push(&mut out, Standing::Primary { second: Some(1), quality: 1 });
+                            record.push(&mut out, RecordKind::Secondary);
+                            record.push(&mut out, RecordKind::Primary { second: Some(1), quality: 1 });
                         });
                     }
                 }

@@ -22,7 +22,7 @@ pub struct EditTags {
 }
 
 /// A piece of an alignment, in the order of the target.
-enum Piece<'a> {
+enum AlignmentPiece<'a> {
     /// Target codes that equal the query residues beside them.
     Equal(&'a [u8]),
     /// A query residue beside a target code that it does not equal.
@@ -88,7 +88,7 @@ fn for_each_piece(
     query: &[u8],
     target: &[u8],
     alignment: &Alignment,
-    mut take: impl FnMut(Piece),
+    mut take: impl FnMut(AlignmentPiece),
 ) {
     let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
     for &(len, op) in &alignment.cigar {
@@ -100,17 +100,17 @@ fn for_each_piece(
                 let mut passed = 0;
                 residues.for_each_unequal(letters, codes, |at| {
                     if at > passed {
-                        take(Piece::Equal(&codes[passed..at]));
+                        take(AlignmentPiece::Equal(&codes[passed..at]));
                     }
-                    take(Piece::Unequal(letters[at], codes[at]));
+                    take(AlignmentPiece::Unequal(letters[at], codes[at]));
                     passed = at + 1;
                 });
                 if steps > passed {
-                    take(Piece::Equal(&codes[passed..]));
+                    take(AlignmentPiece::Equal(&codes[passed..]));
                 }
             }
-            Op::Insertion => take(Piece::Insertion(letters)),
-            Op::Deletion => take(Piece::Deletion(codes)),
+            Op::Insertion => take(AlignmentPiece::Insertion(letters)),
+            Op::Deletion => take(AlignmentPiece::Deletion(codes)),
         }
         i += letters.len();
         j += codes.len();
@@ -129,15 +129,15 @@ impl EditTags {
         // also separates a mismatch from a preceding deletion.
         let mut equals = 0;
         for_each_piece(residues, query, target, alignment, |piece| match piece {
-            Piece::Equal(codes) => equals += to_i64(codes.len()),
-            Piece::Unequal(_, code) => {
+            AlignmentPiece::Equal(codes) => equals += to_i64(codes.len()),
+            AlignmentPiece::Unequal(_, code) => {
                 push_number(md, equals);
                 md.push(residues.letter(code));
                 *edits += 1;
                 equals = 0;
             }
-            Piece::Insertion(letters) => *edits += to_u32(letters.len()),
-            Piece::Deletion(codes) => {
+            AlignmentPiece::Insertion(letters) => *edits += to_u32(letters.len()),
+            AlignmentPiece::Deletion(codes) => {
                 push_number(md, equals);
                 md.push(b'^');
                 md.extend(codes.iter().map(|&code| residues.letter(code)));

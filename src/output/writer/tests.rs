@@ -1,7 +1,7 @@
 //! Compares headers and records with hand-written ones, and checks the text of random records against their targets.
 
-use super::{Chosen, NamedTargets, Writer};
-use crate::input::reader::Record;
+use super::{ChosenValues, NamedTargets, Writer};
+use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand, Strands, push_run};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
@@ -95,7 +95,7 @@ pub(super) fn writer_of_mates(
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
     Writer::new(
         options,
-        Chosen { min_score: 20, insert, ..Chosen::default() },
+        ChosenValues { min_score: 20, insert, ..ChosenValues::default() },
         Arc::new(scoring),
         NamedTargets::whole(names, Arc::new(sequences)),
     )
@@ -109,14 +109,14 @@ fn header(writer: &Writer) -> String {
     String::from_utf8(writer.header().concat()).unwrap()
 }
 
-fn lines(writer: &Writer, record: &Record, found: &Found) -> Vec<String> {
+fn lines(writer: &Writer, record: &FileRecord, found: &Found) -> Vec<String> {
     let text = writer.records(slice::from_ref(record), slice::from_ref(found)).unwrap();
     String::from_utf8(text).unwrap().lines().map(str::to_string).collect()
 }
 
-pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> Record {
+pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> FileRecord {
     let qualities = qualities.map(|qualities| qualities.as_bytes().to_vec());
-    Record {
+    FileRecord {
         number: 1,
         name: name.into(),
         sequence: letters.as_bytes().to_vec(),

@@ -3,7 +3,7 @@
 use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
 use super::{Header, open_files, refused};
 use crate::output::writer::Output;
-use crate::output::writer::bgzf::{Joint, RecordBytes};
+use crate::output::writer::bgzf::{BgzfJoiner, RecordBytes};
 use crate::terms::error::Result;
 use crate::terms::groups;
 use std::io;
@@ -102,7 +102,7 @@ impl<Q: PartQueries> PartSource<'_, Q> {
 pub struct GroupBytes {
     /// Blocks begin with groups.
     in_blocks: bool,
-    joint: Joint,
+    joint: BgzfJoiner,
     pub bytes: Vec<u8>,
     /// Whether `bytes` begin a group.
     begins: bool,
@@ -112,7 +112,7 @@ pub struct GroupBytes {
 
 impl GroupBytes {
     pub fn new(in_blocks: bool) -> Result<GroupBytes> {
-        let joint = if in_blocks { Joint::of_blocks()? } else { Joint::of_text() };
+        let joint = if in_blocks { BgzfJoiner::of_blocks()? } else { BgzfJoiner::of_text() };
         Ok(GroupBytes { in_blocks, joint, bytes: Vec::new(), begins: true, last: None })
     }
 

@@ -14,7 +14,7 @@ use crate::output::writer::frame;
 use crate::output::writer::list::{
     ListStyle, PartHit, PartLists, PartQuery, QueryTold, ShownHit, by_target, covered_by_targets,
 };
-use crate::output::writer::receipt::{Choice, ListInReceipt};
+use crate::output::writer::receipt::{HitSelection, ListInReceipt};
 use crate::output::writer::reread::damaged;
 use crate::pipeline::{Reporter, ranking, remarks};
 use crate::terms::alignment::{Alignment, Found, InPart};
@@ -90,8 +90,8 @@ impl PartQueries for PartLists {
 }
 
 impl ListChoice {
-    fn new(choice: &Choice, list: &ListInReceipt, format: HitFormat) -> ListChoice {
-        let &Choice { min_score, secondary_ppm, .. } = choice;
+    fn new(choice: &HitSelection, list: &ListInReceipt, format: HitFormat) -> ListChoice {
+        let &HitSelection { min_score, secondary_ppm, .. } = choice;
         let limits = choice.limits;
         let rules = Rules { min_score, secondary_ppm, ..ranking::rules(&limits) };
         // A part is a file, never a terminal.

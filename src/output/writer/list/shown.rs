@@ -2,7 +2,7 @@
 
 use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
-use crate::input::reader::Record;
+use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, Op, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::casts::to_u32;
@@ -91,7 +91,7 @@ impl QueryTold<'_> {
 }
 
 impl<'a> QueryShown<'a> {
-    pub fn new(record: &'a Record, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
+    pub fn new(record: &'a FileRecord, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
         let letters = record.sequence.clone();
         let forward = (codes(&letters, alphabet), letters);
         let told = QueryTold { name: &record.name, is_first, len: record.sequence.len() };

@@ -13,7 +13,7 @@ const LIST: &str = "list\t";
 
 /// Rules by which hits are chosen, and the values that their mapping quality depends on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct HitSelection {
     pub min_score: i32,
     pub secondary_ppm: i64,
     pub limits: Limits,
@@ -39,11 +39,17 @@ pub struct MatesInReceipt {
     pub close: i64,
 }
 
-impl Choice {
+impl HitSelection {
     /// All lines of the choice.
     pub fn lines(&self) -> String {
-        let Choice { min_score, secondary_ppm, limits, typical: Typical { match_, mismatch }, mates, list } =
-            self;
+        let HitSelection {
+            min_score,
+            secondary_ppm,
+            limits,
+            typical: Typical { match_, mismatch },
+            mates,
+            list,
+        } = self;
         let hits = format!("{HITS}{min_score}\t{secondary_ppm}\t{match_}\t{mismatch}\n");
         let mates = mates.as_ref().map_or(String::new(), MatesInReceipt::line);
         let list = list.as_ref().map_or(String::new(), ListInReceipt::line);
@@ -51,7 +57,7 @@ impl Choice {
     }
 
     /// Parses the lines that begin here.
-    pub fn parse<'a>(lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<Choice> {
+    pub fn parse<'a>(lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<HitSelection> {
         let fields: Vec<&str> = lines.next()?.strip_prefix(HITS)?.split('\t').collect();
         let &[min_score, secondary_ppm, match_, mismatch] = &fields[..] else { return None };
         let limits = limits_of(lines.next()?)?;
@@ -63,7 +69,7 @@ impl Choice {
             Some(line) => Some(ListInReceipt::parse(line)?),
             None => None,
         };
-        Some(Choice {
+        Some(HitSelection {
             min_score: min_score.parse().ok()?,
             secondary_ppm: secondary_ppm.parse().ok()?,
             limits,

@@ -3,10 +3,10 @@
 //! The fields about a record's own alignment stay (CIGAR, NM, MD, cs, AS). The fields about its mate are computed from
 //! the hits that are reported. SEQ and QUAL are stored in the first record of a mate in each part.
 
-use super::{PartRecord, QueryInPart, Standing, bam, text};
+use super::{PartRecord, QueryInPart, RecordKind, bam, text};
 use crate::align::quality::of_tier;
 use crate::input::reader::{READ_GROUP, WRITTEN_TAGS};
-use crate::output::writer::line::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank};
+use crate::output::writer::line::{AlignedLine, BamOp, CopiedTags, LineRank, MateOf, MatePlace, OutputLine};
 use crate::output::writer::tags::EditTags;
 use crate::output::writer::{bam as bam_lines, sam as sam_lines};
 use crate::terms::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, Tier, push_run};
@@ -42,13 +42,13 @@ pub struct MateHit {
     pub in_part: InPart,
     /// Only for SAM, since BAM has the target's number, and PAF's columns stay.
     pub target_name: String,
-    pub cigar: Vec<(u32, Kind)>,
+    pub cigar: Vec<(u32, BamOp)>,
     pub differences: EditTags,
 }
 
 /// The path of a CIGAR.
 pub struct PathTold {
-    pub cigar: Vec<(u32, Kind)>,
+    pub cigar: Vec<(u32, BamOp)>,
     /// Query residues before the path.
     query_start: u32,
     runs: Cigar,
@@ -68,13 +68,13 @@ impl PathTold {
     pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
         let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
         for &(len, letter) in operations {
-            let kind = Kind::of(letter)?;
+            let kind = BamOp::of(letter)?;
             let (op, of_query, of_target) = match kind {
-                Kind::Clip => (None, 0, 0),
-                Kind::Match | Kind::Equal | Kind::Unequal => (Some(Op::Match), len, len),
-                Kind::Insertion => (Some(Op::Insertion), len, 0),
-                Kind::Deletion => (Some(Op::Deletion), 0, len),
-                Kind::HardClip => return None,
+                BamOp::Clip => (None, 0, 0),
+                BamOp::Match | BamOp::Equal | BamOp::Unequal => (Some(Op::Match), len, len),
+                BamOp::Insertion => (Some(Op::Insertion), len, 0),
+                BamOp::Deletion => (Some(Op::Deletion), 0, len),
+                BamOp::HardClip => return None,
             };
             path.lens = (path.lens.0.checked_add(of_query)?, path.lens.1.checked_add(of_target)?);
             match op {
@@ -189,8 +189,8 @@ impl<'a> Mate<'a> {
         let Mate { first, hits, second, quality, .. } = self;
         for (rank, (record, _)) in hits.iter().enumerate() {
             let standing = match rank {
-                0 => Standing::Primary { second: *second, quality: *quality },
-                _ => Standing::Secondary,
+                0 => RecordKind::Primary { second: *second, quality: *quality },
+                _ => RecordKind::Secondary,
             };
             record.record.push(out, standing);
         }
@@ -228,8 +228,8 @@ impl<'a> Mate<'a> {
         }
         for (number, (_, hit)) in self.hits.iter().enumerate() {
             let (rank, quality, second) = match number {
-                0 => (Rank::Primary, self.quality, self.second),
-                _ => (Rank::Secondary, 0, None),
+                0 => (LineRank::Primary, self.quality, self.second),
+                _ => (LineRank::Secondary, 0, None),
             };
             let MateHit { alignment, target_name, cigar, differences, .. } = hit;
             let aligned = AlignedLine {
@@ -249,7 +249,7 @@ impl<'a> Mate<'a> {
             let partner = partners.get(number).copied().flatten().and_then(|partner| other.place_of(partner));
             let mate = mate.of_line(rank, partner.as_ref());
             match rank {
-                Rank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned), mate)?,
+                LineRank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned), mate)?,
                 _ => push(&[], Some(aligned), mate)?,
             }
         }
@@ -298,7 +298,7 @@ pub fn push_mates(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::reader::Record;
+    use crate::input::reader::FileRecord;
     use crate::output::writer::reread::PartRecords;
     use crate::output::writer::tests::{at, group, options, read, writer_of_mates};
     use crate::output::writer::{Writer, bgzf};
@@ -347,7 +347,7 @@ mod tests {
         ]
     }
 
-    fn reads(with_qualities: bool) -> [Record; 2] {
+    fn reads(with_qualities: bool) -> [FileRecord; 2] {
         [("ACGTN", "I!*~0"), ("RACGA", "*0AB~")].map(|(letters, qualities)| {
             let (letters, qualities) = (letters.repeat(7000), qualities.repeat(7000));
             read("q", &letters, with_qualities.then_some(&*qualities))
@@ -358,7 +358,7 @@ mod tests {
     fn apart(
         format: Format,
         part: &Writer,
-        reads: &[Record],
+        reads: &[FileRecord],
         mates: [&[Alignment]; 2],
     ) -> [Vec<MateRecord>; 2] {
         let found = mates.map(|alignments| Found {
