@@ -17,7 +17,7 @@ use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::Engine;
 use swalign::engine::cpu::{Cpu, simd::InstructionSet};
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Hit, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Matrix, Scoring};
@@ -82,7 +82,7 @@ fn batch(queries: Sequences, targets: Sequences, scoring: Scoring) -> Batch {
 
 fn align(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
     let hits = engine.score(batch, pairs).expect("scores");
-    let wanted = |(pair, hit): (&Pair, &Hit)| WantedPath {
+    let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
         window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
         strand: Strand::Forward,
         score: hit.score,
@@ -94,7 +94,7 @@ fn align(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
 }
 
 /// Hits and alignments.
-type Answers = (Vec<Hit>, Vec<Alignment>);
+type Answers = (Vec<HitEnd>, Vec<Alignment>);
 
 /// Runs a row, and compares some answers with `known`. If `known` is empty, computes it with the specification.
 fn row(

@@ -16,11 +16,11 @@ use swalign::engine::gpu::layout::ResiduePacking;
 use swalign::input::reader::{FileRecord, QueryReader, Reader, read_references};
 use swalign::output::writer::tags::{EditTags, Residues};
 use swalign::output::writer::{ChosenValues, NamedTargets, Writer};
-use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
 use swalign::terms::options::{
-    DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ScoringChoice,
+    DeviceChoice, FilterChoice, Format, HitLimits, Mode, Options, OutputFormat, Rank, ScoringChoice,
 };
 use swalign::terms::scoring::Scoring;
 use tempfile::NamedTempFile;
@@ -182,7 +182,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         secondary_ratio: 0.8,
         anchor: 0,
         cs: None,
-        limits: Limits::records(1),
+        limits: HitLimits::records(1),
         evalue: None,
         rank: Rank::Raw,
         columns: Vec::new(),
@@ -246,7 +246,7 @@ fn make_header(bench: &mut Bench, name: &str) {
 }
 
 /// Reads of 150 bases with three mismatches and one gap. Each read is aligned to the target with its number.
-fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(FileRecord, Found)> {
+fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(FileRecord, QueryResult)> {
     let letters = b"ACGT";
     let read = |(target, codes): (usize, &[u8])| {
         let mut codes = [&codes[40..110], &codes[112..192]].concat();
@@ -269,9 +269,17 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(FileRecord, Found
             query_end: 150,
             target_start: 40,
             target_end: 192,
-            cigar: smallvec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
+            cigar: smallvec![(70, PathOp::Match), (2, PathOp::Deletion), (80, PathOp::Match)],
         };
-        (record, Found { alignments: vec![alignment], second: None, threshold: 102, ..Found::default() })
+        (
+            record,
+            QueryResult {
+                alignments: vec![alignment],
+                second: None,
+                threshold: 102,
+                ..QueryResult::default()
+            },
+        )
     };
     targets.iter().enumerate().map(read).collect()
 }
@@ -323,7 +331,7 @@ fn differences_of_reads(bench: &mut Bench, name: &str) {
     let reads = aligned_reads(&targets, false);
     let (edits, times) = bench.rounds.time(|| {
         let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
-        let edits = |((record, found), target): (&(FileRecord, Found), &[u8])| {
+        let edits = |((record, found), target): (&(FileRecord, QueryResult), &[u8])| {
             differences.find(&residues, &record.sequence, target, &found.alignments[0]);
             differences.edits as usize
         };

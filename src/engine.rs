@@ -35,7 +35,7 @@ pub use guarded::Guarded;
 pub use paths::{Leg, PathPosition, Paths};
 pub use primitives::Primitives;
 
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, CHUNK_PER_WARM_UP, Pair, Sequences};
 use crate::terms::bounds::Band;
 use crate::terms::casts::to_u32;
@@ -121,10 +121,10 @@ pub trait Engine: Send {
     /// What the engine is, and what suits it.
     fn capabilities(&self) -> Capabilities;
 
-    /// The best score of each pair and the first cell, in the order of [`Hit::order`], that has it;
+    /// The best score of each pair and the first cell, in the order of [`HitEnd::order`], that has it;
     /// a score of 0 where nothing scores. Pairs that lie one behind the other share a sweep
     /// ([`crate::terms::batch::sweeps`]).
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError>;
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError>;
 
     /// For each query the short targets ([`crate::terms::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
     fn score_database(

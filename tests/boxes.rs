@@ -14,7 +14,7 @@ use swalign::align::hits::{self, Effort, Rules, SearchInput, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Strand, Strands, Tier};
+use swalign::terms::alignment::{Alignment, QueryResult, Strand, Strands, Tier};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -211,7 +211,7 @@ fn in_boxes(batch: &Batch, record: u32, boxes: &[Rectangle], rules: &Rules) -> (
 }
 
 /// The hits on some targets, which are searched without the others.
-fn on_targets(batch: &Batch, record: u32, targets: &[u32], rules: Rules) -> Found {
+fn on_targets(batch: &Batch, record: u32, targets: &[u32], rules: Rules) -> QueryResult {
     let queries: Sequences = BOTH.queries(record).map(|query| batch.query(query)).collect();
     let own: Sequences = targets.iter().map(|&target| batch.target(target)).collect();
     let alone = Batch { queries: Arc::new(queries), targets: Arc::new(own), ..batch.clone() };
@@ -227,7 +227,7 @@ fn find(
     tiers: &Tiers,
     rules: Rules,
     filter: Option<&Filter>,
-) -> Vec<Found> {
+) -> Vec<QueryResult> {
     let portion = if filter.is_some() { 5 } else { hits::PORTION };
     let scope = SearchInput { filter, portion, tiers: Some(tiers), ..SearchInput::new(batch, BOTH, rules) };
     hits::find(engine, &scope, &mut Effort::default()).unwrap()
@@ -257,7 +257,7 @@ fn long_queries_are_searched_as_their_definition_says() {
             let (boxes, near) = boxes(&batch, record, least);
             let supporting = supporting(&batch, record, &boxes, &near);
             let (hits, second) = in_boxes(&batch, record, &boxes, &rules);
-            let of = |own: &Found| (own.alignments.clone(), own.second);
+            let of = |own: &QueryResult| (own.alignments.clone(), own.second);
             assert_eq!(of(boxed), (hits.clone(), second), "seed {seed}, record {record} in boxes");
             if !supporting.is_empty() {
                 let expected = on_targets(&batch, record, &supporting, rules);

@@ -19,7 +19,7 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::patterns::search::finder::PatternFinder;
 use swalign::patterns::search::sliced::SlicedScan;
-use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
@@ -116,7 +116,7 @@ impl Case {
         drawn
     }
 
-    fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
+    fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<QueryResult>, Effort) {
         // A small portion, so that queries without a usable filter are searched in several portions.
         let portion = if filter.is_some() { 40 } else { hits::PORTION };
         let scope = SearchInput { filter, portion, ..SearchInput::new(&self.batch, self.layout, rules) };
@@ -134,7 +134,7 @@ impl Engine for Counted {
         self.0.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.1 += pairs.len();
         self.2 += 1;
         self.0.score(batch, pairs)
@@ -486,13 +486,13 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize, most: u
         for _ in 0..len {
             let own = &mut seeds[q / seed];
             match op {
-                Op::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
-                Op::Insertion => *own = (own.0 + 1, own.1 + 1),
+                PathOp::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
+                PathOp::Insertion => *own = (own.0 + 1, own.1 + 1),
                 // A deletion between two seeds does not count for either.
-                Op::Deletion => own.1 += usize::from(q % seed != 0),
+                PathOp::Deletion => own.1 += usize::from(q % seed != 0),
             }
-            q += usize::from(op != Op::Deletion);
-            t += usize::from(op != Op::Insertion);
+            q += usize::from(op != PathOp::Deletion);
+            t += usize::from(op != PathOp::Insertion);
         }
     }
     seeds.iter().filter(|&&(letters, edits)| letters == seed && edits <= most).count()

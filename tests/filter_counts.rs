@@ -13,7 +13,7 @@ use swalign::align::candidates::{Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -116,11 +116,11 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize) -> Vec<
     let mut pairs = Vec::new();
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {
-            if op == Op::Match && query[q] == target[t] {
+            if op == PathOp::Match && query[q] == target[t] {
                 pairs.push((q, t as i64 - q as i64));
             }
-            q += usize::from(op != Op::Deletion);
-            t += usize::from(op != Op::Insertion);
+            q += usize::from(op != PathOp::Deletion);
+            t += usize::from(op != PathOp::Insertion);
         }
     }
     let is_held = |k: &usize| {
@@ -239,7 +239,7 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
     let (mut cells, mut fewer, mut hits, mut counted) = (0, 0, 0, 0);
     for seed in 0..8 {
         let (batch, layout) = case(seed);
-        let find = |rules: Rules, filter: Option<&Filter>| -> (Vec<Found>, Effort) {
+        let find = |rules: Rules, filter: Option<&Filter>| -> (Vec<QueryResult>, Effort) {
             let scope = SearchInput { filter, ..SearchInput::new(&batch, layout, rules) };
             let mut effort = Effort::default();
             (hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), effort)
@@ -307,7 +307,7 @@ fn queries_of_many_errors_take_fewer_cells_for_the_same_hits() {
         let filter = Filter::by_index(&batch.targets, &batch.scoring, 2).unwrap();
         for secondary_ppm in [800_000, 950_000] {
             let rules = Rules { min_score: 40, secondary_ppm, max_hits: 5, ..Rules::BEST };
-            let find = |filter: Option<&Filter>| -> (Vec<Found>, Effort) {
+            let find = |filter: Option<&Filter>| -> (Vec<QueryResult>, Effort) {
                 let scope = SearchInput { filter, ..SearchInput::new(&batch, layout, rules) };
                 let mut effort = Effort::default();
                 (hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), effort)

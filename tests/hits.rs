@@ -16,7 +16,7 @@ use swalign::align::candidates::{CHUNK, ChunkLength, Meets, MetTargets, PairLayo
 use swalign::align::hits::{self, Detail, Effort, LeastScores, QueryRemarks, Ranks, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Capabilities, DatabaseQuery, Engine, Paths, TargetScore, Window};
-use swalign::terms::alignment::{Alignment, Found, Hit, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::error::EngineError;
@@ -39,7 +39,7 @@ impl Engine for Enough {
         Capabilities { enough_sweeps: self.0, last_sweeps: 4, ..self.1.capabilities() }
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.2 = self.2.max(pairs.len());
         self.1.score(batch, pairs)
     }
@@ -68,7 +68,7 @@ impl Engine for WithoutPaths {
         self.engine.score_database(batch, asked)
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.engine.score(batch, pairs)
     }
 
@@ -95,7 +95,7 @@ impl Engine for OfDatabases {
         Ok(all)
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.0.score(batch, pairs)
     }
 
@@ -189,11 +189,11 @@ impl Case {
         borders
     }
 
-    fn find(&self, rules: &Rules) -> Vec<Found> {
+    fn find(&self, rules: &Rules) -> Vec<QueryResult> {
         self.find_least(rules, None)
     }
 
-    fn find_least(&self, rules: &Rules, least: Option<&dyn LeastScores>) -> Vec<Found> {
+    fn find_least(&self, rules: &Rules, least: Option<&dyn LeastScores>) -> Vec<QueryResult> {
         let find = |engine: &mut dyn Engine, portion: usize| {
             let (batch, layout, rules) = (&self.batch, self.layout, *rules);
             let scope = SearchInput { least, portion, ..SearchInput::new(batch, layout, rules) };
@@ -399,7 +399,7 @@ fn scores_need_no_paths() {
         {
             let limits = Rules { max_hits, max_targets, keeps_ties, ..Rules::BEST };
             let rules = Rules { min_score: case.min_score, max_per_target: 1, ..limits };
-            let told = |found: &Found| {
+            let told = |found: &QueryResult| {
                 let told = |hit: &Alignment| (hit.target, hit.strand, hit.score);
                 (found.alignments.iter().map(told).collect::<Vec<_>>(), found.threshold, found.second)
             };
@@ -426,7 +426,7 @@ fn searched(
     (len, reads): (usize, usize),
     rules: Rules,
     portion: usize,
-) -> (Vec<Found>, u64) {
+) -> (Vec<QueryResult>, u64) {
     let mut random = Random::new(5);
     let target = random.codes(len, 4);
     let mut queries = Sequences::default();
@@ -559,7 +559,7 @@ impl Engine for Counting {
         self.0.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.1 += 1;
         self.0.score(batch, pairs)
     }

@@ -18,7 +18,7 @@ use swalign::align::split::{self, SEARCHED_AGAIN, Splitting};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Hit, InPart, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, InPart, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::insert::{InsertSize, Orientation};
@@ -76,7 +76,7 @@ fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Sear
 }
 
 /// Returns the best hit of a query in columns of a target, from the specification engine.
-fn best_within(batch: &Batch, query: u32, target: u32, (start, end): (u32, u32)) -> Hit {
+fn best_within(batch: &Batch, query: u32, target: u32, (start, end): (u32, u32)) -> HitEnd {
     Plain::new().score(batch, &[Pair { query, target, start, own: start, end }]).unwrap()[0]
 }
 
@@ -507,7 +507,7 @@ fn check_split(
     batch: &Batch,
     (record, read): (u32, &[u8]),
     targets: &[Vec<u8>],
-    found: &Found,
+    found: &QueryResult,
     least: i32,
 ) -> usize {
     let taken = |hit: &Alignment| match hit.strand {

@@ -15,7 +15,7 @@ use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
@@ -49,9 +49,9 @@ fn global(query: &[u8], target: &[u8], scoring: &Scoring) -> (i64, i64) {
 }
 
 /// The best score and the first end that has it, by definition.
-fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
+fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> HitEnd {
     let mode = scoring.mode;
-    let mut best = Hit::NONE;
+    let mut best = HitEnd::NONE;
     for query_start in 0..=query.len() {
         for target_start in (0..=target.len()).filter(|&start| mode.may_begin(query_start, start)) {
             for query_end in query_start.max(1)..=query.len() {
@@ -62,7 +62,7 @@ fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
                     let of = (&query[query_start..query_end], &target[target_start..target_end]);
                     let (any, met) = global(of.0, of.1, scoring);
                     let score = if mode == AlignmentMode::Overlap { met } else { any };
-                    let hit = Hit {
+                    let hit = HitEnd {
                         score: score.max(i32::MIN.into()) as i32,
                         query_end: query_end as u32,
                         target_end: target_end as u32,
@@ -121,12 +121,12 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
     for &(len, op) in &alignment.cigar {
         let len = len as usize;
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 score += batch.scoring.score_all(&query[i..i + len], &target[j..j + len]);
                 (i, j, pairs) = (i + len, j + len, pairs + len);
             }
-            Op::Insertion => (score, i) = (score - batch.scoring.gap_cost(len), i + len),
-            Op::Deletion => (score, j) = (score - batch.scoring.gap_cost(len), j + len),
+            PathOp::Insertion => (score, i) = (score - batch.scoring.gap_cost(len), i + len),
+            PathOp::Deletion => (score, j) = (score - batch.scoring.gap_cost(len), j + len),
         }
     }
     assert_eq!((i as u32, j as u32), (alignment.query_end, alignment.target_end));
@@ -135,7 +135,7 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
     score
 }
 
-fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
+fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<Alignment> {
     let wanted: Vec<WantedPath> = pairs
         .iter()
         .zip(hits)
@@ -169,7 +169,7 @@ fn engines_keep_to_the_definition() {
                 let own = |pair: &Pair| Pair { own: pair.end / 2, ..*pair };
                 pairs.extend(pairs.clone().iter().map(own));
             }
-            let expected: Vec<Hit> = pairs
+            let expected: Vec<HitEnd> = pairs
                 .iter()
                 .map(|pair| {
                     let (query, target) = (batch.query(pair.query), batch.target(pair.target));
@@ -407,8 +407,9 @@ fn local_scores_are_bounds_that_lose_no_hit() {
             for (record, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 let alike =
                     found.alignments.iter().zip(&expected.alignments).take_while(|(a, b)| a == b).count();
-                let next =
-                    |found: &Found| (found.alignments.get(alike).cloned(), found.second, found.threshold);
+                let next = |found: &QueryResult| {
+                    (found.alignments.get(alike).cloned(), found.second, found.threshold)
+                };
                 let case = format!("case {case}, {scoring}, {rules:?}, record {record}, hit {alike}");
                 assert_eq!(next(found), next(expected), "{case}");
             }

@@ -9,7 +9,7 @@ use common::{codes, random::Random};
 use std::sync::Arc;
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
-use swalign::terms::alignment::{Hit, Strand};
+use swalign::terms::alignment::{HitEnd, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Scoring};
@@ -76,7 +76,7 @@ fn two_pieces_of_wfa2() {
             assert_eq!(hit.score, expected, "{}: pair {}", engine.capabilities().name, row[0]);
         }
         // Rescores each path.
-        let wanted = |(pair, hit): (&Pair, &Hit)| WantedPath {
+        let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
             window: backtrace::window_of(&batch, pair.query, pair.target, 0, hit),
             strand: Strand::Forward,
             score: hit.score,

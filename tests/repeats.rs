@@ -12,7 +12,7 @@ use swalign::align::hits::{self, Effort, Repeats, Rules, SearchInput, WithoutRep
 use swalign::align::repeats;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::terms::alignment::{Hit, Strands};
+use swalign::terms::alignment::{HitEnd, Strands};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::Scoring;
@@ -136,7 +136,7 @@ impl Engine for Counting {
         self.0.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.1 += 1;
         self.0.score(batch, pairs)
     }

@@ -17,7 +17,7 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
 use swalign::patterns::search::finder::PatternFinder;
 use swalign::patterns::search::sliced::SlicedScan;
-use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands, Tier};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands, Tier};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -138,7 +138,7 @@ impl Case {
         rules: Rules,
         filter: Option<&Filter>,
         portion: usize,
-    ) -> Vec<Found> {
+    ) -> Vec<QueryResult> {
         let tiers = self.tiers();
         let scope = SearchInput {
             filter,
@@ -238,13 +238,13 @@ fn rescored(batch: &Batch, query: &[u8], hit: &Alignment, anchor: usize) -> (i32
     let (mut run, mut has_run) = (0, false);
     for &(len, op) in &hit.cigar {
         let gap = batch.scoring.gap_open + len as i32 * batch.scoring.gap_extend;
-        if op != Op::Match {
+        if op != PathOp::Match {
             (score, run) = (score - gap, 0);
         }
         match op {
-            Op::Insertion => i += len as usize,
-            Op::Deletion => j += len as usize,
-            Op::Match => {
+            PathOp::Insertion => i += len as usize,
+            PathOp::Deletion => j += len as usize,
+            PathOp::Match => {
                 for _ in 0..len {
                     score += batch.scoring.score(query[i], target[j]);
                     run = if query[i] == target[j] && query[i] < 4 { run + 1 } else { 0 };

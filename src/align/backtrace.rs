@@ -7,7 +7,7 @@ mod rescored;
 mod ungapped;
 
 use crate::engine::{Engine, Paths, Window};
-use crate::terms::alignment::{Alignment, Hit, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, Strand};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
@@ -131,7 +131,7 @@ fn each(
 
 /// The window of `hit`, an alignment of `query` against target residues from `start` on, with the band that its score
 /// implies.
-pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &Hit) -> Window {
+pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &HitEnd) -> Window {
     let codes = &batch.query(query)[..hit.query_end as usize];
     let band = crate::terms::bounds::band(codes, hit.score, &batch.scoring);
     let span = band.deletions.saturating_add(hit.query_end);

@@ -24,7 +24,7 @@ use crate::align::candidates::{
 };
 use crate::align::repeats::DistinctTargets;
 use crate::engine::{Capabilities, Engine};
-use crate::terms::alignment::{Alignment, Found, Hit, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, QueryResult, Strand};
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
@@ -229,7 +229,7 @@ pub fn find(
     engine: &mut dyn Engine,
     scope: &SearchInput,
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     match scope.tiers {
         Some(tiers) => anchored::find(engine, scope, tiers, effort, find_of),
         None => find_of(engine, scope, &all_records(scope), effort),
@@ -246,7 +246,7 @@ fn find_of(
     scope: &SearchInput,
     records: &[u32],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     match scope.repeats {
         Repeats::Known(without) if without.serves(scope) => {
             let WithoutRepeats { distinct, filter } = without;
@@ -265,9 +265,9 @@ fn find_once(
     scope: &SearchInput,
     records: &[u32],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
-    let of = |record| Found { threshold: scope.rules_of(record).min_score, ..Found::default() };
-    let mut found: Vec<Found> = all_records(scope).into_iter().map(of).collect();
+) -> Result<Vec<QueryResult>, EngineError> {
+    let of = |record| QueryResult { threshold: scope.rules_of(record).min_score, ..QueryResult::default() };
+    let mut found: Vec<QueryResult> = all_records(scope).into_iter().map(of).collect();
     let begun = Instant::now();
     let mut left = first_sources(scope, records);
     effort.filtering += begun.elapsed();
@@ -577,7 +577,7 @@ fn score(
     batch: &Batch,
     pairs: &[Pair],
     effort: &mut Effort,
-) -> Result<Vec<Hit>, EngineError> {
+) -> Result<Vec<HitEnd>, EngineError> {
     if pairs.is_empty() {
         return Ok(Vec::new());
     }

@@ -12,7 +12,7 @@ use crate::align::candidates::{Meets, PairLayout};
 use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, Tiers};
 use crate::align::quality;
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Strand, Supplementary, Tier};
+use crate::terms::alignment::{Alignment, QueryResult, Strand, Supplementary, Tier};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::potential;
 use crate::terms::casts::to_u32;
@@ -49,7 +49,7 @@ pub fn supplement(
     engine: &mut dyn Engine,
     scope: &SearchInput,
     (splitting, tiers): (Splitting, Option<&Tiers>),
-    found: &mut [Found],
+    found: &mut [QueryResult],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let least = splitting.least;
@@ -75,7 +75,7 @@ pub fn supplement(
         for (interval, hit) in intervals.into_iter().zip(hits) {
             let len = to_u32(codes(scope, interval.record).len());
             let quality = quality_of_first(scope, &hit, (interval, len));
-            let Found { mut alignments, second, tier, .. } = hit;
+            let QueryResult { mut alignments, second, tier, .. } = hit;
             let Some(alignment) = alignments.drain(..).next() else { continue };
             let mut alignment = in_record(interval, alignment, len);
             if let Some(part) = cut(scope, splitting, interval.record, &alignment) {
@@ -109,7 +109,7 @@ pub fn supplement(
 }
 
 /// Mapping quality of the best hit of an interval of a query of `len` residues.
-fn quality_of_first(scope: &SearchInput, found: &Found, (interval, len): (Interval, u32)) -> u8 {
+fn quality_of_first(scope: &SearchInput, found: &QueryResult, (interval, len): (Interval, u32)) -> u8 {
     let scoring = &scope.batch.scoring;
     let bonus = |first: &Alignment| in_record(interval, first.clone(), len).bonus(len, scoring.end_bonus);
     quality::of_first_less(scoring, found, found.alignments.first().map_or(0, bonus))
@@ -126,7 +126,7 @@ fn cut(scope: &SearchInput, splitting: Splitting, record: u32, alignment: &Align
 }
 
 /// Whether a record is a long query that no target supports.
-fn is_boxed(scope: &SearchInput, found: &[Found], record: u32) -> bool {
+fn is_boxed(scope: &SearchInput, found: &[QueryResult], record: u32) -> bool {
     let is_long = |tiers: &Tiers| tiers.is_long(codes(scope, record).len());
     found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
 }
@@ -149,10 +149,10 @@ fn cut_primaries(
     engine: &mut dyn Engine,
     scope: &SearchInput,
     splitting: Splitting,
-    found: &mut [Found],
+    found: &mut [QueryResult],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let part = |(record, found): (usize, &Found)| {
+    let part = |(record, found): (usize, &QueryResult)| {
         let (record, whole) = (to_u32(record), found.alignments.first()?);
         Some((record, cut(scope, splitting, record, whole)?))
     };
@@ -238,9 +238,9 @@ fn search_by_tier(
     engine: &mut dyn Engine,
     scope: &SearchInput,
     (least, tiers): (i32, Option<&Tiers>),
-    (intervals, found): (&[Interval], &[Found]),
+    (intervals, found): (&[Interval], &[QueryResult]),
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     let boxed = tiers.map(|tiers| tiers.clone().boxed());
     // Number of each interval's tiers among these.
     let all = [None, tiers, boxed.as_ref()];
@@ -248,7 +248,7 @@ fn search_by_tier(
         own if is_boxed(scope, found, own.record) => 2,
         own => usize::from(!own.is_part && tiers.is_some()),
     };
-    let mut hits: Vec<Option<Found>> = vec![None; intervals.len()];
+    let mut hits: Vec<Option<QueryResult>> = vec![None; intervals.len()];
     for (number, tiers) in all.into_iter().enumerate() {
         let at: Vec<usize> = (0..intervals.len()).filter(|&at| kind(&intervals[at]) == number).collect();
         if !at.is_empty() {
@@ -267,7 +267,7 @@ fn search(
     (least, tiers): (i32, Option<&Tiers>),
     intervals: &[Interval],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     let mut queries = Sequences::default();
     for &interval in intervals {
         for &strand in scope.layout.orientations() {

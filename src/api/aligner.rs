@@ -1,7 +1,7 @@
 //! Alignments of queries with targets.
 
 use super::answers::Answers;
-use super::engines::Engines;
+use super::engines::DeviceEngines;
 use super::{Device, Hit, Targets, targets};
 use crate::align::candidates::filter::Filter;
 use crate::align::candidates::{MOST_STRETCHES, Meets, PairLayout};
@@ -98,7 +98,7 @@ impl AlignerBuilder {
         let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
         let strands = Strands::of(both_strands && scoring.alphabet == Alphabet::Dna);
         let scoring = Arc::new(scoring);
-        let engines = Engines::open(&device)?;
+        let engines = DeviceEngines::open(&device)?;
         let opened = &engines.opened;
         // The number of queries is unknown, so an index is built as soon as the queries so far would have repaid it.
         let sequences = &targets.sequences;
@@ -131,7 +131,7 @@ pub struct Aligner {
     rules: Rules,
     pub(super) strands: Strands,
     filter: Option<Filter>,
-    pub(super) engines: Engines,
+    pub(super) engines: DeviceEngines,
 }
 
 impl Aligner {
@@ -191,7 +191,7 @@ impl Aligner {
         let mut found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
         end_bonus::leave_out(&scope, ReportedScores::default(), &mut found);
         self.targets.check()?;
-        let hits = |(record, found): (usize, crate::terms::alignment::Found)| {
+        let hits = |(record, found): (usize, crate::terms::alignment::QueryResult)| {
             let hit = |alignment: crate::terms::alignment::Alignment| {
                 let query = batch.query(layout.query(to_u32(record), alignment.strand));
                 let target = alignment.target as usize;

@@ -111,7 +111,7 @@ impl AmpliconSearcher {
     /// # Errors
     /// As [`Searcher::search_targets`].
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Amplicon>>> {
-        let mut joined = Joined::new(self, targets.len());
+        let mut joined = TextAmplicons::new(self, targets.len());
         self.searcher.search_all_targets(targets, &mut joined)?;
         Ok(joined.amplicons)
     }
@@ -140,24 +140,24 @@ impl std::fmt::Debug for AmpliconSearcher {
 }
 
 /// The amplicons of each text of a call.
-struct Joined<'a> {
+struct TextAmplicons<'a> {
     own: &'a AmpliconSearcher,
     joiner: Joiner<'a>,
     amplicons: Vec<Vec<Amplicon>>,
 }
 
-impl<'a> Joined<'a> {
-    fn new(own: &'a AmpliconSearcher, texts: usize) -> Joined<'a> {
+impl<'a> TextAmplicons<'a> {
+    fn new(own: &'a AmpliconSearcher, texts: usize) -> TextAmplicons<'a> {
         let joiner = Joiner::new(&own.pairs, own.lengths.clone());
-        Joined { own, joiner, amplicons: vec![Vec::new(); texts] }
+        TextAmplicons { own, joiner, amplicons: vec![Vec::new(); texts] }
     }
 }
 
-impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
+impl<'t> HitReceiver<&'t CodeText<'t>> for TextAmplicons<'_> {
     type Error = Error;
 
     fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<PatternHit>) -> Result<()> {
-        let Joined { own, joiner, amplicons } = self;
+        let TextAmplicons { own, joiner, amplicons } = self;
         let own_amplicons = &mut amplicons[text.place];
         let mut give = |joined: &amplicons::AmpliconSpan| {
             own_amplicons.push(Amplicon::new(own, *joined));
@@ -167,7 +167,7 @@ impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
     }
 
     fn end(&mut self, text: &&'t CodeText<'t>, _: u64) -> Result<()> {
-        let Joined { own, joiner, amplicons } = self;
+        let TextAmplicons { own, joiner, amplicons } = self;
         let own_amplicons = &mut amplicons[text.place];
         joiner.finish(&mut |joined: &amplicons::AmpliconSpan| {
             own_amplicons.push(Amplicon::new(own, *joined));
@@ -197,7 +197,7 @@ where
     fn next(&mut self) -> Option<Self::Item> {
         if self.answers.are_needed() {
             let (texts, taken) = Searcher::take(&mut self.texts);
-            let mut joined = Joined::new(self.searcher, texts.len());
+            let mut joined = TextAmplicons::new(self.searcher, texts.len());
             let texts = texts.iter().map(Vec::as_slice);
             let done = self.searcher.searcher.search_codes(texts, &mut joined);
             self.answers.add(taken, done.map(|()| joined.amplicons));

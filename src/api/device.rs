@@ -30,15 +30,15 @@ pub enum Device {
 }
 
 /// A device that was opened.
-pub(super) enum Opened {
+pub(super) enum OpenedDevice {
     Cpu(InstructionSet),
     #[cfg(feature = "gpu")]
-    Gpu(gpu::Opened),
+    Gpu(gpu::OpenedGpu),
 }
 
-impl Opened {
-    pub fn open(device: &Device) -> Result<Opened, EngineError> {
-        let cpu = || Opened::Cpu(InstructionSet::best());
+impl OpenedDevice {
+    pub fn open(device: &Device) -> Result<OpenedDevice, EngineError> {
+        let cpu = || OpenedDevice::Cpu(InstructionSet::best());
         match device {
             Device::Cpu => Ok(cpu()),
             Device::Auto => match open_gpu(None, true) {
@@ -56,38 +56,38 @@ impl Opened {
         device: &Device,
         patterns: &[Vec<u8>],
         wanted: &HitOptions,
-    ) -> Result<Opened, EngineError> {
+    ) -> Result<OpenedDevice, EngineError> {
         match device {
-            Device::Auto if cpu_is_faster(patterns, wanted) => Ok(Opened::Cpu(InstructionSet::best())),
-            device => Opened::open(device),
+            Device::Auto if cpu_is_faster(patterns, wanted) => Ok(OpenedDevice::Cpu(InstructionSet::best())),
+            device => OpenedDevice::open(device),
         }
     }
 
     /// The CPU, if this is a GPU of [`Device::Auto`] and the CPU is faster for these patterns.
-    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &HitOptions) -> Option<Opened> {
+    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &HitOptions) -> Option<OpenedDevice> {
         let is_replaced = match self {
-            Opened::Cpu(_) => false,
+            OpenedDevice::Cpu(_) => false,
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => gpu.may_fall_back,
+            OpenedDevice::Gpu(gpu) => gpu.may_fall_back,
         };
-        (is_replaced && cpu_is_faster(patterns, wanted)).then(|| Opened::Cpu(InstructionSet::best()))
+        (is_replaced && cpu_is_faster(patterns, wanted)).then(|| OpenedDevice::Cpu(InstructionSet::best()))
     }
 
     /// The search that starts at PAMs, if it costs less than a scan on this device.
     pub fn sites(&self, wanted: &HitOptions, patterns: &[Vec<u8>]) -> Option<PamSites> {
         match self {
-            Opened::Cpu(set) => PamSites::new(*set, wanted, patterns, None),
+            OpenedDevice::Cpu(set) => PamSites::new(*set, wanted, patterns, None),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(_) => None,
+            OpenedDevice::Gpu(_) => None,
         }
     }
 
     /// The scanner of texts on this device, and the name of the device.
     pub fn scanner(&self) -> (Box<dyn EndScan + Send>, String) {
         let scan: Box<dyn EndScan + Send> = match self {
-            Opened::Cpu(set) => Box::new(Exact::on(*set)),
+            OpenedDevice::Cpu(set) => Box::new(Exact::on(*set)),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => Box::new(gpu.scan()),
+            OpenedDevice::Gpu(gpu) => Box::new(gpu.scan()),
         };
         (scan, self.engine().capabilities().name)
     }
@@ -95,9 +95,9 @@ impl Opened {
     /// The scanner of targets for the filter.
     pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
         match self {
-            Opened::Cpu(set) => PatternFinder::new(targets, Box::new(SlicedScan::on(*set)), false),
+            OpenedDevice::Cpu(set) => PatternFinder::new(targets, Box::new(SlicedScan::on(*set)), false),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => gpu.finder(targets),
+            OpenedDevice::Gpu(gpu) => gpu.finder(targets),
         }
     }
 
@@ -105,18 +105,18 @@ impl Opened {
     pub fn costs(&self) -> FilterCosts {
         let threads = rayon::current_num_threads();
         match self {
-            Opened::Cpu(set) => FilterCosts::on_cores(set.lanes(1), threads),
+            OpenedDevice::Cpu(set) => FilterCosts::on_cores(set.lanes(1), threads),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(_) => FilterCosts::on_gpus(1, threads),
+            OpenedDevice::Gpu(_) => FilterCosts::on_gpus(1, threads),
         }
     }
 
     /// Creates an engine on the device.
     pub fn engine(&self) -> Guarded {
         match self {
-            Opened::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
+            OpenedDevice::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => gpu.engine(),
+            OpenedDevice::Gpu(gpu) => gpu.engine(),
         }
     }
 }
@@ -131,12 +131,12 @@ fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &HitOptions) -> bool {
 }
 
 #[cfg(feature = "gpu")]
-fn open_gpu(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
-    Ok(Opened::Gpu(gpu::Opened::open(name, may_fall_back)?))
+fn open_gpu(name: Option<&str>, may_fall_back: bool) -> Result<OpenedDevice, EngineError> {
+    Ok(OpenedDevice::Gpu(gpu::OpenedGpu::open(name, may_fall_back)?))
 }
 
 #[cfg(not(feature = "gpu"))]
-fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
+fn open_gpu(_: Option<&str>, _: bool) -> Result<OpenedDevice, EngineError> {
     Err(EngineError::NoDevice("this library was built without its feature 'gpu'".to_string()))
 }
 
@@ -175,15 +175,15 @@ mod gpu {
         Ok(card)
     }
 
-    pub struct Opened {
+    pub struct OpenedGpu {
         card: Arc<Card>,
         /// Whether the CPU takes over if the GPU fails.
         pub may_fall_back: bool,
     }
 
-    impl Opened {
-        pub fn open(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
-            Ok(Opened { card: card(name)?, may_fall_back })
+    impl OpenedGpu {
+        pub fn open(name: Option<&str>, may_fall_back: bool) -> Result<OpenedGpu, EngineError> {
+            Ok(OpenedGpu { card: card(name)?, may_fall_back })
         }
 
         pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {

@@ -2,7 +2,7 @@
 
 use super::aligner::{check_scoring, usage};
 use super::answers::Answers;
-use super::engines::Engines;
+use super::engines::DeviceEngines;
 use super::{Device, Hit, targets};
 use crate::align::backtrace::{self, WantedPath};
 use crate::engine::Engine;
@@ -63,7 +63,12 @@ impl PairAlignerBuilder {
             return Err(usage(format!("min_score({min_score}): give at least 1")));
         }
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
-        Ok(PairAligner { scoring: Arc::new(scoring), min_score, strands, engines: Engines::open(&device)? })
+        Ok(PairAligner {
+            scoring: Arc::new(scoring),
+            min_score,
+            strands,
+            engines: DeviceEngines::open(&device)?,
+        })
     }
 }
 
@@ -84,7 +89,7 @@ pub struct PairAligner {
     scoring: Arc<Scoring>,
     min_score: i32,
     strands: u32,
-    engines: Engines,
+    engines: DeviceEngines,
 }
 
 impl PairAligner {

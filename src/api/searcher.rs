@@ -1,7 +1,7 @@
 //! Patterns in texts, with edits.
 
 use super::answers::Answers;
-use super::device::Opened;
+use super::device::OpenedDevice;
 use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
 use crate::patterns::search::batch::{BatchRules, TextBatch, TextHandle};
 use crate::patterns::search::driver::{Driver, HitReceiver, SearchState, oriented};
@@ -147,7 +147,7 @@ impl SearcherBuilder {
         self.build_on(Some(&aligner.engines.opened))
     }
 
-    fn build_on(self, opened: Option<&Opened>) -> Result<Searcher> {
+    fn build_on(self, opened: Option<&OpenedDevice>) -> Result<Searcher> {
         let patterns: Vec<SearchPattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
         let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
@@ -163,7 +163,7 @@ impl SearcherBuilder {
                 None => opened,
             },
             None => {
-                own = Opened::for_search(&self.device, &oriented, &wanted)?;
+                own = OpenedDevice::for_search(&self.device, &oriented, &wanted)?;
                 &own
             }
         };

@@ -18,7 +18,7 @@ use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
 use crate::engine::{Block, Capabilities, Checkpoints, DatabaseQuery, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::{to_u32, to_usize};
 use crate::terms::error::EngineError;
@@ -110,7 +110,7 @@ impl Engine for Cpu {
         }
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
         let order = in_order(batch, &sweeps);
         let trials = Trials::default();
@@ -126,12 +126,12 @@ impl Engine for Cpu {
         let share =
             if share < lanes && sweeps.iter().all(is_long) { share } else { share.next_multiple_of(lanes) };
         let some = order.par_chunks(share.clamp(1, GROUPS * lanes));
-        let scored: Vec<Vec<Hit>> =
+        let scored: Vec<Vec<HitEnd>> =
             some.map(|some| scorer.score(some)).collect::<Result<_, EngineError>>()?;
         let mut scored = scored.into_iter().flatten();
-        let mut hits = vec![Hit::default(); pairs.len()];
+        let mut hits = vec![HitEnd::default(); pairs.len()];
         let mut rest = hits.as_mut_slice();
-        let mut places: Vec<&mut [Hit]> = Vec::with_capacity(sweeps.len());
+        let mut places: Vec<&mut [HitEnd]> = Vec::with_capacity(sweeps.len());
         for sweep in &sweeps {
             let (own, behind) = rest.split_at_mut(sweep.len());
             places.push(own);

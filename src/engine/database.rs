@@ -1,7 +1,7 @@
 //! Queries against a database: the scores that count, without the cells in which the hits end.
 
 use crate::engine::Engine;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -50,7 +50,7 @@ pub fn by_pairs<E: Engine + ?Sized>(
         let targets = &targets[targets.partition_point(|&target| target < first)..];
         let pairs: Vec<Pair> = targets.iter().map(|&target| asked[place].pair(batch, target)).collect();
         let hits = engine.score(batch, &pairs)?;
-        let counts = |(_, hit): &(&u32, Hit)| hit.score >= least;
+        let counts = |(_, hit): &(&u32, HitEnd)| hit.score >= least;
         let scored = targets.iter().zip(hits).filter(counts);
         all[place].extend(scored.map(|(&target, hit)| TargetScore { target, score: hit.score }));
     }

@@ -34,7 +34,7 @@ use crate::gpu::buffers::{self, Grown};
 use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::KernelCache;
 use crate::gpu::run::Runtime;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -480,7 +480,7 @@ impl Engine for Gpu {
         }
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         if is_for_host(&batch.scoring) {
             return self.host.score(batch, pairs);
         }

@@ -2,7 +2,7 @@
 
 use crate::engine::database::by_pairs;
 use crate::engine::{Capabilities, DatabaseQuery, Engine, Paths, TargetScore, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
@@ -71,7 +71,7 @@ impl Engine for Guarded {
         self.engine.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         batch.prove(pairs.iter().map(|pair| (pair.target, pair.start..pair.end)))?;
         let mut score = |engine: &mut dyn Engine, pairs: &[Pair]| {
             one_each(pairs.len(), engine.score(batch, pairs)?, Vec::len)
@@ -136,7 +136,7 @@ fn prove(batch: &Batch, windows: &[Window]) -> Result<(), EngineError> {
 mod tests {
     use super::*;
     use crate::engine::plain::Plain;
-    use crate::terms::alignment::Op;
+    use crate::terms::alignment::PathOp;
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
@@ -166,7 +166,7 @@ mod tests {
             Capabilities { has_quick_paths: true, ..Capabilities::named("faulty") }
         }
 
-        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
             self.call(pairs.len())?.score(batch, pairs)
         }
 
@@ -200,14 +200,14 @@ mod tests {
         let pairs: Vec<Pair> =
             (0..9).map(|k| Pair { query: k, target: k, start: 0, own: 0, end: 30 }).collect();
         let hits = Plain::new().score(&batch, &pairs).unwrap();
-        let window = |(pair, hit): (&Pair, &Hit)| {
+        let window = |(pair, hit): (&Pair, &HitEnd)| {
             crate::align::backtrace::window_of(&batch, pair.query, pair.target, 0, hit)
         };
         let windows = pairs.iter().zip(&hits).map(window).collect();
         (batch, pairs, windows)
     }
 
-    fn runs(paths: &Paths) -> Vec<Vec<(u32, Op)>> {
+    fn runs(paths: &Paths) -> Vec<Vec<(u32, PathOp)>> {
         (0..9).map(|window| paths.runs(window).unwrap().collect()).collect()
     }
 
@@ -219,7 +219,7 @@ mod tests {
             Capabilities::named("short")
         }
 
-        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
             self.0.score(batch, &pairs[1..])
         }
 

@@ -10,7 +10,7 @@ use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::push_steps;
 use crate::engine::recurrence::decide;
 use crate::engine::{CellSource, Edges, Paths, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{low_u8, to_u32};
 use crate::terms::scoring::{AlignmentMode, Scoring};
@@ -20,17 +20,17 @@ use rayon::prelude::*;
 const LAYER_BITS: u32 = cell_bits(2);
 
 /// Whether gaps alone may score as much as the best end of a pair.
-pub fn may_be_empty(scoring: &Scoring, best: &Hit) -> bool {
+pub fn may_be_empty(scoring: &Scoring, best: &HitEnd) -> bool {
     scoring.mode == AlignmentMode::Overlap && !best.is_none() && i64::from(best.score) <= -scoring.gap_cost(1)
 }
 
 /// The first best end of a pair's overlaps.
-pub fn best(batch: &Batch, pair: &Pair) -> Hit {
+pub fn best(batch: &Batch, pair: &Pair) -> HitEnd {
     let (query, target) = (batch.query(pair.query), batch.target(pair.target));
     let edges = Edges::at_borders(&batch.scoring, query.len(), target.len(), 0);
-    let mut best = Hit::NONE;
+    let mut best = HitEnd::NONE;
     two_layers(query, target, &batch.scoring, &edges, |i, j, h, _| {
-        let hit = Hit { score: h, query_end: to_u32(i) + 1, target_end: to_u32(j) + 1 };
+        let hit = HitEnd { score: h, query_end: to_u32(i) + 1, target_end: to_u32(j) + 1 };
         if (i + 1 == query.len() || j + 1 == target.len()) && hit.order(&best).is_lt() {
             best = hit;
         }
@@ -39,8 +39,8 @@ pub fn best(batch: &Batch, pair: &Pair) -> Hit {
 }
 
 /// Replaces ends of gaps alone by the ends of overlaps.
-pub fn mend_ends(batch: &Batch, pairs: &[Pair], hits: &mut [Hit]) {
-    let mend = |(pair, hit): (&Pair, &mut Hit)| {
+pub fn mend_ends(batch: &Batch, pairs: &[Pair], hits: &mut [HitEnd]) {
+    let mend = |(pair, hit): (&Pair, &mut HitEnd)| {
         if may_be_empty(&batch.scoring, hit) {
             *hit = best(batch, pair);
         }

@@ -3,7 +3,7 @@
 
 use crate::engine::CellSource;
 use crate::engine::directions::{DirectionWords, Layer, SOURCE_BITS};
-use crate::terms::alignment::Op;
+use crate::terms::alignment::PathOp;
 use crate::terms::casts::{low_u8, to_u32};
 use std::ops::Range;
 
@@ -125,11 +125,11 @@ impl Paths {
     }
 
     /// Runs of window `index`, from the end of its path, or `None` if it has none.
-    pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Op)> + '_> {
+    pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, PathOp)> + '_> {
         let op = |source| match source {
-            CellSource::Deletion => Op::Deletion,
-            CellSource::Insertion => Op::Insertion,
-            CellSource::Diagonal | CellSource::Stop => Op::Match,
+            CellSource::Deletion => PathOp::Deletion,
+            CellSource::Insertion => PathOp::Insertion,
+            CellSource::Diagonal | CellSource::Stop => PathOp::Match,
         };
         self.steps(index).map(|runs| runs.map(move |(len, source)| (len, op(source))))
     }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn runs_by_hand() {
-        let runs = |words: &[u32]| -> Vec<(u32, Op)> {
+        let runs = |words: &[u32]| -> Vec<(u32, PathOp)> {
             let mut paths = Paths::none(1);
             paths.push(Box::new(words.to_vec()), std::iter::once(0..words.len() as u32));
             paths.runs(1).map(Iterator::collect).unwrap_or_default()
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(runs(&[0]), []);
         let three = [(2, CellSource::Insertion), (1 << 29, CellSource::Deletion), (1, CellSource::Diagonal)]
             .map(|(len, source)| run_word(len, source));
-        let expected = [(2, Op::Insertion), (1 << 29, Op::Deletion), (1, Op::Match)];
+        let expected = [(2, PathOp::Insertion), (1 << 29, PathOp::Deletion), (1, PathOp::Match)];
         assert_eq!(runs(&three), expected, "no room for a zero");
         assert_eq!(runs(&[three[0], three[1], three[2], 0, 7]), expected);
         assert!(Paths::none(2).runs(1).is_none() && Paths::none(0).runs(0).is_none());

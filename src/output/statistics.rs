@@ -23,7 +23,7 @@ pub use paths::{PathTotals, Positions};
 use crate::align::complexity::low_complexity;
 use crate::align::quality;
 use crate::input::reader::FileRecord;
-use crate::terms::alignment::{Alignment, Found, Strand, Tier};
+use crate::terms::alignment::{Alignment, QueryResult, Strand, Tier};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::batch::Sequences;
 use crate::terms::scoring::Scoring;
@@ -127,7 +127,7 @@ impl Tally {
     }
 
     /// Sums over queries and their hits, computed on all threads. `first` is the index of the first query in the run.
-    pub fn sum(&self, first: u64, queries: &[FileRecord], found: &[Found]) -> Sums {
+    pub fn sum(&self, first: u64, queries: &[FileRecord], found: &[QueryResult]) -> Sums {
         let starts = (first..).step_by(QUERIES);
         let pieces: Vec<_> = queries.chunks(QUERIES).zip(found.chunks(QUERIES)).zip(starts).collect();
         let sum = |((queries, found), first)| Summing::new(self).all(first, queries, found);
@@ -206,7 +206,7 @@ impl<'a> Summing<'a> {
         Summing { tally, alphabet: tally.scoring.alphabet, sums: Sums::default() }
     }
 
-    fn all(mut self, first: u64, queries: &[FileRecord], found: &[Found]) -> Sums {
+    fn all(mut self, first: u64, queries: &[FileRecord], found: &[QueryResult]) -> Sums {
         let mut places = (first..).zip(queries.iter().zip(found));
         while let Some((place, (query, found))) = places.next() {
             self.query(place, query, found);
@@ -221,7 +221,7 @@ impl<'a> Summing<'a> {
         self.sums
     }
 
-    fn query(&mut self, place: u64, query: &FileRecord, found: &Found) {
+    fn query(&mut self, place: u64, query: &FileRecord, found: &QueryResult) {
         let letters = query.sequence.len() as u64;
         let masked = if self.tally.masks { masked(self.alphabet, &query.sequence) } else { 0 };
         let Sums { queries, lengths, records, .. } = &mut self.sums;
@@ -254,7 +254,7 @@ impl<'a> Summing<'a> {
     }
 
     /// Adds a primary alignment.
-    fn primary(&mut self, place: u64, query: &FileRecord, found: &Found, alignment: &Alignment) {
+    fn primary(&mut self, place: u64, query: &FileRecord, found: &QueryResult, alignment: &Alignment) {
         let quality = quality::of_first(&self.tally.scoring, found);
         let letters = match alignment.strand {
             Strand::Forward => Cow::Borrowed(&query.sequence[..]),
@@ -274,7 +274,7 @@ impl<'a> Summing<'a> {
         sums.covered.extend(depth::covered(alignment, standing));
     }
 
-    fn pair(&mut self, found: &Found, other: &Found) {
+    fn pair(&mut self, found: &QueryResult, other: &QueryResult) {
         let Sums { queries, inserts, .. } = &mut self.sums;
         queries.mates += 2;
         match (found.alignments.first(), other.alignments.first()) {

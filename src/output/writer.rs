@@ -33,13 +33,13 @@ pub use output::Output;
 
 use crate::align::quality::PairScores;
 use crate::input::reader::FileRecord;
-use crate::terms::alignment::Found;
+use crate::terms::alignment::QueryResult;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::groups;
 use crate::terms::insert::{InsertSize, PairScoring};
-use crate::terms::options::{Format, HitFormat, Lane, Options, OutputFormat};
+use crate::terms::options::{Format, HitFormat, Options, OutputFormat, SequencingLane};
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use bgzf::{BgzfJoiner, RecordBytes};
 use line::LineMaker;
@@ -200,7 +200,7 @@ impl Writer {
     }
 
     /// From now on, records belong to this lane, whose mates have this insert size.
-    pub fn begin_lane(&mut self, lane: &Lane, insert: Option<InsertSize>) {
+    pub fn begin_lane(&mut self, lane: &SequencingLane, insert: Option<InsertSize>) {
         let Maker::Records(RecordMaker { lines, read_group, .. }) = &mut self.maker else { return };
         *read_group = lane.read_group.as_ref().map(|group| group.id().to_string());
         let mates = lane.mate_file().unwrap_or(&lane.reads);
@@ -258,7 +258,7 @@ impl Writer {
         &self,
         before: Option<&str>,
         queries: &[FileRecord],
-        found: &[Found],
+        found: &[QueryResult],
     ) -> Result<Vec<RecordBytes>> {
         match self.in_blocks {
             true => self.packed(before, queries, found),
@@ -272,7 +272,7 @@ impl Writer {
         &self,
         before: Option<&str>,
         queries: &[FileRecord],
-        mut found: &[Found],
+        mut found: &[QueryResult],
     ) -> Result<Vec<RecordBytes>> {
         let begins = |before: &str, query: &FileRecord| {
             groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
@@ -284,7 +284,7 @@ impl Writer {
             found = rest;
         }
         let last = groups.len().saturating_sub(1);
-        let part = |(number, (queries, found)): (usize, (&[FileRecord], &[Found]))| {
+        let part = |(number, (queries, found)): (usize, (&[FileRecord], &[QueryResult]))| {
             let bytes = self.pieces(queries, found)?.concat();
             let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
             match begins && number < last {
@@ -296,13 +296,13 @@ impl Writer {
     }
 
     /// The bytes of all records, in pieces of [`QUERIES`] queries.
-    fn pieces(&self, queries: &[FileRecord], found: &[Found]) -> Result<Vec<Vec<u8>>> {
+    fn pieces(&self, queries: &[FileRecord], found: &[QueryResult]) -> Result<Vec<Vec<u8>>> {
         let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
         pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
     /// The uncompressed bytes of all records of the given queries and their hits, in order.
-    pub fn records(&self, queries: &[FileRecord], found: &[Found]) -> Result<Vec<u8>> {
+    pub fn records(&self, queries: &[FileRecord], found: &[QueryResult]) -> Result<Vec<u8>> {
         let letters =
             |query: &FileRecord| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
@@ -317,7 +317,7 @@ impl Writer {
 
 impl RecordMaker {
     /// Appends the records of these queries.
-    fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[Found]) -> Result<()> {
+    fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[QueryResult]) -> Result<()> {
         let group = self.read_group.as_deref();
         self.lines.for_each(queries, found, |line| {
             match self.format {

@@ -35,7 +35,7 @@ pub struct DedupSummary {
 
 /// Properties of the first file, which all files must share.
 #[derive(Clone, Copy)]
-struct Kind {
+struct FileProperties {
     format: ReadFormat,
     alphabet: Alphabet,
 }
@@ -43,7 +43,7 @@ struct Kind {
 struct DedupRun<'a> {
     options: &'a DedupOptions,
     reporter: &'a dyn Reporter,
-    kind: Option<Kind>,
+    kind: Option<FileProperties>,
     sets: Sets,
     hashing: Hashing,
     records: u64,
@@ -129,7 +129,7 @@ impl DedupRun<'_> {
             return Err(reads.fault("these are proteins, which have only one strand", remedy));
         }
         check_format(&reads, own, format, options.format.is_some())?;
-        self.kind = Some(Kind { format, alphabet });
+        self.kind = Some(FileProperties { format, alphabet });
         Ok(reads.with_qualities(format == ReadFormat::Fastq).with_abundances(options.size_in))
     }
 }

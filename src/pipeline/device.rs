@@ -64,7 +64,7 @@ pub enum Hardware {
 }
 
 /// Creates the engine of each worker, by the worker's number.
-pub type Engines<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
+pub type EngineFactory<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
 
 /// The workers of a run.
 pub struct Crew {

@@ -1,7 +1,7 @@
 //! The reader's stage: gathers queries into batches and checks them against the limits of their targets.
 
 use super::device::Crew;
-use super::mates::Sample;
+use super::mates::MateSample;
 use super::query_search::Load;
 use super::report::{QUERIES, TARGETS, counted, queries_are, warn};
 use super::{QueryBatch, Run};
@@ -25,7 +25,7 @@ const SHOWN_WARNINGS: u64 = 5;
 struct Intake {
     queries: QuerySource,
     /// Known hits of the next queries, if these are mates from the sample for the insert size.
-    sample: Sample,
+    sample: MateSample,
     /// Queries and bytes of earlier lanes.
     before: (u64, u64),
     count: Count,
@@ -48,7 +48,7 @@ impl Run<'_> {
     /// is room for it.
     pub(super) fn read(
         &self,
-        (queries, sample, before): (QuerySource, Sample, (u64, u64)),
+        (queries, sample, before): (QuerySource, MateSample, (u64, u64)),
         crew: &Crew,
         enter: Receiver<()>,
         to_workers: Sender<QueryBatch>,

@@ -96,7 +96,7 @@ fn check_output(options: &MergeOptions) -> Result<()> {
 
 /// Joins parts of the queries, and returns the number of their records.
 fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
-    let mut header = Header::default();
+    let mut header = SharedHeader::default();
     let has_hits = parts.iter().any(|part| part.bytes() > 0);
     for (index, part) in parts.iter().enumerate() {
         let OpenPart { header: of_part, records, rest } = part.open()?;
@@ -112,9 +112,9 @@ fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
 
 /// The header that all parts share, once the first part is open.
 #[derive(Default)]
-struct Header(Option<Vec<u8>>);
+struct SharedHeader(Option<Vec<u8>>);
 
-impl Header {
+impl SharedHeader {
     /// Writes the first part's header, and compares the headers of other parts with it.
     fn take(&mut self, of_part: Vec<u8>, part: &MergePart, output: &mut Output) -> Result<()> {
         match self.first(of_part, part)? {

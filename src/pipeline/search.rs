@@ -14,7 +14,7 @@ mod tests;
 mod texts;
 mod write;
 
-use super::receipts::{self, Noted};
+use super::receipts::{self, ReceiptRun};
 use super::report::warn;
 use super::scanner::{self, SearchWork};
 use super::threads::{set_threads, start};
@@ -34,14 +34,14 @@ use crate::patterns::search::rates::Rate;
 use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::error::Result;
 use crate::terms::options::{SearchDevice, SearchFormat, SearchOptions};
-use counts::Counts;
+use counts::PatternCounts;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use texts::Searched;
+use texts::SearchedRange;
 
 /// Bases of a batch per thread, and minimum and maximum of any batch.
 const LETTERS: usize = 1 << 22;
@@ -55,7 +55,7 @@ const SHORTEST: usize = 1 << 19;
 /// Summary of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the searched part begins and ends in each of the texts' files (`Searched::places`), summed over files.
+    /// Where the searched part begins and ends in each of the texts' files (`SearchedRange::places`), summed over files.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
@@ -85,7 +85,7 @@ struct SearchRun<'a> {
     /// The files' states in a first pass. Empty without a first pass.
     first_pass: Vec<FileState>,
     /// Searched sections of the files that are open or finished.
-    stretches: Mutex<Vec<Searched>>,
+    stretches: Mutex<Vec<SearchedRange>>,
     /// Bytes of the texts searched so far.
     searched: Arc<AtomicU64>,
 }
@@ -94,7 +94,7 @@ struct SearchRun<'a> {
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
     let options = &SearchOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
-    let noted = Noted::of_search(options)?;
+    let noted = ReceiptRun::of_search(options)?;
     let mut search = SearchRun::new(options, reporter)?;
     let header = match options.format {
         SearchFormat::Sam => {
@@ -110,7 +110,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     outputs.flush()?;
     let about = options.summary.as_deref().map(Output::create_side).transpose()?;
     let most = search.driver.wanted.rule.max_edits.min(counts::MOST_EDITS);
-    let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
+    let mut counts = about.is_some().then(|| PatternCounts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
     let amplicons = options.amplicons.as_ref().map(|_| 0);
@@ -265,7 +265,7 @@ impl<'a> SearchRun<'a> {
 
     fn stretch(&self) -> (u64, u64) {
         let stretches = self.stretches.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = stretches.iter().map(Searched::places);
+        let places = stretches.iter().map(SearchedRange::places);
         places.fold((0, 0), |(begin, end), (from, to)| (begin + from, end + to))
     }
 }

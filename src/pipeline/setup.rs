@@ -1,9 +1,9 @@
 //! Context shared by the stages of a run, built from its options, its references and its device.
 
-use super::device::{Crew, Engines, Hardware};
+use super::device::{Crew, EngineFactory, Hardware};
 use super::inputs::strands;
 use super::lanes::OpenLane;
-use super::mates::{self, Sample};
+use super::mates::{self, MateSample};
 use super::query_search::QuerySearch;
 use super::ranking::{self, Ranking};
 use super::remembered::Remembered;
@@ -53,8 +53,8 @@ impl<'a> Run<'a> {
             (Option<StoredIndex>, Option<TargetRuns>),
         ),
         first: Option<&mut OpenLane>,
-        (hardware, crew, engines): (&Hardware, &Crew, Engines),
-    ) -> Result<(Run<'a>, Sample)> {
+        (hardware, crew, engines): (&Hardware, &Crew, EngineFactory),
+    ) -> Result<(Run<'a>, MateSample)> {
         let alphabet = references.alphabet;
         // Records keep their read groups, unless the command line specifies one.
         let read_groups = match &first {
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
             _ => None,
         };
         let (pairing, sample) = match mates {
-            None => (None, Sample::default()),
+            None => (None, MateSample::default()),
             Some((lane, mates)) => {
                 let search = QuerySearch {
                     options,

@@ -11,7 +11,7 @@ use swalign::align::candidates::PairLayout;
 use swalign::engine::pathfinding::filled_paths;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Window};
-use swalign::terms::alignment::{Alignment, Hit, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, Strand};
 use swalign::terms::batch::{Batch, Pair};
 
 /// Maximum number of hits of the oracle, one more than any test case requests.
@@ -21,7 +21,7 @@ pub const MOST: usize = 6;
 struct Piece {
     strand: Strand,
     pair: Pair,
-    best: Hit,
+    best: HitEnd,
 }
 
 impl Piece {
@@ -34,7 +34,7 @@ impl Piece {
     /// The best alignment in the piece, from the directions of its whole matrix.
     fn alignment(&self, batch: &Batch) -> Alignment {
         let Pair { query, target, start, .. } = self.pair;
-        let Hit { query_end, target_end, score } = self.best;
+        let HitEnd { query_end, target_end, score } = self.best;
         let band = Default::default(); // The specification has none.
         let window = Window { query, target, start, query_end, target_end, band };
         let wanted = WantedPath { window, strand: self.strand, score };
@@ -93,7 +93,7 @@ pub fn first_hits(
     let (mut hits, mut threshold) = (Vec::<Alignment>::new(), min_score);
     while hits.len() < most {
         let order = |piece: &Piece| {
-            let Hit { score, target_end, query_end } = piece.best;
+            let HitEnd { score, target_end, query_end } = piece.best;
             (Reverse(score), piece.strand, piece.pair.target, target_end, query_end)
         };
         let Some(first) = (0..pieces.len()).min_by_key(|&index| order(&pieces[index])) else { break };

@@ -6,7 +6,7 @@
 //! diagonal and stops at the first cell with H = 0, so it follows exactly these cells.
 
 use super::{WantedPath, rescored};
-use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
@@ -31,7 +31,7 @@ pub fn ungapped(batch: &Batch, wanted: &WantedPath) -> Result<Option<Alignment>,
             return Err(EngineError::Wrong(problem));
         }
     };
-    rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((to_u32(len), PathOp::Match)), batch, wanted).map(Some)
 }
 
 /// Tries the whole diagonal in modes other than local: an alignment must be allowed to begin at its first cell, and its
@@ -50,7 +50,7 @@ fn whole_diagonal(
     {
         return Ok(None);
     }
-    rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((to_u32(len), PathOp::Match)), batch, wanted).map(Some)
 }
 
 /// Number of cells, counted from the end of both sequences along the diagonal, whose sum is `score`. Returns an error

@@ -18,7 +18,7 @@ use crate::align::candidates::runs::{RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Hit, Locus, Strand, Tier};
+use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
@@ -41,7 +41,7 @@ const RECORDS: usize = 1 << 12;
 enum AnchoredResult {
     Unknown,
     /// It scores no more than this hit, the best of all alignments in the region.
-    AtMost(Hit),
+    AtMost(HitEnd),
     Known(Alignment),
 }
 
@@ -60,7 +60,7 @@ impl AnchoredRegion {
     fn locus(&self) -> Option<Locus> {
         let hit = match &self.answer {
             AnchoredResult::Unknown => return None,
-            AnchoredResult::AtMost(hit) => Hit { query_end: hit.query_end + self.row, ..*hit },
+            AnchoredResult::AtMost(hit) => HitEnd { query_end: hit.query_end + self.row, ..*hit },
             AnchoredResult::Known(alignment) => alignment.locus().hit,
         };
         Some(Locus { hit, strand: self.strand, target: self.pair.target })
@@ -93,7 +93,7 @@ struct AnchoredSearch {
     rules: Rules,
     regions: Vec<AnchoredRegion>,
     kept: Kept,
-    found: Found,
+    found: QueryResult,
     is_done: bool,
 }
 
@@ -103,8 +103,8 @@ pub fn find(
     scope: &SearchInput,
     tiers: &Tiers,
     effort: &mut Effort,
-    find: impl Fn(&mut dyn Engine, &SearchInput, &[u32], &mut Effort) -> Result<Vec<Found>, EngineError>,
-) -> Result<Vec<Found>, EngineError> {
+    find: impl Fn(&mut dyn Engine, &SearchInput, &[u32], &mut Effort) -> Result<Vec<QueryResult>, EngineError>,
+) -> Result<Vec<QueryResult>, EngineError> {
     let records = 0..to_u32(scope.layout.records(scope.batch.queries.len()));
     let (long, short): (Vec<u32>, Vec<u32>) =
         records.partition(|&record| tiers.is_long(query_len(scope, record)));
@@ -116,7 +116,7 @@ pub fn find(
     searched.sort_unstable();
     let of_supported = SearchInput { supporting: Some(&supporting), ..*scope };
     let mut found = find(engine, &of_supported, &searched, effort)?;
-    let is_hit = |found: &&mut Found| !found.alignments.is_empty();
+    let is_hit = |found: &&mut QueryResult| !found.alignments.is_empty();
     found.iter_mut().filter(is_hit).for_each(|found| found.tier = Tier::Proven);
     let lacks = |&record: &u32| {
         let query = scope.batch.query(scope.layout.query(record, Strand::Forward));
@@ -429,7 +429,7 @@ fn score_unknown(
 impl AnchoredSearch {
     fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &SearchInput, tiers: &Tiers) -> AnchoredSearch {
         let rules = Rules { min_score: tiers.least, ..scope.rules };
-        let found = Found { threshold: tiers.least, tier: Tier::Anchored, ..Found::default() };
+        let found = QueryResult { threshold: tiers.least, tier: Tier::Anchored, ..QueryResult::default() };
         AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
     }
 
@@ -567,7 +567,7 @@ fn trace(
         let region = &mut searches[search].regions[region];
         region.answer = match answer {
             Some(alignment) => AnchoredResult::Known(alignment),
-            None => AnchoredResult::AtMost(Hit { score: i32::MIN, ..Hit::default() }),
+            None => AnchoredResult::AtMost(HitEnd { score: i32::MIN, ..HitEnd::default() }),
         };
     }
     searches.par_iter_mut().for_each(|search| search.regions.retain(|region| region.score() >= tiers.least));

@@ -3,7 +3,7 @@
 use super::{HitAt, SearchInput};
 use crate::align::backtrace::{self, WantedPath};
 use crate::align::repeats::{DistinctTargets, StretchPosition};
-use crate::terms::alignment::{Alignment, Hit, Locus, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, Locus, Strand};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::bounds::potential;
 use crate::terms::casts::to_i32;
@@ -28,7 +28,7 @@ pub struct Region {
     /// Whether the best hit's score equals the bound.
     pub is_scored: bool,
     /// The best hit, once its end cell is known.
-    pub best: Option<Hit>,
+    pub best: Option<HitEnd>,
     /// The path of the best hit, once it is known.
     pub path: Option<KnownPath>,
 }
@@ -130,7 +130,7 @@ impl Region {
 
     pub fn locus(&self) -> Locus {
         let hit = self.best.unwrap_or_default();
-        let hit = Hit { target_end: self.place.there(hit.target_end), ..hit };
+        let hit = HitEnd { target_end: self.place.there(hit.target_end), ..hit };
         Locus { hit, strand: self.strand, target: self.place.target }
     }
 
@@ -171,7 +171,7 @@ impl Region {
     }
 
     /// Accepts the engine's answer after checking that it is possible.
-    pub fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+    pub fn learn(&mut self, hit: HitEnd, batch: &Batch) -> Result<(), EngineError> {
         let pair = &self.pair;
         let inside = hit.target_end > pair.own
             && hit.target_end <= pair.end
@@ -217,7 +217,7 @@ impl Region {
         }
         let pair = Pair { start, own, end, ..self.pair };
         let has_start = start == self.pair.start || self.path.is_some_and(|path| start <= path.start);
-        let is_inside = |hit: &Hit| has_start && own < hit.target_end && hit.target_end <= end;
+        let is_inside = |hit: &HitEnd| has_start && own < hit.target_end && hit.target_end <= end;
         if let Some(best) = self.best.filter(is_inside) {
             return Some(Region { pair, bound: best.score, ..*self });
         }

@@ -9,7 +9,7 @@ use super::{Detail, Kept, Rules, SearchInput, SearchStart};
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
 use crate::align::candidates::windows::CandidateRegion as Opened;
-use crate::terms::alignment::{Alignment, Found, Hit, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, QueryResult, Strand};
 use crate::terms::batch::Pair;
 use accepted::{Certain, Taken};
 use smallvec::SmallVec;
@@ -58,7 +58,7 @@ pub enum Need {
 /// Result of a round for a search.
 pub enum Ended {
     /// All hits are found.
-    Found(Found),
+    Found(QueryResult),
     /// The search restarts with this in a later round.
     Later(SearchStart),
 }
@@ -72,7 +72,7 @@ pub struct RecordSearch {
     pub regions: Vec<Region>,
     /// Number of regions whose scores were requested, including regions that were dropped since.
     learned: usize,
-    found: Found,
+    found: QueryResult,
     /// The hits found so far, as the limits see them.
     kept: Kept,
     /// Whether the second hit's score is known before the limits exclude any hit.
@@ -90,7 +90,7 @@ pub struct RecordSearch {
     /// Columns of certain hits, reported or not, by strand and target.
     taken: HashMap<(Strand, u32), Taken>,
     /// Hits of scored pairs, which apply to copies of their columns too. Empty unless repeats are removed.
-    answers: HashMap<Pair, Hit>,
+    answers: HashMap<Pair, HitEnd>,
     /// Paths of regions' hits in their pairs, by number, until they are used.
     paths: Vec<Option<Alignment>>,
     /// Certain hits that are not reported yet, by strand.
@@ -129,7 +129,7 @@ impl RecordSearch {
             RegionSource::All => RecordSearchState::Whole,
         };
         let rules = scope.rules_of(record);
-        let found = Found { threshold: rules.min_score, ..Found::default() };
+        let found = QueryResult { threshold: rules.min_score, ..QueryResult::default() };
         let kept = Kept::default();
         let least = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
         let (ranks, ranked_targets) = (Vec::new(), HashSet::new());

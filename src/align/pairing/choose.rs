@@ -3,7 +3,7 @@
 use super::{CircleOf, Pairing};
 use crate::align::hits::TieBreak;
 use crate::align::quality::{self, PairScores, quality_of};
-use crate::terms::alignment::{Alignment, Found, Mated, Tier};
+use crate::terms::alignment::{Alignment, Mated, QueryResult, Tier};
 use std::cmp::Reverse;
 
 /// Maximum gain of a mapping quality from the mate; bwa's.
@@ -48,7 +48,7 @@ impl Ties<'_> {
 pub fn choose(
     pairing: &Pairing,
     circle_of: CircleOf,
-    found: &mut [Found],
+    found: &mut [QueryResult],
     rescued: [Vec<Alignment>; 2],
     ties: Ties,
 ) {
@@ -94,7 +94,7 @@ pub fn choose(
 }
 
 /// The hits of a mate to choose from, including those in windows, in the order of hits.
-fn with(pairing: &Pairing, found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
+fn with(pairing: &Pairing, found: &QueryResult, rescued: Vec<Alignment>) -> Vec<Alignment> {
     let mut hits = pairing.among(&found.alignments).to_vec();
     if !rescued.is_empty() {
         hits.extend(rescued);
@@ -128,7 +128,7 @@ fn quality_together(pairing: &Pairing, choices: &[HitPair], alone: i64) -> u8 {
 }
 
 /// Mapping quality of a hit of a query of `len` residues, without its mate.
-fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>, len: u32) -> u8 {
+fn own_quality(pairing: &Pairing, found: &QueryResult, hit: Option<&Alignment>, len: u32) -> u8 {
     let quality = |hit: &Alignment| {
         let PairScores { typical, end_bonus, .. } = &pairing.scores;
         let bonus = hit.bonus(len, *end_bonus);
@@ -143,7 +143,7 @@ fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>, len: u
 fn report(
     pairing: &Pairing,
     circle_of: CircleOf,
-    found: &mut Found,
+    found: &mut QueryResult,
     chosen: Option<(Alignment, Vec<&Alignment>)>,
 ) {
     let rules = &pairing.rules;

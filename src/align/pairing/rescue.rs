@@ -7,7 +7,7 @@ use super::{CircleOf, Pairing};
 use crate::align::backtrace::{self, WantedPath};
 use crate::align::hits::{Effort, SearchInput};
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Hit, InPart, Locus, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, InPart, Locus, QueryResult, Strand};
 use crate::terms::batch::{Pair, Sequences};
 use crate::terms::casts::{to_i64, to_u32};
 use crate::terms::error::EngineError;
@@ -95,7 +95,7 @@ pub fn rescue(
     pairing: &Pairing,
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    found: &[Found],
+    found: &[QueryResult],
     effort: &mut Effort,
 ) -> Result<Vec<[Vec<Alignment>; 2]>, EngineError> {
     let mut counting = search(pairing, engine, scope, (found, SearchedWindows::Needed), effort)?;
@@ -126,7 +126,7 @@ pub fn rescue_all(
     pairing: &Pairing,
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    found: &mut [Found],
+    found: &mut [QueryResult],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let counting = search(pairing, engine, scope, (found, SearchedWindows::All), effort)?;
@@ -136,7 +136,7 @@ pub fn rescue_all(
     }
     for ((rescue, _), alignment) in counting.iter().zip(aligned) {
         let record = rescue.record as usize;
-        let Found { alignments, in_part, .. } = &mut found[record];
+        let QueryResult { alignments, in_part, .. } = &mut found[record];
         let place = alignments.iter().position(|own| *own == alignment).unwrap_or_else(|| {
             alignments.push(alignment);
             in_part.push(InPart::Rescued);
@@ -152,11 +152,11 @@ fn search(
     pairing: &Pairing,
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    (found, searched): (&[Found], SearchedWindows),
+    (found, searched): (&[QueryResult], SearchedWindows),
     effort: &mut Effort,
-) -> Result<Vec<(Rescue, Hit)>, EngineError> {
+) -> Result<Vec<(Rescue, HitEnd)>, EngineError> {
     let circle_of = |target| scope.batch.targets.circle(target);
-    let windows = |(pair, found): (usize, &[Found])| -> Vec<Rescue> {
+    let windows = |(pair, found): (usize, &[QueryResult])| -> Vec<Rescue> {
         let mates = [(0, 1), (1, 0)].into_iter();
         let windows = |(own, other): (usize, usize)| {
             let hits = [own, other].map(|mate| &*found[mate].alignments);
@@ -230,13 +230,13 @@ fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u3
 fn align(
     engine: &mut dyn Engine,
     scope: &SearchInput,
-    counting: &[(Rescue, Hit)],
+    counting: &[(Rescue, HitEnd)],
     effort: &mut Effort,
 ) -> Result<Vec<Alignment>, EngineError> {
     if counting.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = |(Rescue { strand, pair, .. }, hit): &(Rescue, Hit)| {
+    let wanted = |(Rescue { strand, pair, .. }, hit): &(Rescue, HitEnd)| {
         let window = backtrace::window_of(scope.batch, pair.query, pair.target, pair.start, hit);
         WantedPath { window, strand: *strand, score: hit.score }
     };

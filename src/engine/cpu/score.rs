@@ -8,7 +8,7 @@ use super::lanes::{
 };
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Carried;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, STRETCH, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
@@ -53,10 +53,10 @@ pub struct ScoreKernel<'a> {
 }
 
 impl Kernel for ScoreKernel<'_> {
-    type Output = Vec<Option<Hit>>;
+    type Output = Vec<Option<HitEnd>>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
         match (self.batch.scoring.gaps().count(), self.width) {
             (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
             (1, Width::W16) => self.in_lanes::<i16, S, 1>(simd),
@@ -79,7 +79,7 @@ impl ScoreKernel<'_> {
     }
 
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<Hit>> {
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<HitEnd>> {
         let costs = StepCosts::new(&self.batch.scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
@@ -154,10 +154,12 @@ impl ScoreKernel<'_> {
             let above = to_u32(rows - self.batch.query(pair.query).len());
             match end.score {
                 _ if end.overflowed => None,
-                0 => Some(Hit::default()),
-                score => {
-                    Some(Hit { score, query_end: end.row + 1 - above, target_end: pair.start + end.col + 1 })
-                }
+                0 => Some(HitEnd::default()),
+                score => Some(HitEnd {
+                    score,
+                    query_end: end.row + 1 - above,
+                    target_end: pair.start + end.col + 1,
+                }),
             }
         };
         self.group.iter().copied().flatten().zip(&ends).map(hit).collect()

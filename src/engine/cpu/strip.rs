@@ -14,7 +14,7 @@ use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::recurrence::floor;
 use crate::engine::{Carried, Carry, Edge, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::{CODES, has_ends, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
 use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
@@ -39,10 +39,10 @@ pub struct RectangleSweep<'a> {
 }
 
 impl Kernel for RectangleSweep<'_> {
-    type Output = (Edges, Hit);
+    type Output = (Edges, HitEnd);
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
+    fn run<S: Simd>(self, simd: S) -> (Edges, HitEnd) {
         match self.rectangle.scoring.second_gap {
             None => self.sweep::<S, 1>(simd),
             Some(_) => self.sweep::<S, 2>(simd),
@@ -52,10 +52,10 @@ impl Kernel for RectangleSweep<'_> {
 
 impl RectangleSweep<'_> {
     #[inline(always)]
-    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, Hit) {
+    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, HitEnd) {
         let mut strips = Strips::<S, PIECES>::new(simd, self.rectangle, self.edges);
         let cols = self.rectangle.target.len();
-        let mut best = Hit::default();
+        let mut best = HitEnd::default();
         for first in (0..self.rectangle.query.len()).step_by(<S as Vectors<i32>>::LANES) {
             let mut sink = BestCells::new(simd, self.own, cols);
             strips.strip(first, 0..cols, &mut sink);
@@ -419,7 +419,7 @@ impl<V: Pod> BestCells<V> {
 
     /// Replaces `best` by the best cell of the strip that starts at row `first`, if that one ranks higher.
     #[inline(always)]
-    fn add_to(&self, best: &mut Hit, first: usize, rows: usize) {
+    fn add_to(&self, best: &mut HitEnd, first: usize, rows: usize) {
         let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
         let steps: &[i32] = cast_slice(std::slice::from_ref(&self.step));
         for (lane, (&score, &step)) in scores.iter().zip(steps).enumerate().take(rows - first) {
@@ -427,7 +427,7 @@ impl<V: Pod> BestCells<V> {
                 continue;
             }
             let (query_end, target_end) = (to_u32(first + lane + 1), to_u32(step - to_i32(lane) + 1));
-            let hit = Hit { score, query_end, target_end };
+            let hit = HitEnd { score, query_end, target_end };
             if hit.order(best).is_lt() {
                 *best = hit;
             }

@@ -17,7 +17,7 @@ use super::lanes::{
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
 use crate::engine::{Carried, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::{to_i32, to_u8, to_u32};
 use crate::terms::scoring::{ComparedScores, GapPiece, Scoring};
@@ -39,10 +39,10 @@ pub struct StripedSweep<'a> {
 }
 
 impl Kernel for StripedSweep<'_> {
-    type Output = (Edges, Hit);
+    type Output = (Edges, HitEnd);
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
+    fn run<S: Simd>(self, simd: S) -> (Edges, HitEnd) {
         match self.rectangle.scoring.second_gap {
             None => self.sweep::<S, 1>(simd),
             Some(_) => self.sweep::<S, 2>(simd),
@@ -52,7 +52,7 @@ impl Kernel for StripedSweep<'_> {
 
 impl StripedSweep<'_> {
     #[inline(always)]
-    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, Hit) {
+    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, HitEnd) {
         let Rectangle { query, target, scoring } = self.rectangle;
         let substitutes = StripedSubstitutes::new(scoring);
         let nothing = Nothing::of(scoring);
@@ -61,7 +61,7 @@ impl StripedSweep<'_> {
         let cols = target.len();
         let mut above = self.edges.horizontal.values::<PIECES>(target.len());
         let mut behind = self.edges.vertical.values::<PIECES>(query.len());
-        let mut best = Hit::default();
+        let mut best = HitEnd::default();
         let mut corner = self.edges.corner;
         let strips = query.len().div_ceil(self.size.rows);
         let height = query.len().div_ceil(strips.max(1)).next_multiple_of(<S as Vectors<i8>>::LANES);
@@ -143,7 +143,7 @@ struct Strip<'a, const PIECES: usize> {
     scoring: &'a Scoring,
     columns: StripedColumns<'a, PIECES>,
     own: usize,
-    best: Hit,
+    best: HitEnd,
     /// The strip's first row.
     first: usize,
 }
@@ -418,7 +418,7 @@ impl<T: Lane, S: Stripes<T>, const PIECES: usize> StripedLanes<T, S, PIECES> {
                     best = (top, first + row);
                 }
             }
-            let hit = Hit {
+            let hit = HitEnd {
                 score: self.values.score(best.0.value()),
                 query_end: to_u32(strip.first + best.1 + 1),
                 target_end: to_u32(col) + 1,

@@ -8,7 +8,7 @@ use crate::engine::gpu::layout::ResiduePacking;
 use crate::engine::gpu::plan::none;
 use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
 use crate::engine::{DatabaseQuery, Paths, TargetScore, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -156,7 +156,11 @@ impl Gpu {
     }
 
     /// Scores pairs piece by piece, in the order of their targets. Pairs of one sweep stay together.
-    pub(super) fn score_in_pieces(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    pub(super) fn score_in_pieces(
+        &mut self,
+        batch: &Batch,
+        pairs: &[Pair],
+    ) -> Result<Vec<HitEnd>, EngineError> {
         let mut from = 0;
         let ranges = sweeps(pairs).map(|sweep| {
             from += sweep.len();
@@ -190,7 +194,7 @@ impl Gpu {
                 let scored = self.score_pairs(&piece.batch(batch), &local)?;
                 for ((place, before), hit) in places.into_iter().zip(before).zip(scored) {
                     let target_end = if hit.is_none() { hit.target_end } else { hit.target_end + before };
-                    hits[place] = Hit { target_end, ..hit };
+                    hits[place] = HitEnd { target_end, ..hit };
                 }
                 Ok(())
             },

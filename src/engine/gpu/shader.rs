@@ -19,7 +19,7 @@ use crate::engine::gpu::variant::{
     Exchange, KernelResults, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes, Variant,
 };
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::STRETCH;
 use crate::terms::scoring::AlignmentMode;
 
@@ -112,7 +112,7 @@ impl TileVariant {
         let scale = format!("const SCALE = {};\n", self.scale());
         let none = match self.mode.is_local() {
             true => String::new(),
-            false => format!("const NONE = i32({});\n", Hit::NONE.score),
+            false => format!("const NONE = i32({});\n", HitEnd::NONE.score),
         };
         let frame = if self.is_of_database() { DATABASE } else { TILE };
         let text = expand(frame, &self.parts(), &self.meaning())?;

@@ -1,6 +1,6 @@
 //! Depth and coverage of the references by primary alignments.
 
-use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, to_usize};
 use std::cmp::Reverse;
@@ -82,10 +82,10 @@ pub fn covered(alignment: &Alignment, standing: HitComparison) -> impl Iterator<
     let (target, mut begins) = (alignment.target, Some(standing));
     let mut start = alignment.target_start;
     alignment.cigar.iter().filter_map(move |&(len, op)| {
-        let end = start + if op == Op::Insertion { 0 } else { len };
+        let end = start + if op == PathOp::Insertion { 0 } else { len };
         let stretch = start..end;
         start = end;
-        (op == Op::Match).then(|| Covered {
+        (op == PathOp::Match).then(|| Covered {
             target,
             start: stretch.start,
             end: stretch.end,

@@ -1,7 +1,7 @@
 //! Drawings of the best and the worst alignments.
 
 use super::paths::{PathTotals, is_equal};
-use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::Alphabet;
 use std::cmp::Ordering;
 use std::ops::AddAssign;
@@ -140,16 +140,16 @@ impl Drawing {
             let letter = alphabet.letters().get(usize::from(code)).copied().unwrap_or(b'?');
             let equal = alphabet.code(own).is_some_and(|own| is_equal(alphabet, own, code));
             let (own, mark, letter) = match op {
-                Op::Match if equal => (own, '|', letter),
-                Op::Match => (own, '.', letter),
-                Op::Insertion => (own, ' ', b'-'),
-                Op::Deletion => (b'-', ' ', letter),
+                PathOp::Match if equal => (own, '|', letter),
+                PathOp::Match => (own, '.', letter),
+                PathOp::Insertion => (own, ' ', b'-'),
+                PathOp::Deletion => (b'-', ' ', letter),
             };
             drawing.query_row.push(char::from(own));
             drawing.marks.push(mark);
             drawing.reference_row.push(char::from(letter));
-            i += usize::from(op != Op::Deletion);
-            j += usize::from(op != Op::Insertion);
+            i += usize::from(op != PathOp::Deletion);
+            j += usize::from(op != PathOp::Insertion);
         }
         drawing
     }

@@ -1,7 +1,7 @@
 //! Composition of an alignment's path, and the positions in the read at which it differs from the reference.
 
 use super::histogram::HistogramBins;
-use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::{Alphabet, CODES};
 use crate::terms::casts::to_usize;
 use std::ops::{AddAssign, Range};
@@ -117,7 +117,7 @@ pub fn walk(
     for &(count, op) in &alignment.cigar {
         let steps = u64::from(count);
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 let run = letters[to_usize(i)..].iter().zip(&target[j..j + count as usize]);
                 let mut mismatches = 0;
                 for (at, (&letter, &code)) in (i..i + steps).zip(run) {
@@ -131,12 +131,12 @@ pub fn walk(
                 path.mismatches += mismatches;
                 path.matches += steps - mismatches;
             }
-            Op::Insertion => {
+            PathOp::Insertion => {
                 positions.inserted.add_range(places(i..i + steps));
                 path.insertions += 1;
                 path.inserted += steps;
             }
-            Op::Deletion => {
+            PathOp::Deletion => {
                 // The residue before the deletion, in the read as it was sequenced.
                 let before = if forward { i.saturating_sub(1) } else { i };
                 positions.deletions.add(place(before), 1);
@@ -144,8 +144,8 @@ pub fn walk(
                 path.deleted += steps;
             }
         }
-        i += if op == Op::Deletion { 0 } else { steps };
-        j += if op == Op::Insertion { 0 } else { count as usize };
+        i += if op == PathOp::Deletion { 0 } else { steps };
+        j += if op == PathOp::Insertion { 0 } else { count as usize };
     }
     path
 }

@@ -305,7 +305,7 @@ mod tests {
     use crate::align::quality::Typical;
     use crate::terms::alphabet::Alphabet;
     use crate::terms::insert::{InsertSize, Orientation};
-    use crate::terms::options::{Column, Limits, Rank};
+    use crate::terms::options::{Column, HitLimits, Rank};
 
     /// A file's time may be set to any value.
     #[test]
@@ -339,7 +339,7 @@ mod tests {
         let Receipt { task, .. } = receipt();
         let typical = Typical { match_: 6, mismatch: 4 };
         let (mates, list) = (None, None);
-        let limits = Limits::records(3);
+        let limits = HitLimits::records(3);
         let choice = HitSelection { min_score: 20, secondary_ppm: 800_000, limits, typical, mates, list };
         let task = Task { parts_of: PartsOf::References, ..task };
         Receipt { task, choice: Some(choice), ..receipt() }
@@ -357,7 +357,7 @@ mod tests {
 
     fn of_lists() -> Receipt {
         let Receipt { task, choice, .. } = of_mates();
-        let limits = Limits {
+        let limits = HitLimits {
             max_hits: 3,
             max_targets: 25,
             max_per_target: usize::MAX,

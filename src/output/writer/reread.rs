@@ -191,7 +191,7 @@ mod tests {
     use crate::output::writer::tests::{at, group, options, read, writer};
     use crate::output::writer::{Writer, bgzf};
     use crate::terms::alignment::Tier;
-    use crate::terms::alignment::{Alignment, Cigar, Found, Op};
+    use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult};
     use crate::terms::options::{CsForm, Options, Share};
     use crate::terms::scoring::Scoring;
     use smallvec::smallvec;
@@ -208,7 +208,7 @@ mod tests {
         second: Option<i32>,
     ) -> Vec<u8> {
         let alignments = hits.iter().map(|&hit| hit.clone()).collect();
-        let found = Found { alignments, second, threshold: THRESHOLD, ..Found::default() };
+        let found = QueryResult { alignments, second, threshold: THRESHOLD, ..QueryResult::default() };
         writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
     }
 
@@ -219,11 +219,13 @@ mod tests {
     }
 
     /// Paths that consume 4 bases of the query, and one of 65,537 operations, which consumes 32,769.
-    fn cigars() -> Vec<Cigar> {
-        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
-        long.push((1, Op::Match));
-        let gaps = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
-        vec![smallvec![(4, Op::Match)], gaps, long]
+    fn cigars() -> Vec<PathRuns> {
+        let mut long: PathRuns =
+            (0..32_768).flat_map(|_| [(1, PathOp::Match), (1, PathOp::Deletion)]).collect();
+        long.push((1, PathOp::Match));
+        let gaps =
+            smallvec![(1, PathOp::Match), (3, PathOp::Insertion), (2, PathOp::Deletion), (2, PathOp::Match)];
+        vec![smallvec![(4, PathOp::Match)], gaps, long]
     }
 
     /// A changed record equals the one that the writer makes for the same hit in its new standing.
@@ -273,7 +275,7 @@ mod tests {
                             "{format:?} {number} {second:?}"
                         );
                     }
-                    let better = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
+                    let better = at(Strand::Forward, 0, 0, smallvec![(4, PathOp::Match)]);
                     let before = bytes(&whole, &query, &[&better], None).len();
                     let expected = bytes(&whole, &query, &[&better, &hit], None).split_off(before);
                     let mut out = Vec::new();
@@ -329,7 +331,7 @@ mod tests {
             let format_of_output = crate::terms::options::OutputFormat::Records(format);
             let options = Options { format: format_of_output, ref_part: share, ..options() };
             let writer = writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap();
-            let hit = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
+            let hit = at(Strand::Forward, 0, 0, smallvec![(4, PathOp::Match)]);
             let whole = bytes(&writer, &read("q", "ACGT", None), &[&hit, &hit], Some(26));
             let first = bytes(&writer, &read("q", "ACGT", None), &[&hit], Some(26)).len();
             for len in 1..whole.len() {

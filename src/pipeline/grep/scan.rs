@@ -1,6 +1,6 @@
 //! The search engines of `swalign grep`.
 
-use super::sought::{Sought, patterns};
+use super::sought::{WordsOrPatterns, patterns};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::patterns::dictionary::numbers::SharedCounters;
@@ -42,7 +42,7 @@ pub enum LineScan {
 
 /// Matches that a device has found in a block.
 #[derive(Default)]
-pub enum Found {
+pub enum BlockMatches {
     #[default]
     Nothing,
     Ends(TextEnds),
@@ -51,14 +51,16 @@ pub enum Found {
 
 impl LineScan {
     /// Opens the requested engine.
-    pub fn open(options: &GrepOptions, sought: Sought, reporter: &dyn Reporter) -> Result<LineScan> {
+    pub fn open(options: &GrepOptions, sought: WordsOrPatterns, reporter: &dyn Reporter) -> Result<LineScan> {
         let patterns = match sought {
-            Sought::Words(words) if are_looked_up(options, &words) => {
+            WordsOrPatterns::Words(words) if are_looked_up(options, &words) => {
                 return LineScan::of_words(options, words, reporter);
             }
-            Sought::Words(words) => own_patterns(options, &words)?,
-            Sought::Patterns(_) if needs_words(options) => return Err(Error::Usage(ONLY_WORDS.to_string())),
-            Sought::Patterns(patterns) => patterns,
+            WordsOrPatterns::Words(words) => own_patterns(options, &words)?,
+            WordsOrPatterns::Patterns(_) if needs_words(options) => {
+                return Err(Error::Usage(ONLY_WORDS.to_string()));
+            }
+            WordsOrPatterns::Patterns(patterns) => patterns,
         };
         let rule = MatchRule { max_edits: options.max_edits, indels: options.indels };
         Ok(match &options.device {
@@ -128,19 +130,19 @@ impl LineScan {
     }
 
     /// Waits for the matches that a device finds.
-    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Found> {
+    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<BlockMatches> {
         match (self, pending) {
-            (LineScan::Gpu(scan), Some(pending)) => Ok(Found::Ends(scan.finish(text, *pending)?)),
-            (LineScan::GpuWords(scan), _) => Ok(Found::Words(scan.find(text)?)),
-            _ => Ok(Found::Nothing),
+            (LineScan::Gpu(scan), Some(pending)) => Ok(BlockMatches::Ends(scan.finish(text, *pending)?)),
+            (LineScan::GpuWords(scan), _) => Ok(BlockMatches::Words(scan.find(text)?)),
+            _ => Ok(BlockMatches::Nothing),
         }
     }
 
     /// The lines that match in a piece of a block.
-    pub fn lines(&self, block: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
+    pub fn lines(&self, block: &[u8], piece: Range<usize>, found: &BlockMatches) -> Vec<Span> {
         match (self, found) {
-            (LineScan::Gpu(scan), Found::Ends(ends)) => scan.lines(block, piece, ends),
-            (LineScan::GpuWords(scan), Found::Words(found)) => scan.lines(block, piece, found),
+            (LineScan::Gpu(scan), BlockMatches::Ends(ends)) => scan.lines(block, piece, ends),
+            (LineScan::GpuWords(scan), BlockMatches::Words(found)) => scan.lines(block, piece, found),
             (LineScan::Sliced(scan), _) => scan.lines(&block[piece]),
             (LineScan::Plain(patterns, rule), _) => plain::lines(&block[piece], patterns, rule),
             (LineScan::Words(dictionary, _), _) => dictionary.lines(&block[piece]),

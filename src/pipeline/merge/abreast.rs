@@ -1,7 +1,7 @@
 //! Reads the parts of the references in parallel, one query of all parts after another.
 
 use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
-use super::{Header, open_files, refused};
+use super::{SharedHeader, open_files, refused};
 use crate::output::writer::Output;
 use crate::output::writer::bgzf::{BgzfJoiner, RecordBytes};
 use crate::terms::error::Result;
@@ -42,7 +42,7 @@ impl<'a, Q: PartQueries> Abreast<'a, Q> {
         parts: &'a [MergePart],
         queries: impl Fn(&MergePart, PartBytes) -> Result<Q>,
     ) -> Result<Abreast<'a, Q>> {
-        let mut header = Header::default();
+        let mut header = SharedHeader::default();
         let mut sources = Vec::with_capacity(parts.len());
         let at_once = open_files::at_once(parts.len());
         for (index, part) in parts.iter().enumerate() {

@@ -17,14 +17,14 @@ use crate::output::writer::list::{
 use crate::output::writer::receipt::{HitSelection, ListInReceipt};
 use crate::output::writer::reread::damaged;
 use crate::pipeline::{Reporter, ranking, remarks};
-use crate::terms::alignment::{Alignment, Found, InPart};
+use crate::terms::alignment::{Alignment, InPart, QueryResult};
 use crate::terms::error::Result;
-use crate::terms::options::{HitFormat, Limits, PageOptions};
+use crate::terms::options::{HitFormat, HitLimits, PageOptions};
 use std::io;
 
 /// How hits are chosen and written.
 struct ListChoice {
-    limits: Limits,
+    limits: HitLimits,
     rules: Rules,
     pairing: Option<Pairing>,
     /// Whether ranking uses more than scores.
@@ -145,7 +145,7 @@ impl ListChoice {
 
     /// The reported hits of a mate, among the hits that were found together with the other mate's. `None` if a hit has
     /// no line.
-    fn of_mate(&self, parts: &[PartQuery], mut found: Found) -> Option<Vec<PartHit>> {
+    fn of_mate(&self, parts: &[PartQuery], mut found: QueryResult) -> Option<Vec<PartHit>> {
         ranking::limit(&self.rules, &mut found);
         // Equal alignments have equal lines.
         let lines = || parts.iter().flat_map(|query| &query.hits);

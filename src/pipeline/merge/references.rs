@@ -18,7 +18,7 @@ use crate::pipeline::ranking;
 use crate::pipeline::report::{QUERIES, counted};
 use crate::terms::alignment::Tier;
 use crate::terms::error::Result;
-use crate::terms::options::{Format, Limits};
+use crate::terms::options::{Format, HitLimits};
 use std::cmp::Reverse;
 use std::io;
 
@@ -90,7 +90,7 @@ impl PartQueries for PartRecords {
 }
 
 /// Appends the records of a query that are its hits among all references. `None` if the records are inconsistent.
-fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
+fn choose(limits: &HitLimits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
     let of_part = |records: &Vec<PartRecord>| Some(records.first()?.of_query?.tier);
     let tier = tier_of(query.iter().filter_map(of_part));
     let counts = |records: &&Vec<PartRecord>| of_part(records) == Some(tier);

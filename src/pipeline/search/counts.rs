@@ -8,16 +8,16 @@ use std::fmt::Write;
 pub const MOST_EDITS: u32 = 64;
 
 /// Counts of the reported hits of each pattern.
-pub struct Counts {
+pub struct PatternCounts {
     /// Hits with each number of edits.
     by_edits: Vec<Vec<u64>>,
     /// Number of texts with a hit, and the number of the last such text, from 1.
     texts: Vec<(u64, u64)>,
 }
 
-impl Counts {
-    pub fn new(patterns: usize, most: u32) -> Counts {
-        Counts { by_edits: vec![vec![0; most as usize + 1]; patterns], texts: vec![(0, 0); patterns] }
+impl PatternCounts {
+    pub fn new(patterns: usize, most: u32) -> PatternCounts {
+        PatternCounts { by_edits: vec![vec![0; most as usize + 1]; patterns], texts: vec![(0, 0); patterns] }
     }
 
     /// Counts hits of the text with this number, from 1.

@@ -1,7 +1,7 @@
 //! The writer's stage, which also searches: it writes hits as lines, in the order of the texts.
 
 use super::active::ActiveText;
-use super::counts::Counts;
+use super::counts::PatternCounts;
 use super::mates::MateTrimmer;
 use super::outputs::SearchOutputs;
 use super::{SearchRun, SearchSummary};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
 /// State of joining hits into amplicons.
-struct Joined<'a> {
+struct AmpliconJoin<'a> {
     joiner: Joiner<'a>,
     lines: AmpliconLines<'a>,
 }
@@ -28,7 +28,7 @@ struct Joined<'a> {
 struct HitSink<'a> {
     lines: HitLines<'a>,
     /// Joins hits, if amplicons are requested.
-    joined: Option<Joined<'a>>,
+    joined: Option<AmpliconJoin<'a>>,
     /// Trims mates, if the texts are mates.
     mates: Option<MateTrimmer<'a>>,
     /// Whether texts without a hit are written, instead of hits.
@@ -37,7 +37,7 @@ struct HitSink<'a> {
     searched: &'a AtomicU64,
     reporter: &'a dyn Reporter,
     outputs: &'a mut SearchOutputs,
-    counts: &'a mut Option<Counts>,
+    counts: &'a mut Option<PatternCounts>,
     summary: &'a mut SearchSummary,
 }
 
@@ -47,7 +47,7 @@ impl SearchRun<'_> {
         &self,
         scan: &dyn EndScan,
         batches: Receiver<Result<TextBatch<Arc<ActiveText>>>>,
-        (outputs, counts): (&mut SearchOutputs, &mut Option<Counts>),
+        (outputs, counts): (&mut SearchOutputs, &mut Option<PatternCounts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
         let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
@@ -65,11 +65,11 @@ impl SearchRun<'_> {
     }
 
     /// Creates the joiner of hits, if requested.
-    fn joined(&self) -> Option<Joined<'_>> {
+    fn joined(&self) -> Option<AmpliconJoin<'_>> {
         let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
         let (least, most) = choice.lengths;
         let lines = AmpliconLines::new((self.options.format, choice.trims_primers), pairs, &self.patterns);
-        Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
+        Some(AmpliconJoin { joiner: Joiner::new(pairs, least..=most), lines })
     }
 
     /// Creates the trimmer of mates, if the texts are mates.
@@ -113,7 +113,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
             hits.iter().for_each(|hit| mates.put(hit));
             return Ok(());
         }
-        if let Some(Joined { joiner, lines }) = &mut self.joined {
+        if let Some(AmpliconJoin { joiner, lines }) = &mut self.joined {
             joiner.set_circle(active.text.circle().map(|circle| circle.len));
             let mut give =
                 |amplicon: &AmpliconSpan| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
@@ -131,7 +131,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         }
         let mut found = hits;
         let output = &mut self.outputs.main;
-        if let Some(Joined { joiner, lines }) = &mut self.joined {
+        if let Some(AmpliconJoin { joiner, lines }) = &mut self.joined {
             joiner.finish(&mut |amplicon: &AmpliconSpan| {
                 output.put(|out| lines.amplicon(out, place, amplicon))
             })?;

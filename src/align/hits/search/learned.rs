@@ -4,7 +4,7 @@ use super::{RecordSearch, RecordSearchState};
 use crate::align::hits::SearchInput;
 use crate::align::hits::region::{Most, Region};
 use crate::engine::TargetScore;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::Pair;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 impl RecordSearch {
     /// Stores the engine's answer for one of the regions.
-    pub fn learn(&mut self, region: usize, hit: Hit, scope: &SearchInput) -> Result<(), EngineError> {
+    pub fn learn(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {
         self.learned += 1;
         let pair = self.regions[region].pair;
         self.spent += scope.batch.cells(&pair) as f64;
@@ -22,7 +22,7 @@ impl RecordSearch {
         self.take_answer(region, hit, scope)
     }
 
-    fn take_answer(&mut self, region: usize, hit: Hit, scope: &SearchInput) -> Result<(), EngineError> {
+    fn take_answer(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {
         let region = &mut self.regions[region];
         region.learn(hit, scope.batch)?;
         if !scope.is_enough(self.record, region.place.target, hit.score) {
@@ -57,7 +57,7 @@ impl RecordSearch {
         &mut self,
         scope: &SearchInput,
         pairs: &[Pair],
-        hits: &[Hit],
+        hits: &[HitEnd],
     ) -> Result<(), EngineError> {
         let SearchInput { batch, layout, .. } = scope;
         let most = Most::of(scope, self.record);

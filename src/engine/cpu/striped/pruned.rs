@@ -11,7 +11,7 @@ use crate::engine::cpu::lanes::Nothing;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::potential::PotentialBehind;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use std::ops::Range;
 
 /// Maximum number of strip rows for each 16-bit lane.
@@ -56,16 +56,16 @@ impl Aim {
 
 /// The result of a pass.
 struct PassResult {
-    best: Hit,
+    best: HitEnd,
     /// Alignments that the pass did not cover score less than this.
     least: i32,
 }
 
 impl Kernel for PrunedSweep<'_> {
-    type Output = Option<Hit>;
+    type Output = Option<HitEnd>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Option<Hit> {
+    fn run<S: Simd>(self, simd: S) -> Option<HitEnd> {
         match self.rectangle.scoring.second_gap {
             None => self.find::<S, 1>(simd),
             Some(_) => self.find::<S, 2>(simd),
@@ -75,7 +75,7 @@ impl Kernel for PrunedSweep<'_> {
 
 impl PrunedSweep<'_> {
     #[inline(always)]
-    fn find<S: Simd, const PIECES: usize>(mut self, simd: S) -> Option<Hit> {
+    fn find<S: Simd, const PIECES: usize>(mut self, simd: S) -> Option<HitEnd> {
         let scoring = self.rectangle.scoring;
         let near = (scoring.gap_open + NEAR * scoring.gap_extend).min(self.potential.whole() / 4);
         let mut aim = Aim::Near(near);
@@ -107,7 +107,7 @@ impl PrunedSweep<'_> {
         let mut front = StripedFront::<PIECES>::new(target.len());
         let mut behind = vec![Carried::BORDER; height];
         let mut threshold = aim.least(self.potential.whole());
-        let (mut best, mut least) = (Hit::default(), threshold);
+        let (mut best, mut least) = (HitEnd::default(), threshold);
         let mut end = 0;
         while end < query.len() {
             let first = end;
@@ -131,7 +131,7 @@ impl PrunedSweep<'_> {
             let columns =
                 StripedColumns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
             // Only scores at or above the threshold are of interest.
-            let known = Hit { score: threshold.max(1) - 1, ..Hit::default() };
+            let known = HitEnd { score: threshold.max(1) - 1, ..HitEnd::default() };
             let known = if best.score > known.score { best } else { known };
             let mut strip = Strip {
                 substitutes: &substitutes,

@@ -9,7 +9,7 @@ use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
 use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, KernelResults, STRIP_ROWS, Scores, TileVariant};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
@@ -167,7 +167,7 @@ impl PairGrids {
     }
 
     /// The best hit of each pair, by index.
-    pub fn best(&self, results: &[u32]) -> Vec<(usize, Hit)> {
+    pub fn best(&self, results: &[u32]) -> Vec<(usize, HitEnd)> {
         self.placed.par_iter().map(|grid| (grid.index, grid.best(results))).collect()
     }
 
@@ -288,16 +288,16 @@ impl PlacedGrid {
     }
 
     /// The best of its tiles' hits, among the results of its job.
-    fn best(&self, results: &[u32]) -> Hit {
+    fn best(&self, results: &[u32]) -> HitEnd {
         let first = to_usize(self.results) * 4;
         let results = results[first..first + to_usize(self.grid.size()) * 4].chunks_exact(4);
         let most = results.clone().map(|result| result[0]).max();
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
             // The kernel counts rows from the query's first row in the tile.
-            hit_at((self.row + row, self.start + col), result, Hit::default())
+            hit_at((self.row + row, self.start + col), result, HitEnd::default())
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
-        highest.map(hit).min_by(Hit::order).unwrap_or_default()
+        highest.map(hit).min_by(HitEnd::order).unwrap_or_default()
     }
 }

@@ -136,10 +136,10 @@ fn whole_queries_begin_at_the_border_of_their_tile() {
         let [dispatch] = &job.dispatches[..] else { panic!("one pair") };
         let [task] = tasks::<ScoreTask>(dispatch)[..] else { panic!("one task") };
         assert_eq!((task.span.pad, task.counts_from), (0, counts_from), "{mode}");
-        let mut hits = [Hit::default(); 2];
-        let results = [Hit::NONE.score.cast_unsigned(), 0, 0, 0, 0, 39, 19, 0];
+        let mut hits = [HitEnd::default(); 2];
+        let results = [HitEnd::NONE.score.cast_unsigned(), 0, 0, 0, 0, 39, 19, 0];
         tiles.take(&[pair; 2], &results, &mut hits);
-        assert_eq!(hits, [Hit::NONE, Hit { score: 0, query_end: 40, target_end: 20 }], "{mode}");
+        assert_eq!(hits, [HitEnd::NONE, HitEnd { score: 0, query_end: 40, target_end: 20 }], "{mode}");
     }
 }
 

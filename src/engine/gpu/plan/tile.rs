@@ -5,7 +5,7 @@ use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::plan::{WholeTile, fitting, hit_at, longest_first, none, scoring};
 use crate::engine::gpu::tasks::ScoreTask;
 use crate::engine::gpu::variant::{KernelResults, Scores, TileVariant};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::AlignmentMode;
@@ -97,7 +97,7 @@ impl Tiles<'_> {
     }
 
     /// Reads the hits of `pairs` from their results.
-    pub fn take(&self, pairs: &[Pair], results: &[u32], hits: &mut [Hit]) {
+    pub fn take(&self, pairs: &[Pair], results: &[u32], hits: &mut [HitEnd]) {
         let none = none(self.batch.scoring.mode);
         let known = hits.par_iter_mut().zip(pairs).zip(results.par_chunks_exact(4));
         known.with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {

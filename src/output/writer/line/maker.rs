@@ -6,7 +6,7 @@ use crate::input::reader::{FileRecord, MAX_QUERY_NAME};
 use crate::output::writer::NamedTargets;
 use crate::output::writer::in_part::{self, QueryInPart};
 use crate::output::writer::tags::{EditTags, Residues, push_number, sam_letter};
-use crate::terms::alignment::{Alignment, Found, InPart, Mated, Op, Strand, Tier};
+use crate::terms::alignment::{Alignment, InPart, Mated, PathOp, QueryResult, Strand, Tier};
 use crate::terms::alphabet::reverse_complement;
 use crate::terms::casts::to_u32;
 use crate::terms::error::{Error, Place, Result};
@@ -58,10 +58,10 @@ impl LineMaker {
     pub fn for_each(
         &self,
         queries: &[FileRecord],
-        found: &[Found],
+        found: &[QueryResult],
         mut push: impl FnMut(&OutputLine) -> Result<(), RecordRefusal>,
     ) -> Result<()> {
-        let within: Vec<Found>;
+        let within: Vec<QueryResult>;
         let found = match self.shows_end_gaps {
             true => found,
             false => {
@@ -70,11 +70,13 @@ impl LineMaker {
             }
         };
         let mut buffers = Buffers::default();
-        let mut of_query =
-            |record: &FileRecord, found: &Found, mate: Option<MateOf>, further: &[Option<MatePlace>]| {
-                self.of_query(&mut buffers, (record, found), (mate, further), &mut push)
-                    .map_err(|refused| self.refused(record, found, refused))
-            };
+        let mut of_query = |record: &FileRecord,
+                            found: &QueryResult,
+                            mate: Option<MateOf>,
+                            further: &[Option<MatePlace>]| {
+            self.of_query(&mut buffers, (record, found), (mate, further), &mut push)
+                .map_err(|refused| self.refused(record, found, refused))
+        };
         let mut records = queries.iter().zip(found);
         while let Some((record, found)) = records.next() {
             if found.mated.is_none() {
@@ -117,7 +119,7 @@ impl LineMaker {
     }
 
     /// The error for a record that the format cannot hold.
-    fn refused(&self, record: &FileRecord, found: &Found, refused: RecordRefusal) -> Error {
+    fn refused(&self, record: &FileRecord, found: &QueryResult, refused: RecordRefusal) -> Error {
         let is_second = found.mated.is_some_and(|mated| !mated.is_first);
         let place = Place {
             file: self.queries[usize::from(is_second)].clone(),
@@ -131,7 +133,7 @@ impl LineMaker {
     fn of_query(
         &self,
         buffers: &mut Buffers,
-        (record, found): (&FileRecord, &Found),
+        (record, found): (&FileRecord, &QueryResult),
         (mate, partners): (Option<MateOf>, &[Option<MatePlace>]),
         push: &mut impl FnMut(&OutputLine) -> Result<(), RecordRefusal>,
     ) -> Result<(), RecordRefusal> {
@@ -141,7 +143,7 @@ impl LineMaker {
         let Buffers { cigar, differences, others, in_part: tag, of_query } = buffers;
         of_query.clear();
         if self.of_part {
-            let &Found { threshold, second, tier, .. } = found;
+            let &QueryResult { threshold, second, tier, .. } = found;
             QueryInPart { threshold, second, tier }.push(of_query);
         }
         if found.alignments.is_empty() {
@@ -203,7 +205,7 @@ impl LineMaker {
     }
 
     /// The SA elements of the primary line and of each supplementary line; empty if there are no supplementary lines.
-    fn split(&self, record: &FileRecord, found: &Found) -> Vec<Vec<u8>> {
+    fn split(&self, record: &FileRecord, found: &QueryResult) -> Vec<Vec<u8>> {
         if found.supplementary.is_empty() {
             return Vec::new();
         }
@@ -235,7 +237,7 @@ impl LineMaker {
     }
 
     /// MAPQ of the line with this index among those of its query.
-    fn quality(&self, found: &Found, at: usize, rank: LineRank) -> u8 {
+    fn quality(&self, found: &QueryResult, at: usize, rank: LineRank) -> u8 {
         match rank {
             LineRank::Primary => quality::of_first(&self.scoring, found),
             LineRank::Supplementary => found.supplementary[at - 1].quality,
@@ -251,13 +253,15 @@ impl LineMaker {
         for &(len, op) in &alignment.cigar {
             let steps = len as usize;
             match op {
-                Op::Match if self.eqx => self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps]),
-                Op::Match => push_op(cigar, len, BamOp::Match),
-                Op::Insertion => push_op(cigar, len, BamOp::Insertion),
-                Op::Deletion => push_op(cigar, len, BamOp::Deletion),
+                PathOp::Match if self.eqx => {
+                    self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps])
+                }
+                PathOp::Match => push_op(cigar, len, BamOp::Match),
+                PathOp::Insertion => push_op(cigar, len, BamOp::Insertion),
+                PathOp::Deletion => push_op(cigar, len, BamOp::Deletion),
             }
-            i += if op == Op::Deletion { 0 } else { steps };
-            j += if op == Op::Insertion { 0 } else { steps };
+            i += if op == PathOp::Deletion { 0 } else { steps };
+            j += if op == PathOp::Insertion { 0 } else { steps };
         }
         push_op(cigar, to_u32(query.len() - i), BamOp::Clip);
     }
@@ -328,14 +332,14 @@ fn invalid() -> RecordRefusal {
 
 /// Hits without deletions at their ends. A hit that consumes no residue of its target gets the position of the residue
 /// before it. The mapping quality is the same with and without these deletions ([`Alignment::span`]).
-fn without_end_gaps(found: &Found) -> Found {
+fn without_end_gaps(found: &QueryResult) -> QueryResult {
     let mut found = found.clone();
     for hit in &mut found.alignments {
-        if let Some(&(len, Op::Deletion)) = hit.cigar.first() {
+        if let Some(&(len, PathOp::Deletion)) = hit.cigar.first() {
             hit.cigar.remove(0);
             hit.target_start += len;
         }
-        if let Some(&(len, Op::Deletion)) = hit.cigar.last() {
+        if let Some(&(len, PathOp::Deletion)) = hit.cigar.last() {
             hit.cigar.pop();
             hit.target_end -= len;
         }

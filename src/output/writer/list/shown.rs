@@ -3,7 +3,7 @@
 use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
 use crate::input::reader::FileRecord;
-use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Scoring;
@@ -214,7 +214,7 @@ fn columns(
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {
             let column = match op {
-                Op::Match => {
+                PathOp::Match => {
                     let kind =
                         match (is_equal(scoring, codes[i], target[j]), scoring.score(codes[i], target[j])) {
                             (true, _) => ColumnKind::Equal,
@@ -223,14 +223,16 @@ fn columns(
                         };
                     ColumnShown { query: letters[i], target: letter(target[j]), kind }
                 }
-                Op::Insertion => ColumnShown { query: letters[i], target: GAP, kind: ColumnKind::Insertion },
-                Op::Deletion => {
+                PathOp::Insertion => {
+                    ColumnShown { query: letters[i], target: GAP, kind: ColumnKind::Insertion }
+                }
+                PathOp::Deletion => {
                     ColumnShown { query: GAP, target: letter(target[j]), kind: ColumnKind::Deletion }
                 }
             };
             columns.push(column);
-            i += usize::from(op != Op::Deletion);
-            j += usize::from(op != Op::Insertion);
+            i += usize::from(op != PathOp::Deletion);
+            j += usize::from(op != PathOp::Insertion);
         }
     }
     columns

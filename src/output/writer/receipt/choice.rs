@@ -3,7 +3,7 @@
 use crate::align::quality::Typical;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::terms::options::{Column, Limits, Rank};
+use crate::terms::options::{Column, HitLimits, Rank};
 use std::iter::Peekable;
 
 const HITS: &str = "hits\t";
@@ -16,7 +16,7 @@ const LIST: &str = "list\t";
 pub struct HitSelection {
     pub min_score: i32,
     pub secondary_ppm: i64,
-    pub limits: Limits,
+    pub limits: HitLimits,
     pub typical: Typical,
     pub mates: Option<MatesInReceipt>,
     pub list: Option<ListInReceipt>,
@@ -131,17 +131,17 @@ impl ListInReceipt {
     }
 }
 
-fn line_of(limits: &Limits) -> String {
-    let Limits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
+fn line_of(limits: &HitLimits) -> String {
+    let HitLimits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
     let ties = u8::from(*keeps_ties);
     format!("{LIMITS}{max_hits}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\n")
 }
 
 /// Parses the line of limits.
-fn limits_of(line: &str) -> Option<Limits> {
+fn limits_of(line: &str) -> Option<HitLimits> {
     let fields: Vec<&str> = line.strip_prefix(LIMITS)?.split('\t').collect();
     let &[max_hits, max_targets, max_per_target, ties, identity, coverage] = &fields[..] else { return None };
-    Some(Limits {
+    Some(HitLimits {
         max_hits: max_hits.parse().ok()?,
         max_targets: max_targets.parse().ok()?,
         max_per_target: max_per_target.parse().ok()?,
@@ -152,8 +152,8 @@ fn limits_of(line: &str) -> Option<Limits> {
 }
 
 /// Whether the limits admit any hit.
-fn is_sound(limits: &Limits) -> bool {
-    let Limits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
+fn is_sound(limits: &HitLimits) -> bool {
+    let HitLimits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
     let is_percent = |share| (0.0..=100.0).contains(&share);
     max_hits > 0 && max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
 }

@@ -9,7 +9,9 @@ use crate::input::reader::{READ_GROUP, WRITTEN_TAGS};
 use crate::output::writer::line::{AlignedLine, BamOp, CopiedTags, LineRank, MateOf, MatePlace, OutputLine};
 use crate::output::writer::tags::EditTags;
 use crate::output::writer::{bam as bam_lines, sam as sam_lines};
-use crate::terms::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, Tier, push_run};
+use crate::terms::alignment::{
+    Alignment, InPart, Mated, PathOp, PathRuns, QueryResult, Strand, Tier, push_run,
+};
 use crate::terms::alphabet::reverse_complement;
 use crate::terms::insert::PairScoring;
 use crate::terms::options::Format;
@@ -51,7 +53,7 @@ pub struct PathTold {
     pub cigar: Vec<(u32, BamOp)>,
     /// Query residues before the path.
     query_start: u32,
-    runs: Cigar,
+    runs: PathRuns,
     /// Query and target residues in the path.
     lens: (u32, u32),
 }
@@ -66,14 +68,14 @@ impl MateHit {
 impl PathTold {
     /// `None` for a path that no mate can have.
     pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
-        let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
+        let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: PathRuns::new(), lens: (0, 0) };
         for &(len, letter) in operations {
             let kind = BamOp::of(letter)?;
             let (op, of_query, of_target) = match kind {
                 BamOp::Clip => (None, 0, 0),
-                BamOp::Match | BamOp::Equal | BamOp::Unequal => (Some(Op::Match), len, len),
-                BamOp::Insertion => (Some(Op::Insertion), len, 0),
-                BamOp::Deletion => (Some(Op::Deletion), 0, len),
+                BamOp::Match | BamOp::Equal | BamOp::Unequal => (Some(PathOp::Match), len, len),
+                BamOp::Insertion => (Some(PathOp::Insertion), len, 0),
+                BamOp::Deletion => (Some(PathOp::Deletion), 0, len),
                 BamOp::HardClip => return None,
             };
             path.lens = (path.lens.0.checked_add(of_query)?, path.lens.1.checked_add(of_target)?);
@@ -156,7 +158,7 @@ struct Mate<'a> {
 
 impl<'a> Mate<'a> {
     /// `None` if an alignment belongs to no record.
-    fn new(records: &'a [MateRecord], found: &Found) -> Option<Mate<'a>> {
+    fn new(records: &'a [MateRecord], found: &QueryResult) -> Option<Mate<'a>> {
         // Equal alignments have equal records.
         let record_of = |alignment: &Alignment| {
             let with_hit = records.iter().filter_map(|record| Some((record, record.told.hit.as_ref()?)));
@@ -280,7 +282,7 @@ fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
 pub fn push_mates(
     pairs: &PairScoring,
     records: [&[MateRecord]; 2],
-    found: &[Found; 2],
+    found: &[QueryResult; 2],
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let [one, other] = [Mate::new(records[0], &found[0])?, Mate::new(records[1], &found[1])?];
@@ -336,14 +338,16 @@ mod tests {
     /// Alignments on both strands with gaps, one of 65,537 operations, and two with the same position but different
     /// paths.
     fn alignments() -> Vec<Alignment> {
-        let gaps: Cigar = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
-        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
-        long.push((1, Op::Match));
+        let gaps: PathRuns =
+            smallvec![(1, PathOp::Match), (3, PathOp::Insertion), (2, PathOp::Deletion), (2, PathOp::Match)];
+        let mut long: PathRuns =
+            (0..32_768).flat_map(|_| [(1, PathOp::Match), (1, PathOp::Deletion)]).collect();
+        long.push((1, PathOp::Match));
         vec![
-            at(Strand::Forward, 2, 5, smallvec![(4, Op::Match)]),
+            at(Strand::Forward, 2, 5, smallvec![(4, PathOp::Match)]),
             at(Strand::Reverse, 1, 40, gaps.clone()),
             at(Strand::Reverse, 0, 300, long),
-            at(Strand::Reverse, 0, 5, smallvec![(5, Op::Match)]),
+            at(Strand::Reverse, 0, 5, smallvec![(5, PathOp::Match)]),
         ]
     }
 
@@ -361,13 +365,13 @@ mod tests {
         reads: &[FileRecord],
         mates: [&[Alignment]; 2],
     ) -> [Vec<MateRecord>; 2] {
-        let found = mates.map(|alignments| Found {
+        let found = mates.map(|alignments| QueryResult {
             in_part: alignments.iter().map(|_| InPart::Hit { beside: Some(1) }).collect(),
             alignments: alignments.to_vec(),
             second: Some(26),
             quality: Some(0),
             mated: Some(Mated { is_first: true, insert: None }),
-            ..Found::default()
+            ..QueryResult::default()
         });
         let [one, mut other] = found;
         other.mated = Some(Mated { is_first: false, insert: None });
@@ -400,12 +404,12 @@ mod tests {
                     for (kept, others) in
                         [(&all[..1], &all[1..2]), (&all[2..], &all[..]), (&[], &all[1..]), (&[], &[])]
                     {
-                        let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| Found {
+                        let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| QueryResult {
                             alignments: alignments.to_vec(),
                             second: if alignments.is_empty() { None } else { Some(20 + mate as i32) },
                             quality: QUALITIES[mate],
                             mated: Some(MATED[mate]),
-                            ..Found::default()
+                            ..QueryResult::default()
                         });
                         let mut out = Vec::new();
                         push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
@@ -421,12 +425,12 @@ mod tests {
                 // Mates without hits in the part.
                 let records = apart(format, &part, &reads, [&[], &[]]);
                 assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
-                let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
+                let found = MATED.map(|mated| QueryResult { mated: Some(mated), ..QueryResult::default() });
                 let mut out = Vec::new();
                 push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
                 assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
                 // Hits that no part has cannot be written.
-                let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
+                let other = QueryResult { alignments: all[..1].to_vec(), ..found[0].clone() };
                 assert!(
                     push_mates(&PAIRS, [&records[0], &records[1]], &[other, found[1].clone()], &mut out)
                         .is_none()
@@ -445,8 +449,13 @@ mod tests {
             let mated = |is_first| Some(Mated { is_first, insert: None });
             let in_part = vec![InPart::Hit { beside: None }, InPart::Rescued];
             let found = [
-                Found { alignments: all.to_vec(), in_part, mated: mated(true), ..Found::default() },
-                Found { mated: mated(false), ..Found::default() },
+                QueryResult {
+                    alignments: all.to_vec(),
+                    in_part,
+                    mated: mated(true),
+                    ..QueryResult::default()
+                },
+                QueryResult { mated: mated(false), ..QueryResult::default() },
             ];
             let whole = part.records(&reads, &found).unwrap();
             let mut refused = 0;
@@ -469,13 +478,13 @@ mod tests {
                         refused += 1;
                         continue;
                     };
-                    let reported = |records: &[MateRecord], mated| Found {
+                    let reported = |records: &[MateRecord], mated| QueryResult {
                         alignments: records
                             .iter()
                             .filter_map(|record| Some(record.hit()?.0.clone()))
                             .collect(),
                         mated: Some(mated),
-                        ..Found::default()
+                        ..QueryResult::default()
                     };
                     let found = [reported(&one, MATED[0]), reported(&other, MATED[1])];
                     push_mates(&PAIRS, [&one, &other], &found, &mut Vec::new());

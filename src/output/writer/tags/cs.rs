@@ -48,7 +48,7 @@ mod tests {
     use crate::output::writer::tags::tests::{codes, spanning};
     use crate::output::writer::tags::{EditTags, Residues};
     use crate::output::writer::tests::Random;
-    use crate::terms::alignment::{Alignment, Cigar, Op};
+    use crate::terms::alignment::{Alignment, PathOp, PathRuns};
     use crate::terms::alphabet::Alphabet;
     use crate::terms::options::CsForm;
     use smallvec::smallvec;
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn cs_by_hand() {
-        use Op::{Deletion, Insertion, Match};
-        let check = |alphabet, query: &str, target: &str, cigar: Cigar, short: &str, long: &str| {
+        use PathOp::{Deletion, Insertion, Match};
+        let check = |alphabet, query: &str, target: &str, cigar: PathRuns, short: &str, long: &str| {
             for (form, expected) in [(CsForm::Short, short), (CsForm::Long, long)] {
                 let sides = (query.as_bytes(), target.as_bytes());
                 let cs = found(alphabet, form, sides, &spanning(0, cigar.clone())).cs;
