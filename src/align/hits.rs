@@ -20,7 +20,7 @@ use crate::align::backtrace::{self, WantedPath};
 use crate::align::candidates::filter::Filter;
 use crate::align::candidates::seeds::QuickLook;
 use crate::align::candidates::{
-    ChunkLength, FilterAnswer, FilterRequest as WantedRegions, Meets, MetTargets, PairLayout, windows,
+    ChunkLength, FilterAnswer, FilterRequest, Meets, MetTargets, PairLayout, windows,
 };
 use crate::align::repeats::DistinctTargets;
 use crate::engine::{Capabilities, Engine};
@@ -203,13 +203,13 @@ impl<'a> SearchInput<'a> {
     }
 }
 
-/// A record, the source its search begins with, and the cost of earlier searches ([`WantedRegions::spent`]).
+/// A record, the source its search begins with, and the cost of earlier searches ([`FilterRequest::spent`]).
 #[derive(Clone, Debug)]
 struct SearchStart {
     record: u32,
     source: RegionSource,
     spent: f64,
-    /// [`WantedRegions::is_last`].
+    /// [`FilterRequest::is_last`].
     is_last: bool,
     /// The region of the first hit, if it is known.
     first: Option<Box<Region>>,
@@ -376,11 +376,11 @@ fn open(
     {
         RegionSource::Level(level, least) => {
             let first = first.as_ref().map(|region| region.locus());
-            Some(WantedRegions { record, level, least, spent, is_last, first })
+            Some(FilterRequest { record, level, least, spent, is_last, first })
         }
         RegionSource::All => None,
     };
-    let on_levels: Vec<WantedRegions> = starts.iter().filter_map(on_level).collect();
+    let on_levels: Vec<FilterRequest> = starts.iter().filter_map(on_level).collect();
     let mut filtered = match scope.filter {
         Some(filter) => filter.regions(batch, layout, &on_levels, room)?.into_iter(),
         None => Vec::new().into_iter(),

@@ -21,8 +21,8 @@ pub struct PathPosition {
     /// Rows and columns of its window up to and including its next cell.
     pub rows: u32,
     pub cols: u32,
-    /// The step that led to the cell; the next step may continue that gap. [`CellSource::Diagonal`] at the window's last
-    /// cell, and [`CellSource::Stop`] if the path is complete.
+    /// The step that led to the cell; the next step may continue that gap. [`CellSource::Diagonal`] at the window's
+    /// last cell, and [`CellSource::Stop`] if the path is complete.
     pub layer: Layer,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The input is split into blocks of whole records (`blocks`). The pieces of a block are parsed in parallel on all
 //! threads (`parse`), and the results come in file order: plain [`FileRecord`]s from a [`Reader`], checked and encoded
-//! records from [`QueryReader`] and [`read_references`]. Memory holds two blocks regardless of the input's length: one is
-//! parsed while the next is read. A block is at least as long as its longest record, except that references are read in
-//! parts.
+//! records from [`QueryReader`] and [`read_references`]. Memory holds two blocks regardless of the input's length: one
+//! is parsed while the next is read. A block is at least as long as its longest record, except that references are read
+//! in parts.
 
 mod abundance;
 mod bam;

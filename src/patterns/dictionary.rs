@@ -3,9 +3,9 @@
 //! # The rule
 //!
 //! A word is a byte string without a newline. It occurs at a position of a line if the bytes of the line from that
-//! position on begin with it. A [`OccurrenceRule`] says which occurrences count: all of them, those at the start of a line, or
-//! those that are a whole line. With `whole_words`, only occurrences count that have no ASCII letter, digit or `_`
-//! directly before or after them. If case is ignored, ASCII upper case is compared as lower case.
+//! position on begin with it. An [`OccurrenceRule`] says which occurrences count: all of them, those at the start of a
+//! line, or those that are a whole line. With `whole_words`, only occurrences count that have no ASCII letter, digit or
+//! `_` directly before or after them. If case is ignored, ASCII upper case is compared as lower case.
 //!
 //! - A line matches if some word occurs in it.
 //! - The empty word occurs at every position of a line, including its end. So it matches every line, as in grep.

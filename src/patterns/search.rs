@@ -24,9 +24,9 @@
 //!
 //! - [`pattern`] turns IUPAC codes into classes.
 //! - [`stream`] concatenates stretches of texts, so that one scan covers many short texts. [`codes`] packs their bits.
-//! - A [`EndScan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast implementation, [`exact`] looks up
-//!   many patterns without edits, [`pieces`] those with few mismatches, and [`gpu`] runs the algorithm of [`sliced`] on
-//!   a GPU. [`room`] bounds the number of ends.
+//! - An [`EndScan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast implementation, [`exact`] looks
+//!   up many patterns without edits, [`pieces`] those with few mismatches, and [`gpu`] runs the algorithm of [`sliced`]
+//!   on a GPU. [`room`] bounds the number of ends.
 //! - [`pam`] tests whether a hit has a PAM beside it, and [`anchors`] computes which ends and starts then count.
 //!   [`sites`] finds candidates from their PAMs if that costs less than a scan.
 //! - [`circle`] unrolls circular texts.

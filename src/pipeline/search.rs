@@ -55,7 +55,8 @@ const SHORTEST: usize = 1 << 19;
 /// Summary of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the searched part begins and ends in each of the texts' files (`SearchedRange::places`), summed over files.
+    /// Where the searched part begins and ends in each of the texts' files (`SearchedRange::places`), summed over
+    /// files.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,

@@ -5,8 +5,8 @@
 //! [`crate::align::hits`] descends the levels as far as a query needs. The seeds are located by an index
 //! ([`super::by_index`]) or by a scan ([`super::by_scan`]), and their cost is predicted: from the number of positions
 //! before these are examined, and from the number of columns before windows are scored. If the predicted cost exceeds
-//! its share of a full search, the query gets a full search ([`FilterAnswer::Dear`]). This module chooses between index and
-//! scan for each batch.
+//! its share of a full search, the query gets a full search ([`FilterAnswer::Dear`]). This module chooses between index
+//! and scan for each batch.
 
 use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, MOST_TARGETS};

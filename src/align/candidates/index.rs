@@ -119,8 +119,8 @@ impl KmerIndex {
         (letters >= LEAST_LETTERS).then_some((kmer, letters))
     }
 
-    /// Range in [`KmerIndex::places`] for a k-mer of a given length. It contains all positions of the k-mer, and those of
-    /// truncated k-mers that look like it after padding.
+    /// Range in [`KmerIndex::places`] for a k-mer of a given length. It contains all positions of the k-mer, and those
+    /// of truncated k-mers that look like it after padding.
     pub fn range(&self, (kmer, letters): (usize, u32)) -> Range<usize> {
         let shift = LETTER_BITS * (self.letters - letters);
         let (first, behind) = (kmer << shift, (kmer + 1) << shift);

@@ -9,8 +9,8 @@ use std::ops::Range;
 /// A stretch of a target to be scored, and the maximum score of an alignment in it.
 pub type CandidateRegion = (Strand, Pair, i32);
 
-/// [`TargetWindow::held`] of windows in which an alignment may have any score: more seeds than a query has, and a maximum
-/// score.
+/// [`TargetWindow::held`] of windows in which an alignment may have any score: more seeds than a query has, and a
+/// maximum score.
 const ANY: u32 = i32::MAX as u32;
 
 /// Columns of a target.

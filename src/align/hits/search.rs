@@ -8,7 +8,7 @@ use super::region::{Most, Region};
 use super::{Detail, Kept, Rules, SearchInput, SearchStart};
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
-use crate::align::candidates::windows::CandidateRegion as Opened;
+use crate::align::candidates::windows::CandidateRegion;
 use crate::terms::alignment::{Alignment, HitEnd, QueryResult, Strand};
 use crate::terms::batch::Pair;
 use accepted::{Certain, Taken};

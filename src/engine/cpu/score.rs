@@ -378,9 +378,9 @@ impl<V: Copy, const PIECES: usize> LaneConstants<V, PIECES> {
 /// Runs the recurrence, two columns per iteration, and keeps the first best cell, in the order column, row, of the
 /// columns that each lane owns, or of each stretch of them.
 ///
-/// Values are the scores plus a constant near the type's minimum, so that its whole range is used (`StepCosts::zero`). Row
-/// and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's type
-/// can count. A lane that overflows continues with wrong values, which affect no other lane.
+/// Values are the scores plus a constant near the type's minimum, so that its whole range is used (`StepCosts::zero`).
+/// Row and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's
+/// type can count. A lane that overflows continues with wrong values, which affect no other lane.
 #[inline(always)]
 fn best_ends<T: Lane, S: Vectors<T>, U: SubstitutionColumns<T, S>, const PIECES: usize>(
     simd: S,

@@ -3,7 +3,7 @@
 use super::pattern::{ANY, BaseClass};
 use super::room::EndCapacity;
 use super::stream::{Seams, Stream};
-use super::{EndScan as TextScan, MatchRule, PatternEnd};
+use super::{EndScan, MatchRule, PatternEnd};
 use crate::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
@@ -28,7 +28,7 @@ const ENDS: usize = 1 << 21;
 /// Scans the targets of a run.
 pub struct PatternFinder {
     targets: Arc<Sequences>,
-    scan: Box<dyn TextScan + Send>,
+    scan: Box<dyn EndScan + Send>,
     /// Maximum number of bases times seeds, and of bases, per scan.
     cells: usize,
     letters: usize,
@@ -60,7 +60,7 @@ impl SeedQuery<'_> {
 
 impl PatternFinder {
     /// Scans with `scan`, which runs on a device if `on_device`, otherwise on the CPU.
-    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn TextScan + Send>, on_device: bool) -> PatternFinder {
+    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn EndScan + Send>, on_device: bool) -> PatternFinder {
         let (cells, letters) = match on_device {
             true => (DEVICE_CELLS, LETTERS),
             false => (CORE_CELLS, LETTERS.min(CORE_LETTERS * rayon::current_num_threads())),

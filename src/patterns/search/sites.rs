@@ -11,7 +11,7 @@
 //! - `look` processes a stretch: sites, words, guides.
 //!
 //! If there are many sites, or if words lead to many guides, a sweep costs less. A stretch with too many of them, and
-//! any pattern for which a sweep costs less from the start, is scanned by a [`EndScan`], whose ends give the anchors.
+//! any pattern for which a sweep costs less from the start, is scanned by an [`EndScan`], whose ends give the anchors.
 
 mod guides;
 mod look;

@@ -3,8 +3,8 @@
 //! If the planes of all columns are available, adders of single bits count the matches: seven bits are added to a sum
 //! of three ([`sum`]), which is subtracted from the number of matches needed ([`take_away`]).
 //!
-//! If planes come block by block, [`HammingCounts`] carries its state from column to column. `C(i,j)` counts the mismatches of
-//! the first `i` classes with the `i` bytes that end at column `j`:
+//! If planes come block by block, [`HammingCounts`] carries its state from column to column. `C(i,j)` counts the
+//! mismatches of the first `i` classes with the `i` bytes that end at column `j`:
 //!
 //! ```text
 //! C(0,j) = 0        C(i,j) = C(i-1,j-1) + !matches, and too many if a text begins behind column j

@@ -5,7 +5,7 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::patterns::dictionary::numbers::SharedCounters;
 use crate::patterns::dictionary::words::GivenWords;
-use crate::patterns::dictionary::{self, Dictionary, gpu::GpuWordScan as WordsOnGpu};
+use crate::patterns::dictionary::{self, Dictionary, gpu::GpuWordScan};
 use crate::patterns::grep::gpu::{self, GpuLineScan};
 use crate::patterns::grep::pattern::{GrepPattern, PatternSyntax};
 use crate::patterns::grep::plain;
@@ -36,7 +36,7 @@ pub enum LineScan {
     Gpu(Box<GpuLineScan>),
     /// A dictionary, with the block size in bytes.
     Words(Box<Dictionary>, usize),
-    GpuWords(Box<WordsOnGpu>),
+    GpuWords(Box<GpuWordScan>),
     PlainWords(GivenWords, dictionary::OccurrenceRule),
 }
 
@@ -95,7 +95,7 @@ impl LineScan {
                 reporter.note("-o and --count-by-pattern run on the CPU");
                 InstructionSet::best()
             }
-            GrepDevice::Gpu(name) => match WordsOnGpu::new(card(name.as_deref())?, words.clone(), rule) {
+            GrepDevice::Gpu(name) => match GpuWordScan::new(card(name.as_deref())?, words.clone(), rule) {
                 Ok(scan) => return Ok(LineScan::GpuWords(Box::new(scan))),
                 Err(EngineError::Unsupported(problem)) => {
                     reporter.note(&format!("looking up words on the CPU: {problem}"));
