@@ -13,11 +13,11 @@ use common::reads::{Edits, read};
 use common::{Bench, Device, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::Engine;
 use swalign::engine::cpu::{Cpu, simd::InstructionSet};
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Hit, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Matrix, Scoring};
@@ -82,18 +82,19 @@ fn batch(queries: Sequences, targets: Sequences, scoring: Scoring) -> Batch {
 
 fn align(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
     let hits = engine.score(batch, pairs).expect("scores");
-    let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
+    let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
         window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
         strand: Strand::Forward,
         score: hit.score,
     };
-    let wanted: Vec<Wanted> = pairs.iter().zip(&hits).filter(|(_, hit)| hit.score > 0).map(wanted).collect();
+    let wanted: Vec<WantedPath> =
+        pairs.iter().zip(&hits).filter(|(_, hit)| hit.score > 0).map(wanted).collect();
     let alignments = backtrace::align(engine, batch, &wanted).expect("paths");
     (hits, alignments)
 }
 
 /// Hits and alignments.
-type Answers = (Vec<Hit>, Vec<Alignment>);
+type Answers = (Vec<HitEnd>, Vec<Alignment>);
 
 /// Runs a row, and compares some answers with `known`. If `known` is empty, computes it with the specification.
 fn row(

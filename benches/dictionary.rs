@@ -21,14 +21,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
-use swalign::patterns::dictionary::numbers::Numbers;
-use swalign::patterns::dictionary::words::Words;
-use swalign::patterns::dictionary::{Dictionary, Place, Rule};
+use swalign::patterns::dictionary::numbers::SharedCounters;
+use swalign::patterns::dictionary::words::GivenWords;
+use swalign::patterns::dictionary::{Dictionary, OccurrenceRule, WordPosition};
 use swalign::patterns::grep::select;
 use swalign::patterns::scan::bases::{BaseScan, BaseWord, BaseWords};
 use swalign::patterns::scan::dictionary::{WordList, WordPlace, WordRule, WordScan};
-use swalign::patterns::search::Scan;
-use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::EndScan;
+use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
 
 const PIECE: usize = 512 << 10;
@@ -44,8 +44,11 @@ struct Kind {
 const PROSE: Kind = Kind { letters: b"abcdefghijklmnopqrstuvwxyz", lens: 4..13, name: "letters" };
 const DNA: Kind = Kind { letters: b"ACGT", lens: 20..21, name: "DNA of 20" };
 
-const PLACES: [(Place, &str); 3] =
-    [(Place::Anywhere, "anywhere"), (Place::Start, "prefix"), (Place::Line, "whole lines")];
+const PLACES: [(WordPosition, &str); 3] = [
+    (WordPosition::Anywhere, "anywhere"),
+    (WordPosition::Start, "prefix"),
+    (WordPosition::Line, "whole lines"),
+];
 
 impl Kind {
     fn word(&self, random: &mut Random) -> Vec<u8> {
@@ -53,14 +56,14 @@ impl Kind {
         (0..len).map(|_| random.pick(self.letters)).collect()
     }
 
-    fn words(&self, count: usize) -> Words {
+    fn words(&self, count: usize) -> GivenWords {
         let random = &mut Random::new(1);
-        let mut words = Words::default();
+        let mut words = GivenWords::default();
         (0..count).for_each(|_| words.push(&self.word(random)).expect("room"));
         words
     }
 
-    fn text(&self, words: &Words, size: usize) -> Vec<u8> {
+    fn text(&self, words: &GivenWords, size: usize) -> Vec<u8> {
         let random = &mut Random::new(2);
         let mut text = Vec::with_capacity(size + 32);
         while text.len() < size {
@@ -92,13 +95,13 @@ fn lines(dictionary: &Dictionary, text: &[u8]) -> usize {
 }
 
 fn numbers(dictionary: &Dictionary, text: &[u8]) -> Vec<u64> {
-    let numbers = Numbers::of(dictionary);
+    let numbers = SharedCounters::of(dictionary);
     cut(text, PIECE).into_par_iter().for_each(|piece| dictionary.count(&text[piece], &numbers));
     numbers.finish(dictionary)
 }
 
 /// Compares the answers with those of the aho-corasick crate.
-fn check(dictionary: &Dictionary, words: &Words, text: &[u8], what: &str) {
+fn check(dictionary: &Dictionary, words: &GivenWords, text: &[u8], what: &str) {
     let text = &text[cut(text, CHECKED.min(text.len() - 1)).swap_remove(0)];
     let automaton = AhoCorasick::new(words.iter()).expect("an automaton");
     let mut sums = vec![0; words.len()];
@@ -119,7 +122,7 @@ fn rows(bench: &mut Bench, kind: &Kind, count: usize, set: InstructionSet) {
     let words = kind.words(count);
     let text = kind.text(&words, bench.number("mib", bench.sized(64)) << 20);
     for (place, name) in PLACES {
-        let rule = Rule { place, ..Rule::default() };
+        let rule = OccurrenceRule { place, ..OccurrenceRule::default() };
         let name = format!("{count} words, {}, {name}", kind.name);
         let [built, found, counted] = ["built", "lines", "numbers"].map(|what| format!("{name}: {what}"));
         if bench.wants(&built) {
@@ -151,9 +154,10 @@ fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
     let count = bench.sized(1_000_000);
     let words = PROSE.words(count);
     let mut text = Vec::new();
-    for (place, on_device, what) in
-        [(Place::Line, WordPlace::Line, "whole lines"), (Place::Start, WordPlace::Start, "prefix")]
-    {
+    for (place, on_device, what) in [
+        (WordPosition::Line, WordPlace::Line, "whole lines"),
+        (WordPosition::Start, WordPlace::Start, "prefix"),
+    ] {
         let name = format!("{count} words, {}, {what}, resident", PROSE.name);
         if !bench.wants(&name) {
             continue;
@@ -161,7 +165,7 @@ fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
         if text.is_empty() {
             text = PROSE.text(&words, bench.number("mib", bench.sized(64)) << 20);
         }
-        let rule = Rule { place, ..Rule::default() };
+        let rule = OccurrenceRule { place, ..OccurrenceRule::default() };
         let expected = lines(&Dictionary::new(InstructionSet::best(), words.clone(), rule), &text);
         let rule = WordRule { place: on_device, whole_words: false, any_case: false };
         let list = WordList { bytes: words.bytes(), starts: words.starts() };
@@ -211,8 +215,8 @@ fn patterns_on(bench: &mut Bench, card: &Arc<Card>) {
     let patterns: Vec<Vec<u8>> =
         (0..count).map(|number| pattern(number, random).iter().map(|code| 1 << code).collect()).collect();
     let exact = Exact::on(InstructionSet::best());
-    let rule = swalign::patterns::search::Rule { max_edits: 0, indels: true };
-    let expected = exact.scan(&Codes::of(&text), &patterns, &rule).expect("ends");
+    let rule = swalign::patterns::search::MatchRule { max_edits: 0, indels: true };
+    let expected = exact.scan(&TextCodes::of(&text), &patterns, &rule).expect("ends");
     let mut scan = BaseScan::new(Arc::clone(card));
     let on_device = scan.patterns(&patterns, &[words_of(&patterns)]).expect("patterns on the device");
     let resident = scan.load(&text).expect("a text on the device");

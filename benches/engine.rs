@@ -14,12 +14,12 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::{ChunkLength, Layout, MetTargets};
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::{ChunkLength, MetTargets, PairLayout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::Gpu;
 use swalign::engine::{Capabilities, Directions, Engine, Primitives, Window};
-use swalign::terms::alignment::{Alignment, Hit, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::terms::bounds::Band;
@@ -132,7 +132,7 @@ impl Device {
     }
 }
 
-fn check(name: &str, batch: &Batch, pairs: &[Pair], hits: &[Hit]) {
+fn check(name: &str, batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) {
     let sample: Vec<usize> = (0..pairs.len()).step_by(CHECK_EVERY).collect();
     let some: Vec<Pair> = sample.iter().map(|&index| pairs[index]).collect();
     let expected = Cpu::new().score(batch, &some).expect("the CPU engine scores");
@@ -169,7 +169,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     (0..count).for_each(|_| queries.push(read(&mut random, &target, rows, 4, READ_EDITS)));
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
-    let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
     // A call that has the device to itself needs more sweeps than one of several concurrent calls.
     let Capabilities { enough_sweeps, chunk_per_warm_up, .. } = device.engines()[0].capabilities();
     let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);
@@ -218,17 +218,17 @@ fn parts(batch: &Batch, pairs: &[Pair], size: usize) -> Vec<Part> {
 }
 
 /// The hits of a batch and their alignments.
-type Answers = (Vec<Hit>, Vec<Alignment>);
+type Answers = (Vec<HitEnd>, Vec<Alignment>);
 
 fn hits_and_paths(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair]) -> Answers {
     let hits = engine.score(batch, pairs).expect("scores");
     assert!(hits.iter().all(|hit| hit.score > 0), "a read was not found");
-    let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
+    let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
         window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
         strand: Strand::Forward,
         score: hit.score,
     };
-    let wanted: Vec<Wanted> = pairs.par_iter().zip(&hits).with_min_len(WINDOWS).map(wanted).collect();
+    let wanted: Vec<WantedPath> = pairs.par_iter().zip(&hits).with_min_len(WINDOWS).map(wanted).collect();
     let alignments = backtrace::align(engine, batch, &wanted).expect("alignments");
     (hits, alignments)
 }
@@ -259,7 +259,7 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
         (side_by_side(device, &pools, &batches), batches)
     };
     let ((done, _), times) = device.bench.rounds.time_on(device, prepare, work, Device::kernel_time);
-    let hits: Vec<Hit> = done.iter().flat_map(|(hits, _)| hits).copied().collect();
+    let hits: Vec<HitEnd> = done.iter().flat_map(|(hits, _)| hits).copied().collect();
     check(name, &whole, &pairs, &hits);
     let (_, expected) = hits_and_paths(&mut Cpu::new(), &whole, &pairs[..pairs.len().min(500)]);
     let found = done.iter().flat_map(|(_, alignments)| alignments);

@@ -15,43 +15,46 @@ mod common;
 
 use common::random::Random;
 use common::{Bench, Device, Row};
-use swalign::align::fingerprints::gpu::OnGpu;
-use swalign::align::fingerprints::{Kind, Rule, cores, plain, rolling};
+use swalign::align::fingerprints::gpu::GpuCutter;
+use swalign::align::fingerprints::{CutRule, WindowHash, cores, plain, rolling};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::engine::gpu::layout::Letters;
+use swalign::engine::gpu::layout::ResiduePacking;
 use swalign::terms::alphabet::Alphabet;
 
 /// Residues at the start of the text whose cuts are compared with those of the specification.
 const CHECKED: usize = 1_000_000;
 
-const WORKS: [(&str, Kind, Alphabet, usize); 8] = [
-    ("rabin 32 dna", Kind::Rabin, Alphabet::Dna, 32),
-    ("rabin 48 dna", Kind::Rabin, Alphabet::Dna, 48),
-    ("rabin 64 dna", Kind::Rabin, Alphabet::Dna, 64),
-    ("rabin 256 dna", Kind::Rabin, Alphabet::Dna, 256),
-    ("rabin 32 protein", Kind::Rabin, Alphabet::Protein, 32),
-    ("rabin 48 protein", Kind::Rabin, Alphabet::Protein, 48),
-    ("gear dna", Kind::Gear, Alphabet::Dna, 32),
-    ("gear protein", Kind::Gear, Alphabet::Protein, 32),
+const WORKS: [(&str, WindowHash, Alphabet, usize); 8] = [
+    ("rabin 32 dna", WindowHash::Rabin, Alphabet::Dna, 32),
+    ("rabin 48 dna", WindowHash::Rabin, Alphabet::Dna, 48),
+    ("rabin 64 dna", WindowHash::Rabin, Alphabet::Dna, 64),
+    ("rabin 256 dna", WindowHash::Rabin, Alphabet::Dna, 256),
+    ("rabin 32 protein", WindowHash::Rabin, Alphabet::Protein, 32),
+    ("rabin 48 protein", WindowHash::Rabin, Alphabet::Protein, 48),
+    ("gear dna", WindowHash::Gear, Alphabet::Dna, 32),
+    ("gear protein", WindowHash::Gear, Alphabet::Protein, 32),
 ];
 
 /// A text, the rule that cuts it, and its cuts.
 struct Work {
     name: &'static str,
-    rule: Rule,
+    rule: CutRule,
     text: Vec<u8>,
     cuts: Vec<usize>,
 }
 
-fn letter_by_letter(text: &[u8], rule: &Rule) -> Vec<usize> {
+fn letter_by_letter(text: &[u8], rule: &CutRule) -> Vec<usize> {
     let mut cuts = Vec::new();
     rolling::cuts(text, 0..text.len(), rule, |cut| cuts.push(cut));
     cuts
 }
 
 impl Work {
-    fn new(bench: &Bench, (name, kind, alphabet, window): (&'static str, Kind, Alphabet, usize)) -> Work {
-        let rule = Rule::new(kind, alphabet, window, bench.number("mean", 4096)).expect("a rule");
+    fn new(
+        bench: &Bench,
+        (name, kind, alphabet, window): (&'static str, WindowHash, Alphabet, usize),
+    ) -> Work {
+        let rule = CutRule::new(kind, alphabet, window, bench.number("mean", 4096)).expect("a rule");
         let len = bench.number("mega", bench.either(256, 4)) * 1_000_000;
         // One code in a thousand is not a base.
         let mut random = Random::new(1);
@@ -109,15 +112,15 @@ impl Work {
         bench.print(&Row { work, by: "fastcdc", amount, unit: "letters", note }, &times);
     }
 
-    fn on_gpu(&self, bench: &mut Bench, gpu: &mut OnGpu) {
+    fn on_gpu(&self, bench: &mut Bench, gpu: &mut GpuCutter) {
         let is_dna = self.rule.alphabet() == Alphabet::Dna;
-        for letters in [Letters::Nucleotides, Letters::Codes] {
-            if letters == Letters::Nucleotides && !is_dna {
+        for letters in [ResiduePacking::Nucleotides, ResiduePacking::Codes] {
+            if letters == ResiduePacking::Nucleotides && !is_dna {
                 continue;
             }
             let text = gpu.load(&self.text, letters).expect("a text on the device");
-            let cut = |gpu: &mut OnGpu, ()| gpu.cuts(&text, &self.rule).expect("cuts");
-            let (cuts, times) = bench.rounds.time_on(gpu, || (), cut, OnGpu::kernel_time);
+            let cut = |gpu: &mut GpuCutter, ()| gpu.cuts(&text, &self.rule).expect("cuts");
+            let (cuts, times) = bench.rounds.time_on(gpu, || (), cut, GpuCutter::kernel_time);
             assert!(cuts == self.cuts, "{}, {letters:?}: other cuts", self.name);
             let bits = letters.bits() as usize;
             let note = format!("{} cuts, {} letters of {bits} bits", cuts.len(), self.text.len());
@@ -134,7 +137,7 @@ fn on_cores(bench: &mut Bench, work: &Work, sets: &[InstructionSet]) {
     for &set in sets {
         work.row(bench, set.name(), &work.text, |text| cores::cuts(set, text, &work.rule));
     }
-    if work.rule.kind() == Kind::Gear {
+    if work.rule.kind() == WindowHash::Gear {
         work.by_gearhash(bench);
         work.by_fastcdc(bench);
     }
@@ -148,7 +151,7 @@ fn main() {
         _ => InstructionSet::available(),
     };
     let mut gpu = match &bench.device {
-        Some(Device::Gpu(name)) => Some(OnGpu::new(Bench::card(name.as_deref()))),
+        Some(Device::Gpu(name)) => Some(GpuCutter::new(Bench::card(name.as_deref()))),
         _ => None,
     };
     for work in WORKS {

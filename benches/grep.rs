@@ -14,11 +14,11 @@ use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Duration;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::gpu::OnGpu;
-use swalign::patterns::grep::pattern::{Pattern, Reading};
+use swalign::patterns::grep::gpu::GpuLineScan;
+use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
 use swalign::patterns::grep::plain;
-use swalign::patterns::grep::sliced::Sliced;
-use swalign::patterns::search::Rule;
+use swalign::patterns::grep::sliced::SlicedLineScan;
+use swalign::patterns::search::MatchRule;
 
 /// The sizes are those of the command.
 const BLOCK: usize = 32 << 20;
@@ -33,11 +33,11 @@ struct Work {
     name: &'static str,
     patterns: usize,
     len: usize,
-    rule: Rule,
+    rule: MatchRule,
 }
 
 const fn work(name: &'static str, patterns: usize, len: usize, max_edits: u32) -> Work {
-    Work { name, patterns, len, rule: Rule { max_edits, indels: true } }
+    Work { name, patterns, len, rule: MatchRule { max_edits, indels: true } }
 }
 
 const WORKS: [Work; 12] = [
@@ -45,7 +45,7 @@ const WORKS: [Work; 12] = [
     work("one m=10 k=1", 1, 10, 1),
     work("one m=10 k=2", 1, 10, 2),
     work("one m=32 k=3", 1, 32, 3),
-    Work { rule: Rule { max_edits: 3, indels: false }, ..work("one m=32 k=3 without gaps", 1, 32, 3) },
+    Work { rule: MatchRule { max_edits: 3, indels: false }, ..work("one m=32 k=3 without gaps", 1, 32, 3) },
     work("one m=64 k=4", 1, 64, 4),
     work("one m=128 k=4", 1, 128, 4),
     work("one m=32 k=15", 1, 32, 15),
@@ -60,7 +60,7 @@ const LETTERS: &[u8] =
     b"      eeeeeeeetttttaaaaaoooooiiiiinnnnnsssshhhhrrrrdddlllcccuuummmwwfffggyyppbvk,.THEAIx\r\xc3";
 
 /// A text with lines of 0 to 127 bytes, and its patterns, which are planted with one byte changed if edits are allowed.
-fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<Pattern>) {
+fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<GrepPattern>) {
     let mut random = Random::new(1);
     let mut text = Vec::with_capacity(size);
     while text.len() < size {
@@ -68,7 +68,7 @@ fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<Pattern>) {
         text.extend((0..len.min(size - text.len() - 1)).map(|_| random.pick(LETTERS)));
         text.push(b'\n');
     }
-    let reading = Reading { literal: true, any_case: false };
+    let reading = PatternSyntax { literal: true, any_case: false };
     let letters: Vec<Vec<u8>> =
         (0..work.patterns).map(|_| (0..work.len).map(|_| random.pick(LETTERS)).collect()).collect();
     for (number, place) in (0..size.saturating_sub(work.len)).step_by(PLANTED).enumerate() {
@@ -76,7 +76,7 @@ fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<Pattern>) {
         own.copy_from_slice(&letters[number % letters.len()]);
         own[work.len / 2] = if work.rule.max_edits > 0 { b'X' } else { own[work.len / 2] };
     }
-    let patterns = letters.iter().map(|letters| Pattern::new(letters, reading).expect("a pattern"));
+    let patterns = letters.iter().map(|letters| GrepPattern::new(letters, reading).expect("a pattern"));
     (text, patterns.collect())
 }
 
@@ -94,7 +94,7 @@ fn cut(text: &[u8], enough: usize) -> Vec<std::ops::Range<usize>> {
 }
 
 /// The offsets at which the matching lines start.
-fn on_cores(scan: &Sliced, text: &[u8]) -> Vec<usize> {
+fn on_cores(scan: &SlicedLineScan, text: &[u8]) -> Vec<usize> {
     let lines = |piece: std::ops::Range<usize>| {
         let begin = piece.start;
         scan.lines(&text[piece]).into_iter().map(move |line| begin + line.start).collect::<Vec<_>>()
@@ -102,7 +102,7 @@ fn on_cores(scan: &Sliced, text: &[u8]) -> Vec<usize> {
     cut(text, PIECE).into_par_iter().flat_map_iter(lines).collect()
 }
 
-fn on_gpu(scan: &OnGpu, text: &[u8]) -> Vec<usize> {
+fn on_gpu(scan: &GpuLineScan, text: &[u8]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut begun = VecDeque::new();
     let mut blocks = cut(text, BLOCK).into_iter();
@@ -128,21 +128,21 @@ fn on_gpu(scan: &OnGpu, text: &[u8]) -> Vec<usize> {
 }
 
 enum Backend {
-    Cores(Sliced),
-    Gpu(OnGpu),
+    Cores(SlicedLineScan),
+    Gpu(GpuLineScan),
 }
 
 impl Backend {
-    fn new(device: &Option<Device>, patterns: &[Pattern], rule: Rule) -> Backend {
+    fn new(device: &Option<Device>, patterns: &[GrepPattern], rule: MatchRule) -> Backend {
         let set = match device {
             Some(Device::Gpu(name)) => {
                 let card = Bench::card(name.as_deref());
-                return Backend::Gpu(OnGpu::new(card, patterns, rule).expect("kernels"));
+                return Backend::Gpu(GpuLineScan::new(card, patterns, rule).expect("kernels"));
             }
             Some(Device::Cpu(name)) => Bench::set(name.as_deref()),
             None => InstructionSet::best(),
         };
-        Backend::Cores(Sliced::new(set, patterns, rule))
+        Backend::Cores(SlicedLineScan::new(set, patterns, rule))
     }
 
     fn lines(&self, text: &[u8]) -> Vec<usize> {

@@ -8,19 +8,19 @@ use smallvec::smallvec;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::time::Duration;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::{ChunkLength, Layout, MetTargets};
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::{ChunkLength, MetTargets, PairLayout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::engine::gpu::layout::Letters;
-use swalign::input::reader::{Queries, Reader, Record, read_references};
+use swalign::engine::gpu::layout::ResiduePacking;
+use swalign::input::reader::{FileRecord, QueryReader, Reader, read_references};
 use swalign::output::writer::tags::{EditTags, Residues};
-use swalign::output::writer::{Chosen, NamedTargets, Writer};
-use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
+use swalign::output::writer::{ChosenValues, NamedTargets, Writer};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
 use swalign::terms::options::{
-    DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ScoringChoice,
+    DeviceChoice, FilterChoice, Format, HitLimits, Mode, Options, OutputFormat, Rank, ScoringChoice,
 };
 use swalign::terms::scoring::Scoring;
 use tempfile::NamedTempFile;
@@ -60,8 +60,8 @@ fn counting_sort(bench: &mut Bench, name: &str) {
 fn pack_nucleotides(bench: &mut Bench, name: &str) {
     let codes = codes(bench.sized(8_000_000), 5);
     let (words, times) = bench.rounds.time(|| {
-        let mut words = vec![0; Letters::Nucleotides.words(codes.len())];
-        Letters::Nucleotides.pack_queries(&codes, 0..words.len(), &mut words);
+        let mut words = vec![0; ResiduePacking::Nucleotides.words(codes.len())];
+        ResiduePacking::Nucleotides.pack_queries(&codes, 0..words.len(), &mut words);
         words
     });
     assert_eq!((words.len(), words[0] & 15), (codes.len() / 8 + 1, u32::from(codes[0])));
@@ -71,7 +71,7 @@ fn pack_nucleotides(bench: &mut Bench, name: &str) {
 fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
     let count = bench.sized(10_000);
     let batch = reads(count);
-    let layout = Layout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: swalign::align::candidates::Meets::All };
     let owned = |read| {
         let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, ChunkLength::SHORT);
         sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
@@ -86,10 +86,10 @@ fn fill_and_backtrace(bench: &mut Bench, name: &str) {
     let pair = |query| Pair { query, target: 0, start: 0, own: 0, end: 30_000 };
     let pairs: Vec<Pair> = (0..batch.queries.len() as u32).map(pair).collect();
     let hits = Cpu::new().score(&batch, &pairs).expect("scores");
-    let wanted: Vec<Wanted> = pairs
+    let wanted: Vec<WantedPath> = pairs
         .iter()
         .zip(&hits)
-        .map(|(pair, hit)| Wanted {
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(&batch, pair.query, 0, 0, hit),
             strand: Strand::Forward,
             score: hit.score,
@@ -122,7 +122,7 @@ fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
 /// Collects queries like a run: codes of both strands, batch after batch. Returns the number of queries.
 fn take_queries(file: &NamedTempFile, len: usize) -> usize {
     let reader = Reader::open(file.path()).expect("a file");
-    let mut queries = Queries::new(reader, Alphabet::Dna, false, Strands::Both);
+    let mut queries = QueryReader::new(reader, Alphabet::Dna, false, Strands::Both);
     let mut seen = 0;
     let (mut records, mut batch) = (Vec::new(), Sequences::default());
     while let at_hand @ [_, ..] = queries.at_hand().expect("sound records") {
@@ -182,7 +182,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         secondary_ratio: 0.8,
         anchor: 0,
         cs: None,
-        limits: Limits::records(1),
+        limits: HitLimits::records(1),
         evalue: None,
         rank: Rank::Raw,
         columns: Vec::new(),
@@ -222,7 +222,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
     Writer::new(
         &options,
-        Chosen { min_score: 20, ..Chosen::default() },
+        ChosenValues { min_score: 20, ..ChosenValues::default() },
         Arc::new(Scoring::dna(1, 4, 6, 1)),
         NamedTargets::whole(names, targets),
     )
@@ -246,14 +246,14 @@ fn make_header(bench: &mut Bench, name: &str) {
 }
 
 /// Reads of 150 bases with three mismatches and one gap. Each read is aligned to the target with its number.
-fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
+fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(FileRecord, QueryResult)> {
     let letters = b"ACGT";
     let read = |(target, codes): (usize, &[u8])| {
         let mut codes = [&codes[40..110], &codes[112..192]].concat();
         for place in [20, 77, 131] {
             codes[place] = (codes[place] + 1) & 3;
         }
-        let record = Record {
+        let record = FileRecord {
             number: target as u64 + 1,
             name: format!("read_{target}"),
             sequence: codes.iter().map(|&code| letters[usize::from(code)]).collect(),
@@ -269,9 +269,17 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
             query_end: 150,
             target_start: 40,
             target_end: 192,
-            cigar: smallvec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
+            cigar: smallvec![(70, PathOp::Match), (2, PathOp::Deletion), (80, PathOp::Match)],
         };
-        (record, Found { alignments: vec![alignment], second: None, threshold: 102, ..Found::default() })
+        (
+            record,
+            QueryResult {
+                alignments: vec![alignment],
+                second: None,
+                threshold: 102,
+                ..QueryResult::default()
+            },
+        )
     };
     targets.iter().enumerate().map(read).collect()
 }
@@ -323,7 +331,7 @@ fn differences_of_reads(bench: &mut Bench, name: &str) {
     let reads = aligned_reads(&targets, false);
     let (edits, times) = bench.rounds.time(|| {
         let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
-        let edits = |((record, found), target): (&(Record, Found), &[u8])| {
+        let edits = |((record, found), target): (&(FileRecord, QueryResult), &[u8])| {
             differences.find(&residues, &record.sequence, target, &found.alignments[0]);
             differences.edits as usize
         };

@@ -19,18 +19,18 @@ use common::random::{Random, mix};
 use common::{Bench, Device, Row};
 use std::time::{Duration, Instant};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::exact::Exact;
-use swalign::patterns::search::gpu::{OnCard, OnGpu};
-use swalign::patterns::search::hits::Wanted;
+use swalign::patterns::search::gpu::{GpuScan, OnCard};
+use swalign::patterns::search::hits::HitOptions;
 use swalign::patterns::search::pam::{Pam, PamSide};
-use swalign::patterns::search::pattern::Pattern;
-use swalign::patterns::search::plain::Plain;
-use swalign::patterns::search::room::Room;
-use swalign::patterns::search::sites::{Sites, TextPart};
-use swalign::patterns::search::sliced::Sliced;
+use swalign::patterns::search::pattern::SearchPattern;
+use swalign::patterns::search::plain::PlainScan;
+use swalign::patterns::search::room::EndCapacity;
+use swalign::patterns::search::sites::{PamSites, TextPart};
+use swalign::patterns::search::sliced::SlicedScan;
 use swalign::patterns::search::stream::TextEnd;
-use swalign::patterns::search::{End, Rule, Scan};
+use swalign::patterns::search::{EndScan, MatchRule, PatternEnd};
 use swalign::terms::alignment::Strands;
 
 /// Bases at the start of the text in which the ends of a few patterns are compared with those of the specification.
@@ -89,18 +89,18 @@ const LONG: [Work; 3] = [
 ];
 
 enum Backend {
-    Cores(InstructionSet, Box<dyn Scan>),
-    Gpu(Box<OnGpu>),
+    Cores(InstructionSet, Box<dyn EndScan>),
+    Gpu(Box<GpuScan>),
 }
 
 impl Backend {
     fn on_cores(set: InstructionSet, swept: bool) -> Backend {
-        Backend::Cores(set, if swept { Box::new(Sliced::on(set)) } else { Box::new(Exact::on(set)) })
+        Backend::Cores(set, if swept { Box::new(SlicedScan::on(set)) } else { Box::new(Exact::on(set)) })
     }
 
     fn on_gpu(name: Option<&str>) -> Backend {
         let card = OnCard::new(Bench::card(name));
-        Backend::Gpu(Box::new(OnGpu::new(card, Sliced::on(InstructionSet::best()), false)))
+        Backend::Gpu(Box::new(GpuScan::new(card, SlicedScan::on(InstructionSet::best()), false)))
     }
 
     fn name(&self) -> &str {
@@ -110,7 +110,7 @@ impl Backend {
         }
     }
 
-    fn ends(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
+    fn ends(&self, text: &TextCodes, patterns: &[Vec<u8>], rule: &MatchRule) -> Vec<PatternEnd> {
         let ends = match self {
             Backend::Cores(_, scan) => scan.scan(text, patterns, rule),
             Backend::Gpu(scan) => scan.scan(text, patterns, rule),
@@ -147,20 +147,20 @@ fn input(bench: &Bench, work: &Work) -> (Vec<u8>, Vec<Vec<u8>>) {
 
 fn row(bench: &mut Bench, backend: &mut Backend, work: &Work) {
     let (text, patterns) = input(bench, work);
-    let rule = Rule { max_edits: work.max_edits, indels: work.indels };
+    let rule = MatchRule { max_edits: work.max_edits, indels: work.indels };
     let begun = Instant::now();
-    let codes = Codes::of(&text);
+    let codes = TextCodes::of(&text);
     let packing = begun.elapsed().as_secs_f64();
     let scan = |backend: &mut Backend, ()| backend.ends(&codes, &patterns, &rule);
     let (ends, times) = bench.rounds.time_on(backend, || (), scan, Backend::kernel_time);
     let checked = text.len().min(bench.sized(CHECKED));
     let few = patterns.len().min(CHECKED_PATTERNS);
-    let expected = Plain.scan(&Codes::of(&text[..checked]), &patterns[..few], &rule).expect("ends");
+    let expected = PlainScan.scan(&TextCodes::of(&text[..checked]), &patterns[..few], &rule).expect("ends");
     let found = ends.iter().filter(|end| (end.pattern as usize) < few && end.end as usize <= checked);
     assert!(found.eq(&expected), "{}: other ends", work.name);
     // A checksum to compare with the ends of other programs (scripts/sassy).
     let hashed =
-        |end: &End| mix(u64::from(end.pattern) << 40 | u64::from(end.end) << 8 | u64::from(end.edits));
+        |end: &PatternEnd| mix(u64::from(end.pattern) << 40 | u64::from(end.end) << 8 | u64::from(end.edits));
     let sum = ends.iter().map(hashed).fold(0, u64::wrapping_add);
     let note = format!("{} ends, sum {sum:016x}, packed in {packing:.4} s", ends.len());
     let (by, amount) = (backend.name(), text.len() * patterns.len());
@@ -176,7 +176,7 @@ fn guides(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
     for number in 0..count {
         let letters: Vec<u8> =
             random.codes(GUIDE, 4).iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
-        let pattern = Pattern::new(String::new(), &letters).expect("bases");
+        let pattern = SearchPattern::new(String::new(), &letters).expect("bases");
         for (classes, pam_before) in [(pattern.classes(), false), (pattern.reverse_classes(), true)] {
             let mut own: Vec<u8> = classes.iter().map(|class| class.trailing_zeros() as u8).collect();
             own[random.below(GUIDE)] = random.below(4) as u8;
@@ -193,8 +193,8 @@ fn guides(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
 }
 
 fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns): (&[u8], &[Vec<u8>])) {
-    let wanted = Wanted {
-        rule: Rule { max_edits: 3, indels: true },
+    let wanted = HitOptions {
+        rule: MatchRule { max_edits: 3, indels: true },
         rate: None,
         limits: None,
         pam: Some(Pam::new(pam.as_bytes(), PamSide::Three).expect("IUPAC codes")),
@@ -207,18 +207,18 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
     .reaching(patterns.iter().map(Vec::len));
     // With a share of 0, all guides are swept.
     let swept = bench.has("swept");
-    let all_swept = || Sites::within(set, &wanted, patterns, (1 << 16, 0.0)).expect("guides");
+    let all_swept = || PamSites::within(set, &wanted, patterns, (1 << 16, 0.0)).expect("guides");
     let make = || match swept {
         true => all_swept(),
-        false => Sites::new(set, &wanted, patterns, Some(text.len() as u64)).unwrap_or_else(all_swept),
+        false => PamSites::new(set, &wanted, patterns, Some(text.len() as u64)).unwrap_or_else(all_swept),
     };
-    let sweep = Sliced::on(set);
-    let anchors = |sites: &Sites, scan: &dyn Scan, codes: &[u8]| {
+    let sweep = SlicedScan::on(set);
+    let anchors = |sites: &PamSites, scan: &dyn EndScan, codes: &[u8]| {
         // A batch of a command on 16 threads has the same number of bases.
         let parts = (0..codes.len()).step_by(1 << 26).map(|from| {
             let own = from..codes.len().min(from + (1 << 26));
             sites
-                .anchors(scan, patterns, &[TextPart { text: 0, codes, own }], &Room::unlimited())
+                .anchors(scan, patterns, &[TextPart { text: 0, codes, own }], &EndCapacity::unlimited())
                 .expect("anchors")
         });
         let mut all: Vec<TextEnd> = parts.flatten().collect();
@@ -228,7 +228,7 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
     let (found, times) = bench.rounds.time(|| anchors(&make(), &sweep, text));
     let checked = text.len().min(CHECKED_SITES);
     let is_checked = |anchor: &&TextEnd| anchor.end + 2 * GUIDE < checked;
-    let expected = anchors(&all_swept(), &Plain, &text[..checked]);
+    let expected = anchors(&all_swept(), &PlainScan, &text[..checked]);
     assert!(found.iter().filter(is_checked).eq(expected.iter().filter(is_checked)), "{pam}: other anchors");
     assert!(expected.len() > 20, "{pam}: {} anchors", expected.len());
     let hashed =

@@ -31,7 +31,7 @@ use crate::terms::options::{
     DedupOptions, Format, GrepOptions, IndexOptions, MatrixOptions, MergeOptions, Options, OutputFormat,
     SearchOptions,
 };
-use align::{ALL_EXAMPLES, ALL_USAGE, All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs, Triangle};
+use align::{ALL_EXAMPLES, ALL_USAGE, All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, PairArgs, Triangle};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dedup::DedupArguments;
@@ -99,7 +99,7 @@ enum Sub {
     /// sequences.
     #[command(after_long_help = format!("{NOTES}\n\n{PAIRS_EXAMPLES}"), override_usage = PAIRS_USAGE)]
     #[command(mut_args(align::help_of_pairs))]
-    Pairs(Box<Pairs>),
+    Pairs(Box<PairArgs>),
     /// Align all pairs of sequences in a file
     ///
     /// Aligns each pair once, with the earlier sequence of the file as the query. The output lists the pairs with an E-value
@@ -268,7 +268,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Completions(CompletionsArguments { shell })) => Command::Completions(shell),
         Some(Sub::ManPages(PagesArguments { folder })) => Command::ManPages(folder),
     };
-    conflicts::Line::new(&definition, &matches, &command).check()?;
+    conflicts::CommandLine::new(&definition, &matches, &command).check()?;
     Ok(command)
 }
 

@@ -28,14 +28,14 @@ mod traceback;
 pub use block::{BLOCK_ROWS, Block, Edges};
 pub use carry::{Carried, Carry, Edge};
 pub use checkpoints::Checkpoints;
-pub use database::{Asked, TargetScore};
-pub use directions::{Cells, Directions, Layer, Source, Tile};
+pub use database::{DatabaseQuery, TargetScore};
+pub use directions::{CellSource, Directions, Layer, Tile, WindowCells};
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
-pub use paths::{Leg, Paths, Stand};
+pub use paths::{Leg, PathPosition, Paths};
 pub use primitives::Primitives;
 
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, CHUNK_PER_WARM_UP, Pair, Sequences};
 use crate::terms::bounds::Band;
 use crate::terms::casts::to_u32;
@@ -121,16 +121,16 @@ pub trait Engine: Send {
     /// What the engine is, and what suits it.
     fn capabilities(&self) -> Capabilities;
 
-    /// The best score of each pair and the first cell, in the order of [`Hit::order`], that has it;
+    /// The best score of each pair and the first cell, in the order of [`HitEnd::order`], that has it;
     /// a score of 0 where nothing scores. Pairs that lie one behind the other share a sweep
     /// ([`crate::terms::batch::sweeps`]).
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError>;
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError>;
 
     /// For each query the short targets ([`crate::terms::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         database::by_pairs(self, batch, asked)
     }

@@ -153,4 +153,4 @@ struct Readme;
 /// Compiles and runs the examples of the guide with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide/rust.md")]
-struct Guide;
+struct RustGuide;

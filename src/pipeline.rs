@@ -54,10 +54,10 @@ use crate::align::hits::{Rules, Tiers};
 use crate::align::pairing::Pairing;
 use crate::align::split::Splitting;
 use crate::engine::Engine;
-use crate::input::reader::{Extent, FileState, QuerySource, Record};
+use crate::input::reader::{Extent, FileRecord, FileState, QuerySource};
 use crate::output::statistics::Tally;
 use crate::output::writer::list::RankedBy;
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::sink::RecordSink;
 use crate::output::writer::{Output, Writer};
 use crate::terms::alignment::Strands;
@@ -67,13 +67,13 @@ use crate::terms::insert::InsertSize;
 use crate::terms::options::{Mode, Options};
 use crate::terms::scoring::Scoring;
 use about::FilesAbout;
-use device::{Crew, Engines};
+use device::{Crew, EngineFactory};
 use inputs::OpenInputs;
-use lanes::{Lanes, OpenLane};
-use mates::{Sample, SingleHits};
+use lanes::{OpenLane, SequencingLanes};
+use mates::{MateSample, SingleHits};
 use query_search::QuerySearch;
 use ranking::Ranking;
-use receipts::Noted;
+use receipts::ReceiptRun;
 use remembered::Remembered;
 use repeats::TakenOut;
 use report::QUERIES;
@@ -99,7 +99,7 @@ struct QueryBatch {
     first: u64,
     /// Name of the query before it.
     before: Option<String>,
-    records: Vec<Record>,
+    records: Vec<FileRecord>,
     /// Forward, and where asked for reverse, codes of each.
     queries: Sequences,
     /// Hits of each as a single read; of none, or of all if these are mates that told the insert size.
@@ -196,7 +196,7 @@ fn run_beside<'scope>(
     reporter: &dyn Reporter,
 ) -> Result<Summary> {
     let begun = Instant::now();
-    let noted = Noted::of(options)?;
+    let noted = ReceiptRun::of(options)?;
     // Opening a GPU takes longer than reading a few megabases: do both at once.
     let (first, length) = sync_channel(1);
     let opening = device::open_beside(scope, options, length)?;
@@ -215,7 +215,7 @@ fn run_beside<'scope>(
     };
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let crew = hardware.crew(options.threads)?;
-    let engines: Engines = &|worker| hardware.engine(worker);
+    let engines: EngineFactory = &|worker| hardware.engine(worker);
     let references = (references, target_file, (index, runs));
     let mut first = lanes.next(options.mode)?;
     let machine = (&hardware, &crew, engines);
@@ -228,7 +228,8 @@ fn run_beside<'scope>(
     let about = FilesAbout::open(options)?;
     let (mut summary, index) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
     summary.elapsed = begun.elapsed();
-    let beside = Beside { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
+    let beside =
+        CompanionFiles { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
     match noted {
         None => output.finish_with(beside)?,
         Some(noted) => {
@@ -246,9 +247,9 @@ impl Run<'_> {
     /// Aligns all lanes until they are at their end or something fails. Gives the index as well, where the output gets one.
     fn whole(
         &mut self,
-        (first, sample): (Option<OpenLane>, Sample),
-        mut lanes: Lanes,
-        machine: (&Crew, Engines),
+        (first, sample): (Option<OpenLane>, MateSample),
+        mut lanes: SequencingLanes,
+        machine: (&Crew, EngineFactory),
         output: &mut Output,
     ) -> Result<(Summary, Option<Output>)> {
         let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
@@ -290,11 +291,11 @@ impl Run<'_> {
     }
 
     /// Prepares for one of several lanes: its read group, and how its mates are paired.
-    fn begin_lane(&mut self, open: &mut OpenLane, machine: (&Crew, Engines)) -> Result<Sample> {
+    fn begin_lane(&mut self, open: &mut OpenLane, machine: (&Crew, EngineFactory)) -> Result<MateSample> {
         let paired = |insert| Pairing::new(insert, self.rules, &self.scoring);
         let OpenLane { lane, queries, .. } = open;
         let (pairing, sample) = match queries.mates() {
-            None => (None, Sample::default()),
+            None => (None, MateSample::default()),
             Some(mates) => {
                 let rules = paired(InsertSize::ASSUMED).candidates();
                 let search = QuerySearch { rules, ranking: None, ..self.query_search() };
@@ -317,8 +318,8 @@ impl Run<'_> {
     /// Runs reader, workers and writer until the lane is at its end or one of them fails.
     fn align_lane(
         &self,
-        (lane, sample): (OpenLane, Sample),
-        (crew, engines): (&Crew, Engines),
+        (lane, sample): (OpenLane, MateSample),
+        (crew, engines): (&Crew, EngineFactory),
         (sink, output): (&mut RecordSink, &mut Output),
         summary: &mut Summary,
     ) -> Result<()> {

@@ -9,12 +9,12 @@ mod common;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Layout, Meets};
-use swalign::align::hits::{self, Effort, Rules, Scope, Tiers};
+use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Strand, Strands, Tier};
+use swalign::terms::alignment::{Alignment, QueryResult, Strand, Strands, Tier};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -22,7 +22,7 @@ const ANCHOR: usize = 19;
 const LONG: usize = 400;
 const REACH: u32 = 500;
 const NEAR: u32 = 250;
-const BOTH: Layout = Layout { strands: Strands::Both, meets: Meets::All };
+const BOTH: PairLayout = PairLayout { strands: Strands::Both, meets: Meets::All };
 
 fn reversed(codes: &[u8]) -> Vec<u8> {
     codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
@@ -150,7 +150,8 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
         ([query].into_iter().collect(), [target].into_iter().collect());
     let batch =
         Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
-    let scope = Scope::new(&batch, Layout { strands: Strands::Plus, meets: Meets::All }, Rules::BEST);
+    let scope =
+        SearchInput::new(&batch, PairLayout { strands: Strands::Plus, meets: Meets::All }, Rules::BEST);
     hits::find(&mut Plain::new(), &scope, &mut Effort::default())
         .unwrap()
         .remove(0)
@@ -210,11 +211,11 @@ fn in_boxes(batch: &Batch, record: u32, boxes: &[Rectangle], rules: &Rules) -> (
 }
 
 /// The hits on some targets, which are searched without the others.
-fn on_targets(batch: &Batch, record: u32, targets: &[u32], rules: Rules) -> Found {
+fn on_targets(batch: &Batch, record: u32, targets: &[u32], rules: Rules) -> QueryResult {
     let queries: Sequences = BOTH.queries(record).map(|query| batch.query(query)).collect();
     let own: Sequences = targets.iter().map(|&target| batch.target(target)).collect();
     let alone = Batch { queries: Arc::new(queries), targets: Arc::new(own), ..batch.clone() };
-    let scope = Scope::new(&alone, BOTH, rules);
+    let scope = SearchInput::new(&alone, BOTH, rules);
     let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap().remove(0);
     found.alignments.iter_mut().for_each(|own| own.target = targets[own.target as usize]);
     found
@@ -226,9 +227,9 @@ fn find(
     tiers: &Tiers,
     rules: Rules,
     filter: Option<&Filter>,
-) -> Vec<Found> {
+) -> Vec<QueryResult> {
     let portion = if filter.is_some() { 5 } else { hits::PORTION };
-    let scope = Scope { filter, portion, tiers: Some(tiers), ..Scope::new(batch, BOTH, rules) };
+    let scope = SearchInput { filter, portion, tiers: Some(tiers), ..SearchInput::new(batch, BOTH, rules) };
     hits::find(engine, &scope, &mut Effort::default()).unwrap()
 }
 
@@ -258,7 +259,7 @@ fn long_queries_are_searched_as_their_definition_says() {
             let (boxes, near) = boxes(&batch, record, least);
             let supporting = supporting(&batch, record, &boxes, &near);
             let (hits, second) = in_boxes(&batch, record, &boxes, &rules);
-            let of = |own: &Found| (own.alignments.clone(), own.second);
+            let of = |own: &QueryResult| (own.alignments.clone(), own.second);
             assert_eq!(of(boxed), (hits.clone(), second), "seed {seed}, record {record} in boxes");
             if !supporting.is_empty() {
                 let expected = on_targets(&batch, record, &supporting, rules);

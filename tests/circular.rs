@@ -15,13 +15,13 @@ mod rotations;
 use common::codes;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::align::candidates::{Layout, Meets};
+use swalign::align::candidates::{Meets, PairLayout};
 use swalign::terms::alignment::Strands;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
-const LAYOUT: Layout = Layout { strands: Strands::Both, meets: Meets::All };
+const LAYOUT: PairLayout = PairLayout { strands: Strands::Both, meets: Meets::All };
 
 fn drawn(random: &mut Random, letters: &[u8], len: usize) -> Vec<u8> {
     (0..len).map(|_| random.pick(letters)).collect()

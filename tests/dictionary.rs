@@ -7,24 +7,24 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use common::random::Random;
 use std::collections::BTreeSet;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::dictionary::numbers::Numbers;
-use swalign::patterns::dictionary::words::Words;
-use swalign::patterns::dictionary::{Dictionary, Occurrence, Place, Rule, plain};
+use swalign::patterns::dictionary::numbers::SharedCounters;
+use swalign::patterns::dictionary::words::GivenWords;
+use swalign::patterns::dictionary::{Dictionary, Occurrence, OccurrenceRule, WordPosition, plain};
 use swalign::patterns::grep::select::{self, Span};
 
 /// All rules.
-fn rules() -> Vec<Rule> {
+fn rules() -> Vec<OccurrenceRule> {
     let mut rules = Vec::new();
-    for place in [Place::Anywhere, Place::Start, Place::Line] {
+    for place in [WordPosition::Anywhere, WordPosition::Start, WordPosition::Line] {
         for whole_words in [false, true] {
-            rules.extend([false, true].map(|any_case| Rule { place, whole_words, any_case }));
+            rules.extend([false, true].map(|any_case| OccurrenceRule { place, whole_words, any_case }));
         }
     }
     rules
 }
 
 /// All occurrences, including overlapping ones, found line by line with the aho-corasick crate.
-fn by_automaton(text: &[u8], words: &[Vec<u8>], rule: &Rule) -> Vec<Occurrence> {
+fn by_automaton(text: &[u8], words: &[Vec<u8>], rule: &OccurrenceRule) -> Vec<Occurrence> {
     let automaton = AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
         .ascii_case_insensitive(rule.any_case)
@@ -66,15 +66,15 @@ fn of_occurrences(text: &[u8], words: usize, found: &[Occurrence]) -> (Vec<Span>
 
 /// Compares a dictionary on every instruction set with the aho-corasick crate. Returns the number of occurrences.
 #[track_caller]
-fn compare(text: &[u8], words: &[Vec<u8>], rule: Rule, what: &str) -> usize {
+fn compare(text: &[u8], words: &[Vec<u8>], rule: OccurrenceRule, what: &str) -> usize {
     let found = by_automaton(text, words, &rule);
     let (lines, stretches, numbers) = of_occurrences(text, words.len(), &found);
     let slices: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
     for set in InstructionSet::available() {
-        let dictionary = Dictionary::new(set, Words::of(&slices).unwrap(), rule);
+        let dictionary = Dictionary::new(set, GivenWords::of(&slices).unwrap(), rule);
         assert_eq!(dictionary.lines(text), lines, "lines: {what}, {set}, {rule:?}");
         assert_eq!(dictionary.stretches(text), stretches, "stretches: {what}, {set}, {rule:?}");
-        let own = Numbers::of(&dictionary);
+        let own = SharedCounters::of(&dictionary);
         dictionary.count(text, &own);
         assert_eq!(own.finish(&dictionary), numbers, "numbers: {what}, {set}, {rule:?}");
     }
@@ -122,7 +122,7 @@ fn the_specification_is_what_the_automaton_finds() {
         let count = random.below(9);
         let words = words(random, &text, letters, count, &[0, 1, 2, 3, 5, 9]);
         let slices: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        let packed = Words::of(&slices).unwrap();
+        let packed = GivenWords::of(&slices).unwrap();
         for rule in rules() {
             let found = by_automaton(&text, &words, &rule);
             assert_eq!(plain::occurrences(&text, &packed, &rule), found, "seed {seed}, {rule:?}");
@@ -187,12 +187,12 @@ fn many_words() {
             text.extend((0..len).map(|_| random.pick(letters)));
             text.push(random.pick(b"\n\n x"));
         }
-        for rule in
-            [Place::Anywhere, Place::Start, Place::Line].map(|place| Rule { place, ..Rule::default() })
+        for rule in [WordPosition::Anywhere, WordPosition::Start, WordPosition::Line]
+            .map(|place| OccurrenceRule { place, ..OccurrenceRule::default() })
         {
             assert!(compare(&text, &words, rule, &format!("{count} words")) > 0);
         }
-        let rule = Rule { whole_words: true, any_case: true, ..Rule::default() };
+        let rule = OccurrenceRule { whole_words: true, any_case: true, ..OccurrenceRule::default() };
         assert!(compare(&text, &words, rule, &format!("{count} words")) > 0);
     }
 }

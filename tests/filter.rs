@@ -8,18 +8,18 @@ use common::random::Random;
 use std::sync::Arc;
 use swalign::align::backtrace;
 use swalign::align::candidates::ambiguous::{QueryShape, TargetRuns, allowance};
-use swalign::align::candidates::by_scan::{Ends, Scan, SeedEnd};
+use swalign::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::levels::{Costs, SeedKind};
+use swalign::align::candidates::levels::{FilterCosts, SeedKind};
 use swalign::align::candidates::seed_scores::SeedScores;
-use swalign::align::candidates::{Layout, Meets, Opened, Wanted};
-use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::candidates::{FilterAnswer, FilterRequest, Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::patterns::search::finder::Finder;
-use swalign::patterns::search::sliced::Sliced;
-use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::patterns::search::finder::PatternFinder;
+use swalign::patterns::search::sliced::SlicedScan;
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
@@ -42,7 +42,7 @@ fn reversed(codes: &[u8]) -> Vec<u8> {
 /// Targets with repeats on both strands, and queries, most of which are drawn from them.
 struct Case {
     batch: Batch,
-    layout: Layout,
+    layout: PairLayout,
 }
 
 impl Case {
@@ -82,7 +82,7 @@ impl Case {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(Case::scoring(&mut random)),
         };
-        Case { batch, layout: Layout { strands, meets: Meets::All } }
+        Case { batch, layout: PairLayout { strands, meets: Meets::All } }
     }
 
     /// A scoring with a different treatment of ambiguous codes: as mismatches, with a smaller penalty, with none, or as
@@ -116,10 +116,10 @@ impl Case {
         drawn
     }
 
-    fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
+    fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<QueryResult>, Effort) {
         // A small portion, so that queries without a usable filter are searched in several portions.
         let portion = if filter.is_some() { 40 } else { hits::PORTION };
-        let scope = Scope { filter, portion, ..Scope::new(&self.batch, self.layout, rules) };
+        let scope = SearchInput { filter, portion, ..SearchInput::new(&self.batch, self.layout, rules) };
         let mut effort = Effort::default();
         let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
         (found, effort)
@@ -134,7 +134,7 @@ impl Engine for Counted {
         self.0.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.1 += pairs.len();
         self.2 += 1;
         self.0.score(batch, pairs)
@@ -156,12 +156,12 @@ fn windows_without_a_hit_take_few_rounds() {
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(scoring(SCHEMES[0])),
     };
-    let sliced = Sliced::on(InstructionSet::best());
-    let finder = Finder::new(&batch.targets, Box::new(sliced), false);
+    let sliced = SlicedScan::on(InstructionSet::best());
+    let finder = PatternFinder::new(&batch.targets, Box::new(sliced), false);
     let filter = Filter::by_scan(&batch.targets, &batch.scoring, 1, Box::new(finder)).unwrap();
-    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
     let rules = Rules { min_score: 24, ..Rules::BEST };
-    let scope = Scope { filter: Some(&filter), ..Scope::new(&batch, layout, rules) };
+    let scope = SearchInput { filter: Some(&filter), ..SearchInput::new(&batch, layout, rules) };
     let mut engine = Counted(Cpu::new(), 0, 0);
     let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
     let Counted(_, pairs, calls) = engine;
@@ -216,7 +216,7 @@ fn queries_as_long_as_their_target_are_not_searched_in_full() {
             targets: Arc::new(targets.into_iter().collect()),
             scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
         };
-        let case = Case { batch, layout: Layout { strands: Strands::Both, meets: Meets::All } };
+        let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let filter = Filter::by_index(&case.batch.targets, &case.batch.scoring, 2).expect("DNA");
         let rules = Rules { min_score: 100, secondary_ppm: 800_000, max_hits, ..Rules::BEST };
         let (expected, _) = case.find(rules, None);
@@ -233,11 +233,11 @@ fn regions_wait_where_there_is_no_room_for_them() {
     let case = Case::new(1);
     let Batch { targets, scoring, queries } = &case.batch;
     let filter = Filter::by_index(targets, scoring, case.layout.strands.count()).unwrap();
-    let wanted: Vec<Wanted> = (0..case.layout.records(queries.len()) as u32)
+    let wanted: Vec<FilterRequest> = (0..case.layout.records(queries.len()) as u32)
         .filter_map(|record| {
             let len = case.batch.query(case.layout.query(record, Strand::Forward)).len();
             let level = filter.first(SeedKind::Index, len.into())?;
-            Some(Wanted { record, level, least: level.least, spent: 0.0, is_last: false, first: None })
+            Some(FilterRequest { record, level, least: level.least, spent: 0.0, is_last: false, first: None })
         })
         .collect();
     // One thread, so that only one query can begin before any regions exist.
@@ -245,17 +245,17 @@ fn regions_wait_where_there_is_no_room_for_them() {
     let regions =
         |room| threads.install(|| filter.regions(&case.batch, &case.layout, &wanted, room)).unwrap();
     let all = regions(usize::MAX);
-    let count = |opened: &Opened| match opened {
-        Opened::Regions { regions, .. } => regions.len(),
+    let count = |opened: &FilterAnswer| match opened {
+        FilterAnswer::Regions { regions, .. } => regions.len(),
         _ => 0,
     };
-    let of = |opened: &[Opened]| opened.iter().map(count).sum::<usize>();
+    let of = |opened: &[FilterAnswer]| opened.iter().map(count).sum::<usize>();
     let largest = all.iter().map(count).max().unwrap();
-    assert!(all.iter().all(|opened| *opened != Opened::Later) && of(&all) > 3 * largest + 10);
+    assert!(all.iter().all(|opened| *opened != FilterAnswer::Later) && of(&all) > 3 * largest + 10);
     for room in [0, 1, 10] {
         let some = regions(room);
         assert!(of(&some) < room + largest && of(&some) > 0, "room for {room}");
-        assert!(some.iter().zip(&all).all(|(some, all)| *some == Opened::Later || some == all));
+        assert!(some.iter().zip(&all).all(|(some, all)| *some == FilterAnswer::Later || some == all));
     }
 }
 
@@ -321,7 +321,8 @@ fn two_pieces_lose_nothing() {
         let case = with_scoring(&Case::new(seed), two, |code| code);
         let Batch { targets, scoring, .. } = &case.batch;
         let strands = case.layout.strands.count();
-        let scan = || Box::new(Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false));
+        let scan =
+            || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
         let filters = [
             Filter::by_index(targets, scoring, strands),
             Filter::by_scan(targets, scoring, strands, scan()),
@@ -364,7 +365,8 @@ fn matrices_of_dna_lose_nothing() {
         let case = with_scoring(&Case::new(seed), scorings[number].clone(), convert);
         let Batch { targets, scoring, .. } = &case.batch;
         let strands = case.layout.strands.count();
-        let scan = || Box::new(Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false));
+        let scan =
+            || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
         let filters = [
             Filter::by_index(targets, scoring, strands),
             Filter::by_scan(targets, scoring, strands, scan()),
@@ -405,7 +407,7 @@ fn converted_reads_are_narrowed_down() {
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(converting(2)),
     };
-    let case = Case { batch, layout: Layout { strands: Strands::Plus, meets: Meets::All } };
+    let case = Case { batch, layout: PairLayout { strands: Strands::Plus, meets: Meets::All } };
     let filter = Filter::by_index(&case.batch.targets, &case.batch.scoring, 1).expect("three classes");
     let rules = Rules { min_score: 100, secondary_ppm: 800_000, ..Rules::BEST };
     let (expected, all) = case.find(rules, None);
@@ -467,8 +469,11 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
     let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
     let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted =
-        backtrace::Wanted { window, strand: swalign::terms::alignment::Strand::Forward, score: hit.score };
+    let wanted = backtrace::WantedPath {
+        window,
+        strand: swalign::terms::alignment::Strand::Forward,
+        score: hit.score,
+    };
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
@@ -481,13 +486,13 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize, most: u
         for _ in 0..len {
             let own = &mut seeds[q / seed];
             match op {
-                Op::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
-                Op::Insertion => *own = (own.0 + 1, own.1 + 1),
+                PathOp::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
+                PathOp::Insertion => *own = (own.0 + 1, own.1 + 1),
                 // A deletion between two seeds does not count for either.
-                Op::Deletion => own.1 += usize::from(q % seed != 0),
+                PathOp::Deletion => own.1 += usize::from(q % seed != 0),
             }
-            q += usize::from(op != Op::Deletion);
-            t += usize::from(op != Op::Insertion);
+            q += usize::from(op != PathOp::Deletion);
+            t += usize::from(op != PathOp::Insertion);
         }
     }
     seeds.iter().filter(|&&(letters, edits)| letters == seed && edits <= most).count()
@@ -642,7 +647,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring(SCHEMES[0])),
         };
-        let case = Case { batch, layout: Layout { strands: Strands::Both, meets: Meets::All } };
+        let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
         let (expected, all) = case.find(rules, None);
         let scan = || Box::new(ByDefinition(Arc::clone(targets)));
@@ -668,8 +673,8 @@ fn what_tells_little_is_searched_in_full_at_once() {
 /// Finds the ends of seeds by definition. A seed has too many ends if there is more than one per 64 bases.
 struct ByDefinition(Arc<Sequences>);
 
-impl Scan for ByDefinition {
-    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
+impl SeedScan for ByDefinition {
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn SeedEnds) -> Result<(), EngineError> {
         for (place, seed) in (0..).zip(seeds) {
             let mut found = Vec::new();
             for (target, codes) in (0..).zip(self.0.iter()) {
@@ -710,7 +715,7 @@ fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
         let strands = case.layout.strands.count();
         let by_scan = Filter::by_scan(targets, scoring, strands, scan()).unwrap();
         // An index without cost is built at once. A very expensive index is never built.
-        let costs = |indexed| Costs { indexed, ..Costs::default() };
+        let costs = |indexed| FilterCosts { indexed, ..FilterCosts::default() };
         let auto = |indexed| {
             let filter = Filter::auto(targets, scoring, strands, scan(), None).unwrap();
             filter.with_costs(costs(indexed))

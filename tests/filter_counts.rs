@@ -7,13 +7,13 @@ use common::random::Random;
 use std::sync::Arc;
 use swalign::align::backtrace;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::levels::{Known, SeedKind};
+use swalign::align::candidates::levels::{LevelGuarantee, SeedKind};
 use swalign::align::candidates::seed_counts::SeedCounts;
-use swalign::align::candidates::{Layout, Meets};
-use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -106,7 +106,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Arc<Scoring>) -> Option<Alignment
     let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
     let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
     let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted = backtrace::Wanted { window, strand: Strand::Forward, score: hit.score };
+    let wanted = backtrace::WantedPath { window, strand: Strand::Forward, score: hit.score };
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
@@ -116,11 +116,11 @@ fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize) -> Vec<
     let mut pairs = Vec::new();
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {
-            if op == Op::Match && query[q] == target[t] {
+            if op == PathOp::Match && query[q] == target[t] {
                 pairs.push((q, t as i64 - q as i64));
             }
-            q += usize::from(op != Op::Deletion);
-            t += usize::from(op != Op::Insertion);
+            q += usize::from(op != PathOp::Deletion);
+            t += usize::from(op != PathOp::Insertion);
         }
     }
     let is_held = |k: &usize| {
@@ -189,7 +189,7 @@ fn reversed(codes: &[u8]) -> Vec<u8> {
 }
 
 /// Targets with near and distant repeats, and long queries from one position, from two positions, or random.
-fn case(seed: u64) -> (Batch, Layout) {
+fn case(seed: u64) -> (Batch, PairLayout) {
     let mut random = Random::new(seed);
     let mut targets: Vec<Vec<u8>> = [40_000, 6_000, 1_200, 300].map(|len| random.codes(len, 4)).into();
     for _ in 0..6 {
@@ -231,7 +231,7 @@ fn case(seed: u64) -> (Batch, Layout) {
     let targets = Arc::new(targets.iter().map(Vec::as_slice).collect());
     let scoring = Scoring::dna(a, b, o, e).with_ambiguous(if seed.is_multiple_of(2) { b } else { 1 });
     let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::new(scoring) };
-    (batch, Layout { strands: Strands::Both, meets: Meets::All })
+    (batch, PairLayout { strands: Strands::Both, meets: Meets::All })
 }
 
 #[test]
@@ -239,8 +239,8 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
     let (mut cells, mut fewer, mut hits, mut counted) = (0, 0, 0, 0);
     for seed in 0..8 {
         let (batch, layout) = case(seed);
-        let find = |rules: Rules, filter: Option<&Filter>| -> (Vec<Found>, Effort) {
-            let scope = Scope { filter, ..Scope::new(&batch, layout, rules) };
+        let find = |rules: Rules, filter: Option<&Filter>| -> (Vec<QueryResult>, Effort) {
+            let scope = SearchInput { filter, ..SearchInput::new(&batch, layout, rules) };
             let mut effort = Effort::default();
             (hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), effort)
         };
@@ -254,7 +254,8 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
             for (hit, query) in found.iter().zip(0..) {
                 let score = hit.alignments.first().map_or(0, |hit| rules.threshold(hit.score));
                 let level = filter.at_most(SeedKind::Index, batch.query(2 * query).len().into(), score);
-                counted += usize::from(level.is_some_and(|level| matches!(level.known, Known::Counted(_))));
+                counted +=
+                    usize::from(level.is_some_and(|level| matches!(level.known, LevelGuarantee::Counted(_))));
             }
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
             (cells, fewer) = (cells + all.cells, fewer + some.cells);
@@ -266,7 +267,7 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
 
 /// Long queries with many errors. In some, only one half aligns. Others have a second hit with almost the same score,
 /// either in full, or only in the prefix, or only after it.
-fn many_errors(seed: u64) -> (Batch, Layout) {
+fn many_errors(seed: u64) -> (Batch, PairLayout) {
     let mut random = Random::new(seed);
     let mut target = random.codes(300_000, 4);
     let mut queries = Sequences::default();
@@ -295,7 +296,7 @@ fn many_errors(seed: u64) -> (Batch, Layout) {
     let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
     let batch =
         Batch { queries: Arc::new(queries), targets: Arc::new([&*target].into_iter().collect()), scoring };
-    (batch, Layout { strands: Strands::Both, meets: Meets::All })
+    (batch, PairLayout { strands: Strands::Both, meets: Meets::All })
 }
 
 #[test]
@@ -306,8 +307,8 @@ fn queries_of_many_errors_take_fewer_cells_for_the_same_hits() {
         let filter = Filter::by_index(&batch.targets, &batch.scoring, 2).unwrap();
         for secondary_ppm in [800_000, 950_000] {
             let rules = Rules { min_score: 40, secondary_ppm, max_hits: 5, ..Rules::BEST };
-            let find = |filter: Option<&Filter>| -> (Vec<Found>, Effort) {
-                let scope = Scope { filter, ..Scope::new(&batch, layout, rules) };
+            let find = |filter: Option<&Filter>| -> (Vec<QueryResult>, Effort) {
+                let scope = SearchInput { filter, ..SearchInput::new(&batch, layout, rules) };
                 let mut effort = Effort::default();
                 (hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), effort)
             };

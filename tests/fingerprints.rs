@@ -4,30 +4,30 @@
 mod common;
 
 use common::random::Random;
-use swalign::align::fingerprints::{self, Kind, Rule, cores, plain, rolling};
+use swalign::align::fingerprints::{self, CutRule, WindowHash, cores, plain, rolling};
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Sequences;
 
 /// Rules of both kinds, with windows around the block sizes.
-fn rules(mean: usize) -> Vec<Rule> {
-    let rule = |kind, alphabet, window| Rule::new(kind, alphabet, window, mean).unwrap();
+fn rules(mean: usize) -> Vec<CutRule> {
+    let rule = |kind, alphabet, window| CutRule::new(kind, alphabet, window, mean).unwrap();
     let windows = [1, 2, 31, 48, 63, 64, 65, 127, 128, 129, 256];
-    let mut rules: Vec<Rule> = [Alphabet::Dna, Alphabet::Protein]
+    let mut rules: Vec<CutRule> = [Alphabet::Dna, Alphabet::Protein]
         .into_iter()
-        .flat_map(|alphabet| windows.map(|window| rule(Kind::Rabin, alphabet, window)))
+        .flat_map(|alphabet| windows.map(|window| rule(WindowHash::Rabin, alphabet, window)))
         .collect();
-    rules.extend([Alphabet::Dna, Alphabet::Protein].map(|alphabet| rule(Kind::Gear, alphabet, 32)));
+    rules.extend([Alphabet::Dna, Alphabet::Protein].map(|alphabet| rule(WindowHash::Gear, alphabet, 32)));
     rules
 }
 
 /// Random codes from the whole alphabet of a rule.
-fn codes(random: &mut Random, rule: &Rule, len: usize) -> Vec<u8> {
+fn codes(random: &mut Random, rule: &CutRule, len: usize) -> Vec<u8> {
     random.codes(len, rule.alphabet().letters().len() as u8)
 }
 
 #[track_caller]
-fn compare(text: &[u8], rule: &Rule, expected: &[usize], what: &str) {
+fn compare(text: &[u8], rule: &CutRule, expected: &[usize], what: &str) {
     let what = format!("{what}, {} letters, {rule:?}", text.len());
     let mut found = Vec::new();
     rolling::cuts(text, 0..text.len(), rule, |cut| found.push(cut));
@@ -76,9 +76,9 @@ fn texts_of_few_letters() {
 fn every_mean_has_about_its_chunks() {
     let mut random = Random::new(3);
     let text = random.codes(1 << 20, 4);
-    for kind in [Kind::Rabin, Kind::Gear] {
+    for kind in [WindowHash::Rabin, WindowHash::Gear] {
         for bits in [1, 4, 8, 12, 16, 24] {
-            let rule = Rule::new(kind, Alphabet::Dna, 32, 1 << bits).unwrap();
+            let rule = CutRule::new(kind, Alphabet::Dna, 32, 1 << bits).unwrap();
             let mut expected = Vec::new();
             rolling::cuts(&text, 0..text.len(), &rule, |cut| expected.push(cut));
             for set in InstructionSet::available() {

@@ -25,10 +25,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use swalign::engine::Engine;
 use swalign::engine::plain::Plain;
-use swalign::patterns::search::codes::Codes;
-use swalign::patterns::search::pattern::Pattern;
+use swalign::patterns::search::codes::TextCodes;
+use swalign::patterns::search::pattern::SearchPattern;
 use swalign::patterns::search::plain;
-use swalign::patterns::search::{Rule, Scan};
+use swalign::patterns::search::{EndScan, MatchRule};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::{
     Aligner, AlignmentMode, Alphabet, Cigar, Device, EngineError, Error, ErrorKind, Hit, Match, Matrix, Op,
@@ -219,16 +219,21 @@ fn no_targets_and_no_letters() {
 
 /// All ends of the patterns and their reverse complements, from the specification: pattern, strand, end, edits and
 /// path.
-fn plain_matches(patterns: &[String], text: &str, rule: &Rule) -> Vec<(usize, Strand, usize, usize, String)> {
+fn plain_matches(
+    patterns: &[String],
+    text: &str,
+    rule: &MatchRule,
+) -> Vec<(usize, Strand, usize, usize, String)> {
     let codes: Vec<u8> =
         common::codes(Alphabet::Dna, text.as_bytes()).iter().map(|&code| code.min(4)).collect();
     let mut all = Vec::new();
     for (place, pattern) in patterns.iter().enumerate() {
-        let pattern = Pattern::new(String::new(), pattern.as_bytes()).unwrap();
+        let pattern = SearchPattern::new(String::new(), pattern.as_bytes()).unwrap();
         for (strand, classes) in
             [(Strand::Forward, pattern.classes()), (Strand::Reverse, pattern.reverse_classes())]
         {
-            let ends = plain::Plain.scan(&Codes::of(&codes), std::slice::from_ref(&classes), rule).unwrap();
+            let ends =
+                plain::PlainScan.scan(&TextCodes::of(&codes), std::slice::from_ref(&classes), rule).unwrap();
             for end in ends {
                 let aligned = plain::align(&classes, &codes, end.end as usize);
                 let cigar: String = aligned.path.iter().map(|(len, step)| format!("{len}{step:?}")).collect();
@@ -258,7 +263,7 @@ fn matches_are_those_of_the_specification() {
         let named = patterns.iter().enumerate().map(|(place, pattern)| (format!("p{place}"), pattern));
         let searcher = Searcher::builder(named).device(Device::Cpu).max_edits(edits).every_end(true);
         let searcher = searcher.build().unwrap();
-        let rule = Rule { max_edits: edits, indels: true };
+        let rule = MatchRule { max_edits: edits, indels: true };
         let found: Vec<Vec<Match>> = searcher.search_all(&texts).map(Result::unwrap).collect();
         assert_eq!(found.len(), texts.len());
         for (found, text) in found.iter().zip(&texts) {

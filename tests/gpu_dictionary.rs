@@ -7,29 +7,29 @@ use common::devices::card;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
-use swalign::patterns::dictionary::gpu::OnGpu;
-use swalign::patterns::dictionary::words::Words;
-use swalign::patterns::dictionary::{Place, Rule, plain};
+use swalign::patterns::dictionary::gpu::GpuWordScan;
+use swalign::patterns::dictionary::words::GivenWords;
+use swalign::patterns::dictionary::{OccurrenceRule, WordPosition, plain};
 use swalign::patterns::grep::select::{self, Span};
 use swalign::patterns::scan::bases::{BaseEnd, BaseScan, BaseTuning, BaseWord, BaseWords};
 use swalign::patterns::scan::dictionary::{NONE, WordList, WordPlace, WordRule, WordScan, WordTuning};
-use swalign::patterns::search::codes::Codes;
-use swalign::patterns::search::plain::Plain;
-use swalign::patterns::search::{NOTHING, OTHER, Scan};
+use swalign::patterns::search::codes::TextCodes;
+use swalign::patterns::search::plain::PlainScan;
+use swalign::patterns::search::{EndScan, NOTHING, OTHER};
 use swalign::terms::error::EngineError;
 
-fn rules() -> Vec<Rule> {
-    let places = [Place::Anywhere, Place::Start, Place::Line];
+fn rules() -> Vec<OccurrenceRule> {
+    let places = [WordPosition::Anywhere, WordPosition::Start, WordPosition::Line];
     let flags = [(false, false), (false, true), (true, false), (true, true)];
-    let of = |place| flags.map(|(whole_words, any_case)| Rule { place, whole_words, any_case });
+    let of = |place| flags.map(|(whole_words, any_case)| OccurrenceRule { place, whole_words, any_case });
     places.into_iter().flat_map(of).collect()
 }
 
-fn scan(card: &Arc<Card>, words: &Words, rule: Rule, submission: Option<usize>) -> WordScan {
+fn scan(card: &Arc<Card>, words: &GivenWords, rule: OccurrenceRule, submission: Option<usize>) -> WordScan {
     let place = match rule.place {
-        Place::Anywhere => WordPlace::Anywhere,
-        Place::Start => WordPlace::Start,
-        Place::Line => WordPlace::Line,
+        WordPosition::Anywhere => WordPlace::Anywhere,
+        WordPosition::Start => WordPlace::Start,
+        WordPosition::Line => WordPlace::Line,
     };
     let on_device = WordRule { place, whole_words: rule.whole_words, any_case: rule.any_case };
     let words = if rule.any_case { words.clone().folded() } else { words.clone() };
@@ -41,7 +41,7 @@ fn scan(card: &Arc<Card>, words: &Words, rule: Rule, submission: Option<usize>) 
 /// Compares the matching lines, and the longest word of each, with the specification. Returns the number of matching
 /// lines.
 #[track_caller]
-fn compare(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, what: &str) -> usize {
+fn compare(card: &Arc<Card>, text: &[u8], words: &GivenWords, rule: OccurrenceRule, what: &str) -> usize {
     let found = plain::occurrences(text, words, &rule);
     let lines = select::every(text);
     for submission in [None, Some(1), Some(40)] {
@@ -50,7 +50,7 @@ fn compare(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, what: &str)
         let on_device = scan.load(text).unwrap_or_else(|error| panic!("{error}"));
         let bits = scan.bits(&on_device).unwrap_or_else(|error| panic!("{error}"));
         let bit = |place: usize| bits[place / 32] >> (place % 32) & 1 == 1;
-        if rule.place == Place::Anywhere {
+        if rule.place == WordPosition::Anywhere {
             for place in 0..text.len() {
                 let expected = found.iter().any(|one| one.start == place);
                 assert_eq!(bit(place), expected, "{what}: place {place}");
@@ -75,8 +75,15 @@ fn compare(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, what: &str)
 
 /// Compares the lines found in the whole text, and in pieces that end with lines.
 #[track_caller]
-fn lines_of_pieces(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, expected: &[Span], what: &str) {
-    let scan = match OnGpu::new(Arc::clone(card), words.clone(), rule) {
+fn lines_of_pieces(
+    card: &Arc<Card>,
+    text: &[u8],
+    words: &GivenWords,
+    rule: OccurrenceRule,
+    expected: &[Span],
+    what: &str,
+) {
+    let scan = match GpuWordScan::new(Arc::clone(card), words.clone(), rule) {
         Ok(scan) => scan,
         Err(EngineError::Unsupported(_)) if words.iter().any(<[u8]>::is_empty) => return,
         Err(error) => panic!("{error}"),
@@ -96,10 +103,10 @@ fn lines_of_pieces(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, exp
 }
 
 /// Random words of these lengths, and lines made of them.
-fn case(random: &mut Random, lengths: &[usize], lines: usize, closed: bool) -> (Words, Vec<u8>) {
+fn case(random: &mut Random, lengths: &[usize], lines: usize, closed: bool) -> (GivenWords, Vec<u8>) {
     let letters = b"abAB_- 0\0";
     let letter = |random: &mut Random| random.pick(letters);
-    let mut words = Words::default();
+    let mut words = GivenWords::default();
     for &len in lengths {
         for _ in 0..3 {
             let word: Vec<u8> = (0..len).map(|_| letter(random)).collect();
@@ -165,20 +172,20 @@ fn gpu_finds_words_with_bounds_checks() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_finds_words_of_odd_dictionaries() {
     let card = card(false);
-    let empty = Words::of(&[b"b", b"", b"ab", b"b"]).unwrap();
-    for rule in rules().into_iter().filter(|rule| rule.place != Place::Anywhere) {
+    let empty = GivenWords::of(&[b"b", b"", b"ab", b"b"]).unwrap();
+    for rule in rules().into_iter().filter(|rule| rule.place != WordPosition::Anywhere) {
         compare(&card, b"ab\n\nb\nabc\n b\nB", &empty, rule, "the empty word");
     }
     for rule in rules() {
-        compare(&card, b"ab\n\nb\n", &Words::default(), rule, "no words");
+        compare(&card, b"ab\n\nb\n", &GivenWords::default(), rule, "no words");
     }
-    let words = Words::of(&[b"ab", b"a"]).unwrap();
+    let words = GivenWords::of(&[b"ab", b"a"]).unwrap();
     for len in [8191, 8192, 8193, 16385] {
         let mut text = vec![b'x'; len];
         text[len - 3..].copy_from_slice(b"\nab");
         text[63] = b'\n';
         text[64] = b'a';
-        let rule = Rule { place: Place::Start, ..Rule::default() };
+        let rule = OccurrenceRule { place: WordPosition::Start, ..OccurrenceRule::default() };
         assert_eq!(compare(&card, &text, &words, rule, "tiles"), 2);
         compare(&card, &vec![b'\n'; len], &words, rule, "newlines alone");
     }
@@ -226,8 +233,8 @@ fn bases_at_all_seams(card: &Arc<Card>) {
                 }
                 let patterns: Vec<Vec<u8>> =
                     patterns.iter().map(|own| own.iter().map(|code| 1 << code).collect()).collect();
-                let rule = swalign::patterns::search::Rule { max_edits: 0, indels: true };
-                let expected = Plain.scan(&Codes::of(&text), &patterns, &rule).unwrap();
+                let rule = swalign::patterns::search::MatchRule { max_edits: 0, indels: true };
+                let expected = PlainScan.scan(&TextCodes::of(&text), &patterns, &rule).unwrap();
                 let expected: Vec<BaseEnd> =
                     expected.iter().map(|end| BaseEnd { pattern: end.pattern, end: end.end }).collect();
                 for scan in &scans {

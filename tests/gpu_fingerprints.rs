@@ -6,10 +6,10 @@ mod common;
 use common::devices::card;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::align::fingerprints::gpu::OnGpu;
-use swalign::align::fingerprints::{Kind, Rule, plain};
+use swalign::align::fingerprints::gpu::GpuCutter;
+use swalign::align::fingerprints::{CutRule, WindowHash, plain};
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::layout::Letters;
+use swalign::engine::gpu::layout::ResiduePacking;
 use swalign::patterns::scan::prints::PrintTuning;
 use swalign::terms::alphabet::Alphabet;
 
@@ -25,16 +25,16 @@ fn tunings() -> [PrintTuning; 3] {
 }
 
 /// The packings of an alphabet's texts on a device.
-fn packings(alphabet: Alphabet) -> &'static [Letters] {
+fn packings(alphabet: Alphabet) -> &'static [ResiduePacking] {
     match alphabet {
-        Alphabet::Dna => &[Letters::Nucleotides, Letters::Codes],
-        Alphabet::Protein => &[Letters::Codes],
+        Alphabet::Dna => &[ResiduePacking::Nucleotides, ResiduePacking::Codes],
+        Alphabet::Protein => &[ResiduePacking::Codes],
     }
 }
 
 /// Compares with the cuts of the specification. Returns their number.
 #[track_caller]
-fn compare(gpus: &[OnGpu], text: &[u8], rule: &Rule, what: &str) -> usize {
+fn compare(gpus: &[GpuCutter], text: &[u8], rule: &CutRule, what: &str) -> usize {
     let expected = plain::cuts(text, rule);
     for gpu in gpus {
         for &letters in packings(rule.alphabet()) {
@@ -49,8 +49,8 @@ fn compare(gpus: &[OnGpu], text: &[u8], rule: &Rule, what: &str) -> usize {
     expected.len()
 }
 
-fn gpus(card: &Arc<Card>) -> Vec<OnGpu> {
-    tunings().into_iter().map(|tuning| OnGpu::new(Arc::clone(card)).tuned(tuning)).collect()
+fn gpus(card: &Arc<Card>) -> Vec<GpuCutter> {
+    tunings().into_iter().map(|tuning| GpuCutter::new(Arc::clone(card)).tuned(tuning)).collect()
 }
 
 fn at_all_seams(card: &Arc<Card>, windows: &[usize]) {
@@ -58,9 +58,9 @@ fn at_all_seams(card: &Arc<Card>, windows: &[usize]) {
     let gpus = gpus(card);
     let mut some = 0;
     for alphabet in [Alphabet::Dna, Alphabet::Protein] {
-        let rabin = windows.iter().map(|&window| (Kind::Rabin, window));
-        for (kind, window) in rabin.chain([(Kind::Gear, 32)]) {
-            let rule = Rule::new(kind, alphabet, window, 8).unwrap();
+        let rabin = windows.iter().map(|&window| (WindowHash::Rabin, window));
+        for (kind, window) in rabin.chain([(WindowHash::Gear, 32)]) {
+            let rule = CutRule::new(kind, alphabet, window, 8).unwrap();
             let near = [0, 1, window - 1, window, window + 1, 31, 32, 33, 64];
             for len in near.into_iter().chain([1000 + random.below(2000)]) {
                 let text = random.codes(len, alphabet.letters().len() as u8);
@@ -68,7 +68,7 @@ fn at_all_seams(card: &Arc<Card>, windows: &[usize]) {
             }
             // In a text of a single code, all windows end at a cut, or none does.
             let text = vec![random.below(4) as u8; 700];
-            compare(&gpus, &text, &Rule::new(kind, alphabet, window, 2).unwrap(), "one letter");
+            compare(&gpus, &text, &CutRule::new(kind, alphabet, window, 2).unwrap(), "one letter");
         }
     }
     assert!(some > 300 * windows.len(), "{some} cuts");
@@ -92,9 +92,9 @@ fn gpu_cuts_with_bounds_checks() {
 fn gpu_finds_many_cuts_of_long_texts() {
     let card = card(false);
     let text = Random::new(9).codes(2_000_001, 5);
-    for (kind, chunk) in [(Kind::Rabin, Some(1)), (Kind::Rabin, None), (Kind::Gear, None)] {
-        let gpu = OnGpu::new(Arc::clone(&card)).tuned(PrintTuning { chunk, ..PrintTuning::default() });
-        let rule = Rule::new(kind, Alphabet::Dna, 32, 64).unwrap();
+    for (kind, chunk) in [(WindowHash::Rabin, Some(1)), (WindowHash::Rabin, None), (WindowHash::Gear, None)] {
+        let gpu = GpuCutter::new(Arc::clone(&card)).tuned(PrintTuning { chunk, ..PrintTuning::default() });
+        let rule = CutRule::new(kind, Alphabet::Dna, 32, 64).unwrap();
         assert!(compare(&[gpu], &text, &rule, "a long text") > 20_000);
     }
 }

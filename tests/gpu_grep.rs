@@ -12,12 +12,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
-use swalign::patterns::grep::gpu::OnGpu;
-use swalign::patterns::grep::pattern::Pattern;
+use swalign::patterns::grep::gpu::GpuLineScan;
+use swalign::patterns::grep::pattern::GrepPattern;
 use swalign::patterns::grep::plain;
 use swalign::patterns::grep::select::Span;
 use swalign::patterns::scan::bitap::BitapTuning;
-use swalign::patterns::search::Rule;
+use swalign::patterns::search::MatchRule;
 
 /// Default chunks; short chunks; short parts with one submission per pattern.
 fn tunings() -> [BitapTuning; 3] {
@@ -30,7 +30,7 @@ fn tunings() -> [BitapTuning; 3] {
 }
 
 /// The lines, found in pieces of one to three lines.
-fn lines(scan: &OnGpu, text: &[u8]) -> Vec<Span> {
+fn lines(scan: &GpuLineScan, text: &[u8]) -> Vec<Span> {
     let pending = scan.begin(text).unwrap_or_else(|error| panic!("{error}"));
     let ends = scan.finish(text, pending).unwrap_or_else(|error| panic!("{error}"));
     let mut lines = Vec::new();
@@ -48,10 +48,10 @@ fn lines(scan: &OnGpu, text: &[u8]) -> Vec<Span> {
 
 /// Compares with the lines of the specification. Returns their number.
 #[track_caller]
-fn compare(card: &Arc<Card>, text: &[u8], patterns: &[Pattern], rule: Rule, what: &str) -> usize {
+fn compare(card: &Arc<Card>, text: &[u8], patterns: &[GrepPattern], rule: MatchRule, what: &str) -> usize {
     let expected = plain::lines(text, patterns, &rule);
     for tuning in tunings() {
-        let scan = OnGpu::new(Arc::clone(card), patterns, rule).unwrap().tuned(tuning);
+        let scan = GpuLineScan::new(Arc::clone(card), patterns, rule).unwrap().tuned(tuning);
         for again in 0..2 {
             let found = lines(&scan, text);
             assert!(
@@ -74,8 +74,8 @@ fn at_all_seams(card: &Arc<Card>, lengths: &[usize], edits: &[usize]) {
                 let every = random.pick(&[4, 40, 400]);
                 let text = text(&mut random, size, every);
                 let letters = planted(&mut random, &text, len, max_edits.min(4));
-                let patterns = [Pattern::new(&letters, LITERAL).unwrap()];
-                let rule = Rule { max_edits: max_edits as u32, indels };
+                let patterns = [GrepPattern::new(&letters, LITERAL).unwrap()];
+                let rule = MatchRule { max_edits: max_edits as u32, indels };
                 let lines = compare(card, &text, &patterns, rule, &format!("{len} letters, {size} of text"));
                 some += usize::from(lines > 0);
                 all += 1;
@@ -106,8 +106,8 @@ fn gpu_finds_lines_with_any_number_of_edits() {
     for max_edits in 5..=16 {
         let text = text(&mut random, 2000, 60);
         let letters = planted(&mut random, &text, 30, 3);
-        let patterns = [Pattern::new(&letters, LITERAL).unwrap()];
-        let rule = Rule { max_edits, indels: max_edits % 2 == 0 };
+        let patterns = [GrepPattern::new(&letters, LITERAL).unwrap()];
+        let rule = MatchRule { max_edits, indels: max_edits % 2 == 0 };
         compare(&card, &text, &patterns, rule, &format!("{max_edits} edits"));
     }
 }
@@ -121,16 +121,16 @@ fn gpu_finds_lines_of_classes_and_many_patterns() {
         let (size, every) = (random.below(4000), random.pick(&[5, 50]));
         let text = text(&mut random, size, every);
         let patterns = patterns_of_classes(&mut random);
-        let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(3) > 0 };
+        let rule = MatchRule { max_edits: random.below(4) as u32, indels: random.below(3) > 0 };
         compare(&card, &text, &patterns, rule, &format!("case {case}"));
     }
     // Patterns of all lengths, some of which the device leaves to the CPU.
     let text = text(&mut random, 3000, 100);
-    let planted = |len| Pattern::new(&planted(&mut random, &text, len, 2), LITERAL).unwrap();
-    let patterns: Vec<Pattern> = (3..=140).rev().map(planted).collect();
+    let planted = |len| GrepPattern::new(&planted(&mut random, &text, len, 2), LITERAL).unwrap();
+    let patterns: Vec<GrepPattern> = (3..=140).rev().map(planted).collect();
     for indels in [true, false] {
-        let rule = Rule { max_edits: 2, indels };
-        assert_eq!(OnGpu::new(Arc::clone(&card), &patterns, rule).unwrap().left_to_cores(), 12);
+        let rule = MatchRule { max_edits: 2, indels };
+        assert_eq!(GpuLineScan::new(Arc::clone(&card), &patterns, rule).unwrap().left_to_cores(), 12);
         assert!(compare(&card, &text, &patterns[..133], rule, "many lengths") > 5);
     }
 }
@@ -142,9 +142,9 @@ fn gpu_finds_no_match_over_a_newline() {
     let card = card(false);
     for (line, k, found) in [("abcd\nefgh", 1, false), ("abcd\nefgh", 4, true), ("abcdefgh", 0, true)] {
         for indels in [true, false] {
-            let rule = Rule { max_edits: k, indels };
+            let rule = MatchRule { max_edits: k, indels };
             let patterns = [pattern(b"abcdefgh")];
-            let scan = |tuning| OnGpu::new(Arc::clone(&card), &patterns, rule).unwrap().tuned(tuning);
+            let scan = |tuning| GpuLineScan::new(Arc::clone(&card), &patterns, rule).unwrap().tuned(tuning);
             // The scans are reused for all texts.
             let scans = tunings().map(scan);
             for before in (0..70).chain(310..335) {
@@ -167,7 +167,7 @@ fn gpu_finds_no_match_over_a_newline() {
 fn gpu_loses_no_line_where_all_match() {
     let card = card(false);
     let of = |text: &[u8], letters: &str, max_edits, indels| {
-        compare(&card, text, &[pattern(letters.as_bytes())], Rule { max_edits, indels }, letters)
+        compare(&card, text, &[pattern(letters.as_bytes())], MatchRule { max_edits, indels }, letters)
     };
     for text in [&b"a".repeat(5000)[..], &b"aaa\n".repeat(1000), &b"a\n".repeat(1500), &b"aa\n\n".repeat(700)]
     {
@@ -186,7 +186,7 @@ fn gpu_loses_no_line_where_all_match() {
     assert_eq!(of(text, "xyz", 3, false), 1);
     assert_eq!(of(text, "xyz", 9, false), 1);
     assert_eq!(of(b"", "a", 0, true), 0);
-    assert_eq!(compare(&card, text, &[], Rule { max_edits: 9, indels: true }, "no pattern"), 0);
+    assert_eq!(compare(&card, text, &[], MatchRule { max_edits: 9, indels: true }, "no pattern"), 0);
 }
 
 /// Several texts are processed concurrently, each in several parts.
@@ -205,8 +205,8 @@ fn gpu_has_several_texts_under_way() {
     let patterns = [pattern(b"needleneedles")];
     let tuning = BitapTuning { part: 100_000, ..BitapTuning::default() };
     for indels in [true, false] {
-        let rule = Rule { max_edits: 1 + u32::from(!indels), indels };
-        let scan = OnGpu::new(card(false), &patterns, rule).unwrap().tuned(tuning);
+        let rule = MatchRule { max_edits: 1 + u32::from(!indels), indels };
+        let scan = GpuLineScan::new(card(false), &patterns, rule).unwrap().tuned(tuning);
         let begun: Vec<_> = texts.iter().map(|text| scan.begin(text).unwrap()).collect();
         for (text, pending) in texts.iter().zip(begun) {
             let ends = scan.finish(text, pending).unwrap();

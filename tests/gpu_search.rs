@@ -10,14 +10,14 @@ use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
 use swalign::patterns::scan::ScanTuning;
-use swalign::patterns::search::codes::Codes;
-use swalign::patterns::search::gpu::{OnCard, OnGpu};
-use swalign::patterns::search::plain::Plain;
-use swalign::patterns::search::sliced::Sliced;
-use swalign::patterns::search::{NOTHING, OTHER, Rule, Scan};
+use swalign::patterns::search::codes::TextCodes;
+use swalign::patterns::search::gpu::{GpuScan, OnCard};
+use swalign::patterns::search::plain::PlainScan;
+use swalign::patterns::search::sliced::SlicedScan;
+use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER};
 
-fn scan(card: &Arc<Card>, tuning: ScanTuning) -> OnGpu {
-    OnGpu::new(OnCard::new(Arc::clone(card)).tuned(tuning), Sliced::on(InstructionSet::best()), false)
+fn scan(card: &Arc<Card>, tuning: ScanTuning) -> GpuScan {
+    GpuScan::new(OnCard::new(Arc::clone(card)).tuned(tuning), SlicedScan::on(InstructionSet::best()), false)
 }
 
 /// Little room for ends: the room grows, and the scan is split into halves.
@@ -26,7 +26,7 @@ fn narrow() -> ScanTuning {
 }
 
 /// Scans with default chunks, with short chunks and little room for ends, and with short parts. All cases reuse them.
-fn scans(card: &Arc<Card>) -> Vec<(&'static str, OnGpu)> {
+fn scans(card: &Arc<Card>) -> Vec<(&'static str, GpuScan)> {
     let default = ScanTuning::default();
     vec![
         ("default", scan(card, default)),
@@ -36,11 +36,12 @@ fn scans(card: &Arc<Card>) -> Vec<(&'static str, OnGpu)> {
 }
 
 #[track_caller]
-fn check(scans: &[(&str, OnGpu)], text: &[u8], patterns: &[Vec<u8>], edits: &[u32], what: &str) {
-    let text = &Codes::of(text);
-    let rules = edits.iter().flat_map(|&max_edits| [true, false].map(|indels| Rule { max_edits, indels }));
+fn check(scans: &[(&str, GpuScan)], text: &[u8], patterns: &[Vec<u8>], edits: &[u32], what: &str) {
+    let text = &TextCodes::of(text);
+    let rules =
+        edits.iter().flat_map(|&max_edits| [true, false].map(|indels| MatchRule { max_edits, indels }));
     for rule in rules {
-        let expected = Plain.scan(text, patterns, &rule).unwrap();
+        let expected = PlainScan.scan(text, patterns, &rule).unwrap();
         for (name, scan) in scans {
             let found = scan.scan(text, patterns, &rule).unwrap_or_else(|error| panic!("{error}"));
             same(&found, &expected, &format!("{what}, {rule:?}, {name}"));

@@ -6,19 +6,19 @@ mod common;
 use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
 use common::random::Random;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::pattern::{Class, Pattern, Reading};
-use swalign::patterns::grep::select::{Finder, Span, every, others, union};
-use swalign::patterns::grep::sliced::Sliced;
+use swalign::patterns::grep::pattern::{ByteClass, GrepPattern, PatternSyntax};
+use swalign::patterns::grep::select::{LineCollector, Span, every, others, union};
+use swalign::patterns::grep::sliced::SlicedLineScan;
 use swalign::patterns::grep::{cubes, plain};
-use swalign::patterns::search::Rule;
+use swalign::patterns::search::MatchRule;
 
 /// Compares every instruction set, with several chunk lengths, with the specification. Returns the number of lines.
 #[track_caller]
-fn compare(text: &[u8], patterns: &[Pattern], rule: Rule, what: &str) -> usize {
+fn compare(text: &[u8], patterns: &[GrepPattern], rule: MatchRule, what: &str) -> usize {
     let expected = plain::lines(text, patterns, &rule);
     for set in InstructionSet::available() {
         for chunk in [None, Some(1), Some(64), Some(190)] {
-            let scan = Sliced::new(set, patterns, rule);
+            let scan = SlicedLineScan::new(set, patterns, rule);
             let scan = match chunk {
                 Some(chunk) => scan.with_chunks(chunk),
                 None => scan,
@@ -43,8 +43,8 @@ fn every_set_finds_the_lines_of_the_specification() {
                 let every = random.pick(&[4, 40, 400]);
                 let text = text(&mut random, size, every);
                 let letters = planted(&mut random, &text, len, max_edits.min(4) as usize);
-                let patterns = [Pattern::new(&letters, LITERAL).unwrap()];
-                let rule = Rule { max_edits, indels };
+                let patterns = [GrepPattern::new(&letters, LITERAL).unwrap()];
+                let rule = MatchRule { max_edits, indels };
                 let lines = compare(&text, &patterns, rule, &format!("{len} letters, {size} of text"));
                 some += usize::from(lines > 0);
                 all += 1;
@@ -61,7 +61,7 @@ fn classes_and_many_patterns() {
         let (size, every) = (random.below(4000), random.pick(&[5, 50]));
         let text = text(&mut random, size, every);
         let patterns = patterns_of_classes(&mut random);
-        let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(3) > 0 };
+        let rule = MatchRule { max_edits: random.below(4) as u32, indels: random.below(3) > 0 };
         compare(&text, &patterns, rule, &format!("case {case}"));
     }
 }
@@ -74,14 +74,14 @@ fn no_match_reaches_over_a_newline() {
         for (line, k, found) in [("abcd\nefgh", 1, false), ("abcd\nefgh", 4, true), ("abcdefgh", 0, true)] {
             let text = ["x".repeat(before).as_bytes(), line.as_bytes(), &[b'y'; 70]].concat();
             for indels in [true, false] {
-                let rule = Rule { max_edits: k, indels };
+                let rule = MatchRule { max_edits: k, indels };
                 let lines = plain::lines(&text, &patterns, &rule);
                 if indels || k < 4 {
                     assert_eq!(!lines.is_empty(), found, "{before} {rule:?}");
                 }
                 for set in InstructionSet::available() {
                     assert_eq!(
-                        Sliced::new(set, &patterns, rule).lines(&text),
+                        SlicedLineScan::new(set, &patterns, rule).lines(&text),
                         lines,
                         "{before} {set} {rule:?}"
                     );
@@ -101,10 +101,10 @@ fn long_texts_take_several_tiles() {
     let patterns = [pattern(b"needleneedles")];
     for set in InstructionSet::available() {
         for indels in [true, false] {
-            let rule = Rule { max_edits: 1 + u32::from(!indels), indels };
+            let rule = MatchRule { max_edits: 1 + u32::from(!indels), indels };
             let expected = plain::lines(&text, &patterns, &rule);
             assert_eq!(expected.is_empty(), !indels);
-            assert_eq!(Sliced::new(set, &patterns, rule).lines(&text), expected, "{set}");
+            assert_eq!(SlicedLineScan::new(set, &patterns, rule).lines(&text), expected, "{set}");
         }
     }
 }
@@ -112,7 +112,7 @@ fn long_texts_take_several_tiles() {
 #[test]
 fn what_is_near_nothing_is_in_every_line() {
     let lines = |text: &str, k, indels| {
-        let rule = Rule { max_edits: k, indels };
+        let rule = MatchRule { max_edits: k, indels };
         let patterns = [pattern(text.as_bytes())];
         compare(b"\n\nab\nabc", &patterns, rule, text)
     };
@@ -122,7 +122,7 @@ fn what_is_near_nothing_is_in_every_line() {
     assert_eq!(lines("xyz", 2, true), 0);
     assert_eq!(lines("xyz", 3, false), 1);
     assert_eq!(lines("xyz", 9, false), 1);
-    assert_eq!(compare(b"\n\nab", &[], Rule { max_edits: 9, indels: true }, "no pattern"), 0);
+    assert_eq!(compare(b"\n\nab", &[], MatchRule { max_edits: 9, indels: true }, "no pattern"), 0);
 }
 
 #[test]
@@ -153,12 +153,12 @@ fn lines_of_places() {
         let mut places =
             || (0..size).filter(|&at| text[at] != b'\n' && random.below(rare) == 0).collect::<Vec<usize>>();
         let lines = |places: &[usize]| {
-            let mut finder = Finder::new(&text);
+            let mut finder = LineCollector::new(&text);
             places.iter().for_each(|&place| finder.take(place));
             finder.lines()
         };
         let (these, those) = (places(), places());
-        let mut finder = Finder::new(&text);
+        let mut finder = LineCollector::new(&text);
         for first in (0..size).step_by(32) {
             let own = these.iter().filter(|&&place| (first..first + 32).contains(&place));
             finder.take_word(first, own.fold(0, |bits, place| bits | 1 << (place - first)));
@@ -183,7 +183,7 @@ mod patterns {
 
     #[track_caller]
     fn refused(text: &[u8], position: usize, says: &str) {
-        let fault = Pattern::new(text, Reading::default()).expect_err("accepted");
+        let fault = GrepPattern::new(text, PatternSyntax::default()).expect_err("accepted");
         assert_eq!(fault.position, position, "{fault:?}");
         assert!(fault.problem.contains(says) && !fault.remedy.is_empty(), "{fault:?}");
     }
@@ -212,12 +212,13 @@ mod patterns {
 
     #[test]
     fn case_is_left_out_before_a_class_is_turned() {
-        let any_case = Reading { literal: false, any_case: true };
-        let has = |text: &str, byte| Pattern::new(text.as_bytes(), any_case).unwrap().classes[0].has(byte);
+        let any_case = PatternSyntax { literal: false, any_case: true };
+        let has =
+            |text: &str, byte| GrepPattern::new(text.as_bytes(), any_case).unwrap().classes[0].has(byte);
         assert!(has("a", b'A') && has("A", b'a') && !has("[^a]", b'A') && has("[A-C]", b'b'));
         assert!(!has("@", b'`'));
-        let literal = Reading { literal: true, any_case: true };
-        assert_eq!(Pattern::new(b"[a.", literal).unwrap().classes.len(), 3);
+        let literal = PatternSyntax { literal: true, any_case: true };
+        assert_eq!(GrepPattern::new(b"[a.", literal).unwrap().classes.len(), 3);
     }
 
     #[test]
@@ -251,7 +252,7 @@ mod patterns {
         }
         assert_eq!(cubes::cubes(pattern(b"[aA]").classes[0]).len(), 1);
         let bits: Vec<bool> = (0..256).map(|_| random.below(2) == 0).collect();
-        let class = Class::of(|byte| bits[usize::from(byte)]);
+        let class = ByteClass::of(|byte| bits[usize::from(byte)]);
         let cubes = cubes::cubes(class);
         assert!(
             (0..=255)

@@ -11,9 +11,9 @@ use std::fs;
 use std::io::Read;
 use std::process::Stdio;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::pattern::{Pattern, Reading};
+use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
 use swalign::patterns::grep::plain;
-use swalign::patterns::search::Rule;
+use swalign::patterns::search::MatchRule;
 
 const LINES: &[u8] = b"the quick brown fox\njumps over\n\nthe lazy dog\nTHE QUIK BROWN\r\nlast qick";
 
@@ -244,8 +244,8 @@ fn blocks_pieces_and_devices_do_not_show() {
     text.extend(b"ends abcabcab");
     let here = folder();
     fs::write(here.path().join("long.txt"), &text).unwrap();
-    let pattern = Pattern::new(b"abcabcabc", Reading::default()).unwrap();
-    let lines = plain::lines(&text, &[pattern], &Rule { max_edits: 1, indels: true });
+    let pattern = GrepPattern::new(b"abcabcabc", PatternSyntax::default()).unwrap();
+    let lines = plain::lines(&text, &[pattern], &MatchRule { max_edits: 1, indels: true });
     let expected: Vec<u8> =
         lines.iter().flat_map(|line| [&text[line.start..line.end], b"\n"].concat()).collect();
     assert!(lines.len() > 100);

@@ -12,11 +12,11 @@ use common::one_strand;
 use common::random::Random;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use swalign::align::candidates::{CHUNK, ChunkLength, Layout, Meets, MetTargets};
-use swalign::align::hits::{self, Detail, Effort, LeastScores, Ranks, Remarks, Rules, Scope};
+use swalign::align::candidates::{CHUNK, ChunkLength, Meets, MetTargets, PairLayout};
+use swalign::align::hits::{self, Detail, Effort, LeastScores, QueryRemarks, Ranks, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
-use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
-use swalign::terms::alignment::{Alignment, Found, Hit, Strand, Strands};
+use swalign::engine::{Capabilities, DatabaseQuery, Engine, Paths, TargetScore, Window};
+use swalign::terms::alignment::{Alignment, HitEnd, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::error::EngineError;
@@ -26,7 +26,7 @@ use swalign::terms::scoring::Scoring;
 /// meet.
 struct Case {
     batch: Batch,
-    layout: Layout,
+    layout: PairLayout,
     min_score: i32,
 }
 
@@ -39,7 +39,7 @@ impl Engine for Enough {
         Capabilities { enough_sweeps: self.0, last_sweeps: 4, ..self.1.capabilities() }
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.2 = self.2.max(pairs.len());
         self.1.score(batch, pairs)
     }
@@ -63,12 +63,12 @@ impl Engine for WithoutPaths {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         self.engine.score_database(batch, asked)
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.engine.score(batch, pairs)
     }
 
@@ -88,14 +88,14 @@ impl Engine for OfDatabases {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let mut all = self.0.score_database(batch, asked)?;
         all.iter_mut().flatten().for_each(|scored| scored.score += self.1);
         Ok(all)
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.0.score(batch, pairs)
     }
 
@@ -118,7 +118,7 @@ impl Case {
             (5, 4, 9, 1),
             (2, 3, 5, 2),
         ]);
-        let layout = Layout {
+        let layout = PairLayout {
             strands: random.pick(&[one_strand(seed), Strands::Both, Strands::Both]),
             meets: random.pick(&[Meets::All, Meets::All, Meets::All, Meets::Paired(0), Meets::Behind(0)]),
         };
@@ -189,14 +189,14 @@ impl Case {
         borders
     }
 
-    fn find(&self, rules: &Rules) -> Vec<Found> {
+    fn find(&self, rules: &Rules) -> Vec<QueryResult> {
         self.find_least(rules, None)
     }
 
-    fn find_least(&self, rules: &Rules, least: Option<&dyn LeastScores>) -> Vec<Found> {
+    fn find_least(&self, rules: &Rules, least: Option<&dyn LeastScores>) -> Vec<QueryResult> {
         let find = |engine: &mut dyn Engine, portion: usize| {
             let (batch, layout, rules) = (&self.batch, self.layout, *rules);
-            let scope = Scope { least, portion, ..Scope::new(batch, layout, rules) };
+            let scope = SearchInput { least, portion, ..SearchInput::new(batch, layout, rules) };
             hits::find(engine, &scope, &mut Effort::default()).unwrap()
         };
         let found = find(&mut Cpu::new(), hits::PORTION);
@@ -212,7 +212,7 @@ impl Case {
 }
 
 /// All orientations of each query.
-fn case_queries(queries: &[Vec<u8>], layout: &Layout) -> Sequences {
+fn case_queries(queries: &[Vec<u8>], layout: &PairLayout) -> Sequences {
     let mut all = Sequences::default();
     for query in queries {
         all.push(codes(Alphabet::Dna, query));
@@ -399,14 +399,17 @@ fn scores_need_no_paths() {
         {
             let limits = Rules { max_hits, max_targets, keeps_ties, ..Rules::BEST };
             let rules = Rules { min_score: case.min_score, max_per_target: 1, ..limits };
-            let told = |found: &Found| {
+            let told = |found: &QueryResult| {
                 let told = |hit: &Alignment| (hit.target, hit.strand, hit.score);
                 (found.alignments.iter().map(told).collect::<Vec<_>>(), found.threshold, found.second)
             };
             let expected: Vec<_> = case.find(&rules).iter().map(told).collect();
             hits += expected.iter().map(|(hits, ..)| hits.len()).sum::<usize>();
             for database in [1, usize::MAX] {
-                let scope = Scope { detail: Detail::Score, ..Scope::new(&case.batch, case.layout, rules) };
+                let scope = SearchInput {
+                    detail: Detail::Score,
+                    ..SearchInput::new(&case.batch, case.layout, rules)
+                };
                 let mut engine = WithoutPaths { engine: Cpu::new(), database };
                 let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
                 let found: Vec<_> = found.iter().map(told).collect();
@@ -423,7 +426,7 @@ fn searched(
     (len, reads): (usize, usize),
     rules: Rules,
     portion: usize,
-) -> (Vec<Found>, u64) {
+) -> (Vec<QueryResult>, u64) {
     let mut random = Random::new(5);
     let target = random.codes(len, 4);
     let mut queries = Sequences::default();
@@ -436,8 +439,8 @@ fn searched(
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
     };
-    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
-    let scope = Scope { portion, ..Scope::new(&batch, layout, rules) };
+    let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
+    let scope = SearchInput { portion, ..SearchInput::new(&batch, layout, rules) };
     let mut effort = Effort::default();
     let found = hits::find(engine, &scope, &mut effort).unwrap();
     assert!(found.iter().all(|found| !found.alignments.is_empty()));
@@ -502,7 +505,8 @@ fn databases_have_the_hits_of_their_pairs() {
             targets: Arc::new(targets),
             scoring: Arc::new(Scoring::dna(2, 3, 5, 2)),
         };
-        let layout = Layout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
+        let layout =
+            PairLayout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
         for max_hits in [1, 2, 10, 40] {
             let rules = Rules {
                 min_score: random.pick(&[1, 20, 60]),
@@ -518,7 +522,7 @@ fn databases_have_the_hits_of_their_pairs() {
             let least = Least { batch: &batch, lowest, of_long: 40 };
             let least: Option<&dyn LeastScores> = if random.below(2) == 0 { Some(&least) } else { None };
             let find = |engine: &mut dyn Engine| {
-                let scope = Scope { least, portion: 64, ..Scope::new(&batch, layout, rules) };
+                let scope = SearchInput { least, portion: 64, ..SearchInput::new(&batch, layout, rules) };
                 let mut effort = Effort::default();
                 (hits::find(engine, &scope, &mut effort).unwrap(), effort.remarks().cut)
             };
@@ -526,7 +530,7 @@ fn databases_have_the_hits_of_their_pairs() {
             assert_eq!(find(&mut OfDatabases(Cpu::new(), 0)), expected, "seed {seed}, {rules:?}");
             let has_hits = least.is_none() && !expected.0[0].alignments.is_empty();
             for off in [1, -1, 1 << 20, -(1 << 20)].into_iter().filter(|_| has_hits) {
-                let scope = Scope { portion: 64, ..Scope::new(&batch, layout, rules) };
+                let scope = SearchInput { portion: 64, ..SearchInput::new(&batch, layout, rules) };
                 let wrong = hits::find(&mut OfDatabases(Cpu::new(), off), &scope, &mut Effort::default());
                 assert!(matches!(wrong, Err(EngineError::Wrong(_))), "seed {seed}, {off}, {rules:?}");
             }
@@ -539,7 +543,7 @@ fn databases_have_the_hits_of_their_pairs() {
 /// If all parts of a query are searched in full, the query counts once as searched in full.
 #[test]
 fn what_is_said_of_parts_counts_once() {
-    let remarks = |whole, unsplit| Remarks { whole, unsplit, ..Remarks::default() };
+    let remarks = |whole, unsplit| QueryRemarks { whole, unsplit, ..QueryRemarks::default() };
     let mut all = Effort { said: vec![(2, remarks(1, 0)), (0, remarks(1, 0))], ..Effort::default() };
     let said = vec![(0, remarks(1, 0)), (1, remarks(0, 1)), (2, remarks(1, 0)), (3, remarks(1, 0))];
     all.add_parts(Effort { said, ..Effort::default() }, |part| [2, 0, 0, 5][part as usize]);
@@ -555,7 +559,7 @@ impl Engine for Counting {
         self.0.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.1 += 1;
         self.0.score(batch, pairs)
     }
@@ -600,7 +604,8 @@ impl ManyHits {
         let kind = (random.pick(&[0, 0, 3, 60]), random.pick(&[0, 3, 12]));
         let lengths = [random.pick(&[300, 900, 2500]), random.pick(&[40, 600])];
         let targets = lengths.map(|len| copies(&mut random, &unit, len, kind));
-        let layout = Layout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
+        let layout =
+            PairLayout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
         let batch = Batch {
             queries: Arc::new(case_queries(&[unit], &layout)),
             targets: encoded(&targets),
@@ -723,7 +728,8 @@ fn ranked_hits_are_those_of_their_definition() {
         for (places, has_more) in [(1, false), (1, true), (2, true), (9, true), (9, false)] {
             let ranks = TenTimesTheScore { places, has_more };
             let rules = Rules { max_hits: usize::MAX, ..rules };
-            let scope = Scope { ranks: Some(&ranks), ..Scope::new(&case.batch, case.layout, rules) };
+            let scope =
+                SearchInput { ranks: Some(&ranks), ..SearchInput::new(&case.batch, case.layout, rules) };
             for enough in [1, u64::MAX] {
                 let mut engine = Enough(enough, Cpu::new(), 0);
                 let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap().remove(0);
@@ -747,14 +753,14 @@ fn many_hits_take_few_rounds() {
         let mut random = Random::new(between as u64);
         let unit = random.sequence(Alphabet::Dna, 60);
         let target = copies(&mut random, &unit, 150_000, (between, percent));
-        let layout = Layout { strands: Strands::Both, meets: Meets::All };
+        let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
         let batch = Batch {
             queries: Arc::new(case_queries(&[unit], &layout)),
             targets: encoded(&[target]),
             scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
         };
         let rules = Rules { min_score: 60, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
-        let find = |scope: &Scope| {
+        let find = |scope: &SearchInput| {
             let mut engine = Counting(Cpu::new(), 0);
             let found = hits::find(&mut engine, scope, &mut Effort::default()).unwrap().remove(0);
             let hits = found.alignments.len();
@@ -763,13 +769,13 @@ fn many_hits_take_few_rounds() {
             assert!(hits > 1000 && engine.1 < most, "{} calls for {hits} hits", engine.1);
             found
         };
-        let scope = Scope::new(&batch, layout, rules);
+        let scope = SearchInput::new(&batch, layout, rules);
         let found = find(&scope);
         let mut long_chunks = Enough(1, Cpu::new(), 0);
         assert_eq!(found, hits::find(&mut long_chunks, &scope, &mut Effort::default()).unwrap()[0]);
-        assert_eq!(found, find(&Scope { ranks: Some(&ranks), ..scope }));
+        assert_eq!(found, find(&SearchInput { ranks: Some(&ranks), ..scope }));
         let of_mates = Rules { candidates: Some((30, 64)), ..rules };
-        assert_eq!(found, find(&Scope { rules: of_mates, ..scope }));
+        assert_eq!(found, find(&SearchInput { rules: of_mates, ..scope }));
     }
 }
 
@@ -780,7 +786,7 @@ fn hits_of_many_targets_take_few_rounds() {
     let mut random = Random::new(11);
     let unit = random.sequence(Alphabet::Dna, 60);
     let targets: Vec<Vec<u8>> = (0..3000).map(|_| random.mutated(Alphabet::Dna, &unit, 4)).collect();
-    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
     let batch = Batch {
         queries: Arc::new(case_queries(&[unit], &layout)),
         targets: encoded(&targets),
@@ -789,7 +795,7 @@ fn hits_of_many_targets_take_few_rounds() {
     let rules = Rules { min_score: 20, max_hits: usize::MAX, max_per_target: 1, ..Rules::BEST };
     for ranks in [None, Some(&ranks as &dyn Ranks)] {
         let mut engine = Counting(Cpu::new(), 0);
-        let scope = Scope { ranks, ..Scope::new(&batch, layout, rules) };
+        let scope = SearchInput { ranks, ..SearchInput::new(&batch, layout, rules) };
         let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap().remove(0);
         let hits = found.alignments.len();
         assert!(hits > 2500 && engine.1 < 60, "{} calls for {hits} hits", engine.1);

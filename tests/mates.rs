@@ -11,20 +11,20 @@ use common::random::Random;
 use std::cmp::Reverse;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Layout, Meets};
-use swalign::align::hits::{self, Effort, HitAt, Rules, Scope};
+use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::hits::{self, Effort, HitAt, Rules, SearchInput};
 use swalign::align::pairing::{HitInParts, MateInParts, Pairing};
 use swalign::align::split::{self, SEARCHED_AGAIN, Splitting};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Hit, InPart, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, InPart, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::insert::{InsertSize, Orientation};
 use swalign::terms::scoring::Scoring;
 
-const LAYOUT: Layout = Layout { strands: Strands::Both, meets: Meets::All };
+const LAYOUT: PairLayout = PairLayout { strands: Strands::Both, meets: Meets::All };
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, ..Rules::BEST };
 const INSERT: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 25 };
 const UNPAIRED: i64 = 17;
@@ -71,12 +71,12 @@ fn pairs(seed: u64) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (reads, targets)
 }
 
-fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Scope<'a> {
-    Scope { filter, ..Scope::new(batch, LAYOUT, rules) }
+fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> SearchInput<'a> {
+    SearchInput { filter, ..SearchInput::new(batch, LAYOUT, rules) }
 }
 
 /// Returns the best hit of a query in columns of a target, from the specification engine.
-fn best_within(batch: &Batch, query: u32, target: u32, (start, end): (u32, u32)) -> Hit {
+fn best_within(batch: &Batch, query: u32, target: u32, (start, end): (u32, u32)) -> HitEnd {
     Plain::new().score(batch, &[Pair { query, target, start, own: start, end }]).unwrap()[0]
 }
 
@@ -174,7 +174,7 @@ fn pairs_are_those_of_their_definition() {
         }
         for mut engine in [Box::new(Plain::new()) as Box<dyn Engine>, Box::new(Cpu::new())] {
             let filter = Filter::by_index(&batch.targets, &batch.scoring, 2);
-            let with = Scope { portion: 3, ..scope(&batch, pairing.candidates(), filter.as_ref()) };
+            let with = SearchInput { portion: 3, ..scope(&batch, pairing.candidates(), filter.as_ref()) };
             let mut again = hits::find(&mut *engine, &with, &mut Effort::default()).unwrap();
             pairing.pair(&mut *engine, &with, &mut again, None, &mut Effort::default()).unwrap();
             assert_eq!(found, again, "seed {seed}: engines and filters agree");
@@ -507,7 +507,7 @@ fn check_split(
     batch: &Batch,
     (record, read): (u32, &[u8]),
     targets: &[Vec<u8>],
-    found: &Found,
+    found: &QueryResult,
     least: i32,
 ) -> usize {
     let taken = |hit: &Alignment| match hit.strand {

@@ -8,14 +8,14 @@ use common::definition::{MOST, oracle};
 use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::{CHUNK, Layout, Meets};
-use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::{CHUNK, Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Hit, Op, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
@@ -50,9 +50,9 @@ fn global(query: &[u8], target: &[u8], scoring: &Scoring) -> (i64, i64) {
 }
 
 /// The best score and the first end with this score, by definition.
-fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
+fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> HitEnd {
     let mode = scoring.mode;
-    let mut best = Hit::NONE;
+    let mut best = HitEnd::NONE;
     for query_start in 0..=query.len() {
         for target_start in (0..=target.len()).filter(|&start| mode.may_begin(query_start, start)) {
             for query_end in query_start.max(1)..=query.len() {
@@ -63,7 +63,7 @@ fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
                     let of = (&query[query_start..query_end], &target[target_start..target_end]);
                     let (any, met) = global(of.0, of.1, scoring);
                     let score = if mode == AlignmentMode::Overlap { met } else { any };
-                    let hit = Hit {
+                    let hit = HitEnd {
                         score: score.max(i32::MIN.into()) as i32,
                         query_end: query_end as u32,
                         target_end: target_end as u32,
@@ -122,12 +122,12 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
     for &(len, op) in &alignment.cigar {
         let len = len as usize;
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 score += batch.scoring.score_all(&query[i..i + len], &target[j..j + len]);
                 (i, j, pairs) = (i + len, j + len, pairs + len);
             }
-            Op::Insertion => (score, i) = (score - batch.scoring.gap_cost(len), i + len),
-            Op::Deletion => (score, j) = (score - batch.scoring.gap_cost(len), j + len),
+            PathOp::Insertion => (score, i) = (score - batch.scoring.gap_cost(len), i + len),
+            PathOp::Deletion => (score, j) = (score - batch.scoring.gap_cost(len), j + len),
         }
     }
     assert_eq!((i as u32, j as u32), (alignment.query_end, alignment.target_end));
@@ -136,11 +136,11 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
     score
 }
 
-fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
-    let wanted: Vec<Wanted> = pairs
+fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<Alignment> {
+    let wanted: Vec<WantedPath> = pairs
         .iter()
         .zip(hits)
-        .map(|(pair, hit)| Wanted {
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: Strand::Forward,
             score: hit.score,
@@ -170,7 +170,7 @@ fn engines_keep_to_the_definition() {
                 let own = |pair: &Pair| Pair { own: pair.end / 2, ..*pair };
                 pairs.extend(pairs.clone().iter().map(own));
             }
-            let expected: Vec<Hit> = pairs
+            let expected: Vec<HitEnd> = pairs
                 .iter()
                 .map(|pair| {
                     let (query, target) = (batch.query(pair.query), batch.target(pair.target));
@@ -346,10 +346,10 @@ fn hits_are_those_of_their_definition() {
             }
         }
         let batch = batch(&all, &targets, &scoring);
-        let layout = Layout { strands, meets: Meets::All };
+        let layout = PairLayout { strands, meets: Meets::All };
         for (min_score, secondary_ppm) in [(-1_000_000, 0), (-1_000_000, 800_000), (match_ * 6, 0)] {
             let rules = Rules { min_score, secondary_ppm, max_hits: MOST - 1, ..Rules::BEST };
-            let scope = Scope::new(&batch, layout, rules);
+            let scope = SearchInput::new(&batch, layout, rules);
             let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
             for (record, found) in (0..).zip(&found) {
                 let (expected, threshold) = oracle(&batch, &layout, record, min_score, secondary_ppm);
@@ -395,22 +395,23 @@ fn local_scores_are_bounds_that_lose_no_hit() {
             [query.clone(), reverse].into_iter().take(strands.count() as usize)
         });
         let batch = batch(&oriented.collect::<Vec<_>>(), &targets, &scoring);
-        let layout = Layout { strands, meets: Meets::All };
+        let layout = PairLayout { strands, meets: Meets::All };
         for (min_score, max_targets, max_per_target, keeps_ties) in
             [(-1_000_000, 1, 1, false), (-1_000_000, 3, 1, true), (match_ * 6, 2, 3, true), (1, 3, 1, true)]
         {
             let limits = Rules { max_targets, max_per_target, keeps_ties, ..Rules::BEST };
             let rules = Rules { min_score, max_hits: usize::MAX, ..limits };
             let (least, ranks, filter) = (None, None, None);
-            let scope = Scope { least, ranks, filter, ..Scope::new(&batch, layout, rules) };
+            let scope = SearchInput { least, ranks, filter, ..SearchInput::new(&batch, layout, rules) };
             let mut effort = Effort::default();
             let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
             let expected = hits::find(&mut Plain::new(), &scope, &mut Effort::default()).unwrap();
             for (record, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 let alike =
                     found.alignments.iter().zip(&expected.alignments).take_while(|(a, b)| a == b).count();
-                let next =
-                    |found: &Found| (found.alignments.get(alike).cloned(), found.second, found.threshold);
+                let next = |found: &QueryResult| {
+                    (found.alignments.get(alike).cloned(), found.second, found.threshold)
+                };
                 let case = format!("case {case}, {scoring}, {rules:?}, record {record}, hit {alike}");
                 assert_eq!(next(found), next(expected), "{case}");
             }

@@ -7,9 +7,9 @@ use bio::alignment::pairwise::Aligner;
 use common::golden::{Table, check, check_modes};
 use common::{codes, random::Random};
 use std::sync::Arc;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
-use swalign::terms::alignment::{Hit, Strand};
+use swalign::terms::alignment::{HitEnd, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Scoring};
@@ -76,12 +76,12 @@ fn two_pieces_of_wfa2() {
             assert_eq!(hit.score, expected, "{}: pair {}", engine.capabilities().name, row[0]);
         }
         // Rescores each path.
-        let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
+        let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
             window: backtrace::window_of(&batch, pair.query, pair.target, 0, hit),
             strand: Strand::Forward,
             score: hit.score,
         };
-        let wanted: Vec<Wanted> = pairs.iter().zip(&hits).map(wanted).collect();
+        let wanted: Vec<WantedPath> = pairs.iter().zip(&hits).map(wanted).collect();
         backtrace::align(engine, &batch, &wanted).expect("paths");
     }
 }

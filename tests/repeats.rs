@@ -7,12 +7,12 @@ use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Layout, Meets};
-use swalign::align::hits::{self, Effort, Repeats, Rules, Scope, WithoutRepeats};
+use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Repeats, Rules, SearchInput, WithoutRepeats};
 use swalign::align::repeats;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::terms::alignment::{Hit, Strands};
+use swalign::terms::alignment::{HitEnd, Strands};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::Scoring;
@@ -90,7 +90,7 @@ fn hits_are_those_among_all_copies() {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring),
         };
-        let layout = Layout { strands, meets: Meets::All };
+        let layout = PairLayout { strands, meets: Meets::All };
         let min_score = random.pick(&[12, 18, 30]);
         for (max_hits, secondary_ppm, candidates) in [
             (1, 800_000, None),
@@ -102,7 +102,7 @@ fn hits_are_those_among_all_copies() {
             (30, 700_000, Some((9, 64))),
         ] {
             let rules = Rules { min_score, secondary_ppm, max_hits, candidates, ..Rules::BEST };
-            let plain = Scope { portion: 40, ..Scope::new(&batch, layout, rules) };
+            let plain = SearchInput { portion: 40, ..SearchInput::new(&batch, layout, rules) };
             let mut all = Effort::default();
             let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
             hits += expected.iter().map(|found| found.alignments.len()).sum::<usize>();
@@ -116,7 +116,7 @@ fn hits_are_those_among_all_copies() {
                 };
                 let (filter, own) = (of(&distinct.stretches), of(&batch.targets));
                 let without = WithoutRepeats { distinct, filter };
-                let scope = Scope { filter: own.as_ref(), repeats: Repeats::Known(&without), ..plain };
+                let scope = SearchInput { filter: own.as_ref(), repeats: Repeats::Known(&without), ..plain };
                 let mut some = Effort::default();
                 let found = hits::find(&mut Cpu::new(), &scope, &mut some).unwrap();
                 assert_eq!(found, expected, "seed {seed}, {rules:?}, span {span}, filtered {is_filtered}");
@@ -136,7 +136,7 @@ impl Engine for Counting {
         self.0.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.1 += 1;
         self.0.score(batch, pairs)
     }
@@ -164,17 +164,17 @@ fn hits_in_many_copies_take_few_rounds() {
         targets: Arc::new([&target[..], &target[..90_000]].into_iter().collect()),
         scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
     };
-    let layout = Layout { strands: Strands::Both, meets: Meets::All };
+    let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
     for candidates in [None, Some((30, 64))] {
         let rules = Rules { min_score: 40, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
         let rules = Rules { candidates, ..rules };
-        let plain = Scope::new(&batch, layout, rules);
+        let plain = SearchInput::new(&batch, layout, rules);
         let mut all = Effort::default();
         let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
         let hits = expected[0].alignments.len();
         let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
         let without = WithoutRepeats { distinct, filter: None };
-        let scope = Scope { repeats: Repeats::Known(&without), ..plain };
+        let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
         let (mut engine, mut some) = (Counting(Cpu::new(), 0), Effort::default());
         assert_eq!(hits::find(&mut engine, &scope, &mut some).unwrap(), expected);
         assert!(hits > 500 && engine.1 < 60, "{} calls for {hits} hits", engine.1);
@@ -202,15 +202,15 @@ fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
         targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
         scoring: Arc::new(common::by_diagonal([1, 1, 9, 9], -9, 4, 1)),
     };
-    let layout = Layout { strands: Strands::Both, meets: Meets::All };
+    let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
     let rules = Rules { min_score: 30, max_hits: 3, ..Rules::BEST };
-    let plain = Scope::new(&batch, layout, rules);
+    let plain = SearchInput::new(&batch, layout, rules);
     let expected = hits::find(&mut Cpu::new(), &plain, &mut Effort::default()).unwrap();
     assert_eq!((expected[0].alignments[0].target, expected[0].alignments[0].score), (1, 206));
     let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
     assert!(distinct.copies() > 0);
     let without = WithoutRepeats { distinct, filter: None };
-    let scope = Scope { repeats: Repeats::Known(&without), ..plain };
+    let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
     assert_eq!(hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap(), expected);
 }
 
@@ -222,15 +222,15 @@ fn queries_that_reach_too_far_are_searched_in_all_targets() {
     let targets: Arc<Sequences> = Arc::new([&gene[..], &gene].into_iter().collect());
     let queries = Arc::new([&gene[100..400]].into_iter().collect());
     let batch = Batch { queries, targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) };
-    let layout = Layout { strands: Strands::Plus, meets: Meets::All };
+    let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
     let rules = Rules { min_score: 20, max_hits: 3, ..Rules::BEST };
-    let plain = Scope::new(&batch, layout, rules);
+    let plain = SearchInput::new(&batch, layout, rules);
     let mut all = Effort::default();
     let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
     for span in [plain.span() - 1, plain.span()] {
         let without = WithoutRepeats { distinct: repeats::find(&batch.targets, span).unwrap(), filter: None };
         let mut effort = Effort::default();
-        let scope = Scope { repeats: Repeats::Known(&without), ..plain };
+        let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
         assert_eq!(hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), expected);
         let is_left = span < plain.span();
         assert!(if is_left { effort.cells == all.cells } else { effort.cells < all.cells }, "span {span}");

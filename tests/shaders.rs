@@ -13,7 +13,8 @@ use naga::{Module, ShaderStage};
 use rayon::prelude::*;
 use swalign::AlignmentMode;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, STRIP_ROWS, Scores, TileNeighbors, TileVariant,
+    Variant,
 };
 use swalign::patterns::scan::{bases, bitap, dictionary, prints, shader as scan};
 
@@ -92,7 +93,7 @@ fn every_variant_is_valid() {
 /// Kernels of the scan: for each pattern length, with and without IUPAC codes, with and without gaps.
 #[test]
 fn every_kernel_of_the_scan_is_valid() {
-    let variants = scan::Variant::all();
+    let variants = scan::ScanVariant::all();
     assert_eq!(variants.len() as u32, 2 * (scan::MOST_ROWS + 1 + scan::MOST_GAPLESS), "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
     is_valid(&scan::transpose_wgsl().unwrap(), "transpose");
@@ -101,7 +102,7 @@ fn every_kernel_of_the_scan_is_valid() {
 /// Kernels for lines: for each number of words and of edits, with and without gaps.
 #[test]
 fn every_kernel_for_lines_is_valid() {
-    let variants = bitap::Variant::all();
+    let variants = bitap::BitapVariant::all();
     assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
@@ -109,7 +110,7 @@ fn every_kernel_for_lines_is_valid() {
 /// Kernels of fingerprints: for window lengths that cover each offset in a word, and for the longest window.
 #[test]
 fn every_kernel_of_fingerprints_is_valid() {
-    let variants = prints::shader::Variant::all((1..=65).chain([256]));
+    let variants = prints::shader::PrintVariant::all((1..=65).chain([256]));
     assert_eq!(variants.len(), 66 * 3 + 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
@@ -182,7 +183,7 @@ fn the_suite_reaches_every_variant() {
             assert!(suite::pairs::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
-        let is_stretched = joint == Joint::Alone { stretched: true };
+        let is_stretched = joint == TileNeighbors::Alone { stretched: true };
         let on = |held: TileVariant| {
             let shared = is_shared.then(|| held.sharing(Some(32))).flatten();
             shared.unwrap_or(if exchange == Exchange::Subgroup { held.on(Some(32)) } else { held })
@@ -228,13 +229,13 @@ fn shown() -> Vec<Shown> {
                 step, one column behind the lane above it, whose last row it takes by a subgroup shuffle. Each lane \
                 keeps its best cell, and at the end the lanes of a pair reduce theirs. Shown: up to 32 rows, match and \
                 mismatch, on a device whose subgroups have a fixed size.",
-            wgsl: text(held(Kernel::Score, 32).into()),
+            wgsl: text(held(KernelResults::Score, 32).into()),
         },
         Shown {
             heading: "Score, whole queries",
             about: "The same in mode glocal. The borders of the matrix enter, H has no minimum, and only the lane with the last \
                 row of the query keeps its best cell. Shown: up to 32 rows, match and mismatch.",
-            wgsl: text(held(Kernel::Score, 32).in_mode(AlignmentMode::Glocal).into()),
+            wgsl: text(held(KernelResults::Score, 32).in_mode(AlignmentMode::Glocal).into()),
         },
         Shown {
             heading: "Score, chained",
@@ -256,7 +257,7 @@ fn shown() -> Vec<Shown> {
             about: "The directions of all cells of a window, four bits a cell: where H, E and F come from. Lanes and \
                 rows are those of a score. A lane gathers the directions of eight cells in a word, and writes it. \
                 Shown: up to 64 rows.",
-            wgsl: text(held(Kernel::Fill, 64).into()),
+            wgsl: text(held(KernelResults::Fill, 64).into()),
         },
         Shown {
             heading: "Trace",
@@ -284,14 +285,14 @@ fn shown() -> Vec<Shown> {
             about: "The ends of a pattern with edits, bit-sliced: each thread does 32 chunks of the text, a bit each, with \
                 the differences of Myers' recurrence in registers. An end is appended to a list by an atomic counter, \
                 and the host puts the list in order. Shown: a pattern of eight bases.",
-            wgsl: scan::Variant::new(8, false).wgsl().unwrap(),
+            wgsl: scan::ScanVariant::new(8, false).wgsl().unwrap(),
         },
         Shown {
             heading: "Lines",
             about: "The lines in which a pattern of bytes occurs with edits, by bitap (Wu and Manber 1992): each \
                 thread goes along its own chunk of the text with a bit for each letter of the pattern and a word for \
                 each number of edits, and writes a bit for each byte, set where a match ends. Shown: one word and one edit.",
-            wgsl: bitap::Variant::new(8, 1, false).unwrap().wgsl().unwrap(),
+            wgsl: bitap::BitapVariant::new(8, 1, false).unwrap().wgsl().unwrap(),
         },
     ]
 }

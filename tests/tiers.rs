@@ -9,15 +9,15 @@ mod common;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Layout, Meets};
-use swalign::align::hits::{self, Effort, Rules, Scope, Tiers};
+use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::hits::{self, Effort, Rules, SearchInput, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::patterns::search::finder::Finder;
-use swalign::patterns::search::sliced::Sliced;
-use swalign::terms::alignment::{Alignment, Found, Op, Strand, Strands, Tier};
+use swalign::patterns::search::finder::PatternFinder;
+use swalign::patterns::search::sliced::SlicedScan;
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands, Tier};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -79,7 +79,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option
 
 struct Case {
     batch: Batch,
-    layout: Layout,
+    layout: PairLayout,
     anchor: usize,
     least: i32,
     proven: Vec<i32>,
@@ -119,7 +119,7 @@ impl Case {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring),
         };
-        Case { batch, layout: Layout { strands: STRANDS, meets: Meets::All }, anchor, least, proven }
+        Case { batch, layout: PairLayout { strands: STRANDS, meets: Meets::All }, anchor, least, proven }
     }
 
     /// Returns a read that partly comes from the targets, with more or fewer errors.
@@ -153,10 +153,14 @@ impl Case {
         rules: Rules,
         filter: Option<&Filter>,
         portion: usize,
-    ) -> Vec<Found> {
+    ) -> Vec<QueryResult> {
         let tiers = self.tiers();
-        let scope =
-            Scope { filter, portion, tiers: Some(&tiers), ..Scope::new(&self.batch, self.layout, rules) };
+        let scope = SearchInput {
+            filter,
+            portion,
+            tiers: Some(&tiers),
+            ..SearchInput::new(&self.batch, self.layout, rules)
+        };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 
@@ -224,13 +228,13 @@ impl Case {
     /// checked elsewhere.
     fn start(&self, record: u32, end: End, piece: (u32, u32), anchor: usize) -> u32 {
         let tiers = Tiers::of_lengths(anchor as u32, 1, vec![if anchor == 0 { 1 } else { i32::MAX }; 200]);
-        let layout = Layout { strands: Strands::Plus, meets: Meets::All };
+        let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
         let query = self.batch.query(self.layout.query(record, end.1));
         let queries: Sequences = [query].into_iter().collect();
         let target = &self.batch.target(end.2)[piece.0 as usize..end.3 as usize];
         let targets: Sequences = [target].into_iter().collect();
         let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), ..self.batch.clone() };
-        let scope = Scope { tiers: Some(&tiers), ..Scope::new(&batch, layout, Rules::BEST) };
+        let scope = SearchInput { tiers: Some(&tiers), ..SearchInput::new(&batch, layout, Rules::BEST) };
         let found = hits::find(&mut Plain::new(), &scope, &mut Effort::default()).unwrap();
         let hit = &found[0].alignments[0];
         assert_eq!((hit.score, hit.target_end + piece.0, hit.query_end), (end.0, end.3, end.4));
@@ -249,13 +253,13 @@ fn rescored(batch: &Batch, query: &[u8], hit: &Alignment, anchor: usize) -> (i32
     let (mut run, mut has_run) = (0, false);
     for &(len, op) in &hit.cigar {
         let gap = batch.scoring.gap_cost(len as usize) as i32;
-        if op != Op::Match {
+        if op != PathOp::Match {
             (score, run) = (score - gap, 0);
         }
         match op {
-            Op::Insertion => i += len as usize,
-            Op::Deletion => j += len as usize,
-            Op::Match => {
+            PathOp::Insertion => i += len as usize,
+            PathOp::Deletion => j += len as usize,
+            PathOp::Match => {
                 for _ in 0..len {
                     score += batch.scoring.score(query[i], target[j]);
                     run = if query[i] == target[j] && query[i] < 4 { run + 1 } else { 0 };
@@ -279,7 +283,7 @@ fn tiers_are_those_of_their_definition() {
         let rules = Rules { max_hits, secondary_ppm, ..Rules::BEST };
         let Batch { targets, scoring, .. } = &case.batch;
         let by_index = Filter::by_index(targets, scoring, STRANDS.count());
-        let finder = Finder::new(targets, Box::new(Sliced::on(InstructionSet::best())), false);
+        let finder = PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false);
         let by_scan = Filter::by_scan(targets, scoring, STRANDS.count(), Box::new(finder));
         let found = case.find(&mut Cpu::new(), rules, None, hits::PORTION);
         for (name, other) in [

@@ -7,7 +7,7 @@ mod rescored;
 mod ungapped;
 
 use crate::engine::{Engine, Paths, Window};
-use crate::terms::alignment::{Alignment, Hit, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, Strand};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ const SAMPLE: usize = 64;
 
 /// A hit whose path is needed, and the part of the matrix that contains it.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct WantedPath {
     pub window: Window,
     pub strand: Strand,
     pub score: i32,
@@ -33,9 +33,9 @@ pub struct Wanted {
 pub fn align(
     engine: &mut dyn Engine,
     batch: &Batch,
-    wanted: &[Wanted],
+    wanted: &[WantedPath],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let mut sought = Sought { found: Vec::new(), missing: !wanted.is_empty() };
+    let mut sought = FoundAlignments { found: Vec::new(), missing: !wanted.is_empty() };
     // Following a diagonal saves time, unless the engine is faster and few paths are ungapped.
     if engine.capabilities().has_quick_paths && !most_are_ungapped(batch, wanted) {
         sought.find(wanted, |wanted| along(batch, wanted, &engine.quick_paths(batch, &windows(wanted))?))?;
@@ -46,40 +46,44 @@ pub fn align(
 }
 
 /// Returns the alignments of `wanted` that `paths` describe, in the same order.
-pub fn alignments(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Vec<Alignment>, EngineError> {
+pub fn alignments(
+    batch: &Batch,
+    wanted: &[WantedPath],
+    paths: &Paths,
+) -> Result<Vec<Alignment>, EngineError> {
     along(batch, wanted, paths)?.all()
 }
 
-fn windows(wanted: &[Wanted]) -> Vec<Window> {
+fn windows(wanted: &[WantedPath]) -> Vec<Window> {
     let mut windows = Vec::new();
     wanted.par_iter().with_min_len(PATHS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
     windows
 }
 
 /// Returns the alignments of the hits that have a path.
-fn along(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Sought, EngineError> {
+fn along(batch: &Batch, wanted: &[WantedPath], paths: &Paths) -> Result<FoundAlignments, EngineError> {
     each(wanted, |place, wanted| paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose())
 }
 
 /// Whether about half of the paths or more have no gap, judged by a sample.
-fn most_are_ungapped(batch: &Batch, wanted: &[Wanted]) -> bool {
+fn most_are_ungapped(batch: &Batch, wanted: &[WantedPath]) -> bool {
     let some = wanted.iter().step_by(wanted.len().div_ceil(SAMPLE).max(1));
     let without_gaps = some.clone().filter(|wanted| matches!(ungapped(batch, wanted), Ok(Some(_))));
     2 * without_gaps.count() >= some.count()
 }
 
 /// Alignments found so far, and whether some are still missing.
-struct Sought {
+struct FoundAlignments {
     found: Vec<Option<Alignment>>,
     missing: bool,
 }
 
-impl Sought {
+impl FoundAlignments {
     /// Finds some of the missing alignments. At first, all of them are missing.
     fn find(
         &mut self,
-        wanted: &[Wanted],
-        way: impl FnOnce(&[Wanted]) -> Result<Sought, EngineError>,
+        wanted: &[WantedPath],
+        way: impl FnOnce(&[WantedPath]) -> Result<FoundAlignments, EngineError>,
     ) -> Result<(), EngineError> {
         if !self.missing {
             return Ok(());
@@ -88,7 +92,7 @@ impl Sought {
             *self = way(wanted)?;
         } else {
             let missing = wanted.iter().zip(&self.found).filter(|(_, found)| found.is_none());
-            let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
+            let rest: Vec<WantedPath> = missing.map(|(wanted, _)| *wanted).collect();
             let more = way(&rest)?;
             let missing = self.found.iter_mut().filter(|found| found.is_none());
             missing.zip(more.found).for_each(|(found, more)| *found = more);
@@ -105,9 +109,9 @@ impl Sought {
 
 /// Calls `one` for each hit, on all threads.
 fn each(
-    wanted: &[Wanted],
-    one: impl Fn(usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
-) -> Result<Sought, EngineError> {
+    wanted: &[WantedPath],
+    one: impl Fn(usize, &WantedPath) -> Result<Option<Alignment>, EngineError> + Sync,
+) -> Result<FoundAlignments, EngineError> {
     let (failure, missing) = (OnceLock::new(), AtomicBool::new(false));
     let one = |(place, wanted)| {
         let found = one(place, wanted).unwrap_or_else(|error| {
@@ -122,12 +126,12 @@ fn each(
     };
     let mut found = Vec::new();
     wanted.par_iter().enumerate().with_min_len(PATHS).map(one).collect_into_vec(&mut found);
-    failure.into_inner().map_or(Ok(Sought { found, missing: missing.into_inner() }), Err)
+    failure.into_inner().map_or(Ok(FoundAlignments { found, missing: missing.into_inner() }), Err)
 }
 
 /// The window of `hit`, an alignment of `query` against target residues from `start` on, with the band that its score
 /// implies.
-pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &Hit) -> Window {
+pub fn window_of(batch: &Batch, query: u32, target: u32, start: u32, hit: &HitEnd) -> Window {
     let codes = &batch.query(query)[..hit.query_end as usize];
     let band = crate::terms::bounds::band(codes, hit.score, &batch.scoring);
     let span = band.deletions.saturating_add(hit.query_end);

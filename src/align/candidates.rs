@@ -26,7 +26,7 @@ mod tally;
 pub mod windows;
 
 pub use ambiguous::QueryShape;
-pub use index::Index;
+pub use index::KmerIndex;
 pub use kmers::StoredIndex;
 
 use crate::terms::alignment::{Locus, Strand, Strands};
@@ -35,7 +35,7 @@ use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
 use levels::Level;
 use std::ops::Range;
-use windows::Region;
+use windows::CandidateRegion;
 
 /// Minimum number of columns that a chunk owns if a target is cut at all.
 pub const CHUNK: u32 = UNCUT;
@@ -51,7 +51,7 @@ pub const MOST_STRETCHES: u64 = 6 << 20;
 
 /// Which pairs of a batch's records are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct PairLayout {
     /// Orientations of each record, which are adjacent among the batch's queries.
     pub strands: Strands,
     pub meets: Meets,
@@ -67,7 +67,7 @@ pub enum Meets {
     Behind(u32),
 }
 
-impl Layout {
+impl PairLayout {
     /// Indices of the targets that a record meets, out of `count` targets.
     pub fn targets(&self, record: u32, count: usize) -> Range<u32> {
         let count = to_u32(count);
@@ -106,7 +106,7 @@ impl Layout {
 
 /// Request to a filter for one record.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct FilterRequest {
     pub record: u32,
     pub level: Level,
     /// Minimum score of the alignments that the regions must contain. It is at least the level's minimum.
@@ -119,12 +119,12 @@ pub struct Wanted {
     pub first: Option<Locus>,
 }
 
-impl Wanted {
+impl FilterRequest {
     /// Lower bound on the columns of these regions that need not be scored because the first hit is known. Each match
     /// adds `match_` to a score.
-    fn known_columns(&self, regions: &[Region], match_: i32) -> u32 {
+    fn known_columns(&self, regions: &[CandidateRegion], match_: i32) -> u32 {
         let Some(Locus { hit, strand, target }) = self.first else { return 0 };
-        let owns = |&&(of, pair, _): &&Region| {
+        let owns = |&&(of, pair, _): &&CandidateRegion| {
             (of, pair.target) == (strand, target) && (pair.own + 1..=pair.end).contains(&hit.target_end)
         };
         let cols = regions.iter().find(owns).map_or(0, |(_, pair, _)| pair.cols());
@@ -136,9 +136,9 @@ impl Wanted {
 
 /// Answer of a filter for one record.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Opened {
+pub enum FilterAnswer {
     /// The regions, and the cells spent on the record including finding them.
-    Regions { regions: Vec<Region>, spent: f64 },
+    Regions { regions: Vec<CandidateRegion>, spent: f64 },
     /// There is no room for the record's regions now.
     Later,
     /// The regions would cost too large a share of a full search.
@@ -202,7 +202,7 @@ impl MetTargets {
 
     /// Approximate number of pairs of `record`. The estimate assumes a warm-up of the query's length, which is its
     /// minimum.
-    pub fn expected_pairs(&self, batch: &Batch, layout: &Layout, record: u32) -> usize {
+    pub fn expected_pairs(&self, batch: &Batch, layout: &PairLayout, record: u32) -> usize {
         let (columns, targets) = match layout.meets {
             Meets::Paired(first) => (batch.target(first + record).len(), 1),
             Meets::All => (self.letters, self.targets),
@@ -222,7 +222,7 @@ impl MetTargets {
     pub fn pairs(
         &self,
         batch: &Batch,
-        layout: &Layout,
+        layout: &PairLayout,
         record: u32,
         min_score: i32,
         length: ChunkLength,

@@ -4,9 +4,9 @@
 //! copy of a circular target's residues. No output format has a path across the origin, so the hit is written as its
 //! pieces before and after the origin. See docs/algorithm.md, section 18, for the definition.
 
-use crate::align::candidates::Layout;
+use crate::align::candidates::PairLayout;
 use crate::align::quality;
-use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand, Supplementary, push_run};
+use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand, Supplementary, push_run};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
@@ -14,45 +14,46 @@ use std::cmp::Reverse;
 use std::mem;
 
 /// Cuts the hits of all records that cross an origin.
-pub fn cut(batch: &Batch, layout: Layout, found: &mut [Found]) {
+pub fn cut(batch: &Batch, layout: PairLayout, found: &mut [QueryResult]) {
     if batch.targets.have_circles() {
-        let cut =
-            |(record, found): (usize, &mut Found)| Cut { batch, layout, record: to_u32(record) }.all(found);
+        let cut = |(record, found): (usize, &mut QueryResult)| {
+            OriginCut { batch, layout, record: to_u32(record) }.all(found)
+        };
         found.par_iter_mut().enumerate().for_each(cut);
     }
 }
 
 /// The part of a path on one side of the origin, from a match to a match.
 #[derive(Default)]
-struct Piece {
+struct OriginPiece {
     query: (u32, u32),
     target: (u32, u32),
-    cigar: Cigar,
+    cigar: PathRuns,
 }
 
-impl Piece {
+impl OriginPiece {
     /// Appends `len` matched columns at this query and target position, after `gaps`. A piece never begins with gaps,
     /// so gaps before its first match are dropped.
-    fn go_on(&mut self, (query, target): (u32, u32), len: u32, gaps: &mut Cigar) {
+    fn go_on(&mut self, (query, target): (u32, u32), len: u32, gaps: &mut PathRuns) {
         if self.cigar.is_empty() {
             (self.query.0, self.target.0) = (query, target);
             gaps.clear();
         }
         gaps.drain(..).for_each(|(len, op)| push_run(&mut self.cigar, len, op));
-        push_run(&mut self.cigar, len, Op::Match);
+        push_run(&mut self.cigar, len, PathOp::Match);
         (self.query.1, self.target.1) = (query + len, target + len);
     }
 }
 
 /// Context for cutting the hits of a record.
-struct Cut<'a> {
+struct OriginCut<'a> {
     batch: &'a Batch,
-    layout: Layout,
+    layout: PairLayout,
     record: u32,
 }
 
-impl Cut<'_> {
-    fn all(&self, found: &mut Found) {
+impl OriginCut<'_> {
+    fn all(&self, found: &mut QueryResult) {
         let supplementary = found.supplementary.iter().map(|hit| &hit.alignment);
         if !found.alignments.iter().chain(supplementary).any(|hit| self.is_across(hit)) {
             return;
@@ -66,7 +67,7 @@ impl Cut<'_> {
         found.alignments.extend(first.next());
         found.alignments.extend(hits.flatten());
         found.quality = Some(quality);
-        let Found { second, tier, .. } = *found;
+        let QueryResult { second, tier, .. } = *found;
         let others = first.map(|alignment| Supplementary {
             alignment,
             second,
@@ -95,10 +96,11 @@ impl Cut<'_> {
         let circle = self.batch.targets.circle(hit.target);
         let hit = hit.in_first_copy(circle);
         let Some(circle) = circle.filter(|&circle| hit.target_end > circle) else { return vec![hit] };
-        let (mut before, mut behind, mut gaps) = (Piece::default(), Piece::default(), Cigar::new());
+        let (mut before, mut behind, mut gaps) =
+            (OriginPiece::default(), OriginPiece::default(), PathRuns::new());
         let (mut query, mut target) = (hit.query_start, hit.target_start);
         for &(len, op) in &hit.cigar {
-            if op == Op::Match {
+            if op == PathOp::Match {
                 let there = len.min(circle.saturating_sub(target));
                 for (len, piece) in [(there, &mut before), (len - there, &mut behind)] {
                     if len > 0 {
@@ -108,14 +110,14 @@ impl Cut<'_> {
                 }
             } else {
                 gaps.push((len, op));
-                query += if op == Op::Insertion { len } else { 0 };
-                target += if op == Op::Deletion { len } else { 0 };
+                query += if op == PathOp::Insertion { len } else { 0 };
+                target += if op == PathOp::Deletion { len } else { 0 };
             }
         }
         // A column of the second copy is the same column of the first copy.
         behind.target = (behind.target.0.saturating_sub(circle), behind.target.1.saturating_sub(circle));
         let pieces = [before, behind].into_iter().filter(|piece| !piece.cigar.is_empty());
-        let aligned = |Piece { query, target, cigar }| Alignment {
+        let aligned = |OriginPiece { query, target, cigar }| Alignment {
             query_start: query.0,
             query_end: query.1,
             target_start: target.0,
@@ -140,11 +142,11 @@ fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i64 {
     for &(len, op) in &alignment.cigar {
         let steps = len as usize;
         score += match op {
-            Op::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
-            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(steps),
+            PathOp::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
+            PathOp::Insertion | PathOp::Deletion => -batch.scoring.gap_cost(steps),
         };
-        i += if op == Op::Deletion { 0 } else { steps };
-        j += if op == Op::Insertion { 0 } else { steps };
+        i += if op == PathOp::Deletion { 0 } else { steps };
+        j += if op == PathOp::Insertion { 0 } else { steps };
     }
     score
 }
@@ -183,25 +185,26 @@ mod tests {
             target_end: target.1,
             cigar,
         };
-        let path = smallvec![(2, Op::Match), (2, Op::Deletion), (2, Op::Insertion), (3, Op::Match)];
+        let path =
+            smallvec![(2, PathOp::Match), (2, PathOp::Deletion), (2, PathOp::Insertion), (3, PathOp::Match)];
         let hit = aligned(-11, (0, 7), (3, 10), path);
-        let found = Found {
+        let found = QueryResult {
             alignments: vec![hit.clone(), hit],
             second: Some(7),
             quality: Some(9),
-            ..Found::default()
+            ..QueryResult::default()
         };
         let mut cut = [found];
         super::cut(
             &batch,
-            Layout {
+            PairLayout {
                 strands: crate::terms::alignment::Strands::Plus,
                 meets: crate::align::candidates::Meets::All,
             },
             &mut cut,
         );
-        let before = aligned(-11, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
-        let behind = aligned(-11, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
+        let before = aligned(-11, (0, 2), (3, 5), smallvec![(2, PathOp::Match)]);
+        let behind = aligned(-11, (4, 7), (1, 4), smallvec![(3, PathOp::Match)]);
         // The piece with the higher score of its own (3, not 2) is the primary one; further hits keep the order of
         // their pieces. All have the score of the hit.
         assert_eq!(cut[0].alignments, [behind.clone(), before.clone(), behind]);

@@ -7,7 +7,7 @@
 mod dust;
 mod seg;
 
-use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i32;
 use crate::terms::scoring::Scoring;
@@ -63,7 +63,7 @@ pub fn unmasked_score(
     for &(len, op) in &alignment.cigar {
         let residues = len as usize;
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 for (i, j) in (i..i + residues).zip(j..j + residues) {
                     let score = i64::from(scoring.score(query[i], target[j]));
                     let is_masked = query_mask[i] || target_mask[j];
@@ -72,11 +72,11 @@ pub fn unmasked_score(
                 }
                 (i, j) = (i + residues, j + residues);
             }
-            Op::Insertion => {
+            PathOp::Insertion => {
                 running = (running - scoring.gap_cost(residues)).max(0);
                 i += residues;
             }
-            Op::Deletion => {
+            PathOp::Deletion => {
                 running = (running - scoring.gap_cost(residues)).max(0);
                 j += residues;
             }
@@ -159,7 +159,7 @@ mod tests {
             query_end: 6,
             target_start: 0,
             target_end: 6,
-            cigar: smallvec![(6, Op::Match)],
+            cigar: smallvec![(6, PathOp::Match)],
         };
         let score = |query: [bool; 6], target: [bool; 6]| {
             unmasked_score(&scoring, (&codes, &query), (&codes, &target), &alignment)

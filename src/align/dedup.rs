@@ -25,7 +25,7 @@ use std::ops::Range;
 
 /// Distinct sequences of bytes, each stored once.
 #[derive(Clone, Debug, Default)]
-pub struct Distinct<S = RandomState> {
+pub struct DistinctSequences<S = RandomState> {
     /// All sequences, concatenated.
     letters: Vec<u8>,
     /// End of each sequence.
@@ -45,13 +45,13 @@ pub struct Inserted {
     pub is_new: bool,
 }
 
-impl<S: BuildHasher> Distinct<S> {
-    pub fn with_hasher(hasher: S) -> Distinct<S> {
+impl<S: BuildHasher> DistinctSequences<S> {
+    pub fn with_hasher(hasher: S) -> DistinctSequences<S> {
         let (letters, ends, hashes) = (Vec::new(), Vec::new(), Vec::new());
-        Distinct { letters, ends, hashes, numbers: HashTable::new(), hasher }
+        DistinctSequences { letters, ends, hashes, numbers: HashTable::new(), hasher }
     }
 
-    /// The hasher of [`Distinct::hash`], for threads that hash while another thread inserts.
+    /// The hasher of [`DistinctSequences::hash`], for threads that hash while another thread inserts.
     pub fn hasher(&self) -> &S {
         &self.hasher
     }
@@ -73,7 +73,7 @@ impl<S: BuildHasher> Distinct<S> {
         self.numbers.find(hash, is_equal).copied()
     }
 
-    /// As [`Distinct::insert`], with the hash that [`Distinct::hash`] or [`hash`] gives.
+    /// As [`DistinctSequences::insert`], with the hash that [`DistinctSequences::hash`] or [`hash`] gives.
     pub fn insert_hashed(&mut self, hash: u64, sequence: &[u8]) -> Inserted {
         let (letters, ends, hashes) = (&self.letters, &self.ends, &self.hashes);
         let is_equal = |&number: &usize| hashes[number] == hash && letters[place(ends, number)] == *sequence;
@@ -89,7 +89,7 @@ impl<S: BuildHasher> Distinct<S> {
     }
 }
 
-impl<S> Distinct<S> {
+impl<S> DistinctSequences<S> {
     /// Number of distinct sequences.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -99,7 +99,7 @@ impl<S> Distinct<S> {
         self.ends.is_empty()
     }
 
-    /// The sequence of a number below [`Distinct::len`].
+    /// The sequence of a number below [`DistinctSequences::len`].
     pub fn get(&self, number: usize) -> &[u8] {
         &self.letters[self.place(number)]
     }

@@ -4,8 +4,8 @@
 //! The second score and the threshold are lowered by the bonuses of the best alignment, so that their distances to its
 //! score stay the same.
 
-use crate::align::hits::Scope;
-use crate::terms::alignment::{Found, Strand, Supplementary, Tier};
+use crate::align::hits::SearchInput;
+use crate::terms::alignment::{QueryResult, Strand, Supplementary, Tier};
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct ReportedScores {
 
 /// Takes the end bonuses out of the scores of each record's hits. Hits that then score less than the minimum score are
 /// removed.
-pub fn leave_out(scope: &Scope, scores: ReportedScores, found: &mut [Found]) {
+pub fn leave_out(scope: &SearchInput, scores: ReportedScores, found: &mut [QueryResult]) {
     let end_bonus = scope.batch.scoring.end_bonus;
     if end_bonus == 0 {
         return;
@@ -40,7 +40,7 @@ pub fn leave_out(scope: &Scope, scores: ReportedScores, found: &mut [Found]) {
 }
 
 /// Takes the end bonuses out of the scores of the hits of a query of `len` residues.
-fn leave_out_of(found: &mut Found, len: u32, end_bonus: i32, [least, of_supplementary]: [i32; 2]) {
+fn leave_out_of(found: &mut QueryResult, len: u32, end_bonus: i32, [least, of_supplementary]: [i32; 2]) {
     let Some(best) = found.alignments.first() else { return };
     let bonus = best.bonus(len, end_bonus);
     found.second = found.second.map(|second| second - bonus);

@@ -1,7 +1,7 @@
 //! Content-defined chunking: the fingerprint of the residues before a position decides whether to cut there. So equal
 //! stretches get equal chunks at any position (section 21 of docs/algorithm.md).
 //!
-//! A *window* is `W` consecutive residues of one sequence. A [`Rule`] gives each window a fingerprint of 32 bits. If
+//! A *window* is `W` consecutive residues of one sequence. A [`CutRule`] gives each window a fingerprint of 32 bits. If
 //! all bits of the rule's mask are set in it, the window ends at a *cut*. A cut depends only on its `W` residues, so
 //! two equal stretches have the same cuts from their `W`-th residue on.
 //!
@@ -40,7 +40,7 @@ const NO_BASE: u8 = 5;
 
 /// Hash function of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum WindowHash {
     /// Rabin (1981): the residues are the coefficients of a polynomial over GF(2), which is reduced.
     Rabin,
     /// Gear (Xia et al. 2014): sums the residues' table values, each shifted by the number of residues after it. The
@@ -49,35 +49,35 @@ pub enum Kind {
 }
 
 /// A table with one entry per residue code.
-pub type Table = [u32; CODES];
+pub type ResidueTable = [u32; CODES];
 
 /// Rule that decides which windows end at a cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    kind: Kind,
+pub struct CutRule {
+    kind: WindowHash,
     alphabet: Alphabet,
     window: usize,
     /// Bits of the mask.
     bits: u32,
-    entering: Table,
-    leaving: Table,
+    entering: ResidueTable,
+    leaving: ResidueTable,
 }
 
-impl Rule {
+impl CutRule {
     /// Creates a rule with windows of `window` residues and an average chunk length of `mean` residues, a power of two.
-    pub fn new(kind: Kind, alphabet: Alphabet, window: usize, mean: usize) -> Result<Rule> {
+    pub fn new(kind: WindowHash, alphabet: Alphabet, window: usize, mean: usize) -> Result<CutRule> {
         match kind {
-            Kind::Rabin if !(1..=MOST_WINDOW).contains(&window) => {
+            WindowHash::Rabin if !(1..=MOST_WINDOW).contains(&window) => {
                 return Err(Error::Usage(format!(
                     "a fingerprint's window of {window} letters: give 1 to {MOST_WINDOW}"
                 )));
             }
-            Kind::Gear if window != GEAR_WINDOW => {
+            WindowHash::Gear if window != GEAR_WINDOW => {
                 return Err(Error::Usage(format!(
                     "a gear's window of {window} letters: it has {GEAR_WINDOW} and no others"
                 )));
             }
-            Kind::Rabin | Kind::Gear => {}
+            WindowHash::Rabin | WindowHash::Gear => {}
         }
         if !mean.is_power_of_two() || !(2..=MOST_MEAN).contains(&mean) {
             return Err(Error::Usage(format!(
@@ -85,19 +85,19 @@ impl Rule {
             )));
         }
         let value = |code: usize| u32::from(value(alphabet, to_u8(code)));
-        let (entering, leaving): (Table, Table) = match kind {
-            Kind::Rabin => {
+        let (entering, leaving): (ResidueTable, ResidueTable) = match kind {
+            WindowHash::Rabin => {
                 let gone = polynomial::power(polynomial::LETTER_BITS * to_u32(window));
                 let leaving = |code| polynomial::product(value(code), gone);
                 (std::array::from_fn(value), std::array::from_fn(leaving))
             }
-            Kind::Gear => (std::array::from_fn(|code| plain::GEAR[value(code) as usize]), [0; CODES]),
+            WindowHash::Gear => (std::array::from_fn(|code| plain::GEAR[value(code) as usize]), [0; CODES]),
         };
         let bits = mean.trailing_zeros();
-        Ok(Rule { kind, alphabet, window, bits, entering, leaving })
+        Ok(CutRule { kind, alphabet, window, bits, entering, leaving })
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> WindowHash {
         self.kind
     }
 
@@ -124,8 +124,8 @@ impl Rule {
     /// the lowest bits, and the gear hash the highest: its lower bits do not depend on all residues of the window.
     pub fn mask(&self) -> u32 {
         match self.kind {
-            Kind::Rabin => (1 << self.bits) - 1,
-            Kind::Gear => u32::MAX << (u32::BITS - self.bits),
+            WindowHash::Rabin => (1 << self.bits) - 1,
+            WindowHash::Gear => u32::MAX << (u32::BITS - self.bits),
         }
     }
 
@@ -140,13 +140,13 @@ impl Rule {
     }
 
     /// Contribution of each code to the fingerprint when it enters a window.
-    pub fn entering(&self) -> &Table {
+    pub fn entering(&self) -> &ResidueTable {
         &self.entering
     }
 
     /// Contribution of each code to the fingerprint when it leaves the window. Zero for the gear hash, which shifts a
     /// residue out at the upper end.
-    pub fn leaving(&self) -> &Table {
+    pub fn leaving(&self) -> &ResidueTable {
         &self.leaving
     }
 }
@@ -159,17 +159,17 @@ fn value(alphabet: Alphabet, code: u8) -> u8 {
 }
 
 /// The cuts of a sequence of codes, ascending. A cut is the number of residues before it, from `W` up to the length.
-pub fn cuts(codes: &[u8], rule: &Rule) -> Vec<usize> {
+pub fn cuts(codes: &[u8], rule: &CutRule) -> Vec<usize> {
     cores::cuts(InstructionSet::best(), codes, rule)
 }
 
 /// The cuts of each sequence. No window crosses the end of a sequence. This is the faster way for many short sequences.
-pub fn cuts_of_all(sequences: &Sequences, rule: &Rule) -> Vec<Vec<usize>> {
+pub fn cuts_of_all(sequences: &Sequences, rule: &CutRule) -> Vec<Vec<usize>> {
     of_sequences(sequences, rule, &cuts(sequences.codes(), rule))
 }
 
 /// Splits the cuts of the concatenated sequences, ascending, into the cuts of each sequence.
-pub fn of_sequences(sequences: &Sequences, rule: &Rule, cuts: &[usize]) -> Vec<Vec<usize>> {
+pub fn of_sequences(sequences: &Sequences, rule: &CutRule, cuts: &[usize]) -> Vec<Vec<usize>> {
     let mut rest = cuts;
     let mut start = 0;
     let own = |codes: &[u8]| {
@@ -198,13 +198,13 @@ mod tests {
 
     #[test]
     fn rules_are_checked() {
-        let refused = |kind, window, mean| Rule::new(kind, Alphabet::Dna, window, mean).is_err();
-        assert!(refused(Kind::Rabin, 0, 64) && refused(Kind::Rabin, MOST_WINDOW + 1, 64));
-        assert!(refused(Kind::Gear, 31, 64) && refused(Kind::Rabin, 32, 63));
-        assert!(refused(Kind::Rabin, 32, 1) && refused(Kind::Gear, 32, 2 * MOST_MEAN));
-        let rule = Rule::new(Kind::Rabin, Alphabet::Protein, 48, 1 << 12).unwrap();
+        let refused = |kind, window, mean| CutRule::new(kind, Alphabet::Dna, window, mean).is_err();
+        assert!(refused(WindowHash::Rabin, 0, 64) && refused(WindowHash::Rabin, MOST_WINDOW + 1, 64));
+        assert!(refused(WindowHash::Gear, 31, 64) && refused(WindowHash::Rabin, 32, 63));
+        assert!(refused(WindowHash::Rabin, 32, 1) && refused(WindowHash::Gear, 32, 2 * MOST_MEAN));
+        let rule = CutRule::new(WindowHash::Rabin, Alphabet::Protein, 48, 1 << 12).unwrap();
         assert_eq!((rule.window(), rule.mean(), rule.mask()), (48, 4096, 0xfff));
-        let rule = Rule::new(Kind::Gear, Alphabet::Dna, 32, 1 << 12).unwrap();
+        let rule = CutRule::new(WindowHash::Gear, Alphabet::Dna, 32, 1 << 12).unwrap();
         assert_eq!((rule.mean(), rule.mask()), (4096, 0xfff0_0000));
     }
 

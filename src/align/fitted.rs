@@ -1,10 +1,10 @@
 //! The constants of a scoring: published if available, otherwise fitted from the scores of random sequences.
 
-use crate::align::candidates::{Layout, Meets};
-use crate::align::hits::{self, Effort, Rules, Scope};
+use crate::align::candidates::{Meets, PairLayout};
+use crate::align::hits::{self, Effort, Rules, SearchInput};
 use crate::align::significance::{
-    Constants, Fit, Growth, InUnits, Karlin, LETTERS, LONG, LONG_LETTERS, MEASURED, PAIRS, SHORT, Sample,
-    Ungapped,
+    Constants, Fit, Growth, InUnits, Karlin, LETTERS, LONG, LONG_LETTERS, MEASURED, PAIRS, RandomSample,
+    SHORT, Ungapped,
 };
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
@@ -55,8 +55,8 @@ fn fitted(units: InUnits) -> Result<Option<Constants>, EngineError> {
     }
     let scores = scores(&mut engine, &batch(&scoring, PAIRS, LETTERS))?;
     let measured = batch(&scoring, MEASURED, LETTERS);
-    let layout = Layout { strands: Strands::Plus, meets: Meets::Paired(0) };
-    let scope = Scope::new(&measured, layout, Rules::BEST);
+    let layout = PairLayout { strands: Strands::Plus, meets: Meets::Paired(0) };
+    let scope = SearchInput::new(&measured, layout, Rules::BEST);
     let found = hits::find(&mut engine, &scope, &mut Effort::default())?;
     let best = found.iter().filter_map(|found| found.alignments.first());
     let lengths: Vec<(i32, u32, u32)> = best
@@ -73,7 +73,7 @@ fn measured_growth(engine: &mut Cpu, scoring: &Arc<Scoring>) -> Result<Growth, E
 }
 
 fn batch(scoring: &Arc<Scoring>, pairs: usize, letters: usize) -> Batch {
-    let Sample { queries, targets } = Sample::new(scoring.alphabet, pairs, letters);
+    let RandomSample { queries, targets } = RandomSample::new(scoring.alphabet, pairs, letters);
     Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::clone(scoring) }
 }
 

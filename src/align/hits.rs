@@ -16,15 +16,15 @@ mod rules;
 mod search;
 mod tie_break;
 
-use crate::align::backtrace::{self, Wanted};
+use crate::align::backtrace::{self, WantedPath};
 use crate::align::candidates::filter::Filter;
-use crate::align::candidates::seeds::Seen;
+use crate::align::candidates::seeds::QuickLook;
 use crate::align::candidates::{
-    ChunkLength, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions, windows,
+    ChunkLength, FilterAnswer, FilterRequest, Meets, MetTargets, PairLayout, windows,
 };
-use crate::align::repeats::Distinct;
+use crate::align::repeats::DistinctTargets;
 use crate::engine::{Capabilities, Engine};
-use crate::terms::alignment::{Alignment, Found, Hit, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, QueryResult, Strand};
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
@@ -32,12 +32,12 @@ use crate::terms::error::EngineError;
 use crate::terms::scoring::Substitution;
 pub use anchored::{SupportingTargets, Tiers};
 use database::score_short_targets;
-pub use effort::{Effort, Remarks, TooShort};
+pub use effort::{Effort, QueryRemarks, TooShort};
 use rayon::prelude::*;
 use region::{Most, Region};
 use rules::Kept;
 pub use rules::{HitAt, LeastScores, Ranks, Rules};
-use search::{Ended, Need, RecordSearch, Source, query_len, query_shape};
+use search::{Ended, Need, RecordSearch, RegionSource, query_len, query_shape};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -57,9 +57,9 @@ const LAST_OF: usize = 8;
 
 /// Input of a search for hits.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct SearchInput<'a> {
     pub batch: &'a Batch,
-    pub layout: Layout,
+    pub layout: PairLayout,
     pub rules: Rules,
     /// Minimum scores by record and target, instead of the minimum score of `rules`.
     pub least: Option<&'a dyn LeastScores>,
@@ -97,12 +97,12 @@ pub enum Repeats<'a> {
     /// Repeats can be removed.
     Known(&'a WithoutRepeats),
     /// The batch's targets are the distinct stretches of the targets that hits are reported on.
-    TakenOut(&'a Distinct),
+    TakenOut(&'a DistinctTargets),
 }
 
 impl<'a> Repeats<'a> {
     /// The targets that the batch's targets represent, if these are distinct stretches.
-    fn distinct(&self) -> Option<&'a Distinct> {
+    fn distinct(&self) -> Option<&'a DistinctTargets> {
         match self {
             Repeats::TakenOut(distinct) => Some(distinct),
             Repeats::Kept | Repeats::Known(_) => None,
@@ -112,7 +112,7 @@ impl<'a> Repeats<'a> {
 
 /// Targets without repeats, and the filter for them if there is one.
 pub struct WithoutRepeats {
-    pub distinct: Distinct,
+    pub distinct: DistinctTargets,
     pub filter: Option<Filter>,
 }
 
@@ -124,17 +124,17 @@ impl fmt::Debug for WithoutRepeats {
 
 impl WithoutRepeats {
     /// Whether the hits of a batch can be found by the distinct stretches.
-    fn serves(&self, scope: &Scope) -> bool {
+    fn serves(&self, scope: &SearchInput) -> bool {
         scope.is_for_any_targets() && scope.span() <= self.distinct.span()
     }
 }
 
-impl<'a> Scope<'a> {
+impl<'a> SearchInput<'a> {
     /// Hits by score, without a filter.
-    pub fn new(batch: &'a Batch, layout: Layout, rules: Rules) -> Scope<'a> {
+    pub fn new(batch: &'a Batch, layout: PairLayout, rules: Rules) -> SearchInput<'a> {
         let (least, ranks, filter, repeats) = (None, None, None, Repeats::Kept);
         let detail = Detail::Path;
-        Scope {
+        SearchInput {
             batch,
             layout,
             rules,
@@ -163,7 +163,7 @@ impl<'a> Scope<'a> {
 
     /// Whether only scores and positions decide which hits count, so that equal targets have equal hits.
     pub fn is_for_any_targets(&self) -> bool {
-        let Scope { batch, layout, rules, least, ranks, .. } = self;
+        let SearchInput { batch, layout, rules, least, ranks, .. } = self;
         let is_local = batch.scoring.mode.is_local() && layout.meets == Meets::All;
         is_local && least.is_none() && ranks.is_none() && !rules.counts_targets() && !rules.keeps_ties
     }
@@ -181,14 +181,14 @@ impl<'a> Scope<'a> {
     /// Length of the longest target stretch that an alignment of a record can cover on either strand if it scores at
     /// least `score`. The strands differ under a matrix that is not symmetric under complement.
     pub fn span_of(&self, record: u32, score: i32) -> u32 {
-        let Scope { batch, layout, .. } = self;
+        let SearchInput { batch, layout, .. } = self;
         let span = |query| longest_span(batch.query(query), score, &batch.scoring);
         layout.queries(record).map(span).max().unwrap_or(0)
     }
 
     /// Whether a search begins on a level that covers all hits. If the level has no regions, the record has no hit.
-    fn is_least(&self, start: &Start) -> bool {
-        matches!(start.source, Source::Level(_, held) if held <= self.rules_of(start.record).min_score)
+    fn is_least(&self, start: &SearchStart) -> bool {
+        matches!(start.source, RegionSource::Level(_, held) if held <= self.rules_of(start.record).min_score)
     }
 
     /// Whether a score is enough for the best alignment of a record on a target.
@@ -203,13 +203,13 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A record, the source its search begins with, and the cost of earlier searches ([`WantedRegions::spent`]).
+/// A record, the source its search begins with, and the cost of earlier searches ([`FilterRequest::spent`]).
 #[derive(Clone, Debug)]
-struct Start {
+struct SearchStart {
     record: u32,
-    source: Source,
+    source: RegionSource,
     spent: f64,
-    /// [`WantedRegions::is_last`].
+    /// [`FilterRequest::is_last`].
     is_last: bool,
     /// The region of the first hit, if it is known.
     first: Option<Box<Region>>,
@@ -217,38 +217,42 @@ struct Start {
     expected: Option<i32>,
 }
 
-impl Start {
+impl SearchStart {
     /// A start without any knowledge.
-    fn new(record: u32, source: Source) -> Start {
-        Start { record, source, spent: 0.0, is_last: false, first: None, expected: None }
+    fn new(record: u32, source: RegionSource) -> SearchStart {
+        SearchStart { record, source, spent: 0.0, is_last: false, first: None, expected: None }
     }
 }
 
 /// Finds the hits of every record of the batch.
-pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
+pub fn find(
+    engine: &mut dyn Engine,
+    scope: &SearchInput,
+    effort: &mut Effort,
+) -> Result<Vec<QueryResult>, EngineError> {
     match scope.tiers {
         Some(tiers) => anchored::find(engine, scope, tiers, effort, find_of),
         None => find_of(engine, scope, &all_records(scope), effort),
     }
 }
 
-fn all_records(scope: &Scope) -> Vec<u32> {
+fn all_records(scope: &SearchInput) -> Vec<u32> {
     (0..to_u32(scope.layout.records(scope.batch.queries.len()))).collect()
 }
 
 /// Finds the hits of some records, which are in ascending order. The others have none.
 fn find_of(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     records: &[u32],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     match scope.repeats {
         Repeats::Known(without) if without.serves(scope) => {
             let WithoutRepeats { distinct, filter } = without;
             let batch = Batch { targets: Arc::clone(&distinct.stretches), ..scope.batch.clone() };
             let repeats = Repeats::TakenOut(distinct);
-            let scope = Scope { batch: &batch, filter: filter.as_ref(), repeats, ..*scope };
+            let scope = SearchInput { batch: &batch, filter: filter.as_ref(), repeats, ..*scope };
             find_once(engine, &scope, records, effort)
         }
         _ => find_once(engine, scope, records, effort),
@@ -258,12 +262,12 @@ fn find_of(
 /// Finds the hits of some records on these targets.
 fn find_once(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     records: &[u32],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
-    let of = |record| Found { threshold: scope.rules_of(record).min_score, ..Found::default() };
-    let mut found: Vec<Found> = all_records(scope).into_iter().map(of).collect();
+) -> Result<Vec<QueryResult>, EngineError> {
+    let of = |record| QueryResult { threshold: scope.rules_of(record).min_score, ..QueryResult::default() };
+    let mut found: Vec<QueryResult> = all_records(scope).into_iter().map(of).collect();
     let begun = Instant::now();
     let mut left = first_sources(scope, records);
     effort.filtering += begun.elapsed();
@@ -273,7 +277,7 @@ fn find_once(
         opened.retain(|(start, regions)| {
             let goes_on = !regions.is_empty() || !scope.is_least(start);
             if !goes_on && is_like_full(scope, start.record, start.spent) {
-                effort.said.push((start.record, Remarks::WHOLE));
+                effort.said.push((start.record, QueryRemarks::WHOLE));
             }
             goes_on
         });
@@ -281,13 +285,13 @@ fn find_once(
         for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
             if search.is_cut() {
-                effort.said.push((search.record, Remarks::CUT));
+                effort.said.push((search.record, QueryRemarks::CUT));
             }
             if search.is_limited() {
-                effort.said.push((search.record, Remarks::LIMITED));
+                effort.said.push((search.record, QueryRemarks::LIMITED));
             }
             if scope.filter.is_some() && is_like_full(scope, search.record, search.spent()) {
-                effort.said.push((search.record, Remarks::WHOLE));
+                effort.said.push((search.record, QueryRemarks::WHOLE));
             }
             if search.is_tied() {
                 effort.tied.push(search.record);
@@ -305,76 +309,78 @@ fn find_once(
 
 /// Whether the windows of a search cost at least half of the cells of a full search. This is unknown for long queries,
 /// since engines skip most cells of long windows.
-fn is_like_full(scope: &Scope, record: u32, spent: f64) -> bool {
+fn is_like_full(scope: &SearchInput, record: u32, spent: f64) -> bool {
     let len = query_len(scope, record);
     let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands.count());
     len <= SHORT && 2.0 * spent >= len as f64 * columns
 }
 
 /// Maximum number of filtered regions in memory.
-fn room(scope: &Scope) -> usize {
+fn room(scope: &SearchInput) -> usize {
     scope.portion.max(1).saturating_mul(ROOM_PER_PORTION)
 }
 
 /// Source that the search of each record begins with: the level that a glance at the targets suggests, the filter's
 /// first level, or all pairs.
-fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
+fn first_sources(scope: &SearchInput, records: &[u32]) -> Vec<SearchStart> {
     let Some(filter) = scope.filter else {
-        return records.iter().map(|&record| Start::new(record, Source::All)).collect();
+        return records.iter().map(|&record| SearchStart::new(record, RegionSource::All)).collect();
     };
     let kind = filter.kind(scope.batch, &scope.layout);
     let seen = filter.glance(kind, scope.batch, &scope.layout, records);
-    let source = |(&record, seen): (&u32, Seen)| {
+    let source = |(&record, seen): (&u32, QuickLook)| {
         let rules = scope.rules_of(record);
         let query = query_shape(scope, record);
         let (score, least) = match seen {
             // Once the first hit is known, it need not be scored again on lower levels.
-            Seen::Estimate(score) => (score, score.max(rules.min_score)),
-            Seen::Alignment(score) => (score, rules.threshold(score)),
+            QuickLook::Estimate(score) => (score, score.max(rules.min_score)),
+            QuickLook::Alignment(score) => (score, rules.threshold(score)),
         };
         let suggested = filter.at_most(kind, query, least).filter(|_| score >= rules.min_score);
         let first = || filter.first(kind, query);
         let level = match seen {
-            Seen::Estimate(_) => suggested.or_else(first),
+            QuickLook::Estimate(_) => suggested.or_else(first),
             // The alignment may be only a part of the best one, next to a gap. Then its level would be too low.
-            Seen::Alignment(_) => {
+            QuickLook::Alignment(_) => {
                 let first = first();
                 suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first)
             }
         };
-        let source = level.map_or(Source::All, |level| Source::Level(level, least.max(level.least)));
+        let source =
+            level.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least)));
         let expected = (score >= rules.min_score).then(|| rules.threshold(score));
-        Start { expected, ..Start::new(record, source) }
+        SearchStart { expected, ..SearchStart::new(record, source) }
     };
     records.par_iter().zip(seen).map(source).collect()
 }
 
 /// Where a search begins, and the regions of its source.
-type OpenedStart = (Start, Vec<windows::Region>);
+type OpenedStart = (SearchStart, Vec<windows::CandidateRegion>);
 
 /// Creates the searches that begin with these regions.
-fn begin(scope: &Scope, opened: Vec<OpenedStart>) -> Vec<RecordSearch> {
+fn begin(scope: &SearchInput, opened: Vec<OpenedStart>) -> Vec<RecordSearch> {
     opened.into_par_iter().map(|(start, regions)| RecordSearch::new(scope, start, regions)).collect()
 }
 
 /// Opens the regions of the sources of some starts, and returns the starts for which there was no room. With a filter a
 /// record may have very many regions, and a batch is too large for full searches of many of its records.
 fn open(
-    scope: &Scope,
-    starts: &[Start],
+    scope: &SearchInput,
+    starts: &[SearchStart],
     room: usize,
     effort: &mut Effort,
-) -> Result<(Vec<OpenedStart>, Vec<Start>), EngineError> {
+) -> Result<(Vec<OpenedStart>, Vec<SearchStart>), EngineError> {
     let begun = Instant::now();
-    let Scope { batch, layout, .. } = scope;
-    let on_level = |&Start { record, source, spent, is_last, ref first, .. }: &Start| match source {
-        Source::Level(level, least) => {
+    let SearchInput { batch, layout, .. } = scope;
+    let on_level = |&SearchStart { record, source, spent, is_last, ref first, .. }: &SearchStart| match source
+    {
+        RegionSource::Level(level, least) => {
             let first = first.as_ref().map(|region| region.locus());
-            Some(WantedRegions { record, level, least, spent, is_last, first })
+            Some(FilterRequest { record, level, least, spent, is_last, first })
         }
-        Source::All => None,
+        RegionSource::All => None,
     };
-    let on_levels: Vec<WantedRegions> = starts.iter().filter_map(on_level).collect();
+    let on_levels: Vec<FilterRequest> = starts.iter().filter_map(on_level).collect();
     let mut filtered = match scope.filter {
         Some(filter) => filter.regions(batch, layout, &on_levels, room)?.into_iter(),
         None => Vec::new().into_iter(),
@@ -384,17 +390,19 @@ fn open(
     for start in starts {
         let mut start = start.clone();
         let mut regions = Vec::new();
-        if let Source::Level(..) = start.source {
+        if let RegionSource::Level(..) = start.source {
             match filtered.next() {
-                Some(Opened::Regions { regions: found, spent }) => (regions, start.spent) = (found, spent),
-                Some(Opened::Dear) => start.source = Source::All,
-                Some(Opened::Later) | None => {
+                Some(FilterAnswer::Regions { regions: found, spent }) => {
+                    (regions, start.spent) = (found, spent)
+                }
+                Some(FilterAnswer::Dear) => start.source = RegionSource::All,
+                Some(FilterAnswer::Later) | None => {
                     later.push(start);
                     continue;
                 }
             }
         }
-        if let Source::All = start.source {
+        if let RegionSource::All = start.source {
             let is_first = in_full == 0;
             in_full += MetTargets::all(batch).expected_pairs(batch, layout, start.record);
             if !is_first && scope.filter.is_some() && in_full > scope.portion {
@@ -412,7 +420,7 @@ fn open(
 /// Paths come last, when no search needs scores or regions.
 fn finish(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     mut searches: Vec<RecordSearch>,
     effort: &mut Effort,
 ) -> Result<Vec<RecordSearch>, EngineError> {
@@ -440,7 +448,7 @@ fn finish(
 /// Scores the regions that searches need. Returns `false` if there are none.
 fn score_regions(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     searches: &mut [RecordSearch],
     needs: &[Need],
     effort: &mut Effort,
@@ -466,7 +474,7 @@ fn score_regions(
 /// Finds the paths that searches need. Returns `false` if there are none.
 fn align(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     searches: &mut [RecordSearch],
     needs: &[Need],
     effort: &mut Effort,
@@ -476,7 +484,8 @@ fn align(
         let wanted = |&region: &u32| searches[index].regions[region as usize].wanted(scope.batch);
         regions.iter().map(|region| (index, wanted(region))).collect::<SmallVec<[_; 1]>>()
     };
-    let (next, wanted): (Vec<usize>, Vec<Wanted>) = needs.par_iter().enumerate().flat_map_iter(paths).unzip();
+    let (next, wanted): (Vec<usize>, Vec<WantedPath>) =
+        needs.par_iter().enumerate().flat_map_iter(paths).unzip();
     if next.is_empty() {
         return Ok(false);
     }
@@ -498,14 +507,14 @@ fn align(
 /// Scores all pairs for the searches that have scored nothing yet, portion by portion.
 fn score_everything(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     searches: &mut [RecordSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut unscored: Vec<&mut RecordSearch> =
         searches.iter_mut().filter(|search| search.is_whole()).collect();
     if scope.filter.is_some() {
-        effort.said.extend(unscored.iter().map(|search| (search.record, Remarks::WHOLE)));
+        effort.said.extend(unscored.iter().map(|search| (search.record, QueryRemarks::WHOLE)));
     }
     let left = score_short_targets(engine, scope, &mut unscored, effort)?;
     let each = in_portion(scope, &left, unscored.iter().map(|search| search.record));
@@ -515,11 +524,11 @@ fn score_everything(
 /// Scores these targets for several searches together.
 fn score_portion(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (unscored, targets): (&mut [&mut RecordSearch], &MetTargets),
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let Scope { batch, layout, .. } = scope;
+    let SearchInput { batch, layout, .. } = scope;
     let expected = expected_pairs(scope, targets, unscored.iter().map(|search| search.record));
     let Capabilities { enough_sweeps, enough_of_query, last_sweeps, chunk_per_warm_up, .. } =
         engine.capabilities();
@@ -568,7 +577,7 @@ fn score(
     batch: &Batch,
     pairs: &[Pair],
     effort: &mut Effort,
-) -> Result<Vec<Hit>, EngineError> {
+) -> Result<Vec<HitEnd>, EngineError> {
     if pairs.is_empty() {
         return Ok(Vec::new());
     }
@@ -582,23 +591,23 @@ fn score(
 /// Opens the regions of other sources that searches need. Returns `false` if there are none. Sources without room, and
 /// sources that no level covers, are left for a later round.
 fn descend(
-    scope: &Scope,
+    scope: &SearchInput,
     searches: &mut [RecordSearch],
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
-    let mut wanted: Vec<(usize, Start)> = Vec::new();
+    let mut wanted: Vec<(usize, SearchStart)> = Vec::new();
     let mut is_any = false;
     for (index, need) in needs.iter().enumerate() {
         let Need::Regions(source) = *need else { continue };
         is_any = true;
         searches[index].postpone(source);
-        if let Source::Level(..) = source {
+        if let RegionSource::Level(..) = source {
             wanted.push((index, searches[index].start(source)));
         }
     }
     let held: usize = searches.iter().map(|search| search.regions.len()).sum();
-    let starts: Vec<Start> = wanted.iter().map(|(_, start)| start.clone()).collect();
+    let starts: Vec<SearchStart> = wanted.iter().map(|(_, start)| start.clone()).collect();
     let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held), effort)?;
     let mut opened = begin(scope, opened).into_iter().peekable();
     for (index, start) in wanted {
@@ -610,12 +619,16 @@ fn descend(
 }
 
 /// Approximate number of pairs of all these records with these targets.
-fn expected_pairs(scope: &Scope, targets: &MetTargets, records: impl Iterator<Item = u32>) -> usize {
+fn expected_pairs(scope: &SearchInput, targets: &MetTargets, records: impl Iterator<Item = u32>) -> usize {
     records.map(|record| targets.expected_pairs(scope.batch, &scope.layout, record)).sum()
 }
 
 /// Approximate number of these records that form a portion.
-fn in_portion(scope: &Scope, targets: &MetTargets, records: impl ExactSizeIterator<Item = u32>) -> usize {
+fn in_portion(
+    scope: &SearchInput,
+    targets: &MetTargets,
+    records: impl ExactSizeIterator<Item = u32>,
+) -> usize {
     let count = records.len();
     let portions = expected_pairs(scope, targets, records).div_ceil(scope.portion.max(1)).max(1);
     count.div_ceil(portions).max(1)

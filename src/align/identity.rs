@@ -1,6 +1,6 @@
 //! Column counts of an alignment (equal residues, mismatches, gaps), and the identities derived from them.
 
-use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::alphabet::{Alphabet, is_base, without_end};
 use crate::terms::casts::to_u32;
 use crate::terms::options::IdentityDefinition;
@@ -43,7 +43,7 @@ impl ColumnKinds {
         let last = alignment.cigar.len().saturating_sub(1);
         for (at, &(len, op)) in alignment.cigar.iter().enumerate() {
             let steps = len as usize;
-            if op == Op::Match {
+            if op == PathOp::Match {
                 for (&q, &t) in query[i..i + steps].iter().zip(&target[j..j + steps]) {
                     let equal = is_equal(scoring, q, t);
                     kinds.matches += u32::from(equal);
@@ -58,8 +58,8 @@ impl ColumnKinds {
                     kinds.gaps_at_ends += 1;
                 }
             }
-            i += if op == Op::Deletion { 0 } else { steps };
-            j += if op == Op::Insertion { 0 } else { steps };
+            i += if op == PathOp::Deletion { 0 } else { steps };
+            j += if op == PathOp::Insertion { 0 } else { steps };
         }
         kinds
     }
@@ -110,7 +110,8 @@ mod tests {
         let codes =
             |text: &[u8]| text.iter().map(|&letter| Alphabet::Dna.code(letter).unwrap()).collect::<Vec<u8>>();
         // ACGTN--A against ACCTNGGA, with a leading deletion.
-        let cigar = smallvec![(1, Op::Deletion), (5, Op::Match), (2, Op::Deletion), (1, Op::Match)];
+        let cigar =
+            smallvec![(1, PathOp::Deletion), (5, PathOp::Match), (2, PathOp::Deletion), (1, PathOp::Match)];
         let alignment = Alignment {
             strand: Strand::Forward,
             target: 0,

@@ -12,10 +12,10 @@ mod choose;
 mod join;
 mod rescue;
 
-use crate::align::hits::{Effort, Rules, Scope, TieBreak};
+use crate::align::hits::{Effort, Rules, SearchInput, TieBreak};
 use crate::align::quality::PairScores;
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Mated, Strand};
+use crate::terms::alignment::{Alignment, Mated, QueryResult, Strand};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
@@ -95,8 +95,8 @@ impl Pairing {
     pub fn pair(
         &self,
         engine: &mut dyn Engine,
-        scope: &Scope,
-        found: &mut [Found],
+        scope: &SearchInput,
+        found: &mut [QueryResult],
         tie_break: Option<&TieBreak>,
         effort: &mut Effort,
     ) -> Result<(), EngineError> {
@@ -114,7 +114,7 @@ impl Pairing {
     }
 
     /// Clears the insert size of mates whose first hits no longer form a proper pair because one of them was cut.
-    pub fn confirm(&self, scope: &Scope, found: &mut [Found]) {
+    pub fn confirm(&self, scope: &SearchInput, found: &mut [QueryResult]) {
         let scoring = self.scoring();
         found.par_chunks_exact_mut(2).for_each(|mates| {
             if mates.iter().all(|mate| mate.mated.is_none_or(|mated| mated.insert.is_none())) {
@@ -134,8 +134,8 @@ impl Pairing {
     pub fn prepare(
         &self,
         engine: &mut dyn Engine,
-        scope: &Scope,
-        found: &mut [Found],
+        scope: &SearchInput,
+        found: &mut [QueryResult],
         effort: &mut Effort,
     ) -> Result<(), EngineError> {
         rescue::rescue_all(self, engine, scope, found, effort)?;
@@ -148,8 +148,8 @@ impl Pairing {
 }
 
 /// The insert size between the best hits of two mates in `targets`, if both hits are unique.
-pub fn insert(targets: &Sequences, mates: [&Found; 2]) -> Option<(Orientation, u32)> {
-    let unique = |found: &Found| {
+pub fn insert(targets: &Sequences, mates: [&QueryResult; 2]) -> Option<(Orientation, u32)> {
+    let unique = |found: &QueryResult| {
         let best = found.alignments.first()?;
         let (share, of) = REPEATED;
         let is_repeated = |second: i32| i64::from(second) * of >= i64::from(best.score) * share;

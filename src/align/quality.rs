@@ -1,6 +1,6 @@
 //! Mapping qualities: the confidence that an alignment is at the query's origin.
 
-use crate::terms::alignment::{Alignment, Found, Tier};
+use crate::terms::alignment::{Alignment, QueryResult, Tier};
 use crate::terms::casts::{to_u8, whole_i32, whole_u8};
 use crate::terms::scoring::{Scoring, Substitution};
 
@@ -33,12 +33,12 @@ pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<
 }
 
 /// Mapping quality of a query's first hit, or 0 without hits.
-pub fn of_first(scoring: &Scoring, found: &Found) -> u8 {
+pub fn of_first(scoring: &Scoring, found: &QueryResult) -> u8 {
     of_first_less(scoring, found, 0)
 }
 
 /// The same if all scores still contain the end bonus of the first hit.
-pub fn of_first_less(scoring: &Scoring, found: &Found, bonus: i32) -> u8 {
+pub fn of_first_less(scoring: &Scoring, found: &QueryResult, bonus: i32) -> u8 {
     let sub = (found.second.map(|second| second - bonus), found.threshold - bonus);
     let single =
         |first: &Alignment| quality_of(&Typical::of(scoring), first.span(), first.score - bonus, sub);
@@ -130,14 +130,14 @@ impl PairScores {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::alignment::{Cigar, Op, Strand};
+    use crate::terms::alignment::{PathOp, PathRuns, Strand};
     use crate::terms::alphabet::Alphabet;
     use crate::terms::scoring::Matrix;
     use smallvec::smallvec;
 
-    fn spanning(score: i32, cigar: Cigar) -> Alignment {
-        let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
-        let (query_end, target_end) = (span(Op::Deletion), span(Op::Insertion));
+    fn spanning(score: i32, cigar: PathRuns) -> Alignment {
+        let span = |kind: PathOp| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
+        let (query_end, target_end) = (span(PathOp::Deletion), span(PathOp::Insertion));
         let strand = Strand::Forward;
         Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar }
     }
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn mapping_quality_by_hand() {
         let short = Scoring::dna(1, 4, 6, 1);
-        let perfect = |len: u32, score| spanning(score, smallvec![(len, Op::Match)]);
+        let perfect = |len: u32, score| spanning(score, smallvec![(len, PathOp::Match)]);
         // 40 below the span of 50, identity 1: 6.02 * 8 + .499 = 48.66.
         assert_eq!(mapping_quality(&short, &perfect(40, 40), None, 33), 48);
         // The same with an actual second score of 32: 3 less.
@@ -175,7 +175,7 @@ mod tests {
             for len in [1, 2, 49, 50, 51, 1_000_000] {
                 for score in [1, 60, 1 << 29] {
                     for second in [None, Some(1), Some(score)] {
-                        let alignment = spanning(score, smallvec![(len, Op::Match)]);
+                        let alignment = spanning(score, smallvec![(len, PathOp::Match)]);
                         assert!(mapping_quality(&scoring, &alignment, second, i32::MIN) <= 60);
                     }
                 }

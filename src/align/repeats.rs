@@ -24,16 +24,16 @@ const BIN: u32 = 256;
 
 /// Position of a stretch's columns in a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StretchPosition {
     pub target: u32,
     /// Offset to add to a column of the stretch to get the target's column.
     offset: i64,
 }
 
-impl Place {
+impl StretchPosition {
     /// The position of a target's columns in the target itself.
-    pub fn of(target: u32) -> Place {
-        Place { target, offset: 0 }
+    pub fn of(target: u32) -> StretchPosition {
+        StretchPosition { target, offset: 0 }
     }
 
     /// Maps a column of the stretch to the target.
@@ -53,7 +53,7 @@ pub struct Copied {
     stretch: u32,
     start: u32,
     end: u32,
-    pub place: Place,
+    pub place: StretchPosition,
 }
 
 impl Copied {
@@ -65,11 +65,11 @@ impl Copied {
 
 /// Targets as distinct stretches and their copies.
 #[derive(Debug)]
-pub struct Distinct {
+pub struct DistinctTargets {
     /// The stretches, sorted by position, each with its lead.
     pub stretches: Arc<Sequences>,
     /// First position of each stretch.
-    places: Vec<Place>,
+    places: Vec<StretchPosition>,
     /// Sorted by position.
     copies: Vec<Copied>,
     /// First bin of each stretch, and the total number of bins.
@@ -82,8 +82,13 @@ pub struct Distinct {
     span: u32,
 }
 
-impl Distinct {
-    fn new(stretches: Sequences, places: Vec<Place>, copies: Vec<Copied>, span: u32) -> Distinct {
+impl DistinctTargets {
+    fn new(
+        stretches: Sequences,
+        places: Vec<StretchPosition>,
+        copies: Vec<Copied>,
+        span: u32,
+    ) -> DistinctTargets {
         let mut bins = vec![0];
         for stretch in stretches.iter() {
             bins.push(bins[bins.len() - 1] + to_u32(stretch.len()).div_ceil(BIN));
@@ -106,7 +111,7 @@ impl Distinct {
                 *next += 1;
             }
         }
-        Distinct { stretches: Arc::new(stretches), places, copies, bins, ends, listed, span }
+        DistinctTargets { stretches: Arc::new(stretches), places, copies, bins, ends, listed, span }
     }
 
     /// Maximum number of target residues that an alignment may cover.
@@ -115,7 +120,7 @@ impl Distinct {
     }
 
     /// First position of a stretch.
-    pub fn place(&self, stretch: u32) -> Place {
+    pub fn place(&self, stretch: u32) -> StretchPosition {
         self.places[stretch as usize]
     }
 

@@ -16,7 +16,7 @@ mod fit;
 mod units;
 
 pub use composition::Ungapped;
-pub use fit::{Fit, Growth, LETTERS, LONG, LONG_LETTERS, MEASURED, PAIRS, SHORT, Sample};
+pub use fit::{Fit, Growth, LETTERS, LONG, LONG_LETTERS, MEASURED, PAIRS, RandomSample, SHORT};
 pub use units::InUnits;
 
 use libm::{erfc, exp, floor, log, sqrt};

@@ -8,11 +8,11 @@
 
 mod drop;
 
-use crate::align::candidates::{Layout, Meets};
-use crate::align::hits::{self, Effort, Remarks, Rules, Scope, Tiers};
+use crate::align::candidates::{Meets, PairLayout};
+use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, Tiers};
 use crate::align::quality;
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Strand, Supplementary, Tier};
+use crate::terms::alignment::{Alignment, QueryResult, Strand, Supplementary, Tier};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::potential;
 use crate::terms::casts::to_u32;
@@ -47,9 +47,9 @@ struct Interval {
 /// Finds the supplementary hits of all records. `tiers` are the tiers of intervals.
 pub fn supplement(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (splitting, tiers): (Splitting, Option<&Tiers>),
-    found: &mut [Found],
+    found: &mut [QueryResult],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let least = splitting.least;
@@ -75,7 +75,7 @@ pub fn supplement(
         for (interval, hit) in intervals.into_iter().zip(hits) {
             let len = to_u32(codes(scope, interval.record).len());
             let quality = quality_of_first(scope, &hit, (interval, len));
-            let Found { mut alignments, second, tier, .. } = hit;
+            let QueryResult { mut alignments, second, tier, .. } = hit;
             let Some(alignment) = alignments.drain(..).next() else { continue };
             let mut alignment = in_record(interval, alignment, len);
             if let Some(part) = cut(scope, splitting, interval.record, &alignment) {
@@ -109,14 +109,14 @@ pub fn supplement(
 }
 
 /// Mapping quality of the best hit of an interval of a query of `len` residues.
-fn quality_of_first(scope: &Scope, found: &Found, (interval, len): (Interval, u32)) -> u8 {
+fn quality_of_first(scope: &SearchInput, found: &QueryResult, (interval, len): (Interval, u32)) -> u8 {
     let scoring = &scope.batch.scoring;
     let bonus = |first: &Alignment| in_record(interval, first.clone(), len).bonus(len, scoring.end_bonus);
     quality::of_first_less(scoring, found, found.alignments.first().map_or(0, bonus))
 }
 
 /// The best part of a record's alignment, if its running score falls too far.
-fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) -> Option<Alignment> {
+fn cut(scope: &SearchInput, splitting: Splitting, record: u32, alignment: &Alignment) -> Option<Alignment> {
     if splitting.drop == 0 {
         return None;
     }
@@ -126,7 +126,7 @@ fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) 
 }
 
 /// Whether a record is a long query that no target supports.
-fn is_boxed(scope: &Scope, found: &[Found], record: u32) -> bool {
+fn is_boxed(scope: &SearchInput, found: &[QueryResult], record: u32) -> bool {
     let is_long = |tiers: &Tiers| tiers.is_long(codes(scope, record).len());
     found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
 }
@@ -147,12 +147,12 @@ fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignmen
 /// supports it keeps the part itself, since only its boxes were searched.
 fn cut_primaries(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     splitting: Splitting,
-    found: &mut [Found],
+    found: &mut [QueryResult],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let part = |(record, found): (usize, &Found)| {
+    let part = |(record, found): (usize, &QueryResult)| {
         let (record, whole) = (to_u32(record), found.alignments.first()?);
         Some((record, cut(scope, splitting, record, whole)?))
     };
@@ -189,7 +189,7 @@ fn cut_primaries(
 /// The intervals of a round, except those of records that would exceed the bound. `searched` counts the residues that
 /// were searched of each record, this round included.
 fn within_bound(
-    scope: &Scope,
+    scope: &SearchInput,
     intervals: Vec<Interval>,
     searched: &mut [u64],
     effort: &mut Effort,
@@ -204,19 +204,19 @@ fn within_bound(
             searched[record as usize] = sum;
             within.extend_from_slice(of_record);
         } else {
-            effort.said.push((record, Remarks::UNSPLIT));
+            effort.said.push((record, QueryRemarks::UNSPLIT));
         }
     }
     within
 }
 
 /// The codes of a record as it was read.
-fn codes<'a>(scope: &Scope<'a>, record: u32) -> &'a [u8] {
+fn codes<'a>(scope: &SearchInput<'a>, record: u32) -> &'a [u8] {
     scope.batch.query(scope.layout.query(record, Strand::Forward))
 }
 
 /// The codes of an interval in one orientation of its record.
-fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u8] {
+fn oriented<'a>(scope: &SearchInput<'a>, interval: Interval, strand: Strand) -> &'a [u8] {
     let query = scope.batch.query(scope.layout.query(interval.record, strand));
     let (start, end) = (interval.start as usize, interval.end as usize);
     match strand {
@@ -227,7 +227,7 @@ fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u
 
 /// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric
 /// under complement.
-fn most_score(scope: &Scope, interval: Interval) -> i64 {
+fn most_score(scope: &SearchInput, interval: Interval) -> i64 {
     let on = |&strand: &Strand| potential(oriented(scope, interval, strand), &scope.batch.scoring);
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
@@ -236,11 +236,11 @@ fn most_score(scope: &Scope, interval: Interval) -> i64 {
 /// the best part of a path in one tier.
 fn search_by_tier(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (least, tiers): (i32, Option<&Tiers>),
-    (intervals, found): (&[Interval], &[Found]),
+    (intervals, found): (&[Interval], &[QueryResult]),
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     let boxed = tiers.map(|tiers| tiers.clone().boxed());
     // Number of each interval's tiers among these.
     let all = [None, tiers, boxed.as_ref()];
@@ -248,7 +248,7 @@ fn search_by_tier(
         own if is_boxed(scope, found, own.record) => 2,
         own => usize::from(!own.is_part && tiers.is_some()),
     };
-    let mut hits: Vec<Option<Found>> = vec![None; intervals.len()];
+    let mut hits: Vec<Option<QueryResult>> = vec![None; intervals.len()];
     for (number, tiers) in all.into_iter().enumerate() {
         let at: Vec<usize> = (0..intervals.len()).filter(|&at| kind(&intervals[at]) == number).collect();
         if !at.is_empty() {
@@ -263,11 +263,11 @@ fn search_by_tier(
 /// The best hit of each interval.
 fn search(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (least, tiers): (i32, Option<&Tiers>),
     intervals: &[Interval],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
+) -> Result<Vec<QueryResult>, EngineError> {
     let mut queries = Sequences::default();
     for &interval in intervals {
         for &strand in scope.layout.orientations() {
@@ -279,11 +279,19 @@ fn search(
         targets: Arc::clone(&scope.batch.targets),
         scoring: Arc::clone(&scope.batch.scoring),
     };
-    let layout = Layout { strands: scope.layout.strands, meets: Meets::All };
+    let layout = PairLayout { strands: scope.layout.strands, meets: Meets::All };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
     let mut own = Effort::default();
-    let scope =
-        Scope { batch: &batch, layout, rules, least: None, tiers, supporting: None, ranks: None, ..*scope };
+    let scope = SearchInput {
+        batch: &batch,
+        layout,
+        rules,
+        least: None,
+        tiers,
+        supporting: None,
+        ranks: None,
+        ..*scope
+    };
     let found = hits::find(engine, &scope, &mut own)?;
     effort.add_parts(own, |interval| intervals[interval as usize].record);
     Ok(found)

@@ -1,12 +1,12 @@
 //! Alignments of queries with targets.
 
 use super::answers::Answers;
-use super::engines::Engines;
+use super::engines::DeviceEngines;
 use super::{Device, Hit, Targets, targets};
 use crate::align::candidates::filter::Filter;
-use crate::align::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::align::candidates::{MOST_STRETCHES, Meets, PairLayout};
 use crate::align::end_bonus::{self, ReportedScores};
-use crate::align::hits::{self, Effort, Rules, Scope};
+use crate::align::hits::{self, Effort, Rules, SearchInput};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use crate::terms::batch::{Batch, STRETCH, Sequences};
@@ -99,7 +99,7 @@ impl AlignerBuilder {
         let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
         let strands = Strands::of(both_strands && scoring.alphabet == Alphabet::Dna);
         let scoring = Arc::new(scoring);
-        let engines = Engines::open(&device)?;
+        let engines = DeviceEngines::open(&device)?;
         let opened = &engines.opened;
         // The number of queries is unknown, so an index is built as soon as the queries so far would have repaid it.
         let sequences = &targets.sequences;
@@ -132,7 +132,7 @@ pub struct Aligner {
     rules: Rules,
     pub(super) strands: Strands,
     filter: Option<Filter>,
-    pub(super) engines: Engines,
+    pub(super) engines: DeviceEngines,
 }
 
 impl Aligner {
@@ -186,12 +186,13 @@ impl Aligner {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
         let batch = batch.with_ends();
-        let layout = Layout { strands: self.strands, meets: Meets::All };
-        let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
+        let layout = PairLayout { strands: self.strands, meets: Meets::All };
+        let scope =
+            SearchInput { filter: self.filter.as_ref(), ..SearchInput::new(&batch, layout, self.rules) };
         let mut found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
         end_bonus::leave_out(&scope, ReportedScores::default(), &mut found);
         self.targets.check()?;
-        let hits = |(record, found): (usize, crate::terms::alignment::Found)| {
+        let hits = |(record, found): (usize, crate::terms::alignment::QueryResult)| {
             let hit = |alignment: crate::terms::alignment::Alignment| {
                 let query = batch.query(layout.query(to_u32(record), alignment.strand));
                 let target = alignment.target as usize;

@@ -3,9 +3,9 @@
 use super::answers::Answers;
 use super::searcher::CodeText;
 use super::{Searcher, Targets};
-use crate::patterns::search::amplicons::{self, Joiner, NoPair, Pairs, Site};
+use crate::patterns::search::amplicons::{self, Joiner, NoPair, PatternPairs, Site};
 use crate::patterns::search::driver::HitReceiver;
-use crate::patterns::search::hits::Hit;
+use crate::patterns::search::hits::PatternHit;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::error::{EngineError, Error, Result};
 use std::iter::Fuse;
@@ -46,7 +46,7 @@ pub enum PrimerPairs {
 #[derive(Clone)]
 pub struct AmpliconSearcher {
     searcher: Searcher,
-    pairs: Pairs,
+    pairs: PatternPairs,
     /// The names of the pairs.
     names: Vec<Arc<str>>,
     lengths: RangeInclusive<usize>,
@@ -68,9 +68,9 @@ impl AmpliconSearcher {
         }
         let names: Vec<&str> = searcher.core.names.iter().map(|name| &**name).collect();
         let pairs = match pairs {
-            PrimerPairs::Any => Pairs::any(),
-            PrimerPairs::Names => Pairs::of_names(&names).map_err(|none| unpaired(&none, &names))?,
-            PrimerPairs::Listed(list) => Pairs::of_list(&names, list).map_err(|(at, side)| {
+            PrimerPairs::Any => PatternPairs::any(),
+            PrimerPairs::Names => PatternPairs::of_names(&names).map_err(|none| unpaired(&none, &names))?,
+            PrimerPairs::Listed(list) => PatternPairs::of_list(&names, list).map_err(|(at, side)| {
                 Error::Usage(format!("pair {at}: no pattern is named '{}'", list[at][side]))
             })?,
         };
@@ -111,7 +111,7 @@ impl AmpliconSearcher {
     /// # Errors
     /// As [`Searcher::search_targets`].
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Amplicon>>> {
-        let mut joined = Joined::new(self, targets.len());
+        let mut joined = TextAmplicons::new(self, targets.len());
         self.searcher.search_all_targets(targets, &mut joined)?;
         Ok(joined.amplicons)
     }
@@ -140,26 +140,26 @@ impl std::fmt::Debug for AmpliconSearcher {
 }
 
 /// The amplicons of each text of a call.
-struct Joined<'a> {
+struct TextAmplicons<'a> {
     own: &'a AmpliconSearcher,
     joiner: Joiner<'a>,
     amplicons: Vec<Vec<Amplicon>>,
 }
 
-impl<'a> Joined<'a> {
-    fn new(own: &'a AmpliconSearcher, texts: usize) -> Joined<'a> {
+impl<'a> TextAmplicons<'a> {
+    fn new(own: &'a AmpliconSearcher, texts: usize) -> TextAmplicons<'a> {
         let joiner = Joiner::new(&own.pairs, own.lengths.clone());
-        Joined { own, joiner, amplicons: vec![Vec::new(); texts] }
+        TextAmplicons { own, joiner, amplicons: vec![Vec::new(); texts] }
     }
 }
 
-impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
+impl<'t> HitReceiver<&'t CodeText<'t>> for TextAmplicons<'_> {
     type Error = Error;
 
-    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<Hit>) -> Result<()> {
-        let Joined { own, joiner, amplicons } = self;
+    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<PatternHit>) -> Result<()> {
+        let TextAmplicons { own, joiner, amplicons } = self;
         let own_amplicons = &mut amplicons[text.place];
-        let mut give = |joined: &amplicons::Amplicon| {
+        let mut give = |joined: &amplicons::AmpliconSpan| {
             own_amplicons.push(Amplicon::new(own, *joined));
             Ok::<(), EngineError>(())
         };
@@ -167,9 +167,9 @@ impl<'t> HitReceiver<&'t CodeText<'t>> for Joined<'_> {
     }
 
     fn end(&mut self, text: &&'t CodeText<'t>, _: u64) -> Result<()> {
-        let Joined { own, joiner, amplicons } = self;
+        let TextAmplicons { own, joiner, amplicons } = self;
         let own_amplicons = &mut amplicons[text.place];
-        joiner.finish(&mut |joined: &amplicons::Amplicon| {
+        joiner.finish(&mut |joined: &amplicons::AmpliconSpan| {
             own_amplicons.push(Amplicon::new(own, *joined));
             Ok::<(), EngineError>(())
         })?;
@@ -197,7 +197,7 @@ where
     fn next(&mut self) -> Option<Self::Item> {
         if self.answers.are_needed() {
             let (texts, taken) = Searcher::take(&mut self.texts);
-            let mut joined = Joined::new(self.searcher, texts.len());
+            let mut joined = TextAmplicons::new(self.searcher, texts.len());
             let texts = texts.iter().map(Vec::as_slice);
             let done = self.searcher.searcher.search_codes(texts, &mut joined);
             self.answers.add(taken, done.map(|()| joined.amplicons));
@@ -209,14 +209,14 @@ where
 /// A stretch of a text between two matches that face each other, both included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Amplicon {
-    joined: amplicons::Amplicon,
+    joined: amplicons::AmpliconSpan,
     pair: Option<Arc<str>>,
     /// The names of the patterns on the forward and on the reverse strand.
     names: [Arc<str>; 2],
 }
 
 impl Amplicon {
-    fn new(own: &AmpliconSearcher, joined: amplicons::Amplicon) -> Amplicon {
+    fn new(own: &AmpliconSearcher, joined: amplicons::AmpliconSpan) -> Amplicon {
         let name = |site: &Site| Arc::clone(&own.searcher.core.names[site.pattern as usize]);
         let names = [name(&joined.forward), name(&joined.reverse)];
         let pair = joined.pair.map(|pair| Arc::clone(&own.names[pair as usize]));

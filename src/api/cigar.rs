@@ -1,6 +1,6 @@
 //! The path of a hit or a match.
 
-use crate::patterns::search::align::Step;
+use crate::patterns::search::align::PatternStep;
 use crate::terms::error::{Error, Result};
 use smallvec::SmallVec;
 use std::fmt;
@@ -87,12 +87,12 @@ impl Cigar {
         Some(())
     }
 
-    pub(super) fn of_search(runs: &[(u32, Step)]) -> Cigar {
+    pub(super) fn of_search(runs: &[(u32, PatternStep)]) -> Cigar {
         let op = |step| match step {
-            Step::Equal => Op::Equal,
-            Step::Replaced => Op::Replaced,
-            Step::Insertion => Op::Insertion,
-            Step::Deletion => Op::Deletion,
+            PatternStep::Equal => Op::Equal,
+            PatternStep::Replaced => Op::Replaced,
+            PatternStep::Insertion => Op::Insertion,
+            PatternStep::Deletion => Op::Deletion,
         };
         Cigar(runs.iter().map(|&(len, step)| (len, op(step))).collect())
     }

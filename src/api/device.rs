@@ -1,15 +1,15 @@
 //! The devices of aligners and searchers.
 
-use crate::align::candidates::levels::Costs;
+use crate::align::candidates::levels::FilterCosts;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};
-use crate::patterns::search::Scan;
+use crate::patterns::search::EndScan;
 use crate::patterns::search::exact::{self, Exact};
-use crate::patterns::search::finder::Finder;
-use crate::patterns::search::hits::Wanted;
-use crate::patterns::search::sites::Sites;
-use crate::patterns::search::sliced::Sliced;
+use crate::patterns::search::finder::PatternFinder;
+use crate::patterns::search::hits::HitOptions;
+use crate::patterns::search::sites::PamSites;
+use crate::patterns::search::sliced::SlicedScan;
 use crate::terms::batch::Sequences;
 use crate::terms::error::EngineError;
 use std::sync::Arc;
@@ -30,15 +30,15 @@ pub enum Device {
 }
 
 /// A device that was opened.
-pub(super) enum Opened {
+pub(super) enum OpenedDevice {
     Cpu(InstructionSet),
     #[cfg(feature = "gpu")]
-    Gpu(gpu::Opened),
+    Gpu(gpu::OpenedGpu),
 }
 
-impl Opened {
-    pub fn open(device: &Device) -> Result<Opened, EngineError> {
-        let cpu = || Opened::Cpu(InstructionSet::best());
+impl OpenedDevice {
+    pub fn open(device: &Device) -> Result<OpenedDevice, EngineError> {
+        let cpu = || OpenedDevice::Cpu(InstructionSet::best());
         match device {
             Device::Cpu => Ok(cpu()),
             Device::Auto => match open_gpu(None, true) {
@@ -52,87 +52,91 @@ impl Opened {
 
     /// Opens the device that searches texts for patterns. [`Device::Auto`] is the CPU if it is faster for these
     /// patterns.
-    pub fn for_search(device: &Device, patterns: &[Vec<u8>], wanted: &Wanted) -> Result<Opened, EngineError> {
+    pub fn for_search(
+        device: &Device,
+        patterns: &[Vec<u8>],
+        wanted: &HitOptions,
+    ) -> Result<OpenedDevice, EngineError> {
         match device {
-            Device::Auto if cpu_is_faster(patterns, wanted) => Ok(Opened::Cpu(InstructionSet::best())),
-            device => Opened::open(device),
+            Device::Auto if cpu_is_faster(patterns, wanted) => Ok(OpenedDevice::Cpu(InstructionSet::best())),
+            device => OpenedDevice::open(device),
         }
     }
 
     /// The CPU, if this is a GPU of [`Device::Auto`] and the CPU is faster for these patterns.
-    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &Wanted) -> Option<Opened> {
+    pub fn cpu_for_search(&self, patterns: &[Vec<u8>], wanted: &HitOptions) -> Option<OpenedDevice> {
         let is_replaced = match self {
-            Opened::Cpu(_) => false,
+            OpenedDevice::Cpu(_) => false,
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => gpu.may_fall_back,
+            OpenedDevice::Gpu(gpu) => gpu.may_fall_back,
         };
-        (is_replaced && cpu_is_faster(patterns, wanted)).then(|| Opened::Cpu(InstructionSet::best()))
+        (is_replaced && cpu_is_faster(patterns, wanted)).then(|| OpenedDevice::Cpu(InstructionSet::best()))
     }
 
     /// The search that starts at PAMs, if it costs less than a scan on this device.
-    pub fn sites(&self, wanted: &Wanted, patterns: &[Vec<u8>]) -> Option<Sites> {
+    pub fn sites(&self, wanted: &HitOptions, patterns: &[Vec<u8>]) -> Option<PamSites> {
         match self {
-            Opened::Cpu(set) => Sites::new(*set, wanted, patterns, None),
+            OpenedDevice::Cpu(set) => PamSites::new(*set, wanted, patterns, None),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(_) => None,
+            OpenedDevice::Gpu(_) => None,
         }
     }
 
     /// The scanner of texts on this device, and the name of the device.
-    pub fn scanner(&self) -> (Box<dyn Scan + Send>, String) {
-        let scan: Box<dyn Scan + Send> = match self {
-            Opened::Cpu(set) => Box::new(Exact::on(*set)),
+    pub fn scanner(&self) -> (Box<dyn EndScan + Send>, String) {
+        let scan: Box<dyn EndScan + Send> = match self {
+            OpenedDevice::Cpu(set) => Box::new(Exact::on(*set)),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => Box::new(gpu.scan()),
+            OpenedDevice::Gpu(gpu) => Box::new(gpu.scan()),
         };
         (scan, self.engine().capabilities().name)
     }
 
     /// The scanner of targets for the filter.
-    pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+    pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
         match self {
-            Opened::Cpu(set) => Finder::new(targets, Box::new(Sliced::on(*set)), false),
+            OpenedDevice::Cpu(set) => PatternFinder::new(targets, Box::new(SlicedScan::on(*set)), false),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => gpu.finder(targets),
+            OpenedDevice::Gpu(gpu) => gpu.finder(targets),
         }
     }
 
     /// Costs of the filter's steps relative to scoring.
-    pub fn costs(&self) -> Costs {
+    pub fn costs(&self) -> FilterCosts {
         let threads = rayon::current_num_threads();
         match self {
-            Opened::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
+            OpenedDevice::Cpu(set) => FilterCosts::on_cores(set.lanes(1), threads),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(_) => Costs::on_gpus(1, threads),
+            OpenedDevice::Gpu(_) => FilterCosts::on_gpus(1, threads),
         }
     }
 
     /// Creates an engine on the device.
     pub fn engine(&self) -> Guarded {
         match self {
-            Opened::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
+            OpenedDevice::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
             #[cfg(feature = "gpu")]
-            Opened::Gpu(gpu) => gpu.engine(),
+            OpenedDevice::Gpu(gpu) => gpu.engine(),
         }
     }
 }
 
 /// Whether the CPU finds these patterns by lookup or from their PAMs faster than a GPU scans.
-fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &Wanted) -> bool {
+fn cpu_is_faster(patterns: &[Vec<u8>], wanted: &HitOptions) -> bool {
     let from_pams = || {
-        let sites = Sites::new(InstructionSet::best(), wanted, patterns, None);
+        let sites = PamSites::new(InstructionSet::best(), wanted, patterns, None);
         sites.is_some_and(|sites| sites.need_no_device(rayon::current_num_threads()))
     };
     exact::pays(patterns, &wanted.rule) || from_pams()
 }
 
 #[cfg(feature = "gpu")]
-fn open_gpu(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
-    Ok(Opened::Gpu(gpu::Opened::open(name, may_fall_back)?))
+fn open_gpu(name: Option<&str>, may_fall_back: bool) -> Result<OpenedDevice, EngineError> {
+    Ok(OpenedDevice::Gpu(gpu::OpenedGpu::open(name, may_fall_back)?))
 }
 
 #[cfg(not(feature = "gpu"))]
-fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
+fn open_gpu(_: Option<&str>, _: bool) -> Result<OpenedDevice, EngineError> {
     Err(EngineError::NoDevice("this library was built without its feature 'gpu'".to_string()))
 }
 
@@ -140,7 +144,7 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
 mod gpu {
     use super::*;
     use crate::engine::gpu::{Card, Gpu};
-    use crate::patterns::search::gpu::{OnCard, OnGpu};
+    use crate::patterns::search::gpu::{GpuScan, OnCard};
     use std::process;
     use std::sync::{Mutex, Weak};
 
@@ -171,24 +175,24 @@ mod gpu {
         Ok(card)
     }
 
-    pub struct Opened {
+    pub struct OpenedGpu {
         card: Arc<Card>,
         /// Whether the CPU takes over if the GPU fails.
         pub may_fall_back: bool,
     }
 
-    impl Opened {
-        pub fn open(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
-            Ok(Opened { card: card(name)?, may_fall_back })
+    impl OpenedGpu {
+        pub fn open(name: Option<&str>, may_fall_back: bool) -> Result<OpenedGpu, EngineError> {
+            Ok(OpenedGpu { card: card(name)?, may_fall_back })
         }
 
-        pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
-            Finder::new(targets, Box::new(self.scan().sweeping()), true)
+        pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
+            PatternFinder::new(targets, Box::new(self.scan().sweeping()), true)
         }
 
-        pub fn scan(&self) -> OnGpu {
+        pub fn scan(&self) -> GpuScan {
             let card = OnCard::new(Arc::clone(&self.card));
-            OnGpu::new(card, Sliced::on(InstructionSet::best()), self.may_fall_back)
+            GpuScan::new(card, SlicedScan::on(InstructionSet::best()), self.may_fall_back)
         }
 
         pub fn engine(&self) -> Guarded {

@@ -1,25 +1,25 @@
 //! Engines on one device, for concurrent calls.
 
 use super::Device;
-use super::device::Opened;
+use super::device::OpenedDevice;
 use crate::engine::{Engine, Guarded};
 use crate::terms::error::EngineError;
 use std::sync::{Mutex, PoisonError};
 
 /// An open device and its engines.
-pub(super) struct Engines {
-    pub opened: Opened,
+pub(super) struct DeviceEngines {
+    pub opened: OpenedDevice,
     /// Name of the device.
     pub device: String,
     /// Engines that no call is using.
     spare: Mutex<Vec<Guarded>>,
 }
 
-impl Engines {
-    pub fn open(device: &Device) -> Result<Engines, EngineError> {
-        let opened = Opened::open(device)?;
+impl DeviceEngines {
+    pub fn open(device: &Device) -> Result<DeviceEngines, EngineError> {
+        let opened = OpenedDevice::open(device)?;
         let device = opened.engine().capabilities().name;
-        Ok(Engines { opened, device, spare: Mutex::default() })
+        Ok(DeviceEngines { opened, device, spare: Mutex::default() })
     }
 
     /// Runs `work` on an engine that no other call uses, and once more if a fallback takes over.

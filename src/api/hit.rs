@@ -2,7 +2,7 @@
 
 use super::Cigar;
 use super::cigar;
-use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::Alphabet;
 use std::mem;
 use std::ops::Range;
@@ -38,7 +38,7 @@ impl Hit {
             columns += len;
             let letters = len as usize;
             match op {
-                Op::Match => {
+                PathOp::Match => {
                     for column in query[q..q + letters].iter().zip(&codes[t..t + letters]) {
                         let same = is_match(column);
                         matches += u32::from(same);
@@ -46,11 +46,11 @@ impl Hit {
                     }
                     (q, t) = (q + letters, t + letters);
                 }
-                Op::Insertion => {
+                PathOp::Insertion => {
                     path.push(len, cigar::Op::Insertion);
                     q += letters;
                 }
-                Op::Deletion => {
+                PathOp::Deletion => {
                     path.push(len, cigar::Op::Deletion);
                     t += letters;
                 }

@@ -2,9 +2,9 @@
 
 use super::aligner::{check_scoring, usage};
 use super::answers::Answers;
-use super::engines::Engines;
+use super::engines::DeviceEngines;
 use super::{Device, Hit, targets};
-use crate::align::backtrace::{self, Wanted};
+use crate::align::backtrace::{self, WantedPath};
 use crate::engine::Engine;
 use crate::terms::alignment::{Alignment, Locus, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
@@ -63,7 +63,12 @@ impl PairAlignerBuilder {
             return Err(usage(format!("min_score({min_score}): give at least 1")));
         }
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
-        Ok(PairAligner { scoring: Arc::new(scoring), min_score, strands, engines: Engines::open(&device)? })
+        Ok(PairAligner {
+            scoring: Arc::new(scoring),
+            min_score,
+            strands,
+            engines: DeviceEngines::open(&device)?,
+        })
     }
 }
 
@@ -84,7 +89,7 @@ pub struct PairAligner {
     scoring: Arc<Scoring>,
     min_score: i32,
     strands: u32,
-    engines: Engines,
+    engines: DeviceEngines,
 }
 
 impl PairAligner {
@@ -195,9 +200,9 @@ impl PairAligner {
         let wanted = |at: usize| {
             let Pair { query, target, start, .. } = pairs[at];
             let window = backtrace::window_of(batch, query, target, start, &hits[at]);
-            Wanted { window, strand: strand(query), score: hits[at].score }
+            WantedPath { window, strand: strand(query), score: hits[at].score }
         };
-        let wanted: Vec<Wanted> = best.iter().flatten().map(|&at| wanted(at)).collect();
+        let wanted: Vec<WantedPath> = best.iter().flatten().map(|&at| wanted(at)).collect();
         let mut alignments = backtrace::align(engine, batch, &wanted)?.into_iter();
         let own_score = |alignment: Alignment| {
             let len = to_u32(batch.query(alignment.target * strands).len());

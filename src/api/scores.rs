@@ -56,7 +56,7 @@ impl Aligner {
             .collect();
         let hits = self.engines.run(|engine| engine.score(&batch, &pairs))?;
         targets.check()?;
-        let row = |of_query: &[crate::terms::alignment::Hit]| {
+        let row = |of_query: &[crate::terms::alignment::HitEnd]| {
             let best = |target: usize| {
                 let scores = of_query.iter().skip(target).step_by(targets.len().max(1)).map(|hit| hit.score);
                 scores.max().unwrap_or(0)

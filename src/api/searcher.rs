@@ -1,16 +1,16 @@
 //! Patterns in texts, with edits.
 
 use super::answers::Answers;
-use super::device::Opened;
+use super::device::OpenedDevice;
 use super::{Aligner, AmpliconSearcher, Cigar, Device, PrimerPairs, Targets, targets};
 use crate::patterns::search::batch::{BatchRules, TextBatch, TextHandle};
 use crate::patterns::search::driver::{Driver, HitReceiver, SearchState, oriented};
-use crate::patterns::search::hits::{Hit, Wanted};
-use crate::patterns::search::limits::{Limits, MOST_LIMITED};
+use crate::patterns::search::hits::{HitOptions, PatternHit};
+use crate::patterns::search::limits::{EditLimits, MOST_LIMITED};
 use crate::patterns::search::pam::{Pam, PamSide};
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::pattern::SearchPattern;
 use crate::patterns::search::rates::Rate;
-use crate::patterns::search::{Rule, Scan};
+use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::whole_u32;
@@ -147,8 +147,8 @@ impl SearcherBuilder {
         self.build_on(Some(&aligner.engines.opened))
     }
 
-    fn build_on(self, opened: Option<&Opened>) -> Result<Searcher> {
-        let patterns: Vec<Pattern> =
+    fn build_on(self, opened: Option<&OpenedDevice>) -> Result<Searcher> {
+        let patterns: Vec<SearchPattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
         let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
         let oriented = oriented(&patterns, Strands::of(self.both_strands));
@@ -163,7 +163,7 @@ impl SearcherBuilder {
                 None => opened,
             },
             None => {
-                own = Opened::for_search(&self.device, &oriented, &wanted)?;
+                own = OpenedDevice::for_search(&self.device, &oriented, &wanted)?;
                 &own
             }
         };
@@ -175,12 +175,12 @@ impl SearcherBuilder {
     }
 
     /// The settings of the search, if the longest pattern has `longest` bases.
-    fn wanted(&self, longest: usize) -> Result<Wanted> {
+    fn wanted(&self, longest: usize) -> Result<HitOptions> {
         let rate = self.rate.map(rate).transpose()?;
         let max_edits = rate.map_or(self.max_edits, |rate| rate.edits_of(longest));
         // The edits that a rate allows depend on the pattern.
         let most = if rate.is_some() { u32::MAX } else { max_edits };
-        let limits = Limits::of_kinds(most, self.indels, self.limits);
+        let limits = EditLimits::of_kinds(most, self.indels, self.limits);
         if limits.is_some() && max_edits > MOST_LIMITED {
             let asked = match self.rate {
                 Some(rate) => format!("edits_by_rate({rate}), which allows {max_edits} edits,"),
@@ -190,8 +190,8 @@ impl SearcherBuilder {
                 "{asked} with a limit of one kind of edits: give at most {MOST_LIMITED}"
             )));
         }
-        Ok(Wanted {
-            rule: Rule { max_edits, indels: self.indels },
+        Ok(HitOptions {
+            rule: MatchRule { max_edits, indels: self.indels },
             rate,
             limits,
             pam: self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?,
@@ -225,12 +225,12 @@ fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
     })
 }
 
-fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
+fn pattern(name: &str, letters: &[u8]) -> Result<SearchPattern> {
     let refused = |text: String| Error::Usage(format!("pattern '{name}': {text}"));
     if letters.is_empty() {
         return Err(refused("it is empty".to_string()));
     }
-    Pattern::new(String::new(), letters).map_err(|place| {
+    SearchPattern::new(String::new(), letters).map_err(|place| {
         refused(format!(
             "'{}' at position {place} is not an IUPAC code of DNA",
             letters[place].escape_ascii()
@@ -267,7 +267,7 @@ pub struct Searcher {
 pub(super) struct Core {
     pub names: Vec<Arc<str>>,
     pub driver: Driver,
-    scan: Box<dyn Scan + Send>,
+    scan: Box<dyn EndScan + Send>,
     device: String,
 }
 
@@ -306,7 +306,7 @@ impl Searcher {
 
     /// The number of bases of each pattern.
     pub fn pattern_lengths(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
-        let Wanted { strands, .. } = self.core.driver.wanted;
+        let HitOptions { strands, .. } = self.core.driver.wanted;
         self.core.driver.oriented.iter().step_by(strands.count() as usize).map(Vec::len)
     }
 
@@ -461,8 +461,8 @@ impl<'a> Matches<'a> {
 impl<'t> HitReceiver<&'t CodeText<'t>> for Matches<'_> {
     type Error = Error;
 
-    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<Hit>) -> Result<()> {
-        let of_hit = |hit: Hit| Match { name: Arc::clone(&self.names[hit.pattern as usize]), hit };
+    fn hits(&mut self, text: &&'t CodeText<'t>, hits: Vec<PatternHit>) -> Result<()> {
+        let of_hit = |hit: PatternHit| Match { name: Arc::clone(&self.names[hit.pattern as usize]), hit };
         self.matches[text.place].extend(hits.into_iter().map(of_hit));
         Ok(())
     }
@@ -514,7 +514,7 @@ where
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     name: Arc<str>,
-    hit: Hit,
+    hit: PatternHit,
 }
 
 impl Match {

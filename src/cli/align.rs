@@ -13,8 +13,9 @@ use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, usage, valu
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
-    ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, Lane, Limits, MatrixOptions, MatrixValues,
-    Mode, Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, ScoringChoice, Share, TieRule, is_packed,
+    ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, HitLimits, MatrixOptions, MatrixValues, Mode,
+    Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, ScoringChoice, SequencingLane, Share, TieRule,
+    is_packed,
 };
 use crate::terms::scoring::AlignmentMode;
 use clap::error::ErrorKind;
@@ -90,7 +91,7 @@ pub struct All {
 }
 
 #[derive(Args)]
-pub struct Pairs {
+pub struct PairArgs {
     /// Queries: FASTA, FASTQ or unaligned BAM, plain or gzip (- for stdin)
     #[arg(value_name = "QUERY")]
     query: PathBuf,
@@ -599,7 +600,7 @@ impl Triangle {
     }
 }
 
-impl Pairs {
+impl PairArgs {
     pub fn resolve(mut self, command_line: String) -> Result<Options, clap::Error> {
         let lanes = self.flags.single(self.query)?;
         self.flags.resolve(Mode::Pairs, (lanes, None), self.target, command_line)
@@ -608,8 +609,8 @@ impl Pairs {
 
 impl Flags {
     /// The one lane of a file of queries.
-    fn single(&mut self, reads: PathBuf) -> Result<Vec<Lane>, clap::Error> {
-        let lane = Lane { reads, ..Lane::default() };
+    fn single(&mut self, reads: PathBuf) -> Result<Vec<SequencingLane>, clap::Error> {
+        let lane = SequencingLane { reads, ..SequencingLane::default() };
         with_groups(vec![lane], std::mem::take(&mut self.output.read_group))
     }
 
@@ -617,13 +618,13 @@ impl Flags {
     fn resolve(
         self,
         mode: Mode,
-        (lanes, sheet): (Vec<Lane>, Option<PathBuf>),
+        (lanes, sheet): (Vec<SequencingLane>, Option<PathBuf>),
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
         let Flags { input, scoring, hits, ranked, output, about, parts, machine } = self;
         let matrix = scoring.matrix.as_deref().map(Path::new);
-        let of_lanes = lanes.iter().flat_map(Lane::files).chain(sheet.as_deref());
+        let of_lanes = lanes.iter().flat_map(SequencingLane::files).chain(sheet.as_deref());
         let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();
         check_files(&inputs, matrix, output.output.as_deref())?;
         if output.format.is_none() {
@@ -658,14 +659,14 @@ impl Flags {
         let end_bonus = scoring.end_bonus.or(has_bonus.then_some(DEFAULT_END_BONUS));
         let is_any_part = matches!(ends, AlignmentMode::Local | AlignmentMode::Overlap);
         let has_floor = rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
-        let coverage = if has_floor { Limits::FLOOR_OF_IDENTITY } else { limits.coverage };
-        let limits = Limits { coverage, ..limits };
+        let coverage = if has_floor { HitLimits::FLOOR_OF_IDENTITY } else { limits.coverage };
+        let limits = HitLimits { coverage, ..limits };
         let is_list = matches!(format, OutputFormat::Hits(_)) || mode == Mode::Triangle;
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
             format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
         let mut lanes = lanes.into_iter();
-        let Lane { reads: query, mates, read_group } = lanes.next().unwrap_or_default();
+        let SequencingLane { reads: query, mates, read_group } = lanes.next().unwrap_or_default();
         Ok(Options {
             mode,
             query,

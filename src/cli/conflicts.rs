@@ -30,11 +30,11 @@ enum When {
     Always,
     /// One of these options is given, too.
     With(&'static [&'static str]),
-    If(fn(&Line) -> bool),
+    If(fn(&CommandLine) -> bool),
 }
 
 /// A command line that clap accepts.
-pub struct Line<'a> {
+pub struct CommandLine<'a> {
     /// The name of the subcommand; empty for the aligner.
     name: &'a str,
     definition: &'a clap::Command,
@@ -501,20 +501,20 @@ fn has_end_bonus(run: &Options) -> bool {
     run.scoring.end_bonus.is_some_and(|bonus| bonus > 0)
 }
 
-fn is_matrix(line: &Line) -> bool {
+fn is_matrix(line: &CommandLine) -> bool {
     matches!(line.command, Command::Matrix(_))
 }
 
 /// Whether the output is a list of hits, or a matrix.
-fn is_list(line: &Line) -> bool {
+fn is_list(line: &CommandLine) -> bool {
     line.run(|run| matches!(run.format, OutputFormat::Hits(_)))
 }
 
-fn has_mates(line: &Line) -> bool {
+fn has_mates(line: &CommandLine) -> bool {
     line.run(Options::has_mates)
 }
 
-fn is_split(line: &Line) -> bool {
+fn is_split(line: &CommandLine) -> bool {
     line.run(|run| run.split.is_some())
 }
 
@@ -538,11 +538,15 @@ fn is_one_primer(run: &SearchOptions) -> bool {
     is_one && pairs.is_some_and(|pairs| *pairs != PairSource::Any)
 }
 
-impl<'a> Line<'a> {
-    pub fn new(definition: &'a clap::Command, matches: &'a ArgMatches, command: &'a Command) -> Line<'a> {
+impl<'a> CommandLine<'a> {
+    pub fn new(
+        definition: &'a clap::Command,
+        matches: &'a ArgMatches,
+        command: &'a Command,
+    ) -> CommandLine<'a> {
         let (name, matches) = matches.subcommand().unwrap_or(("", matches));
         let definition = definition.find_subcommand(name).unwrap_or(definition);
-        Line { name, definition, matches, command }
+        CommandLine { name, definition, matches, command }
     }
 
     /// Refuses a line to which a row of the table applies.

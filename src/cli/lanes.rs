@@ -2,7 +2,9 @@
 
 use super::mates::MateFlags;
 use super::usage;
-use crate::terms::options::{Lane, MatesChoice, ReadGroup, SheetFault, parse_sample_sheet, try_open};
+use crate::terms::options::{
+    MatesChoice, ReadGroup, SequencingLane, SheetFault, parse_sample_sheet, try_open,
+};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::collections::HashSet;
@@ -31,7 +33,7 @@ pub struct SheetFlag {
 
 /// The lanes of a run, and its references.
 pub struct LanesChoice {
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<SequencingLane>,
     pub sheet: Option<PathBuf>,
     pub reference: PathBuf,
 }
@@ -73,7 +75,7 @@ fn of_lists(
     query: PathBuf,
     mates: MatesChoice,
     read_groups: Vec<ReadGroup>,
-) -> Result<Vec<Lane>, clap::Error> {
+) -> Result<Vec<SequencingLane>, clap::Error> {
     let files = list(&query)?;
     let of_mates: Vec<MatesChoice> = match mates {
         MatesChoice::File(path) => {
@@ -96,7 +98,11 @@ fn of_lists(
         }
         other => vec![other; files.len()],
     };
-    let lanes = files.into_iter().zip(of_mates).map(|(reads, mates)| Lane { reads, mates, read_group: None });
+    let lanes = files.into_iter().zip(of_mates).map(|(reads, mates)| SequencingLane {
+        reads,
+        mates,
+        read_group: None,
+    });
     with_groups(lanes.collect(), read_groups)
 }
 
@@ -113,7 +119,10 @@ fn list(path: &Path) -> Result<Vec<PathBuf>, clap::Error> {
 }
 
 /// Gives each lane its read group: of one lane the one that is given, of several one each, or one named like its files.
-pub fn with_groups(mut lanes: Vec<Lane>, read_groups: Vec<ReadGroup>) -> Result<Vec<Lane>, clap::Error> {
+pub fn with_groups(
+    mut lanes: Vec<SequencingLane>,
+    read_groups: Vec<ReadGroup>,
+) -> Result<Vec<SequencingLane>, clap::Error> {
     let refused = |text: String| Err(usage(ErrorKind::ValueValidation, text));
     let (count, given) = (lanes.len(), read_groups.len());
     let groups: Vec<Option<ReadGroup>> = match given {
@@ -144,7 +153,7 @@ pub fn with_groups(mut lanes: Vec<Lane>, read_groups: Vec<ReadGroup>) -> Result<
     Ok(lanes)
 }
 
-fn read_sheet(path: &Path) -> Result<Vec<Lane>, clap::Error> {
+fn read_sheet(path: &Path) -> Result<Vec<SequencingLane>, clap::Error> {
     let refused = |fault: SheetFault| {
         let SheetFault { line, column, problem, remedy } = fault;
         let column = column.map_or_else(String::new, |column| format!(", column {column}"));

@@ -2,7 +2,7 @@
 
 use super::{is_subcommand, usage, values};
 use crate::terms::insert::InsertSize;
-use crate::terms::options::{Lane, MatesChoice};
+use crate::terms::options::{MatesChoice, SequencingLane};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl MateFlags {
     }
 
     /// Refuses a subcommand after other arguments, which reads as the first of three files.
-    pub fn check(&self, lanes: &[Lane]) -> Result<(), clap::Error> {
+    pub fn check(&self, lanes: &[SequencingLane]) -> Result<(), clap::Error> {
         let query = lanes.first().map_or(Path::new(""), |lane| &lane.reads);
         let has_file = lanes.iter().any(|lane| matches!(lane.mates, MatesChoice::File(_)));
         match query.to_str().filter(|word| has_file && is_subcommand(word)) {

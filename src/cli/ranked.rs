@@ -3,7 +3,7 @@
 use super::names::{MaskName, RankName, TieRuleName};
 use super::{NO_HEADING, values};
 use crate::terms::options::{
-    Column, IdentityDefinition, Limits, Mask, OutputFormat, PageOptions, Rank, TieRule,
+    Column, HitLimits, IdentityDefinition, Mask, OutputFormat, PageOptions, Rank, TieRule,
 };
 use clap::Args;
 use std::io::{self, IsTerminal};
@@ -90,7 +90,7 @@ pub struct RankedFlags {
     /// Columns have the names that BLAST uses, such as qlen, slen, qcovs, qcovhsp, nident, positive, gaps, btop, qseq, sseq and
     /// stitle. Further columns are score, strand, cigar, mate and id0 to id4. docs/output.md describes all columns.
     #[arg(long, hide_short_help = true, help_heading = NO_HEADING, value_name = "NAMES", value_parser = values::columns)]
-    columns: Option<Columns>,
+    columns: Option<TableColumns>,
     /// Write a header in --format tab: command, scoring scheme and columns
     #[arg(long, hide_short_help = true, help_heading = NO_HEADING)]
     header: bool,
@@ -98,12 +98,12 @@ pub struct RankedFlags {
 
 /// Columns of a table.
 #[derive(Clone, Debug)]
-pub struct Columns(pub Vec<Column>);
+pub struct TableColumns(pub Vec<Column>);
 
 /// The values of [`RankedFlags`].
 pub struct Ranked {
     pub evalue: Option<f64>,
-    pub limits: Limits,
+    pub limits: HitLimits,
     pub rank: Rank,
     pub tie_rule: TieRule,
     pub mask: Mask,
@@ -128,7 +128,7 @@ impl RankedFlags {
         has_all: bool,
     ) -> Ranked {
         let is_list = matches!(format, OutputFormat::Hits(_));
-        let limits = Limits {
+        let limits = HitLimits {
             max_hits: max_hits.unwrap_or(match is_list || has_all || self.max_targets.is_some() {
                 true => usize::MAX,
                 false => 1,
@@ -150,7 +150,7 @@ impl RankedFlags {
             tie_rule: self.tie_break.map_or(TieRule::First, TieRule::from),
             mask: self.mask.into(),
             identity: self.iddef.unwrap_or_default(),
-            columns: self.columns.map_or(Column::STANDARD.to_vec(), |Columns(columns)| columns),
+            columns: self.columns.map_or(Column::STANDARD.to_vec(), |TableColumns(columns)| columns),
             table_header: self.header,
             page: page(to_file),
         }

@@ -1,6 +1,6 @@
 //! Parsers for the values of arguments. Their errors say what to give instead.
 
-use super::ranked::Columns;
+use super::ranked::TableColumns;
 use super::search::SearchColumns;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i32;
@@ -86,10 +86,10 @@ pub fn identity_definition(text: &str) -> Result<IdentityDefinition, String> {
 }
 
 /// Names of columns, separated by commas.
-pub fn columns(text: &str) -> Result<Columns, String> {
+pub fn columns(text: &str) -> Result<TableColumns, String> {
     match Column::parse(text) {
         Ok(columns) if columns.is_empty() => Err("give column names, such as std,qlen,slen".to_string()),
-        Ok(columns) => Ok(Columns(columns)),
+        Ok(columns) => Ok(TableColumns(columns)),
         Err(name) => {
             let names: Vec<&str> = Column::names().map(|(name, _)| name).collect();
             Err(format!("there is no column {name}; the columns are std, {}", names.join(", ")))

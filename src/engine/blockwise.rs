@@ -263,7 +263,7 @@ mod tests {
     use crate::engine::pathfinding::all_paths;
     use crate::engine::plain::Plain;
     use crate::engine::{Capabilities, Engine};
-    use crate::terms::alignment::{Hit, Op};
+    use crate::terms::alignment::{HitEnd, PathOp};
     use crate::terms::batch::Pair;
     use crate::terms::bounds::Band;
     use crate::terms::scoring::Scoring;
@@ -323,7 +323,7 @@ mod tests {
             Capabilities::named("noting")
         }
 
-        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
             Plain::new().score(batch, pairs)
         }
 
@@ -379,7 +379,7 @@ mod tests {
                 gaps: batch.scoring.gaps(),
             };
             let found = paths_in_blocks(&mut engine, &batch, &windows, cuts).unwrap();
-            assert!((0..6).all(|place| found.runs(place).unwrap().eq([(1300, Op::Match)])));
+            assert!((0..6).all(|place| found.runs(place).unwrap().eq([(1300, PathOp::Match)])));
             let blocks: usize = engine.0.iter().map(|(blocks, _)| blocks).sum();
             assert_eq!(blocks, 18, "three of each, and none twice");
             assert_eq!(engine.0.iter().map(|(blocks, _)| *blocks).max(), Some(most), "{ahead}");

@@ -179,7 +179,7 @@ mod tests {
     use crate::engine::Primitives;
     use crate::engine::plain::Plain;
     use crate::engine::{Capabilities, Directions, Engine, Paths, Window};
-    use crate::terms::alignment::Hit;
+    use crate::terms::alignment::HitEnd;
     use crate::terms::batch::Batch;
     use crate::terms::batch::Pair;
     use crate::terms::bounds::Band;
@@ -199,7 +199,7 @@ mod tests {
             Capabilities::named("noting")
         }
 
-        fn score(&mut self, _: &Batch, _: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        fn score(&mut self, _: &Batch, _: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
             not_asked_for()
         }
 

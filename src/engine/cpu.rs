@@ -13,25 +13,25 @@ mod striped;
 mod sweeps;
 mod trace;
 
-use crate::engine::directions::{Layout, cell_bits};
+use crate::engine::directions::{TileLayout, cell_bits};
 use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
-use crate::engine::{Asked, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
+use crate::engine::{Block, Capabilities, Checkpoints, DatabaseQuery, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::{to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::{AlignmentMode, Substitution};
 pub use alike::SHARE;
 use anchored::Values;
-use lanes::Costs;
+use lanes::StepCosts;
 use rayon::prelude::*;
 use score::Width;
 use scorer::{Scorer, Trials, in_order};
 use simd::InstructionSet;
 use std::ops::Range;
-use strip::{Fill, Rectangle};
+use strip::{DirectionFill, Rectangle};
 use sweeps::{striped_window, sweep, sweep_parts};
 use trace::{BandShape, Trace, holds_global};
 
@@ -110,7 +110,7 @@ impl Engine for Cpu {
         }
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
         let order = in_order(batch, &sweeps);
         let trials = Trials::default();
@@ -126,12 +126,12 @@ impl Engine for Cpu {
         let share =
             if share < lanes && sweeps.iter().all(is_long) { share } else { share.next_multiple_of(lanes) };
         let some = order.par_chunks(share.clamp(1, GROUPS * lanes));
-        let scored: Vec<Vec<Hit>> =
+        let scored: Vec<Vec<HitEnd>> =
             some.map(|some| scorer.score(some)).collect::<Result<_, EngineError>>()?;
         let mut scored = scored.into_iter().flatten();
-        let mut hits = vec![Hit::default(); pairs.len()];
+        let mut hits = vec![HitEnd::default(); pairs.len()];
         let mut rest = hits.as_mut_slice();
-        let mut places: Vec<&mut [Hit]> = Vec::with_capacity(sweeps.len());
+        let mut places: Vec<&mut [HitEnd]> = Vec::with_capacity(sweeps.len());
         for sweep in &sweeps {
             let (own, behind) = rest.split_at_mut(sweep.len());
             places.push(own);
@@ -147,7 +147,7 @@ impl Engine for Cpu {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         self.score_targets(batch, asked)
     }
@@ -159,7 +159,7 @@ impl Engine for Cpu {
 
 impl Primitives for Cpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        let mut layout = Layout::default();
+        let mut layout = TileLayout::default();
         let lanes = self.set.lanes(Width::W32.bytes());
         let tiles: Vec<Range<usize>> = windows
             .iter()
@@ -185,7 +185,7 @@ impl Primitives for Cpu {
             let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
             let rectangle = Rectangle { query, target, scoring: &batch.scoring };
             let edges = Edges::of_window(&batch.scoring, window);
-            self.set.run(Fill { rectangle, edges: &edges, tiles, words });
+            self.set.run(DirectionFill { rectangle, edges: &edges, tiles, words });
         });
         Ok(Directions::new(layout, Box::new(words)))
     }
@@ -290,12 +290,12 @@ impl Primitives for Cpu {
         let fill = |(block, edges): &(Block, Edges)| {
             let (query, target) = block.codes(batch);
             let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-            let mut layout = Layout::default();
+            let mut layout = TileLayout::default();
             layout.push_window(strip::tiles(to_u32(query.len()), lanes, &batch.scoring, |_| {
                 0..to_u32(target.len())
             }));
             let mut words = vec![0; to_usize(layout.words)];
-            self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
+            self.set.run(DirectionFill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
             Directions::new(layout, Box::new(words))
         };
         let filled: Vec<Directions> = blocks.par_iter().map(fill).collect();
@@ -322,7 +322,7 @@ fn of_whole_queries(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32
     let shape = group.iter().map(of).map(BandShape::of).fold(BandShape::default(), BandShape::with);
     // A band with this many deletions belongs to a score of at least this value.
     let least = -batch.scoring.gap_cost(shape.deletions as usize + 1);
-    let values = Values::of::<i16>(&Costs::new(&batch.scoring), shape.rows as usize);
+    let values = Values::of::<i16>(&StepCosts::new(&batch.scoring), shape.rows as usize);
     if values.is_none_or(|values| least < values.least_exact()) {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! Queries against a database: the scores that count, without the cells in which the hits end.
 
 use crate::engine::Engine;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -12,7 +12,7 @@ pub const PAIRS: usize = 1 << 16;
 /// A query that is scored against the short targets ([`crate::terms::batch::Sequences::longest_short`]), and the lowest
 /// score that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct DatabaseQuery {
     pub query: u32,
     /// At least 1.
     pub least: i32,
@@ -20,7 +20,7 @@ pub struct Asked {
     pub first: u32,
 }
 
-impl Asked {
+impl DatabaseQuery {
     /// The query's pair with a whole target.
     pub fn pair(&self, batch: &Batch, target: u32) -> Pair {
         Pair { query: self.query, target, start: 0, own: 0, end: to_u32(batch.target(target).len()) }
@@ -38,7 +38,7 @@ pub struct TargetScore {
 pub fn by_pairs<E: Engine + ?Sized>(
     engine: &mut E,
     batch: &Batch,
-    asked: &[Asked],
+    asked: &[DatabaseQuery],
 ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
     let longest = batch.targets.longest_short();
     let is_short = |&target: &u32| batch.target(target).len() <= longest;
@@ -46,11 +46,11 @@ pub fn by_pairs<E: Engine + ?Sized>(
     let mut all = vec![Vec::new(); asked.len()];
     let in_turn = (0..asked.len()).flat_map(|place| targets.chunks(PAIRS).map(move |some| (place, some)));
     for (place, targets) in in_turn {
-        let Asked { least, first, .. } = asked[place];
+        let DatabaseQuery { least, first, .. } = asked[place];
         let targets = &targets[targets.partition_point(|&target| target < first)..];
         let pairs: Vec<Pair> = targets.iter().map(|&target| asked[place].pair(batch, target)).collect();
         let hits = engine.score(batch, &pairs)?;
-        let counts = |(_, hit): &(&u32, Hit)| hit.score >= least;
+        let counts = |(_, hit): &(&u32, HitEnd)| hit.score >= least;
         let scored = targets.iter().zip(hits).filter(counts);
         all[place].extend(scored.map(|(&target, hit)| TargetScore { target, score: hit.score }));
     }

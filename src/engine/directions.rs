@@ -1,7 +1,7 @@
 //! Direction matrices: 4 bits per cell, 8 cells per word, and the layout of the cells. Under gap costs of two pieces a
 //! cell has 8 bits.
 //!
-//! The bits of a cell (i, j): 2 bits name the source of H(i,j) ([`Source`]), one bit says whether E(i,j+1) extends
+//! The bits of a cell (i, j): 2 bits name the source of H(i,j) ([`CellSource`]), one bit says whether E(i,j+1) extends
 //! E(i,j) instead of opening at H(i,j), and one bit says the same of F(i+1,j) and F(i,j). Under two pieces, one more bit
 //! says whether the source is a gap of the second piece, and two bits say whether E and F of that piece extend. At equal
 //! scores a gap opens rather than extends, so that it closes as early as possible on the way back. The bits of E or F are
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// The source of H of a cell. Ties are broken in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Source {
+pub enum CellSource {
     /// H is 0: the path starts after this cell.
     Stop = 0,
     /// From the cell diagonally above: a match or a mismatch.
@@ -27,9 +27,9 @@ pub enum Source {
     Insertion = 3,
 }
 
-/// Bits of a [`Source`], the lowest of a cell.
+/// Bits of a [`CellSource`], the lowest of a cell.
 pub const SOURCE_BITS: u32 = 2;
-/// All bits of a [`Source`].
+/// All bits of a [`CellSource`].
 pub const SOURCE_MASK: u8 = (1 << SOURCE_BITS) - 1;
 /// Set if E of the next column extends a gap.
 pub const EXTEND_DELETION: u8 = 1 << SOURCE_BITS;
@@ -63,19 +63,19 @@ pub const fn extend_bits(piece: usize) -> [u8; 2] {
 }
 
 /// Bits of a source that is a gap of a piece.
-pub const fn gap_bits(source: Source, piece: usize) -> u8 {
+pub const fn gap_bits(source: CellSource, piece: usize) -> u8 {
     source as u8 | if piece == 0 { 0 } else { SECOND_PIECE }
 }
 
-impl Source {
+impl CellSource {
     /// The source that the lowest bits encode.
     #[inline(always)]
-    pub fn of(bits: u8) -> Source {
+    pub fn of(bits: u8) -> CellSource {
         match bits & SOURCE_MASK {
-            0 => Source::Stop,
-            1 => Source::Diagonal,
-            2 => Source::Deletion,
-            _ => Source::Insertion,
+            0 => CellSource::Stop,
+            1 => CellSource::Diagonal,
+            2 => CellSource::Deletion,
+            _ => CellSource::Insertion,
         }
     }
 }
@@ -83,14 +83,14 @@ impl Source {
 /// A step of a path on its way back, and the piece of the gap costs that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
-    pub source: Source,
+    pub source: CellSource,
     /// Whether the step is in a gap of the second piece.
     pub is_second: bool,
 }
 
-impl From<Source> for Layer {
+impl From<CellSource> for Layer {
     /// A step outside gaps, or in a gap of the first piece.
-    fn from(source: Source) -> Layer {
+    fn from(source: CellSource) -> Layer {
         Layer { source, is_second: false }
     }
 }
@@ -102,9 +102,9 @@ impl Layer {
     pub fn next(self, bits: u8) -> Layer {
         let [deletion, insertion] = extend_bits(usize::from(self.is_second));
         match self.source {
-            Source::Deletion if bits & deletion != 0 => self,
-            Source::Insertion if bits & insertion != 0 => self,
-            _ => Layer { source: Source::of(bits), is_second: bits & SECOND_PIECE != 0 },
+            CellSource::Deletion if bits & deletion != 0 => self,
+            CellSource::Insertion if bits & insertion != 0 => self,
+            _ => Layer { source: CellSource::of(bits), is_second: bits & SECOND_PIECE != 0 },
         }
     }
 }
@@ -278,13 +278,13 @@ impl Tile {
 }
 
 /// Words in a vector, or in mapped memory of a device.
-pub type Words = Box<dyn AsRef<[u32]> + Send + Sync>;
+pub type DirectionWords = Box<dyn AsRef<[u32]> + Send + Sync>;
 
 /// The directions of some windows.
 #[derive(Default)]
 pub struct Directions {
     /// The words, in parts as they were filled.
-    parts: Vec<Words>,
+    parts: Vec<DirectionWords>,
     tiles: Vec<Tile>,
     /// Part and tiles of each window.
     windows: Vec<(usize, Range<usize>)>,
@@ -293,13 +293,13 @@ pub struct Directions {
 impl Directions {
     /// Directions of a single window.
     pub fn single(tile: Tile, words: Vec<u32>) -> Directions {
-        let mut layout = Layout::default();
+        let mut layout = TileLayout::default();
         layout.push_window([tile]);
         Directions::new(layout, Box::new(words))
     }
 
     /// Directions of windows that share `words`.
-    pub fn new(layout: Layout, words: Words) -> Directions {
+    pub fn new(layout: TileLayout, words: DirectionWords) -> Directions {
         let windows = layout.windows.into_iter().map(|tiles| (0, tiles)).collect();
         Directions { parts: vec![words], tiles: layout.tiles, windows }
     }
@@ -315,22 +315,22 @@ impl Directions {
     }
 
     /// Returns a reader of one window's cells.
-    pub fn window(&self, index: usize) -> Cells<'_> {
+    pub fn window(&self, index: usize) -> WindowCells<'_> {
         let (part, tiles) = &self.windows[index];
-        Cells { words: (*self.parts[*part]).as_ref(), tiles: &self.tiles[tiles.clone()], last: 0 }
+        WindowCells { words: (*self.parts[*part]).as_ref(), tiles: &self.tiles[tiles.clone()], last: 0 }
     }
 }
 
 /// The layout of the tiles of some windows in words that are yet to be filled.
 #[derive(Debug, Default)]
-pub struct Layout {
+pub struct TileLayout {
     pub tiles: Vec<Tile>,
     windows: Vec<Range<usize>>,
     /// Number of words of all tiles.
     pub words: u64,
 }
 
-impl Layout {
+impl TileLayout {
     /// Appends a window with these tiles, and returns the tiles with their offsets.
     pub fn push_window(&mut self, tiles: impl IntoIterator<Item = Tile>) -> &[Tile] {
         let first = self.tiles.len();
@@ -345,13 +345,13 @@ impl Layout {
 }
 
 /// Reads the cells of one window. It remembers the tile of the last cell, because a path stays in a tile for long.
-pub struct Cells<'a> {
+pub struct WindowCells<'a> {
     words: &'a [u32],
     tiles: &'a [Tile],
     last: usize,
 }
 
-impl Cells<'_> {
+impl WindowCells<'_> {
     /// The bits of the cell at window row `row` and window column `col`, or `None` if the cell is not kept.
     pub fn get(&mut self, row: u32, col: u32) -> Option<u8> {
         if !self.tiles.get(self.last)?.holds(row, col) {

@@ -11,7 +11,7 @@ pub struct EdgeRoom {
 }
 
 /// A caller's share, released on drop.
-pub struct Share {
+pub struct MemoryShare {
     room: Arc<EdgeRoom>,
     bytes: u64,
 }
@@ -22,14 +22,14 @@ impl EdgeRoom {
     }
 
     /// Takes a share of `bytes`, or of the whole limit if that is less.
-    pub fn take(self: &Arc<Self>, bytes: u64) -> Share {
+    pub fn take(self: &Arc<Self>, bytes: u64) -> MemoryShare {
         let bytes = bytes.min(self.bytes);
         let mut taken = self.lock();
         while *taken + bytes > self.bytes {
             taken = self.given_back.wait(taken).unwrap_or_else(PoisonError::into_inner);
         }
         *taken += bytes;
-        Share { room: Arc::clone(self), bytes }
+        MemoryShare { room: Arc::clone(self), bytes }
     }
 
     /// The number is consistent even if a thread panicked while it held the lock.
@@ -38,7 +38,7 @@ impl EdgeRoom {
     }
 }
 
-impl Drop for Share {
+impl Drop for MemoryShare {
     fn drop(&mut self) {
         *self.room.lock() -= self.bytes;
         self.room.given_back.notify_all();

@@ -1,7 +1,7 @@
 //! The edges between the swept part of a matrix and the rest: the only state that scoring a long pair keeps.
 
 use crate::engine::{Block, Carry, Edge, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Gaps;
 use std::ops::Range;
@@ -103,8 +103,8 @@ impl Frontier {
 }
 
 /// Returns the better of two hits. The second is counted from a part's first cell.
-pub fn better(best: Hit, hit: Hit, part: &Block) -> Hit {
-    let hit = Hit {
+pub fn better(best: HitEnd, hit: HitEnd, part: &Block) -> HitEnd {
+    let hit = HitEnd {
         query_end: hit.query_end + part.rows.start,
         target_end: hit.target_end + part.cols.start,
         ..hit

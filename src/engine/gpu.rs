@@ -27,32 +27,32 @@ use crate::engine::database::by_pairs;
 use crate::engine::pathfinding::all_paths;
 use crate::engine::primitives::BlockRoom;
 use crate::engine::{
-    Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
-    Primitives, Stand, TargetScore, Window,
+    BLOCK_ROWS, Block, Capabilities, Checkpoints, DatabaseQuery, Directions, EdgeRoom, Edges, Engine, Leg,
+    PathPosition, Paths, Primitives, TargetScore, Window,
 };
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::KernelCache;
 use crate::gpu::run::Runtime;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use crate::terms::scoring::{ComparedScores, Scoring};
 use database::Databases;
 use job::Job;
-use layout::Letters;
+use layout::ResiduePacking;
 use pieces::TargetRoom;
 use pipeline::{Pipelines, check_limits};
 use plan::DeviceLimits;
 use rayon::prelude::*;
 use resident::{HeldSequences, Resident};
-use runner::{Answer, JobInputs, JobUnderWay, Kit, Runner};
+use runner::{JobInputs, JobResult, JobUnderWay, Kit, Runner};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use variant::{DatabaseTiles, Kernel, Scores, TileVariant, Variant};
+use variant::{DatabaseTiles, KernelResults, Scores, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Minimum number of target stretches per piece of parallel work.
@@ -90,29 +90,29 @@ impl Card {
     /// `checked` keeps the shaders' bounds checks.
     pub fn open(wanted: Option<&str>, checked: bool) -> Result<Arc<Card>, EngineError> {
         let device = match wanted {
-            None => Device::open_best(checked)?,
-            Some(name) => Device::open_named(&[name.to_string()], checked)?.swap_remove(0),
+            None => GpuDevice::open_best(checked)?,
+            Some(name) => GpuDevice::open_named(&[name.to_string()], checked)?.swap_remove(0),
         };
         Card::new(device, &edge_room())
     }
 
     /// Opens the adapters that `names` name.
     pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
-        Card::all(Device::open_named(names, checked)?)
+        Card::all(GpuDevice::open_named(names, checked)?)
     }
 
     /// Opens every real GPU.
     pub fn open_all(checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
-        Card::all(Device::open_all(checked)?)
+        Card::all(GpuDevice::open_all(checked)?)
     }
 
     /// The cards of a run, which share the host's memory.
-    fn all(devices: Vec<Device>) -> Result<Vec<Arc<Card>>, EngineError> {
+    fn all(devices: Vec<GpuDevice>) -> Result<Vec<Arc<Card>>, EngineError> {
         let room = edge_room();
         devices.into_iter().map(|device| Card::new(device, &room)).collect()
     }
 
-    fn new(device: Device, edge_room: &Arc<EdgeRoom>) -> Result<Arc<Card>, EngineError> {
+    fn new(device: GpuDevice, edge_room: &Arc<EdgeRoom>) -> Result<Arc<Card>, EngineError> {
         check_limits(&device)?;
         let room = device.targets.min(buffers::largest(&device, BufferUsages::STORAGE));
         Ok(Arc::new(Card {
@@ -141,13 +141,13 @@ impl Card {
     /// pairs, one around hits.
     pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
         let scores = Scores::of(scoring, rows);
-        if scores.letters() != Letters::Nucleotides {
+        if scores.letters() != ResiduePacking::Nucleotides {
             // Proteins are usually searched for in databases.
             let tiles = DatabaseTiles::new(scores, self.runtime.device.subgroup).filter(|_| many);
             let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows)));
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
-        let score = TileVariant::holding(Kernel::Score, scores, to_u32(rows));
+        let score = TileVariant::holding(KernelResults::Score, scores, to_u32(rows));
         let score = score.map(|score| score.in_mode(scoring.mode).on(self.runtime.device.subgroup));
         let stretched = score.filter(|_| in_stretches).map(TileVariant::in_stretches);
         let trace = many.then_some(Variant::Trace(scoring.mode));
@@ -166,7 +166,7 @@ impl Card {
     fn targets(
         &self,
         targets: &Arc<Sequences>,
-        letters: Letters,
+        letters: ResiduePacking,
         residues: Range<usize>,
     ) -> Result<Arc<Resident>, EngineError> {
         let resident = {
@@ -331,9 +331,9 @@ impl Gpu {
         let letters = scores_of(batch).letters();
         let device = &self.card.runtime.device;
         let scores = match letters {
-            Letters::Nucleotides => None,
-            Letters::Codes => {
-                let words = Letters::pack_scores(&batch.scoring);
+            ResiduePacking::Nucleotides => None,
+            ResiduePacking::Codes => {
+                let words = ResiduePacking::pack_scores(&batch.scoring);
                 let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
                 let buffer = buffers::create(device, "scores", usage, words.len() as u64 * 4)?;
                 device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
@@ -350,7 +350,11 @@ impl Gpu {
     }
 
     /// The packed queries on the device.
-    fn queries(&mut self, queries: &Arc<Sequences>, letters: Letters) -> Result<wgpu::Buffer, EngineError> {
+    fn queries(
+        &mut self,
+        queries: &Arc<Sequences>,
+        letters: ResiduePacking,
+    ) -> Result<wgpu::Buffer, EngineError> {
         let runtime = &self.card.runtime;
         let (buffer, held) = &mut self.queries;
         let words = letters.words(queries.codes().len());
@@ -375,7 +379,7 @@ impl Gpu {
     }
 
     /// Runs one job from start to end.
-    fn run(&mut self, inputs: &JobInputs, job: &Job) -> Result<Answer, EngineError> {
+    fn run(&mut self, inputs: &JobInputs, job: &Job) -> Result<JobResult, EngineError> {
         let pending = self.begin(inputs, job)?;
         self.finish(pending)
     }
@@ -394,7 +398,7 @@ impl Gpu {
         self.runner.begin(Kit { runtime, pipelines, inputs }, job)
     }
 
-    fn finish(&mut self, pending: JobUnderWay) -> Result<Answer, EngineError> {
+    fn finish(&mut self, pending: JobUnderWay) -> Result<JobResult, EngineError> {
         self.runner.finish(&self.card.runtime, pending)
     }
 
@@ -403,7 +407,7 @@ impl Gpu {
         &mut self,
         inputs: &JobInputs,
         mut next: impl FnMut(u64) -> Option<(Job, T)>,
-        mut take: impl FnMut(Answer, T),
+        mut take: impl FnMut(JobResult, T),
     ) -> Result<(), EngineError> {
         let mut under_way: Option<(JobUnderWay, T)> = None;
         loop {
@@ -476,7 +480,7 @@ impl Engine for Gpu {
         }
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         if is_for_host(&batch.scoring) {
             return self.host.score(batch, pairs);
         }
@@ -504,7 +508,7 @@ impl Engine for Gpu {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         if batch.scoring.second_gap.is_some() {
             return self.host.score_database(batch, asked);
@@ -586,7 +590,7 @@ impl Primitives for Gpu {
         batch: &Batch,
         blocks: &[(Block, Edges)],
         legs: &[Leg],
-    ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
+    ) -> Result<Option<(Vec<PathPosition>, Paths)>, EngineError> {
         match batch.scoring.mode.is_local() {
             true => self.trace_legs(batch, blocks, legs).map(Some),
             false => Ok(None),

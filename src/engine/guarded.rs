@@ -1,14 +1,14 @@
 //! An engine that survives faults of its device.
 
 use crate::engine::database::by_pairs;
-use crate::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
-use crate::terms::alignment::Hit;
+use crate::engine::{Capabilities, DatabaseQuery, Engine, Paths, TargetScore, Window};
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 
 /// Work of an engine on some items.
-type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
+type EngineWork<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
 
 /// Wraps an engine. Work that does not fit its memory is halved and tried again. A fallback, if there is one, takes
 /// over when the device is lost or gives an impossible answer. Codes of a file are checked before the engine reads
@@ -51,7 +51,7 @@ impl Guarded {
     fn halving<I, T>(
         &mut self,
         items: &[I],
-        work: Work<'_, I, T>,
+        work: EngineWork<'_, I, T>,
         join: &dyn Fn(T, T) -> T,
     ) -> Result<T, EngineError> {
         match work(self.engine.as_mut(), items) {
@@ -71,7 +71,7 @@ impl Engine for Guarded {
         self.engine.capabilities()
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         batch.prove(pairs.iter().map(|pair| (pair.target, pair.start..pair.end)))?;
         let mut score = |engine: &mut dyn Engine, pairs: &[Pair]| {
             one_each(pairs.len(), engine.score(batch, pairs)?, Vec::len)
@@ -86,7 +86,7 @@ impl Engine for Guarded {
     fn score_database(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         batch.targets.prove_all()?;
         let score =
@@ -136,7 +136,7 @@ fn prove(batch: &Batch, windows: &[Window]) -> Result<(), EngineError> {
 mod tests {
     use super::*;
     use crate::engine::plain::Plain;
-    use crate::terms::alignment::Op;
+    use crate::terms::alignment::PathOp;
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
@@ -166,14 +166,14 @@ mod tests {
             Capabilities { has_quick_paths: true, ..Capabilities::named("faulty") }
         }
 
-        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
             self.call(pairs.len())?.score(batch, pairs)
         }
 
         fn score_database(
             &mut self,
             batch: &Batch,
-            asked: &[Asked],
+            asked: &[DatabaseQuery],
         ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
             self.call(asked.len())?.score_database(batch, asked)
         }
@@ -200,14 +200,14 @@ mod tests {
         let pairs: Vec<Pair> =
             (0..9).map(|k| Pair { query: k, target: k, start: 0, own: 0, end: 30 }).collect();
         let hits = Plain::new().score(&batch, &pairs).unwrap();
-        let window = |(pair, hit): (&Pair, &Hit)| {
+        let window = |(pair, hit): (&Pair, &HitEnd)| {
             crate::align::backtrace::window_of(&batch, pair.query, pair.target, 0, hit)
         };
         let windows = pairs.iter().zip(&hits).map(window).collect();
         (batch, pairs, windows)
     }
 
-    fn runs(paths: &Paths) -> Vec<Vec<(u32, Op)>> {
+    fn runs(paths: &Paths) -> Vec<Vec<(u32, PathOp)>> {
         (0..9).map(|window| paths.runs(window).unwrap().collect()).collect()
     }
 
@@ -219,14 +219,14 @@ mod tests {
             Capabilities::named("short")
         }
 
-        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
             self.0.score(batch, &pairs[1..])
         }
 
         fn score_database(
             &mut self,
             batch: &Batch,
-            asked: &[Asked],
+            asked: &[DatabaseQuery],
         ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
             self.0.score_database(batch, &asked[1..])
         }
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn missing_answers_are_errors() {
         let (batch, pairs, windows) = batch();
-        let asked = [Asked { query: 2, least: 3, first: 0 }];
+        let asked = [DatabaseQuery { query: 2, least: 3, first: 0 }];
         let mut guarded = Guarded::new(Box::new(Short(Plain)), None);
         assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Wrong(_))));
         assert!(matches!(guarded.score_database(&batch, &asked), Err(EngineError::Wrong(_))));
@@ -256,8 +256,8 @@ mod tests {
             let faulty = Faulty { most, lost_at: usize::MAX, calls: 0, plain: Plain };
             let mut guarded = Guarded::new(Box::new(faulty), None);
             assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
-            let asked: Vec<Asked> =
-                (0..9).map(|query| Asked { query, least: 1 + query as i32, first: query }).collect();
+            let asked: Vec<DatabaseQuery> =
+                (0..9).map(|query| DatabaseQuery { query, least: 1 + query as i32, first: query }).collect();
             assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
             let expected = runs(&Plain.paths(&batch, &windows).unwrap());
             assert_eq!(runs(&guarded.paths(&batch, &windows).unwrap()), expected);
@@ -282,7 +282,7 @@ mod tests {
         let mut guarded = Guarded::new(faulty(), None);
         assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Lost(_))));
         let faulty = || Box::new(Faulty { most: 4, lost_at: 1, calls: 0, plain: Plain });
-        let asked = [Asked { query: 2, least: 3, first: 0 }];
+        let asked = [DatabaseQuery { query: 2, least: 3, first: 0 }];
         let mut guarded = Guarded::new(faulty(), Some(Box::new(|| Box::new(Plain::new()))));
         assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
         assert!(guarded.take_notice().unwrap().contains("unplugged"));

@@ -9,8 +9,8 @@ use crate::engine::carry::{Carried, IMPOSSIBLE};
 use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::push_steps;
 use crate::engine::recurrence::decide;
-use crate::engine::{Edges, Paths, Source, Window};
-use crate::terms::alignment::Hit;
+use crate::engine::{CellSource, Edges, Paths, Window};
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{low_u8, to_u32};
 use crate::terms::scoring::{AlignmentMode, Scoring};
@@ -20,17 +20,17 @@ use rayon::prelude::*;
 const LAYER_BITS: u32 = cell_bits(2);
 
 /// Whether gaps alone may score as much as the best end of a pair.
-pub fn may_be_empty(scoring: &Scoring, best: &Hit) -> bool {
+pub fn may_be_empty(scoring: &Scoring, best: &HitEnd) -> bool {
     scoring.mode == AlignmentMode::Overlap && !best.is_none() && i64::from(best.score) <= -scoring.gap_cost(1)
 }
 
 /// The first best end of a pair's overlaps.
-pub fn best(batch: &Batch, pair: &Pair) -> Hit {
+pub fn best(batch: &Batch, pair: &Pair) -> HitEnd {
     let (query, target) = (batch.query(pair.query), batch.target(pair.target));
     let edges = Edges::at_borders(&batch.scoring, query.len(), target.len(), 0);
-    let mut best = Hit::NONE;
+    let mut best = HitEnd::NONE;
     two_layers(query, target, &batch.scoring, &edges, |i, j, h, _| {
-        let hit = Hit { score: h, query_end: to_u32(i) + 1, target_end: to_u32(j) + 1 };
+        let hit = HitEnd { score: h, query_end: to_u32(i) + 1, target_end: to_u32(j) + 1 };
         if (i + 1 == query.len() || j + 1 == target.len()) && hit.order(&best).is_lt() {
             best = hit;
         }
@@ -39,8 +39,8 @@ pub fn best(batch: &Batch, pair: &Pair) -> Hit {
 }
 
 /// Replaces ends of gaps alone by the ends of overlaps.
-pub fn mend_ends(batch: &Batch, pairs: &[Pair], hits: &mut [Hit]) {
-    let mend = |(pair, hit): (&Pair, &mut Hit)| {
+pub fn mend_ends(batch: &Batch, pairs: &[Pair], hits: &mut [HitEnd]) {
+    let mend = |(pair, hit): (&Pair, &mut HitEnd)| {
         if may_be_empty(&batch.scoring, hit) {
             *hit = best(batch, pair);
         }
@@ -57,7 +57,7 @@ pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
     }
     let is_empty = |place: &u32| {
         let steps = paths.steps(*place as usize);
-        steps.is_some_and(|mut steps| !steps.any(|(_, source)| source == Source::Diagonal))
+        steps.is_some_and(|mut steps| !steps.any(|(_, source)| source == CellSource::Diagonal))
     };
     let empty: Vec<u32> = (0..to_u32(windows.len())).filter(is_empty).collect();
     if !empty.is_empty() {
@@ -76,18 +76,18 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
         directions[i * target.len() + j] = bits;
     });
     let (mut rows, mut cols) = (query.len(), target.len());
-    let (mut shift, mut last, mut runs) = (LAYER_BITS, Layer::from(Source::Diagonal), Vec::new());
+    let (mut shift, mut last, mut runs) = (LAYER_BITS, Layer::from(CellSource::Diagonal), Vec::new());
     while rows > 0 && cols > 0 {
         let bits = u32::from(directions[(rows - 1) * target.len() + cols - 1]) >> shift;
         last = last.next(low_u8(bits));
         match last.source {
-            Source::Stop => break,
-            Source::Diagonal => {
+            CellSource::Stop => break,
+            CellSource::Diagonal => {
                 // Before the first aligned residues, all paths are allowed.
                 (rows, cols, shift) = (rows - 1, cols - 1, 0);
             }
-            Source::Deletion => cols -= 1,
-            Source::Insertion => rows -= 1,
+            CellSource::Deletion => cols -= 1,
+            CellSource::Insertion => rows -= 1,
         }
         push_steps(&mut runs, 1, last.source);
     }

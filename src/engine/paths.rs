@@ -1,43 +1,45 @@
 //! Paths in the form that engines store: runs of equal steps, from the end of the path, one word per run, followed by a
 //! zero if there is room.
 
-use crate::engine::Source;
-use crate::engine::directions::{Layer, SOURCE_BITS, Words};
-use crate::terms::alignment::Op;
+use crate::engine::CellSource;
+use crate::engine::directions::{DirectionWords, Layer, SOURCE_BITS};
+use crate::terms::alignment::PathOp;
 use crate::terms::casts::{low_u8, to_u32};
 use std::ops::Range;
 
 /// A path on its way back through blocks.
 #[derive(Clone, Debug)]
 pub struct Leg {
-    pub stand: Stand,
+    pub stand: PathPosition,
     /// The blocks that it may cross; empty if the path does not move.
     pub blocks: Range<usize>,
 }
 
 /// The position of a path on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stand {
+pub struct PathPosition {
     /// Rows and columns of its window up to and including its next cell.
     pub rows: u32,
     pub cols: u32,
-    /// The step that led to the cell; the next step may continue that gap. [`Source::Diagonal`] at the window's last
-    /// cell, and [`Source::Stop`] if the path is complete.
+    /// The step that led to the cell; the next step may continue that gap. [`CellSource::Diagonal`] at the window's
+    /// last cell, and [`CellSource::Stop`] if the path is complete.
     pub layer: Layer,
 }
 
 /// Maximum number of steps of a run.
 const MOST_STEPS: u32 = u32::MAX >> SOURCE_BITS;
 
-/// The word of a run: the bits of its [`Source`], with its length above them.
-pub fn run_word(len: u32, source: Source) -> u32 {
+/// The word of a run: the bits of its [`CellSource`], with its length above them.
+pub fn run_word(len: u32, source: CellSource) -> u32 {
     len << SOURCE_BITS | source as u32
 }
 
 /// Appends `len` steps, at most [`MOST_STEPS`], to the runs of a path.
-pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: Source) {
+pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: CellSource) {
     match runs.last_mut() {
-        Some(last) if Source::of(low_u8(*last)) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) => {
+        Some(last)
+            if CellSource::of(low_u8(*last)) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) =>
+        {
             *last += len << SOURCE_BITS;
         }
         _ => runs.push(run_word(len, source)),
@@ -48,7 +50,7 @@ pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: Source) {
 #[derive(Default)]
 pub struct Paths {
     /// The words, in the parts in which they were made.
-    parts: Vec<Words>,
+    parts: Vec<DirectionWords>,
     /// Part and word range of each window's path; an empty range if there is none.
     places: Vec<(u32, Range<u32>)>,
 }
@@ -79,14 +81,14 @@ impl Paths {
     }
 
     /// Appends the paths of further windows, whose words are the ranges `places` of `words`.
-    pub fn push(&mut self, words: Words, places: impl IntoIterator<Item = Range<u32>>) {
+    pub fn push(&mut self, words: DirectionWords, places: impl IntoIterator<Item = Range<u32>>) {
         let part = to_u32(self.parts.len());
         self.parts.push(words);
         self.places.extend(places.into_iter().map(|place| (part, place)));
     }
 
     /// Sets the paths of some windows, given each window and its range of `words`.
-    pub fn put(&mut self, words: Words, places: impl IntoIterator<Item = (u32, Range<u32>)>) {
+    pub fn put(&mut self, words: DirectionWords, places: impl IntoIterator<Item = (u32, Range<u32>)>) {
         let part = to_u32(self.parts.len());
         self.parts.push(words);
         for (index, place) in places {
@@ -123,22 +125,22 @@ impl Paths {
     }
 
     /// Runs of window `index`, from the end of its path, or `None` if it has none.
-    pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Op)> + '_> {
+    pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, PathOp)> + '_> {
         let op = |source| match source {
-            Source::Deletion => Op::Deletion,
-            Source::Insertion => Op::Insertion,
-            Source::Diagonal | Source::Stop => Op::Match,
+            CellSource::Deletion => PathOp::Deletion,
+            CellSource::Insertion => PathOp::Insertion,
+            CellSource::Diagonal | CellSource::Stop => PathOp::Match,
         };
         self.steps(index).map(|runs| runs.map(move |(len, source)| (len, op(source))))
     }
 
     /// Like `runs`, but with the source of each run's steps.
-    pub fn steps(&self, index: usize) -> Option<impl Iterator<Item = (u32, Source)> + '_> {
+    pub fn steps(&self, index: usize) -> Option<impl Iterator<Item = (u32, CellSource)> + '_> {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        let run = |&word: &u32| (word >> SOURCE_BITS, Source::of(low_u8(word)));
-        let is_run = |&(_, source): &(u32, Source)| source != Source::Stop;
+        let run = |&word: &u32| (word >> SOURCE_BITS, CellSource::of(low_u8(word)));
+        let is_run = |&(_, source): &(u32, CellSource)| source != CellSource::Stop;
         (!words.is_empty()).then(|| words.iter().map(run).take_while(is_run))
     }
 }
@@ -149,16 +151,16 @@ mod tests {
 
     #[test]
     fn runs_by_hand() {
-        let runs = |words: &[u32]| -> Vec<(u32, Op)> {
+        let runs = |words: &[u32]| -> Vec<(u32, PathOp)> {
             let mut paths = Paths::none(1);
             paths.push(Box::new(words.to_vec()), std::iter::once(0..words.len() as u32));
             paths.runs(1).map(Iterator::collect).unwrap_or_default()
         };
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[0]), []);
-        let three = [(2, Source::Insertion), (1 << 29, Source::Deletion), (1, Source::Diagonal)]
+        let three = [(2, CellSource::Insertion), (1 << 29, CellSource::Deletion), (1, CellSource::Diagonal)]
             .map(|(len, source)| run_word(len, source));
-        let expected = [(2, Op::Insertion), (1 << 29, Op::Deletion), (1, Op::Match)];
+        let expected = [(2, PathOp::Insertion), (1 << 29, PathOp::Deletion), (1, PathOp::Match)];
         assert_eq!(runs(&three), expected, "no room for a zero");
         assert_eq!(runs(&[three[0], three[1], three[2], 0, 7]), expected);
         assert!(Paths::none(2).runs(1).is_none() && Paths::none(0).runs(0).is_none());

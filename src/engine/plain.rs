@@ -8,7 +8,7 @@ use crate::engine::overlaps;
 use crate::engine::pathfinding::all_paths;
 use crate::engine::recurrence::recurrence;
 use crate::engine::{Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Tile, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
@@ -36,14 +36,14 @@ fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Direct
 }
 
 /// The first best end of a pair.
-fn best(batch: &Batch, pair: &Pair) -> Hit {
+fn best(batch: &Batch, pair: &Pair) -> HitEnd {
     let (query, whole, scoring) = (batch.query(pair.query), batch.target(pair.target), &*batch.scoring);
     let target = &whole[pair.start as usize..pair.end as usize];
     let edges = Edges::at_borders(scoring, query.len(), target.len(), pair.start);
     let mode = scoring.mode;
-    let mut best = if mode.is_local() { Hit::default() } else { Hit::NONE };
+    let mut best = if mode.is_local() { HitEnd::default() } else { HitEnd::NONE };
     recurrence(query, target, scoring, &edges, |i, j, h, _| {
-        let hit = Hit { score: h, query_end: to_u32(i) + 1, target_end: pair.start + to_u32(j) + 1 };
+        let hit = HitEnd { score: h, query_end: to_u32(i) + 1, target_end: pair.start + to_u32(j) + 1 };
         let may_end =
             mode.may_end(query.len() - hit.query_end as usize, whole.len() - hit.target_end as usize);
         let is_some = !mode.is_local() || h > 0;
@@ -59,7 +59,7 @@ impl Engine for Plain {
         Capabilities::named("plain engine")
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         Ok(pairs.iter().map(|pair| best(batch, pair)).collect())
     }
 
@@ -97,12 +97,12 @@ impl Primitives for Plain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::alignment::Op;
+    use crate::terms::alignment::PathOp;
     use crate::terms::bounds::Band;
     use crate::terms::scoring::AlignmentMode;
     use std::sync::Arc;
 
-    fn score(query: &[u8], target: &[u8], own: u32) -> Hit {
+    fn score(query: &[u8], target: &[u8], own: u32) -> HitEnd {
         let batch = Batch {
             queries: Arc::new([query].into_iter().collect()),
             targets: Arc::new([target].into_iter().collect()),
@@ -114,11 +114,11 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let hit = |score, query_end, target_end| Hit { score, query_end, target_end };
+        let hit = |score, query_end, target_end| HitEnd { score, query_end, target_end };
         assert_eq!(score(&[0, 1, 2], &[3, 0, 1, 2, 3], 0), hit(3, 3, 4));
-        assert_eq!(score(&[0], &[1], 0), Hit::default());
-        assert_eq!(score(&[], &[1], 0), Hit::default());
-        assert_eq!(score(&[14], &[14], 0), Hit::default(), "N matches nothing");
+        assert_eq!(score(&[0], &[1], 0), HitEnd::default());
+        assert_eq!(score(&[], &[1], 0), HitEnd::default());
+        assert_eq!(score(&[14], &[14], 0), HitEnd::default(), "N matches nothing");
         assert_eq!(
             score(&[0, 0], &[0, 1, 0, 1, 0], 0),
             hit(1, 1, 1),
@@ -204,14 +204,15 @@ mod tests {
                 let (mut i, mut j, mut score) = (hit.query_end as usize, hit.target_end as usize, 0);
                 for (len, op) in paths.runs(0).into_iter().flatten() {
                     let len = len as usize;
-                    let [rows, cols] = [usize::from(op != Op::Deletion), usize::from(op != Op::Insertion)];
+                    let [rows, cols] =
+                        [usize::from(op != PathOp::Deletion), usize::from(op != PathOp::Insertion)];
                     (i, j) = (i - rows * len, j - cols * len);
                     score += match op {
-                        Op::Match => scoring.score_all(&query[i..i + len], &target[j..j + len]),
+                        PathOp::Match => scoring.score_all(&query[i..i + len], &target[j..j + len]),
                         _ => -scoring.gap_cost(len),
                     };
                     let is_second = scoring.gap_cost(len) < scoring.gaps().first.cost(len);
-                    gaps_of_second += usize::from(op != Op::Match && is_second);
+                    gaps_of_second += usize::from(op != PathOp::Match && is_second);
                 }
                 assert!(mode.may_begin(i, j), "{case}: begins at {i}, {j}");
                 assert_eq!(score, i64::from(hit.score), "{case}");

@@ -38,7 +38,7 @@ impl PotentialBehind {
         if scoring.mode != AlignmentMode::Local || each == 0 || !fits {
             return None;
         }
-        let absent = Words::of(target, letters).absent_from(query);
+        let absent = WordSet::of(target, letters).absent_from(query);
         // Twice the maximum after each row, computed from the last row up.
         let mut most = vec![0i32; query.len() + 1];
         let (mut next, mut through) = (query.len() + 1, 0);
@@ -100,13 +100,13 @@ fn twice_by_ambiguous(query: &[u8], target: &[u8], scoring: &Scoring) -> i64 {
 }
 
 /// The words of `letters` bases that occur in a sequence, one bit for each possible word.
-struct Words {
+struct WordSet {
     letters: u32,
     bits: Vec<u64>,
 }
 
-impl Words {
-    fn of(codes: &[u8], letters: u32) -> Words {
+impl WordSet {
+    fn of(codes: &[u8], letters: u32) -> WordSet {
         let mut bits = vec![0; (1usize << (2 * letters)).div_ceil(64)];
         let mut words = Rolling::new(letters);
         for &code in codes {
@@ -114,7 +114,7 @@ impl Words {
                 bits[word as usize / 64] |= 1 << (word % 64);
             }
         }
-        Words { letters, bits }
+        WordSet { letters, bits }
     }
 
     /// The ends of query words that are absent from the sequence. The words do not overlap, and the word that ends
@@ -192,7 +192,7 @@ mod tests {
         let scoring = Scoring::dna(2, 4, 4, 2);
         // Words of 4 bases: for a target of 5, log4 rounds down to 1, plus 3.
         let target = [0, 1, 2, 3, 0];
-        let words = Words::of(&target, 4);
+        let words = WordSet::of(&target, 4);
         assert_eq!(words.absent_from(&target), []);
         assert_eq!(words.absent_from(&[0, 1, 2, 2, 0, 1, 2, 3, 0, 0, 0, 0, 0]), [4, 10]);
         assert_eq!(words.absent_from(&[0, 1, 14, 3, 0]), [4], "a letter that matches nothing");

@@ -2,7 +2,7 @@
 //! the operations, and [`crate::engine::pathfinding`] combines them.
 
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, EdgeRoom, Edges, Engine};
-use crate::engine::{Leg, Paths, Stand, Window};
+use crate::engine::{Leg, PathPosition, Paths, Window};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub trait Primitives: Engine {
         batch: &Batch,
         blocks: &[(Block, Edges)],
         legs: &[Leg],
-    ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
+    ) -> Result<Option<(Vec<PathPosition>, Paths)>, EngineError> {
         let _ = (batch, blocks, legs);
         Ok(None)
     }

@@ -3,7 +3,7 @@
 
 use crate::engine::carry::{Carried, IMPOSSIBLE};
 use crate::engine::directions::{extend_bits, gap_bits};
-use crate::engine::{Edges, Source};
+use crate::engine::{CellSource, Edges};
 use crate::terms::scoring::{GapPiece, Scoring};
 
 /// The minimum of H: in modes other than local, an alignment cannot begin in the middle of the matrix.
@@ -30,13 +30,15 @@ pub fn decide<const PIECES: usize>(
     pieces: [GapPiece; PIECES],
 ) -> Decided<PIECES> {
     let h = e.into_iter().chain(f).fold(matched.max(floor), i32::max);
-    let source = |gaps: [i32; PIECES], source: Source| {
+    let source = |gaps: [i32; PIECES], source: CellSource| {
         gaps.iter().position(|&gap| gap == h).map(|piece| gap_bits(source, piece))
     };
     let mut bits = match h {
-        _ if h == floor => Source::Stop as u8,
-        _ if h == matched => Source::Diagonal as u8,
-        _ => source(e, Source::Deletion).or(source(f, Source::Insertion)).unwrap_or(Source::Stop as u8),
+        _ if h == floor => CellSource::Stop as u8,
+        _ if h == matched => CellSource::Diagonal as u8,
+        _ => source(e, CellSource::Deletion)
+            .or(source(f, CellSource::Insertion))
+            .unwrap_or(CellSource::Stop as u8),
     };
     let (mut leaving_e, mut leaving_f) = (e, f);
     for (piece, costs) in pieces.into_iter().enumerate() {

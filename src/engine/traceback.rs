@@ -1,15 +1,15 @@
 //! The traceback of one path, from its end, by the directions of the cells that it crosses.
 
-use crate::engine::directions::{Cells, Source};
+use crate::engine::directions::{CellSource, WindowCells};
 use crate::engine::paths::push_steps;
-use crate::engine::{Leg, Stand, Window};
+use crate::engine::{Leg, PathPosition, Window};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::AlignmentMode;
 use std::ops::Range;
 
 /// A path on its way back.
 pub struct Traceback {
-    pub stand: Stand,
+    pub stand: PathPosition,
     /// The runs so far, from the path's end, in the format of [`crate::engine::Paths`].
     runs: Vec<u32>,
 }
@@ -17,29 +17,30 @@ pub struct Traceback {
 impl Traceback {
     /// Starts at the last cell of a window.
     pub fn new(window: &Window) -> Traceback {
-        let stand = Stand { rows: window.query_end, cols: window.cols(), layer: Source::Diagonal.into() };
+        let stand =
+            PathPosition { rows: window.query_end, cols: window.cols(), layer: CellSource::Diagonal.into() };
         Traceback { stand, runs: Vec::new() }
     }
 
     pub fn is_done(&self) -> bool {
-        self.stand.layer.source == Source::Stop || self.stand.rows == 0 || self.stand.cols == 0
+        self.stand.layer.source == CellSource::Stop || self.stand.rows == 0 || self.stand.cols == 0
     }
 
     /// Continues while the next cell is at or after (`row`, `col`); `cells` covers the window from there on.
-    pub fn through(&mut self, cells: &mut Cells<'_>, row: u32, col: u32) -> Result<(), EngineError> {
-        while self.stand.layer.source != Source::Stop && self.stand.rows > row && self.stand.cols > col {
-            let Stand { rows, cols, layer } = self.stand;
+    pub fn through(&mut self, cells: &mut WindowCells<'_>, row: u32, col: u32) -> Result<(), EngineError> {
+        while self.stand.layer.source != CellSource::Stop && self.stand.rows > row && self.stand.cols > col {
+            let PathPosition { rows, cols, layer } = self.stand;
             let bits = cells
                 .get(rows - 1 - row, cols - 1 - col)
                 .ok_or_else(|| EngineError::Wrong(format!("the path leaves its band at {rows}, {cols}")))?;
             let layer = layer.next(bits);
             self.stand = match layer.source {
-                Source::Stop => Stand { rows, cols, layer },
-                Source::Diagonal => Stand { rows: rows - 1, cols: cols - 1, layer },
-                Source::Deletion => Stand { rows, cols: cols - 1, layer },
-                Source::Insertion => Stand { rows: rows - 1, cols, layer },
+                CellSource::Stop => PathPosition { rows, cols, layer },
+                CellSource::Diagonal => PathPosition { rows: rows - 1, cols: cols - 1, layer },
+                CellSource::Deletion => PathPosition { rows, cols: cols - 1, layer },
+                CellSource::Insertion => PathPosition { rows: rows - 1, cols, layer },
             };
-            if layer.source != Source::Stop {
+            if layer.source != CellSource::Stop {
                 push_steps(&mut self.runs, 1, layer.source);
             }
         }
@@ -54,13 +55,13 @@ impl Traceback {
     /// Takes over the steps that an engine has traced.
     pub fn go_on(
         &mut self,
-        stand: Stand,
-        runs: impl Iterator<Item = (u32, Source)>,
+        stand: PathPosition,
+        runs: impl Iterator<Item = (u32, CellSource)>,
     ) -> Result<(), EngineError> {
-        let Stand { rows, cols, .. } = self.stand;
+        let PathPosition { rows, cols, .. } = self.stand;
         let is_back = stand.rows <= rows && stand.cols <= cols;
         let moves = (stand.rows, stand.cols) != (rows, cols);
-        if !is_back || (!moves && stand.layer.source != Source::Stop) {
+        if !is_back || (!moves && stand.layer.source != CellSource::Stop) {
             return Err(EngineError::Wrong(format!("the path ends at {rows}, {cols}")));
         }
         runs.for_each(|(len, source)| push_steps(&mut self.runs, len, source));
@@ -72,10 +73,10 @@ impl Traceback {
     /// its first cell.
     pub fn into_runs(mut self, mode: AlignmentMode) -> Vec<u32> {
         if mode.takes_whole_queries() && self.stand.rows > 0 {
-            push_steps(&mut self.runs, self.stand.rows, Source::Insertion);
+            push_steps(&mut self.runs, self.stand.rows, CellSource::Insertion);
         }
         if mode == AlignmentMode::Global && self.stand.cols > 0 {
-            push_steps(&mut self.runs, self.stand.cols, Source::Deletion);
+            push_steps(&mut self.runs, self.stand.cols, CellSource::Deletion);
         }
         self.runs
     }
@@ -91,16 +92,21 @@ mod tests {
     fn a_traceback_goes_back_or_ends() {
         let window =
             Window { query: 0, target: 0, start: 0, query_end: 9, target_end: 7, band: Band::default() };
-        let goes = |rows, cols, layer: Source| {
+        let goes = |rows, cols, layer: CellSource| {
             let mut path = Traceback::new(&window);
-            let runs = [(2, Source::Diagonal)].into_iter();
-            path.go_on(Stand { rows, cols, layer: Layer::from(layer) }, runs).is_ok().then(|| path.is_done())
+            let runs = [(2, CellSource::Diagonal)].into_iter();
+            path.go_on(PathPosition { rows, cols, layer: Layer::from(layer) }, runs)
+                .is_ok()
+                .then(|| path.is_done())
         };
-        assert_eq!(goes(7, 5, Source::Diagonal), Some(false));
-        assert_eq!(goes(7, 7, Source::Insertion), Some(false));
-        assert_eq!((goes(7, 5, Source::Stop), goes(2, 0, Source::Diagonal)), (Some(true), Some(true)));
-        assert_eq!(goes(9, 7, Source::Stop), Some(true));
-        assert_eq!(goes(9, 7, Source::Diagonal), None, "it has not moved");
-        assert_eq!((goes(3, 8, Source::Diagonal), goes(10, 1, Source::Stop)), (None, None), "ahead");
+        assert_eq!(goes(7, 5, CellSource::Diagonal), Some(false));
+        assert_eq!(goes(7, 7, CellSource::Insertion), Some(false));
+        assert_eq!(
+            (goes(7, 5, CellSource::Stop), goes(2, 0, CellSource::Diagonal)),
+            (Some(true), Some(true))
+        );
+        assert_eq!(goes(9, 7, CellSource::Stop), Some(true));
+        assert_eq!(goes(9, 7, CellSource::Diagonal), None, "it has not moved");
+        assert_eq!((goes(3, 8, CellSource::Diagonal), goes(10, 1, CellSource::Stop)), (None, None), "ahead");
     }
 }

@@ -1,6 +1,6 @@
 //! Device buffers that grow and are reused.
 
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::terms::error::EngineError;
 
 /// Minimum number of bytes of a buffer, so that no binding is empty.
@@ -19,7 +19,7 @@ impl Grown {
     }
 
     /// Returns the buffer, with room for at least `bytes`. Its contents are unspecified.
-    pub fn with_room(&mut self, device: &Device, bytes: u64) -> Result<&wgpu::Buffer, EngineError> {
+    pub fn with_room(&mut self, device: &GpuDevice, bytes: u64) -> Result<&wgpu::Buffer, EngineError> {
         let bytes = bytes.max(LEAST).next_multiple_of(4);
         if self.buffer.as_ref().is_none_or(|buffer| buffer.size() < bytes) {
             // The old buffer is freed first, because both may not fit.
@@ -32,7 +32,7 @@ impl Grown {
 }
 
 /// The largest buffer of this use, in bytes.
-pub fn largest(device: &Device, usage: wgpu::BufferUsages) -> u64 {
+pub fn largest(device: &GpuDevice, usage: wgpu::BufferUsages) -> u64 {
     let limits = &device.limits;
     match usage.contains(wgpu::BufferUsages::STORAGE) {
         true => limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !255,
@@ -42,7 +42,7 @@ pub fn largest(device: &Device, usage: wgpu::BufferUsages) -> u64 {
 
 /// Creates a buffer, or reports that memory is short.
 pub fn create(
-    device: &Device,
+    device: &GpuDevice,
     label: &'static str,
     usage: wgpu::BufferUsages,
     bytes: u64,
@@ -52,7 +52,7 @@ pub fn create(
 
 /// Creates a buffer that is mapped at creation.
 pub fn create_mapped(
-    device: &Device,
+    device: &GpuDevice,
     label: &'static str,
     usage: wgpu::BufferUsages,
     bytes: u64,
@@ -61,7 +61,7 @@ pub fn create_mapped(
 }
 
 fn made(
-    device: &Device,
+    device: &GpuDevice,
     label: &'static str,
     usage: wgpu::BufferUsages,
     bytes: u64,

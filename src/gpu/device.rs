@@ -1,6 +1,6 @@
 //! Adapters and devices: enumeration, naming, opening, waiting, and fault detection.
 
-use super::profile::Profile;
+use super::profile::AdapterProfile;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -42,7 +42,7 @@ pub struct AdapterEntry {
 }
 
 /// An open device.
-pub struct Device {
+pub struct GpuDevice {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
     pub name: String,
@@ -246,7 +246,7 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
 /// An adapter to open, and the profile that limits it.
 struct AskedAdapter {
     adapter: wgpu::Adapter,
-    profile: Option<&'static Profile>,
+    profile: Option<&'static AdapterProfile>,
 }
 
 impl AskedAdapter {
@@ -256,24 +256,26 @@ impl AskedAdapter {
 }
 
 /// Opens all of them in parallel, because the driver needs a while for each.
-fn request_all(adapters: Vec<AskedAdapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
-    let request = |asked| answer(Device::request(asked, checked))?;
+fn request_all(adapters: Vec<AskedAdapter>, checked: bool) -> Result<Vec<GpuDevice>, EngineError> {
+    let request = |asked| answer(GpuDevice::request(asked, checked))?;
     adapters.into_par_iter().map(request).collect()
 }
 
-impl Device {
+impl GpuDevice {
     /// Opens the best real GPU, or the first one granted to the job.
-    pub fn open_best(checked: bool) -> Result<Device, EngineError> {
+    pub fn open_best(checked: bool) -> Result<GpuDevice, EngineError> {
         let (mut adapters, infos) = found();
         let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
         match granted.or_else(|| default_index(&infos)) {
-            Some(best) => answer(Device::request(AskedAdapter::whole(adapters.swap_remove(best)), checked))?,
+            Some(best) => {
+                answer(GpuDevice::request(AskedAdapter::whole(adapters.swap_remove(best)), checked))?
+            }
             None => Err(no_gpu(&infos)),
         }
     }
 
     /// Opens every real GPU, or all that are granted to the job.
-    pub fn open_all(checked: bool) -> Result<Vec<Device>, EngineError> {
+    pub fn open_all(checked: bool) -> Result<Vec<GpuDevice>, EngineError> {
         let (adapters, infos) = found();
         if default_index(&infos).is_none() {
             return Err(no_gpu(&infos));
@@ -287,11 +289,11 @@ impl Device {
     }
 
     /// Opens the adapters that `names` name, each once, and limits each to the profile after its name, if there is one.
-    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
+    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<GpuDevice>, EngineError> {
         let (adapters, infos) = found();
         let mut chosen = Vec::new();
         for wanted in names {
-            let (wanted, profile) = Profile::split(wanted);
+            let (wanted, profile) = AdapterProfile::split(wanted);
             let named = |(index, info): (usize, &wgpu::AdapterInfo)| {
                 is_named(wanted, index, &info.name, &info.device_pci_bus_id)
             };
@@ -312,13 +314,13 @@ impl Device {
         request_all(chosen.into_iter().map(asked).collect(), checked)
     }
 
-    async fn request(asked: AskedAdapter, checked: bool) -> Result<Device, EngineError> {
+    async fn request(asked: AskedAdapter, checked: bool) -> Result<GpuDevice, EngineError> {
         let AskedAdapter { adapter, profile } = asked;
         let info = adapter.get_info();
         let has = adapter.limits();
         let limits = profile.map_or_else(|| has.clone(), |profile| profile.cut(has.clone()));
         let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
-        let features = features & profile.map_or(wgpu::Features::all(), Profile::features);
+        let features = features & profile.map_or(wgpu::Features::all(), AdapterProfile::features);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("swalign"),
             required_features: features,
@@ -355,7 +357,7 @@ impl Device {
             && profile.is_none();
         let subgroup = sized.then_some(info.subgroup_min_size);
         let targets = profile.map_or(u64::MAX, |profile| profile.targets);
-        Ok(Device { device, queue, name: info.name, limits, targets, tick, subgroup, checked, fault })
+        Ok(GpuDevice { device, queue, name: info.name, limits, targets, tick, subgroup, checked, fault })
     }
 
     /// Returns the fault that the driver has reported, if any.

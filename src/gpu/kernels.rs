@@ -1,6 +1,6 @@
 //! Compiled kernels, shared by engines and scans.
 
-use super::device::Device;
+use super::device::GpuDevice;
 use super::template::TemplateError;
 use crate::terms::error::EngineError;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ fn failed() -> EngineError {
 
 /// Compiles the source of a kernel with these bindings, by number, and whether it writes to them.
 pub fn compile(
-    device: &Device,
+    device: &GpuDevice,
     label: &str,
     wgsl: Result<String, TemplateError>,
     bindings: &[(u32, bool)],

@@ -7,7 +7,7 @@
 
 /// The limits of compute kernels on one kind of adapter.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Profile {
+pub struct AdapterProfile {
     pub name: &'static str,
     /// Bytes of a buffer, and of a binding.
     buffer: u64,
@@ -37,9 +37,9 @@ const KIB: u32 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// All profiles, with the sources of their numbers. The last one is that of no real adapter.
-pub const PROFILES: [Profile; 6] = [
+pub const PROFILES: [AdapterProfile; 6] = [
     // Limits that every adapter supports through WebGPU: https://www.w3.org/TR/webgpu/#limits, column "Default".
-    Profile {
+    AdapterProfile {
         name: "webgpu",
         buffer: 256 * MIB,
         binding: 128 * MIB,
@@ -52,7 +52,7 @@ pub const PROFILES: [Profile; 6] = [
     },
     // Mesa's driver for Gfx9 to Gfx12 (src/intel/vulkan/anv_physical_device.c): the smallest of its buffer sizes,
     // subgroups of 8 to 32.
-    Profile {
+    AdapterProfile {
         name: "intel",
         buffer: 1024 * MIB,
         binding: 1024 * MIB,
@@ -65,7 +65,7 @@ pub const PROFILES: [Profile; 6] = [
     },
     // Mesa's driver for RDNA (src/amd/vulkan/radv_physical_device.c): subgroups of 32 or 64. wgpu limits bindings on
     // Vulkan to less than 2 GiB.
-    Profile {
+    AdapterProfile {
         name: "amd",
         buffer: 2048 * MIB,
         binding: 2048 * MIB - 1,
@@ -78,7 +78,7 @@ pub const PROFILES: [Profile; 6] = [
     },
     // Metal in wgpu (wgpu-hal 30, src/metal/adapter.rs, after Apple's Metal-Feature-Set-Tables.pdf): subgroups of 4 to
     // 64. The buffer size is the smallest that is guaranteed on a Mac.
-    Profile {
+    AdapterProfile {
         name: "apple",
         buffer: 1024 * MIB,
         binding: 1024 * MIB,
@@ -91,7 +91,7 @@ pub const PROFILES: [Profile; 6] = [
     },
     // DX12 in wgpu without DXC, Microsoft's newer compiler (wgpu-hal 30, src/dx12/adapter.rs): shader model 5.1 has no
     // subgroups.
-    Profile {
+    AdapterProfile {
         name: "dx12",
         buffer: 2048 * MIB - 1,
         binding: 2048 * MIB - 1,
@@ -103,7 +103,7 @@ pub const PROFILES: [Profile; 6] = [
         targets: u64::MAX,
     },
     // A card that is far too small for any targets; its other limits are unchanged.
-    Profile {
+    AdapterProfile {
         name: "pieces",
         buffer: u64::MAX,
         binding: u64::MAX,
@@ -116,9 +116,9 @@ pub const PROFILES: [Profile; 6] = [
     },
 ];
 
-impl Profile {
+impl AdapterProfile {
     /// Splits a device name into the name of an adapter and the profile after it, if there is one.
-    pub fn split(wanted: &str) -> (&str, Option<&'static Profile>) {
+    pub fn split(wanted: &str) -> (&str, Option<&'static AdapterProfile>) {
         let split = wanted.rsplit_once('/');
         let known = |name: &str| PROFILES.iter().find(|profile| profile.name == name);
         match split.and_then(|(adapter, name)| Some((adapter, known(name)?))) {
@@ -160,12 +160,12 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
-    use super::{PROFILES, Profile};
+    use super::{AdapterProfile, PROFILES};
 
     #[test]
     fn profiles_stand_behind_names() {
         let split = |wanted| {
-            let (name, profile) = Profile::split(wanted);
+            let (name, profile) = AdapterProfile::split(wanted);
             (name, profile.map(|profile| profile.name))
         };
         assert_eq!(split("llvmpipe"), ("llvmpipe", None));

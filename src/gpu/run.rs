@@ -14,7 +14,7 @@ pub use pace::{CellRange, Pace};
 pub use readback::{Arrival, Departure, Readback, Transfer};
 
 use crate::gpu::buffers::Grown;
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::terms::casts::whole_u64;
 use crate::terms::error::EngineError;
 use readback::Pool;
@@ -65,7 +65,7 @@ impl Launch {
 
 /// Binds buffers to the numbers of a kernel's bindings.
 pub fn bind<'a>(
-    device: &Device,
+    device: &GpuDevice,
     pipeline: &wgpu::ComputePipeline,
     resources: impl IntoIterator<Item = (u32, wgpu::BindingResource<'a>)>,
 ) -> Result<wgpu::BindGroup, EngineError> {
@@ -116,7 +116,7 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    pub fn new(device: &Device) -> Stamps {
+    pub fn new(device: &GpuDevice) -> Stamps {
         let times = device.tick.map(|_| {
             let descriptor =
                 wgpu::QuerySetDescriptor { label: Some("times"), ty: wgpu::QueryType::Timestamp, count: 2 };
@@ -126,7 +126,7 @@ impl Stamps {
     }
 
     /// Returns the clock, if the device has one.
-    pub fn clock(&mut self, device: &Device) -> Result<Option<Clock>, EngineError> {
+    pub fn clock(&mut self, device: &GpuDevice) -> Result<Option<Clock>, EngineError> {
         let Some(times) = &self.times else { return Ok(None) };
         let stamps = self.stamps.with_room(device, TIMES)?.clone();
         Ok(Some(Clock { times: times.clone(), stamps }))
@@ -161,7 +161,7 @@ impl SubmissionLoad {
 }
 
 impl Submission {
-    pub fn new(device: &Device, clock: Option<Clock>) -> Submission {
+    pub fn new(device: &GpuDevice, clock: Option<Clock>) -> Submission {
         let encoder = encoder(device);
         Submission { encoder, pass: None, clock, begun: false, departures: Vec::new(), load: Arc::default() }
     }
@@ -202,7 +202,7 @@ impl Submission {
     }
 
     /// Submits the commands recorded so far, so that the device can begin; the rest follows.
-    pub fn begin(&mut self, device: &Device) {
+    pub fn begin(&mut self, device: &GpuDevice) {
         self.pass = None;
         let begun = std::mem::replace(&mut self.encoder, encoder(device));
         device.queue.submit([begun.finish()]);
@@ -217,12 +217,12 @@ impl Submission {
     }
 
     /// Submits it.
-    pub fn submit(self, device: &Device) {
+    pub fn submit(self, device: &GpuDevice) {
         self.submit_then(device, || ());
     }
 
     /// Submits it, and calls `then` when all departures have arrived, which they do together.
-    fn submit_then(self, device: &Device, then: impl FnOnce() + Send + 'static) {
+    fn submit_then(self, device: &GpuDevice, then: impl FnOnce() + Send + 'static) {
         let Submission { mut encoder, pass, clock, begun, departures, .. } = self;
         drop(pass);
         if let (Some(Clock { times, stamps }), Some(leader)) = (clock.filter(|_| begun), departures.first()) {
@@ -239,13 +239,13 @@ impl Submission {
     }
 }
 
-fn encoder(device: &Device) -> wgpu::CommandEncoder {
+fn encoder(device: &GpuDevice) -> wgpu::CommandEncoder {
     device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
 }
 
 /// State that all work on one device shares.
 pub struct Runtime {
-    pub device: Device,
+    pub device: GpuDevice,
     /// The number of alignment cells that a submission should have.
     pub pace: Pace,
     staging: Staging,
@@ -255,7 +255,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    pub fn new(device: Device) -> Runtime {
+    pub fn new(device: GpuDevice) -> Runtime {
         Runtime {
             device,
             pace: Pace::new(ALIGNMENT),

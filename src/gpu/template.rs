@@ -78,7 +78,7 @@ pub fn expand(
 ) -> Result<String, TemplateError> {
     let mut expansion = Expansion { slots: slots(parts)?, inserting: Vec::new(), text: String::new() };
     let lines: Vec<&str> = frame.lines().collect();
-    expansion.push(&parse(&lines)?, &Scope { meaning, outer: None })?;
+    expansion.push(&parse(&lines)?, &TemplateScope { meaning, outer: None })?;
     Ok(expansion.text)
 }
 
@@ -187,12 +187,12 @@ fn body(rest: &mut std::slice::Iter<&'static str>, line: &str) -> Result<Vec<Nod
 }
 
 /// The definitions in effect: those of the innermost round or `with`, then those around it.
-struct Scope<'a> {
+struct TemplateScope<'a> {
     meaning: &'a Meaning,
-    outer: Option<&'a Scope<'a>>,
+    outer: Option<&'a TemplateScope<'a>>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> TemplateScope<'a> {
     /// The definitions from the innermost outward.
     fn meanings(&self) -> impl Iterator<Item = &'a Meaning> {
         let mut next = Some((self.meaning, self.outer));
@@ -236,7 +236,7 @@ struct Expansion {
 }
 
 impl Expansion {
-    fn push(&mut self, nodes: &[Node], scope: &Scope) -> Result<(), TemplateError> {
+    fn push(&mut self, nodes: &[Node], scope: &TemplateScope) -> Result<(), TemplateError> {
         for node in nodes {
             match node {
                 Node::Line(line) => self.push_line(line, scope)?,
@@ -246,20 +246,20 @@ impl Expansion {
                 }
                 Node::For { name, body } => {
                     for meaning in scope.rounds(name)? {
-                        self.push(body, &Scope { meaning, outer: Some(scope) })?;
+                        self.push(body, &TemplateScope { meaning, outer: Some(scope) })?;
                     }
                 }
                 Node::With { flag, body } => {
                     scope.flag(flag)?;
                     let meaning = Meaning::default().flag(flag, true);
-                    self.push(body, &Scope { meaning: &meaning, outer: Some(scope) })?;
+                    self.push(body, &TemplateScope { meaning: &meaning, outer: Some(scope) })?;
                 }
             }
         }
         Ok(())
     }
 
-    fn push_slot(&mut self, name: &'static str, scope: &Scope) -> Result<(), TemplateError> {
+    fn push_slot(&mut self, name: &'static str, scope: &TemplateScope) -> Result<(), TemplateError> {
         if self.inserting.contains(&name) {
             return wrong("a slot in itself", name);
         }
@@ -271,7 +271,7 @@ impl Expansion {
         pushed
     }
 
-    fn push_line(&mut self, line: &str, scope: &Scope) -> Result<(), TemplateError> {
+    fn push_line(&mut self, line: &str, scope: &TemplateScope) -> Result<(), TemplateError> {
         let mut parts = line.split('$');
         self.text.push_str(parts.next().unwrap_or_default());
         for part in parts {

@@ -14,6 +14,6 @@ mod write;
 
 pub use blocks::BlockSums;
 pub use contents::Contents;
-pub use format::{Fault, SourceFile};
+pub use format::{FormatError, SourceFile};
 pub use open::{Database, Glance, glance, is_one, sum};
 pub use write::{StoredCodes, write};

@@ -1,10 +1,10 @@
 //! Reads FASTA and FASTQ, plain or gzip-compressed (bgzf included), and the reads of BAM, from a file or from stdin.
 //!
 //! The input is split into blocks of whole records (`blocks`). The pieces of a block are parsed in parallel on all
-//! threads (`parse`), and the results come in file order: plain [`Record`]s from a [`Reader`], checked and encoded
-//! records from [`Queries`] and [`read_references`]. Memory holds two blocks regardless of the input's length: one is
-//! parsed while the next is read. A block is at least as long as its longest record, except that references are read in
-//! parts.
+//! threads (`parse`), and the results come in file order: plain [`FileRecord`]s from a [`Reader`], checked and encoded
+//! records from [`QueryReader`] and [`read_references`]. Memory holds two blocks regardless of the input's length: one
+//! is parsed while the next is read. A block is at least as long as its longest record, except that references are read
+//! in parts.
 
 mod abundance;
 mod bam;
@@ -46,7 +46,7 @@ pub use mates::{Mates, QuerySource};
 pub use meter::Meter;
 pub use name_pairs::{NamePair, read_name_pairs};
 pub use names::first_repeated;
-pub use queries::Queries;
+pub use queries::QueryReader;
 pub use reads::{ReadBatch, Reads};
 pub use references::{
     CodeSink, References, check_reference_names, read_reference_part, read_references, read_references_into,
@@ -63,13 +63,13 @@ pub use texts::{
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::ReadRules;
-use blocks::{Block, Blocks, Sizes};
+use blocks::{RecordBlock, RecordBlocks, Sizes};
 use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
 use parse::{Before, Raw, is_gap};
 use rayon::prelude::*;
-use remarks::Remarks;
-use share::Stretch;
-use source::{Packing, Source};
+use remarks::RecordRemarks;
+use share::ShareBytes;
+use source::{FileText, Packing};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -82,7 +82,7 @@ const LETTERS_WITHIN: usize = 4;
 
 /// One record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct FileRecord {
     /// 1-based number among the records of the file, or of the part of it that is read.
     pub number: u64,
     /// The header up to its first whitespace.
@@ -98,7 +98,7 @@ pub struct Record {
 /// The records of one file, in order. An error ends the iteration.
 pub struct Reader {
     origin: Arc<Origin>,
-    blocks: Blocks,
+    blocks: RecordBlocks,
     /// Reading never waits for another thread, so a pool thread may read.
     steady: bool,
     rules: ReadRules,
@@ -110,9 +110,9 @@ pub struct Reader {
     /// The @RG lines of a BAM file.
     read_groups: Vec<String>,
     /// Tolerated irregularities in the records parsed so far.
-    remarks: Remarks,
+    remarks: RecordRemarks,
     /// Blocks that were read but not yet parsed.
-    ahead: VecDeque<Block>,
+    ahead: VecDeque<RecordBlock>,
     /// Counts of the input, or of its part, before the blocks in `ahead`.
     before: Before,
     /// Position of that part in the file.
@@ -123,9 +123,9 @@ pub struct Reader {
     meter: Meter,
     parsed: u64,
     finished: bool,
-    peeked: Option<Record>,
+    peeked: Option<FileRecord>,
     /// Parsed records that are returned one by one, and the error after them.
-    ready: VecDeque<Record>,
+    ready: VecDeque<FileRecord>,
     fault: Option<Error>,
 }
 
@@ -186,7 +186,7 @@ impl Reader {
     }
 
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
-        let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
+        let (stretch, extent) = ShareBytes::open(path, slice).map_err(|source| unread(path, source))?;
         // A file that is neither FASTA nor FASTQ is rejected as a whole.
         let part = Part { may_be_empty: stretch.has_records(), is_first: extent.is_first() };
         let meter = stretch.meter();
@@ -209,7 +209,7 @@ impl Reader {
 
     /// A reader for a whole file, or for a part.
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
-        let source = Source::new(input, part.is_first).map_err(|source| unread(&path, source))?;
+        let source = FileText::new(input, part.is_first).map_err(|source| unread(&path, source))?;
         let (packing, tail, lead, is_bam) = (source.packing(), source.tail(), source.lead(), source.is_bam());
         if let Some(encoding) = source.utf16().filter(|_| part.is_first) {
             return Err(encoded(&path, encoding));
@@ -240,8 +240,8 @@ impl Reader {
         let read_groups = source.read_groups().to_vec();
         let origin = Arc::new(Origin { path, tail });
         let blocks = match has_none {
-            true => Blocks::none(Arc::clone(&origin), source, sizes),
-            false => Blocks::new(Arc::clone(&origin), source, sizes)?,
+            true => RecordBlocks::none(Arc::clone(&origin), source, sizes),
+            false => RecordBlocks::new(Arc::clone(&origin), source, sizes)?,
         };
         Ok(Reader {
             origin,
@@ -252,7 +252,7 @@ impl Reader {
             is_bgzf: packing == Packing::Bgzf,
             is_bam,
             read_groups,
-            remarks: Remarks::default(),
+            remarks: RecordRemarks::default(),
             ahead: VecDeque::new(),
             before: Before { records: 0, lines: lead.lines },
             extent: Arc::default(),
@@ -299,7 +299,7 @@ impl Reader {
     }
 
     /// Returns the next record without consuming it.
-    pub fn peek(&mut self) -> Result<Option<&Record>> {
+    pub fn peek(&mut self) -> Result<Option<&FileRecord>> {
         if self.ready.is_empty()
             && let Some(fault) = self.fault.take()
         {
@@ -308,7 +308,7 @@ impl Reader {
         if self.ready.is_empty() && self.peeked.is_none() {
             let (mut first, number) = (None, self.before.records + 1);
             self.look_ahead(|raw| {
-                first = Some(Record { number, ..Record::new(&raw) });
+                first = Some(FileRecord { number, ..FileRecord::new(&raw) });
                 Ok(false)
             })?;
             self.peeked = first;
@@ -429,7 +429,7 @@ impl Reader {
         self.finished = true;
     }
 
-    fn next_block(&mut self) -> Option<Block> {
+    fn next_block(&mut self) -> Option<RecordBlock> {
         if self.finished { None } else { self.blocks.next() }
     }
 
@@ -518,10 +518,10 @@ fn size(path: &Path, flag: &str) -> Result<u64> {
 
 /// For each piece, the result of `take`, the counts of the piece, tolerated irregularities, and how reading ended.
 fn parse_pieces<T: Default + Send>(
-    block: &Block,
+    block: &RecordBlock,
     reading: (&Origin, ReadRules),
     take: &(impl Fn(&mut T, Raw) -> Result<()> + Sync),
-) -> Vec<(T, Before, Remarks, Result<bool>)> {
+) -> Vec<(T, Before, RecordRemarks, Result<bool>)> {
     let parse = |index| {
         let (mut made, remarks) = (T::default(), RefCell::default());
         let take = |raw: Raw| take(&mut made, raw).map(|()| true);
@@ -536,9 +536,9 @@ fn parse_pieces<T: Default + Send>(
 }
 
 impl Iterator for Reader {
-    type Item = Result<Record>;
+    type Item = Result<FileRecord>;
 
-    fn next(&mut self) -> Option<Result<Record>> {
+    fn next(&mut self) -> Option<Result<FileRecord>> {
         self.peeked = None;
         loop {
             if let Some(record) = self.ready.pop_front() {
@@ -547,12 +547,13 @@ impl Iterator for Reader {
             if let Some(fault) = self.fault.take() {
                 return Some(Err(fault));
             }
-            let harvest = self.harvest(|records: &mut Vec<Record>, raw| {
-                records.push(Record::new(&raw));
+            let harvest = self.harvest(|records: &mut Vec<FileRecord>, raw| {
+                records.push(FileRecord::new(&raw));
                 Ok(())
             })?;
             for (before, records) in harvest.pieces {
-                let placed = |record: Record| Record { number: before.records + record.number, ..record };
+                let placed =
+                    |record: FileRecord| FileRecord { number: before.records + record.number, ..record };
                 self.ready.extend(records.into_iter().map(placed));
             }
             self.fault = harvest.fault;
@@ -560,9 +561,9 @@ impl Iterator for Reader {
     }
 }
 
-impl Record {
-    fn new(raw: &Raw) -> Record {
-        Record {
+impl FileRecord {
+    fn new(raw: &Raw) -> FileRecord {
+        FileRecord {
             number: raw.number,
             name: raw.name.to_string(),
             sequence: raw.letters(),

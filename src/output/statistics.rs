@@ -15,15 +15,15 @@ mod paths;
 #[cfg(test)]
 mod tests;
 
-pub use depth::{Depth, ReferenceDepth, Standing};
+pub use depth::{Depth, HitComparison, ReferenceDepth};
 pub use extremes::{Drawing, Extreme, Extremes};
-pub use histogram::{BINS, Bins, Histogram};
-pub use paths::{Path, Positions};
+pub use histogram::{BINS, Histogram, HistogramBins};
+pub use paths::{PathTotals, Positions};
 
 use crate::align::complexity::low_complexity;
 use crate::align::quality;
-use crate::input::reader::Record;
-use crate::terms::alignment::{Alignment, Found, Strand, Tier};
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::{Alignment, QueryResult, Strand, Tier};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::batch::Sequences;
 use crate::terms::scoring::Scoring;
@@ -57,10 +57,10 @@ pub struct Statistics {
 /// Sums over some queries and their hits.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
-    pub queries: Queries,
-    pub records: Records,
+    pub queries: QueryCounts,
+    pub records: RecordCounts,
     /// Sums over all primary alignments.
-    pub path: Path,
+    pub path: PathTotals,
     pub positions: Positions,
     /// Lengths of the queries in residues.
     pub lengths: Histogram,
@@ -79,7 +79,7 @@ pub struct Sums {
 
 /// Queries by their results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queries {
+pub struct QueryCounts {
     pub total: u64,
     pub letters: u64,
     /// Number of residues in low-complexity stretches, if these are masked.
@@ -99,7 +99,7 @@ pub struct Queries {
 
 /// Records of the output by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Records {
+pub struct RecordCounts {
     pub primary: u64,
     pub secondary: u64,
     /// Hits of the part of a query that an earlier hit leaves.
@@ -113,7 +113,7 @@ pub struct Records {
     pub last: u64,
 }
 
-impl Records {
+impl RecordCounts {
     pub fn total(&self) -> u64 {
         self.primary + self.secondary + self.supplementary + self.unaligned
     }
@@ -127,7 +127,7 @@ impl Tally {
     }
 
     /// Sums over queries and their hits, computed on all threads. `first` is the index of the first query in the run.
-    pub fn sum(&self, first: u64, queries: &[Record], found: &[Found]) -> Sums {
+    pub fn sum(&self, first: u64, queries: &[FileRecord], found: &[QueryResult]) -> Sums {
         let starts = (first..).step_by(QUERIES);
         let pieces: Vec<_> = queries.chunks(QUERIES).zip(found.chunks(QUERIES)).zip(starts).collect();
         let sum = |((queries, found), first)| Summing::new(self).all(first, queries, found);
@@ -167,8 +167,8 @@ impl AddAssign for Sums {
     }
 }
 
-impl AddAssign for Queries {
-    fn add_assign(&mut self, other: Queries) {
+impl AddAssign for QueryCounts {
+    fn add_assign(&mut self, other: QueryCounts) {
         self.total += other.total;
         self.letters += other.letters;
         self.masked += other.masked;
@@ -181,8 +181,8 @@ impl AddAssign for Queries {
     }
 }
 
-impl AddAssign for Records {
-    fn add_assign(&mut self, other: Records) {
+impl AddAssign for RecordCounts {
+    fn add_assign(&mut self, other: RecordCounts) {
         self.primary += other.primary;
         self.secondary += other.secondary;
         self.supplementary += other.supplementary;
@@ -206,7 +206,7 @@ impl<'a> Summing<'a> {
         Summing { tally, alphabet: tally.scoring.alphabet, sums: Sums::default() }
     }
 
-    fn all(mut self, first: u64, queries: &[Record], found: &[Found]) -> Sums {
+    fn all(mut self, first: u64, queries: &[FileRecord], found: &[QueryResult]) -> Sums {
         let mut places = (first..).zip(queries.iter().zip(found));
         while let Some((place, (query, found))) = places.next() {
             self.query(place, query, found);
@@ -221,7 +221,7 @@ impl<'a> Summing<'a> {
         self.sums
     }
 
-    fn query(&mut self, place: u64, query: &Record, found: &Found) {
+    fn query(&mut self, place: u64, query: &FileRecord, found: &QueryResult) {
         let letters = query.sequence.len() as u64;
         let masked = if self.tally.masks { masked(self.alphabet, &query.sequence) } else { 0 };
         let Sums { queries, lengths, records, .. } = &mut self.sums;
@@ -254,7 +254,7 @@ impl<'a> Summing<'a> {
     }
 
     /// Adds a primary alignment.
-    fn primary(&mut self, place: u64, query: &Record, found: &Found, alignment: &Alignment) {
+    fn primary(&mut self, place: u64, query: &FileRecord, found: &QueryResult, alignment: &Alignment) {
         let quality = quality::of_first(&self.tally.scoring, found);
         let letters = match alignment.strand {
             Strand::Forward => Cow::Borrowed(&query.sequence[..]),
@@ -270,11 +270,11 @@ impl<'a> Summing<'a> {
             .add(&path, place, || Drawing::of(self.alphabet, (&query.name, &letters), target, alignment));
         sums.path += path;
         let is_tied = found.second.is_some_and(|second| second >= alignment.score);
-        let standing = if is_tied { Standing::Tied } else { Standing::Unique };
+        let standing = if is_tied { HitComparison::Tied } else { HitComparison::Unique };
         sums.covered.extend(depth::covered(alignment, standing));
     }
 
-    fn pair(&mut self, found: &Found, other: &Found) {
+    fn pair(&mut self, found: &QueryResult, other: &QueryResult) {
         let Sums { queries, inserts, .. } = &mut self.sums;
         queries.mates += 2;
         match (found.alignments.first(), other.alignments.first()) {

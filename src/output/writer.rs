@@ -32,16 +32,16 @@ mod tests;
 pub use output::Output;
 
 use crate::align::quality::PairScores;
-use crate::input::reader::Record;
-use crate::terms::alignment::Found;
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::QueryResult;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::groups;
 use crate::terms::insert::{InsertSize, PairScoring};
-use crate::terms::options::{Format, HitFormat, Lane, Options, OutputFormat};
+use crate::terms::options::{Format, HitFormat, Options, OutputFormat, SequencingLane};
 use crate::terms::scoring::{AlignmentMode, Scoring};
-use bgzf::{Joint, RecordBytes};
+use bgzf::{BgzfJoiner, RecordBytes};
 use line::LineMaker;
 use list::{ListMaker, RankedBy};
 use rayon::prelude::*;
@@ -84,7 +84,7 @@ struct RecordMaker {
 
 /// Values that a run chose for options that leave them open.
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
+pub struct ChosenValues {
     /// Minimum score of a hit.
     pub min_score: i32,
     /// Parameters of the second tier, if there is one.
@@ -104,7 +104,7 @@ pub struct Chosen {
 /// The two tiers of hits, as headers describe them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TiersTold {
-    /// Highest minimum score of the first tier. The lowest is that of [`Chosen`].
+    /// Highest minimum score of the first tier. The lowest is that of [`ChosenValues`].
     pub highest: i32,
     /// Whether queries with ambiguous codes have higher minimum scores than others.
     pub is_raised: bool,
@@ -133,7 +133,7 @@ impl Writer {
     /// anything that a header cannot hold, before output is written.
     pub fn new(
         options: &Options,
-        chosen: Chosen,
+        chosen: ChosenValues,
         scoring: Arc<Scoring>,
         mut targets: NamedTargets,
     ) -> Result<Writer> {
@@ -200,7 +200,7 @@ impl Writer {
     }
 
     /// From now on, records belong to this lane, whose mates have this insert size.
-    pub fn begin_lane(&mut self, lane: &Lane, insert: Option<InsertSize>) {
+    pub fn begin_lane(&mut self, lane: &SequencingLane, insert: Option<InsertSize>) {
         let Maker::Records(RecordMaker { lines, read_group, .. }) = &mut self.maker else { return };
         *read_group = lane.read_group.as_ref().map(|group| group.id().to_string());
         let mates = lane.mate_file().unwrap_or(&lane.reads);
@@ -233,8 +233,8 @@ impl Writer {
     }
 
     /// A joiner for the parts of a run.
-    pub fn joint(&self) -> Result<Joint> {
-        if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
+    pub fn joint(&self) -> Result<BgzfJoiner> {
+        if self.in_blocks { BgzfJoiner::of_blocks() } else { Ok(BgzfJoiner::of_text()) }
     }
 
     /// A sink for the records that are written to `output`.
@@ -257,8 +257,8 @@ impl Writer {
     pub fn parts(
         &self,
         before: Option<&str>,
-        queries: &[Record],
-        found: &[Found],
+        queries: &[FileRecord],
+        found: &[QueryResult],
     ) -> Result<Vec<RecordBytes>> {
         match self.in_blocks {
             true => self.packed(before, queries, found),
@@ -271,10 +271,10 @@ impl Writer {
     fn packed(
         &self,
         before: Option<&str>,
-        queries: &[Record],
-        mut found: &[Found],
+        queries: &[FileRecord],
+        mut found: &[QueryResult],
     ) -> Result<Vec<RecordBytes>> {
-        let begins = |before: &str, query: &Record| {
+        let begins = |before: &str, query: &FileRecord| {
             groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
         };
         let mut groups = Vec::new();
@@ -284,7 +284,7 @@ impl Writer {
             found = rest;
         }
         let last = groups.len().saturating_sub(1);
-        let part = |(number, (queries, found)): (usize, (&[Record], &[Found]))| {
+        let part = |(number, (queries, found)): (usize, (&[FileRecord], &[QueryResult]))| {
             let bytes = self.pieces(queries, found)?.concat();
             let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
             match begins && number < last {
@@ -296,14 +296,15 @@ impl Writer {
     }
 
     /// The bytes of all records, in pieces of [`QUERIES`] queries.
-    fn pieces(&self, queries: &[Record], found: &[Found]) -> Result<Vec<Vec<u8>>> {
+    fn pieces(&self, queries: &[FileRecord], found: &[QueryResult]) -> Result<Vec<Vec<u8>>> {
         let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
         pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
     /// The uncompressed bytes of all records of the given queries and their hits, in order.
-    pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
-        let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
+    pub fn records(&self, queries: &[FileRecord], found: &[QueryResult]) -> Result<Vec<u8>> {
+        let letters =
+            |query: &FileRecord| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
         let mut out = Vec::with_capacity(bytes);
         match &self.maker {
@@ -316,7 +317,7 @@ impl Writer {
 
 impl RecordMaker {
     /// Appends the records of these queries.
-    fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) -> Result<()> {
+    fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[QueryResult]) -> Result<()> {
         let group = self.read_group.as_deref();
         self.lines.for_each(queries, found, |line| {
             match self.format {

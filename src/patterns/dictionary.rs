@@ -3,9 +3,9 @@
 //! # The rule
 //!
 //! A word is a byte string without a newline. It occurs at a position of a line if the bytes of the line from that
-//! position on begin with it. A [`Rule`] says which occurrences count: all of them, those at the start of a line, or
-//! those that are a whole line. With `whole_words`, only occurrences count that have no ASCII letter, digit or `_`
-//! directly before or after them. If case is ignored, ASCII upper case is compared as lower case.
+//! position on begin with it. An [`OccurrenceRule`] says which occurrences count: all of them, those at the start of a
+//! line, or those that are a whole line. With `whole_words`, only occurrences count that have no ASCII letter, digit or
+//! `_` directly before or after them. If case is ignored, ASCII upper case is compared as lower case.
 //!
 //! - A line matches if some word occurs in it.
 //! - The empty word occurs at every position of a line, including its end. So it matches every line, as in grep.
@@ -42,8 +42,8 @@ pub use index::Dictionary;
 
 /// The rule that decides which occurrences count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rule {
-    pub place: Place,
+pub struct OccurrenceRule {
+    pub place: WordPosition,
     /// Only occurrences with no word byte ([`is_of_word`]) directly before or after them in their line.
     pub whole_words: bool,
     /// Compares ASCII without regard to case.
@@ -52,7 +52,7 @@ pub struct Rule {
 
 /// Position in a line at which a word counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum WordPosition {
     #[default]
     Anywhere,
     /// The line begins with the word.
@@ -76,14 +76,14 @@ pub fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-impl Rule {
+impl OccurrenceRule {
     /// Whether an occurrence at these offsets of its line counts.
     #[inline(always)]
     pub fn allows(&self, line: &[u8], start: usize, end: usize) -> bool {
         let place = match self.place {
-            Place::Anywhere => true,
-            Place::Start => start == 0,
-            Place::Line => start == 0 && end == line.len(),
+            WordPosition::Anywhere => true,
+            WordPosition::Start => start == 0,
+            WordPosition::Line => start == 0 && end == line.len(),
         };
         let of_word = |byte: Option<&u8>| byte.is_some_and(|&byte| is_of_word(byte));
         let is_inside = || of_word(line[..start].last()) || of_word(line[end..].first());

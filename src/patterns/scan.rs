@@ -18,13 +18,13 @@ mod tasks;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{self, Launch, Submission};
 use crate::terms::casts::{to_i32, to_isize, to_u32};
 use crate::terms::error::EngineError;
 use bytemuck::bytes_of;
 use kernels::{ScanKernel, compiled};
-use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
+use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, ScanVariant, THREADS, is_iupac, slot_of};
 use shape::{ChunkShape, PackPlanes, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -120,7 +120,7 @@ impl FoundEnds {
 
 /// Patterns that one kernel sweeps.
 struct PatternGroup {
-    variant: Variant,
+    variant: ScanVariant,
     /// Indices of the patterns.
     patterns: Vec<u32>,
     records: Vec<u32>,
@@ -283,7 +283,8 @@ impl Scanner {
         }
         let group = |((rows, iupac, gaps), places): ((u32, bool, bool), Vec<u32>)| {
             let own = places.iter().map(|&place| &patterns[place as usize]);
-            let variant = if gaps { Variant::new(rows, iupac) } else { Variant::gapless(rows, iupac) };
+            let variant =
+                if gaps { ScanVariant::new(rows, iupac) } else { ScanVariant::gapless(rows, iupac) };
             let records = own.clone().flat_map(|pattern| record(pattern, rows)).collect();
             let least = own.map(|own| if own.gaps { 0 } else { to_u32(own.classes.len()) }).collect();
             PatternGroup { variant, patterns: places, records, least, rows }
@@ -336,7 +337,7 @@ impl PatternGroup {
 
 /// Transposes a packed text on the device.
 fn transpose(
-    device: &Device,
+    device: &GpuDevice,
     kernel: &wgpu::ComputePipeline,
     transposing: &Transposing,
     shape: &ChunkShape,
@@ -356,7 +357,7 @@ fn transpose(
 
 /// Binds whole buffers by their position.
 fn bind(
-    device: &Device,
+    device: &GpuDevice,
     kernel: &wgpu::ComputePipeline,
     buffers: &[&wgpu::Buffer],
 ) -> Result<wgpu::BindGroup, EngineError> {

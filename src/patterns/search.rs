@@ -24,9 +24,9 @@
 //!
 //! - [`pattern`] turns IUPAC codes into classes.
 //! - [`stream`] concatenates stretches of texts, so that one scan covers many short texts. [`codes`] packs their bits.
-//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast implementation, [`exact`] looks up
-//!   many patterns without edits, [`pieces`] those with few mismatches, and [`gpu`] runs the algorithm of [`sliced`] on
-//!   a GPU. [`room`] bounds the number of ends.
+//! - An [`EndScan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast implementation, [`exact`] looks
+//!   up many patterns without edits, [`pieces`] those with few mismatches, and [`gpu`] runs the algorithm of [`sliced`]
+//!   on a GPU. [`room`] bounds the number of ends.
 //! - [`pam`] tests whether a hit has a PAM beside it, and [`anchors`] computes which ends and starts then count.
 //!   [`sites`] finds candidates from their PAMs if that costs less than a scan.
 //! - [`circle`] unrolls circular texts.
@@ -37,8 +37,8 @@
 //! - [`driver`] runs all of this for the command and the library, with texts in [`batch`]es.
 
 use crate::terms::error::EngineError;
-use codes::Codes;
-use room::Room;
+use codes::TextCodes;
+use room::EndCapacity;
 
 pub mod align;
 pub mod amplicons;
@@ -72,14 +72,14 @@ pub const NOTHING: u8 = crate::terms::alphabet::NOTHING;
 
 /// How a pattern may differ from the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct MatchRule {
     /// Maximum number of edits of a hit.
     pub max_edits: u32,
     /// Whether insertions and deletions are edits. If not, only the `m` bases before an end are compared.
     pub indels: bool,
 }
 
-impl Rule {
+impl MatchRule {
     /// Maximum number of edits of a pattern of `len` bases, which is never more than `len`.
     pub fn edits_of(&self, len: usize) -> usize {
         len.min(self.max_edits as usize)
@@ -98,7 +98,7 @@ impl Rule {
 
 /// An end of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct End {
+pub struct PatternEnd {
     /// Index of the pattern in the searched list.
     pub pattern: u32,
     /// 0-based exclusive end of the hit in the text.
@@ -107,20 +107,25 @@ pub struct End {
 }
 
 /// Finds ends.
-pub trait Scan: Sync {
+pub trait EndScan: Sync {
     /// All ends of all patterns in `text`, sorted by pattern and end. If `room` runs out, the result is incomplete.
     /// Patterns are classes ([`pattern::class_of`]) and not empty.
     fn scan_within(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         patterns: &[Vec<u8>],
-        rule: &Rule,
-        room: &Room,
-    ) -> Result<Vec<End>, EngineError>;
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Result<Vec<PatternEnd>, EngineError>;
 
     /// All ends of all patterns, without a limit on their number.
-    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
-        self.scan_within(text, patterns, rule, &Room::unlimited())
+    fn scan(
+        &self,
+        text: &TextCodes,
+        patterns: &[Vec<u8>],
+        rule: &MatchRule,
+    ) -> Result<Vec<PatternEnd>, EngineError> {
+        self.scan_within(text, patterns, rule, &EndCapacity::unlimited())
     }
 
     /// Whether the scan runs on a device instead of the CPU.
@@ -136,12 +141,12 @@ pub trait Scan: Sync {
 
 /// The ends of the patterns with the indices `chosen`, each reported with its own index.
 pub fn scan_some(
-    scan: &dyn Scan,
-    text: &Codes,
+    scan: &dyn EndScan,
+    text: &TextCodes,
     (patterns, chosen): (&[Vec<u8>], &[u32]),
-    rule: &Rule,
-    room: &Room,
-) -> Result<Vec<End>, EngineError> {
+    rule: &MatchRule,
+    room: &EndCapacity,
+) -> Result<Vec<PatternEnd>, EngineError> {
     if chosen.is_empty() {
         return Ok(Vec::new());
     }

@@ -3,19 +3,19 @@
 use super::mates::SingleHits;
 use super::query_search::QuerySearch;
 use super::ranking;
-use super::remembered::{Answer, Group, Grouped, Unit};
+use super::remembered::{Grouped, Unit, UnitMatch, UnitResult};
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::align::candidates::Meets;
 use crate::align::circles;
 use crate::align::end_bonus::{self, ReportedScores};
-use crate::align::hits::{self, Effort, Remarks, Rules, Scope, TieBreak};
+use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, TieBreak};
 use crate::align::pairing::MOST_CANDIDATES;
 use crate::align::split;
 use crate::engine::{Engine, Guarded};
-use crate::input::reader::Record;
-use crate::terms::alignment::{Found, Strands};
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::{QueryResult, Strands};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_u64};
 use crate::terms::error::{EngineError, Result};
@@ -58,7 +58,7 @@ impl Run<'_> {
         }
     }
 
-    /// Finds and formats the hits of one batch; `portion` as in [`Scope`].
+    /// Finds and formats the hits of one batch; `portion` as in [`SearchInput`].
     pub(super) fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
         let begun = Instant::now();
         let QueryBatch { number, first, before, records, queries, known, cells, bytes } = queries;
@@ -78,11 +78,11 @@ impl Run<'_> {
             false => queries_but(&queries, &alone, self.strands.count() as usize),
         };
         let mut effort = Effort::default();
-        let known = Known { hits: &known, records: &records };
+        let known = QueryFacts { hits: &known, records: &records };
         let (mut found, aligned) =
             self.find_distinct(engine, (queries, known), (meets, portion), &mut effort)?;
         let repeated = found.len() as u64 - aligned;
-        alone.into_iter().for_each(|at| found.insert(at, Found::default()));
+        alone.into_iter().for_each(|at| found.insert(at, QueryResult::default()));
         if known.hits.is_empty() {
             let seconds = batch_seconds(engine, &self.targets, &self.scoring);
             let before = self.cells.load(Ordering::Relaxed);
@@ -110,10 +110,10 @@ impl Run<'_> {
     fn find_distinct(
         &self,
         engine: &mut Guarded,
-        (queries, known): (Sequences, Known),
+        (queries, known): (Sequences, QueryFacts),
         (meets, portion): (Meets, usize),
         effort: &mut Effort,
-    ) -> Result<(Vec<Found>, u64)> {
+    ) -> Result<(Vec<QueryResult>, u64)> {
         let strands = self.strands.count() as usize;
         let mates = if self.pairing.is_some() { 2 } else { 1 };
         let unit = Unit { each: mates * strands, strands, mirrors: self.mirrors() };
@@ -130,7 +130,7 @@ impl Run<'_> {
         while !own.is_empty() {
             let mut of_own = Effort::default();
             // Shared answers do not depend on names.
-            let of_own_queries = Known { hits: &hits, records: &[] };
+            let of_own_queries = QueryFacts { hits: &hits, records: &[] };
             let found = self.find_batch(engine, (own, of_own_queries), (meets, portion), &mut of_own)?;
             answers.extend(answers_of(found, mates, &mut of_own));
             effort.add(of_own);
@@ -155,10 +155,10 @@ impl Run<'_> {
     fn find_batch(
         &self,
         engine: &mut Guarded,
-        (queries, known): (Sequences, Known),
+        (queries, known): (Sequences, QueryFacts),
         met: (Meets, usize),
         effort: &mut Effort,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<QueryResult>> {
         self.query_search().in_scope(queries, met, |scope, written| {
             let found = self.find(engine, scope, (written, known), effort)?;
             effort.said.extend(self.least.remarks(scope, self.shortest_target));
@@ -199,10 +199,10 @@ impl Run<'_> {
     fn find(
         &self,
         engine: &mut Guarded,
-        scope: &Scope,
-        queries: (&Sequences, Known),
+        scope: &SearchInput,
+        queries: (&Sequences, QueryFacts),
         effort: &mut Effort,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<QueryResult>> {
         let mut found = self.find_once(engine, scope, queries, effort);
         if let Err(error) = &found
             && engine.fall_back(error)
@@ -218,10 +218,10 @@ impl Run<'_> {
     fn find_once(
         &self,
         engine: &mut Guarded,
-        scope: &Scope,
-        (written, known): (&Sequences, Known),
+        scope: &SearchInput,
+        (written, known): (&Sequences, QueryFacts),
         effort: &mut Effort,
-    ) -> Result<Vec<Found>, EngineError> {
+    ) -> Result<Vec<QueryResult>, EngineError> {
         let mut found = match known.hits.is_empty() {
             true => {
                 let found = hits::find(engine, scope, effort)?;
@@ -281,11 +281,11 @@ fn place_among(query: u64) -> u32 {
 
 /// Known facts about the queries of a batch.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct QueryFacts<'a> {
     /// Their hits as single reads, or empty.
     hits: &'a [SingleHits],
     /// The records with their names, if names choose among equal hits.
-    records: &'a [Record],
+    records: &'a [FileRecord],
 }
 
 /// Target time of a batch on this engine, in seconds.
@@ -304,8 +304,8 @@ pub(super) fn next_cells(before: u64, cells: u64, took: Duration, seconds: f64) 
 }
 
 /// The known hits of single reads, and the remarks on them.
-fn take_known(known: &[SingleHits], effort: &mut Effort) -> Vec<Found> {
-    let said = (0..).zip(known).filter(|(_, single)| single.remarks != Remarks::default());
+fn take_known(known: &[SingleHits], effort: &mut Effort) -> Vec<QueryResult> {
+    let said = (0..).zip(known).filter(|(_, single)| single.remarks != QueryRemarks::default());
     effort.said.extend(said.map(|(read, single)| (read, single.remarks)));
     known.iter().map(|single| single.found.clone()).collect()
 }
@@ -317,7 +317,7 @@ fn of_distinct(grouped: &Grouped, known: &[SingleHits], mates: usize) -> Vec<Sin
         return distinct;
     }
     for (place, group) in grouped.groups.iter().enumerate() {
-        if matches!(*group, Group::Of(number) if number as usize == distinct.len() / mates) {
+        if matches!(*group, UnitMatch::Of(number) if number as usize == distinct.len() / mates) {
             distinct.extend_from_slice(&known[place * mates..(place + 1) * mates]);
         }
     }
@@ -331,8 +331,8 @@ fn queries_but(queries: &Sequences, places: &[usize], strands: usize) -> Sequenc
 }
 
 /// The answers of units of `mates` reads, with the remarks on their records.
-fn answers_of(found: Vec<Found>, mates: usize, effort: &mut Effort) -> Vec<Answer> {
-    let mut answers = vec![Answer::default(); found.len() / mates];
+fn answers_of(found: Vec<QueryResult>, mates: usize, effort: &mut Effort) -> Vec<UnitResult> {
+    let mut answers = vec![UnitResult::default(); found.len() / mates];
     found.into_iter().enumerate().for_each(|(record, found)| answers[record / mates].found.push(found));
     for (record, remarks) in effort.take_said() {
         answers[record as usize / mates].remarks += remarks;

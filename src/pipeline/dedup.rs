@@ -11,7 +11,7 @@ use super::threads::set_threads;
 use super::{estimate, report};
 use crate::input::reader::{ReadBatch, Reads};
 use crate::output::writer::Output;
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{DedupOptions, ReadFormat, ReadRules};
@@ -35,7 +35,7 @@ pub struct DedupSummary {
 
 /// Properties of the first file, which all files must share.
 #[derive(Clone, Copy)]
-struct Kind {
+struct FileProperties {
     format: ReadFormat,
     alphabet: Alphabet,
 }
@@ -43,7 +43,7 @@ struct Kind {
 struct DedupRun<'a> {
     options: &'a DedupOptions,
     reporter: &'a dyn Reporter,
-    kind: Option<Kind>,
+    kind: Option<FileProperties>,
     sets: Sets,
     hashing: Hashing,
     records: u64,
@@ -69,7 +69,7 @@ pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSum
     let format = kind.map_or(ReadFormat::Fasta, |kind| kind.format);
     let (output, written) = write::records(&found, options, format, output)?;
     let table = table.map(|table| write::table(&found, options, table)).transpose()?;
-    output.finish_with(Beside { about: table.into_iter().collect(), ..Beside::default() })?;
+    output.finish_with(CompanionFiles { about: table.into_iter().collect(), ..CompanionFiles::default() })?;
     let distinct = found.order.len() as u64;
     reporter.detail(&format!(
         "{} in distinct sequences, of {} in all records",
@@ -129,7 +129,7 @@ impl DedupRun<'_> {
             return Err(reads.fault("these are proteins, which have only one strand", remedy));
         }
         check_format(&reads, own, format, options.format.is_some())?;
-        self.kind = Some(Kind { format, alphabet });
+        self.kind = Some(FileProperties { format, alphabet });
         Ok(reads.with_qualities(format == ReadFormat::Fastq).with_abundances(options.size_in))
     }
 }

@@ -2,17 +2,17 @@
 
 use super::estimate;
 use super::threads::start;
-use crate::align::candidates::levels::Costs;
+use crate::align::candidates::levels::FilterCosts;
 use crate::align::hits::PORTION;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
-use crate::patterns::search::finder::Finder;
-use crate::patterns::search::gpu::{OnCard, OnGpu};
-use crate::patterns::search::sliced::Sliced;
-use crate::patterns::search::{self, Scan};
+use crate::patterns::search::finder::PatternFinder;
+use crate::patterns::search::gpu::{GpuScan, OnCard};
+use crate::patterns::search::sliced::SlicedScan;
+use crate::patterns::search::{self, EndScan};
 use crate::terms::batch::{STRETCH, Sequences};
 use crate::terms::error::{EngineError, Result};
 use crate::terms::options::{DeviceChoice, FilterChoice, Mode, Options};
@@ -64,7 +64,7 @@ pub enum Hardware {
 }
 
 /// Creates the engine of each worker, by the worker's number.
-pub type Engines<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
+pub type EngineFactory<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
 
 /// The workers of a run.
 pub struct Crew {
@@ -73,7 +73,7 @@ pub struct Crew {
     pub queries: usize,
     /// Whether the workers use GPUs, which score several long queries together.
     is_of_gpus: bool,
-    /// Number of pairs that a worker should score per portion ([`crate::align::hits::Scope`]).
+    /// Number of pairs that a worker should score per portion ([`crate::align::hits::SearchInput`]).
     pub portion: usize,
     /// Each worker's own threads. Empty if workers share the threads of the run. With a GPU, the short loops of many
     /// workers would delay each other in a shared pool.
@@ -154,26 +154,26 @@ impl Hardware {
     }
 
     /// Costs of the filter's steps relative to scoring, if `threads` threads perform them.
-    pub fn costs(&self, threads: usize) -> Costs {
+    pub fn costs(&self, threads: usize) -> FilterCosts {
         match self {
-            Hardware::Plain => Costs::on_plain(threads),
-            Hardware::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
-            Hardware::Gpu(cards, _) => Costs::on_gpus(cards.len(), threads),
+            Hardware::Plain => FilterCosts::on_plain(threads),
+            Hardware::Cpu(set) => FilterCosts::on_cores(set.lanes(1), threads),
+            Hardware::Gpu(cards, _) => FilterCosts::on_gpus(cards.len(), threads),
         }
     }
 
     /// A scan of targets for pieces of queries.
-    pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
-        let (scan, on_device): (Box<dyn Scan + Send>, bool) = match self {
-            Hardware::Plain => (Box::new(search::plain::Plain), false),
-            Hardware::Cpu(set) => (Box::new(Sliced::on(*set)), false),
+    pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
+        let (scan, on_device): (Box<dyn EndScan + Send>, bool) = match self {
+            Hardware::Plain => (Box::new(search::plain::PlainScan), false),
+            Hardware::Cpu(set) => (Box::new(SlicedScan::on(*set)), false),
             Hardware::Gpu(cards, may_fall_back) => {
-                let cores = Sliced::on(InstructionSet::best());
-                let scan = OnGpu::new(OnCard::new(Arc::clone(&cards[0])), cores, *may_fall_back);
+                let cores = SlicedScan::on(InstructionSet::best());
+                let scan = GpuScan::new(OnCard::new(Arc::clone(&cards[0])), cores, *may_fall_back);
                 (Box::new(scan.sweeping()), true)
             }
         };
-        Finder::new(targets, scan, on_device)
+        PatternFinder::new(targets, scan, on_device)
     }
 
     /// Description of the devices for messages.

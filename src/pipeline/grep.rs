@@ -8,8 +8,8 @@ use super::report::{Reporter, warn};
 use super::threads::{set_threads, start};
 use crate::input::reader::{LineBlock, LineReader};
 use crate::output::writer::Output;
-use crate::patterns::dictionary::numbers::Numbers;
-use crate::patterns::dictionary::words::Words;
+use crate::patterns::dictionary::numbers::SharedCounters;
+use crate::patterns::dictionary::words::GivenWords;
 use crate::patterns::grep::NEWLINE;
 use crate::patterns::grep::select::{self, Span};
 use crate::patterns::scan::bitap::Pending;
@@ -17,8 +17,8 @@ use crate::terms::casts::to_usize;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{GrepOptions, GrepOutput};
 use rayon::prelude::*;
-use scan::{Found, LineScan};
-use sought::Sought;
+use scan::{BlockMatches, LineScan};
+use sought::WordsOrPatterns;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
@@ -62,7 +62,7 @@ enum News {
 }
 
 /// A message that the calling thread has started to process.
-enum Begun {
+enum StartedMessage {
     /// A block, and the pending work on it if a device has started it.
     Lines(LineBlock, Option<Box<Pending>>),
     Failed(Error),
@@ -74,7 +74,7 @@ struct GrepRun<'a> {
     reporter: &'a dyn Reporter,
     scan: LineScan,
     /// The words as given, and their counts, if requested.
-    table: Option<(Words, Numbers)>,
+    table: Option<(GivenWords, SharedCounters)>,
     /// Whether the writer waits for lines.
     waits: AtomicBool,
     /// Index of the first file that is still needed. Earlier files are not read further.
@@ -90,7 +90,7 @@ struct PieceLines<'a> {
 
 /// Progress of writing a file.
 #[derive(Default)]
-struct Progress {
+struct WriteProgress {
     selected: u64,
     /// Lines before the next piece.
     lines: u64,
@@ -99,9 +99,9 @@ struct Progress {
 /// Runs `swalign grep` with the given options.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
     let options = &GrepOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
-    let sought = Sought::read(options)?;
+    let sought = WordsOrPatterns::read(options)?;
     let given = match &sought {
-        Sought::Words(words) if options.output == GrepOutput::Table => Some(words.clone()),
+        WordsOrPatterns::Words(words) if options.output == GrepOutput::Table => Some(words.clone()),
         _ => None,
     };
     let scan = LineScan::open(options, sought, reporter)?;
@@ -166,8 +166,8 @@ impl GrepRun<'_> {
         output: &mut Output,
     ) -> Result<GrepSummary> {
         let mut summary = GrepSummary::default();
-        let mut progress = Progress::default();
-        let mut begun: VecDeque<(usize, Begun)> = VecDeque::new();
+        let mut progress = WriteProgress::default();
+        let mut begun: VecDeque<(usize, StartedMessage)> = VecDeque::new();
         loop {
             if begun.len() <= self.scan.ahead()
                 && let Some((file, news)) = self.next(&news, begun.is_empty())
@@ -177,7 +177,7 @@ impl GrepRun<'_> {
             }
             let Some((file, stage)) = begun.pop_front() else { return Ok(summary) };
             match stage {
-                Begun::Lines(block, pending) => {
+                StartedMessage::Lines(block, pending) => {
                     if self.is_wanted(file) {
                         let found = self.scan.finish(block.bytes(), pending)?;
                         self.put_block(file, block.bytes(), &found, &mut progress, output)?;
@@ -188,14 +188,14 @@ impl GrepRun<'_> {
                     // The reader may have left.
                     let _ = spare.try_send(block);
                 }
-                Begun::Failed(error) => {
+                StartedMessage::Failed(error) => {
                     summary.failed = true;
                     self.reporter.note(&format!("error: {error}"));
                     // The block that was being filled is lost, so the reader gets a new one.
                     let _ = spare.try_send(LineBlock::default());
                     summary.selected += std::mem::take(&mut progress).selected;
                 }
-                Begun::End => {
+                StartedMessage::End => {
                     let _ = spare.try_send(LineBlock::default());
                     summary.selected += self.end_file(file, &mut progress, output)?;
                 }
@@ -216,14 +216,14 @@ impl GrepRun<'_> {
     }
 
     /// Starts a device on a block.
-    fn begin(&self, file: usize, news: News) -> Result<Begun> {
+    fn begin(&self, file: usize, news: News) -> Result<StartedMessage> {
         Ok(match news {
             News::Lines(block) => {
                 let pending = if self.is_wanted(file) { self.scan.begin(block.bytes())? } else { None };
-                Begun::Lines(block, pending)
+                StartedMessage::Lines(block, pending)
             }
-            News::Failed(error) => Begun::Failed(error),
-            News::End => Begun::End,
+            News::Failed(error) => StartedMessage::Failed(error),
+            News::End => StartedMessage::End,
         })
     }
 
@@ -236,8 +236,8 @@ impl GrepRun<'_> {
         &self,
         file: usize,
         text: &[u8],
-        found: &Found,
-        progress: &mut Progress,
+        found: &BlockMatches,
+        progress: &mut WriteProgress,
         output: &mut Output,
     ) -> Result<()> {
         let piece = |piece| self.piece(text, piece, found);
@@ -267,7 +267,7 @@ impl GrepRun<'_> {
         output.flush_now()
     }
 
-    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, found: &Found) -> PieceLines<'a> {
+    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, found: &BlockMatches) -> PieceLines<'a> {
         let text = &block[piece.clone()];
         let (mut stretches, lines) = match (self.options.output, &self.table) {
             (GrepOutput::Stretches, _) => self.scan.stretches(text),
@@ -356,7 +356,7 @@ impl GrepRun<'_> {
     }
 
     /// Writes the output due at the end of a file. Returns the number of selected lines in it.
-    fn end_file(&self, file: usize, progress: &mut Progress, output: &mut Output) -> Result<u64> {
+    fn end_file(&self, file: usize, progress: &mut WriteProgress, output: &mut Output) -> Result<u64> {
         let selected = std::mem::take(progress).selected;
         let name = self.name(file);
         match self.options.output {

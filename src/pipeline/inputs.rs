@@ -1,6 +1,6 @@
 //! Inputs that a run reads before it begins: all references, and the first query.
 
-use super::lanes::{self, Lanes};
+use super::lanes::{self, SequencingLanes};
 use super::report::{Reporter, warn};
 use super::source::ReferenceSource;
 use super::{alphabet, circular, order};
@@ -24,7 +24,7 @@ pub struct OpenInputs {
     /// Runs of ambiguous codes in all references, if this run searches a part of them.
     pub runs: Option<TargetRuns>,
     /// The lanes. The first one is read up to its first query, which is not encoded yet.
-    pub lanes: Lanes,
+    pub lanes: SequencingLanes,
 }
 
 impl OpenInputs {
@@ -59,7 +59,7 @@ impl OpenInputs {
             };
             return Err(Error::Usage(text.to_string()));
         }
-        let lanes = Lanes::new(options, (reads, parts), (alphabet, strands));
+        let lanes = SequencingLanes::new(options, (reads, parts), (alphabet, strands));
         let index = source.index(options, &references);
         Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, runs, lanes })
     }

@@ -1,11 +1,11 @@
 //! The reader's stage: gathers queries into batches and checks them against the limits of their targets.
 
 use super::device::Crew;
-use super::mates::Sample;
+use super::mates::MateSample;
 use super::query_search::Load;
 use super::report::{QUERIES, TARGETS, counted, queries_are, warn};
 use super::{QueryBatch, Run};
-use crate::input::reader::{Extent, MAX_QUERY, QuerySource, Record};
+use crate::input::reader::{Extent, FileRecord, MAX_QUERY, QuerySource};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u64, to_usize};
 use crate::terms::error::{Error, Place, Result};
@@ -25,7 +25,7 @@ const SHOWN_WARNINGS: u64 = 5;
 struct Intake {
     queries: QuerySource,
     /// Known hits of the next queries, if these are mates from the sample for the insert size.
-    sample: Sample,
+    sample: MateSample,
     /// Queries and bytes of earlier lanes.
     before: (u64, u64),
     count: Count,
@@ -48,7 +48,7 @@ impl Run<'_> {
     /// is room for it.
     pub(super) fn read(
         &self,
-        (queries, sample, before): (QuerySource, Sample, (u64, u64)),
+        (queries, sample, before): (QuerySource, MateSample, (u64, u64)),
         crew: &Crew,
         enter: Receiver<()>,
         to_workers: Sender<QueryBatch>,
@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 
     /// Refuses a query whose scores could overflow, and warns about an empty query.
-    fn check_query(&self, count: &mut Count, record: &Record, len: usize) -> Result<()> {
+    fn check_query(&self, count: &mut Count, record: &FileRecord, len: usize) -> Result<()> {
         let longest = match self.options.mode {
             Mode::All | Mode::Triangle => self.longest_target,
             Mode::Pairs => to_usize(self.target_residues(count.taken)),

@@ -4,16 +4,16 @@
 //! run and in a part, so the concatenated parts equal the output of the whole run.
 
 use super::estimate;
-use crate::input::reader::{Extent, Mates, Queries, QuerySource, Reader, Slice, slices};
+use crate::input::reader::{Extent, Mates, QueryReader, QuerySource, Reader, Slice, slices};
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Result};
-use crate::terms::options::{Lane, MatesChoice, Mode, Options, ReadRules, try_open};
+use crate::terms::options::{MatesChoice, Mode, Options, ReadRules, SequencingLane, try_open};
 use std::path::{Path, PathBuf};
 
 /// The lanes of a run that are still to be aligned.
-pub struct Lanes {
-    lanes: Vec<Lane>,
+pub struct SequencingLanes {
+    lanes: Vec<SequencingLane>,
     /// Section of each lane that belongs to the part, if the run is a part.
     parts: Option<Vec<LanePart>>,
     rules: LaneRules,
@@ -36,7 +36,7 @@ pub struct LanePart {
 
 /// A lane, opened.
 pub struct OpenLane {
-    pub lane: Lane,
+    pub lane: SequencingLane,
     pub queries: QuerySource,
     /// Bytes of the part in the earlier lanes, as far as they are known.
     pub bytes_before: u64,
@@ -69,7 +69,7 @@ fn query_rules(options: &Options) -> ReadRules {
 /// a later lane that cannot be opened.
 pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> {
     let lanes = options.lanes();
-    let later = lanes.iter().skip(1).flat_map(Lane::files);
+    let later = lanes.iter().skip(1).flat_map(SequencingLane::files);
     for path in later.filter(|path| *path != Path::new("-")) {
         try_open(path).map_err(|source| Error::io(path, source))?;
     }
@@ -86,16 +86,16 @@ pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> 
     Ok((Reader::open_part(&options.query, slice, query_rules(options))?, parts))
 }
 
-impl Lanes {
+impl SequencingLanes {
     /// Creates the lanes of a run from the result of [`open_first`].
     pub fn new(
         options: &Options,
         (opened, parts): (Reader, Option<Vec<LanePart>>),
         (alphabet, strands): (Alphabet, Strands),
-    ) -> Lanes {
+    ) -> SequencingLanes {
         let is_given = options.alphabet.is_some();
         let rules = LaneRules { read: query_rules(options), alphabet, is_given, strands };
-        Lanes {
+        SequencingLanes {
             lanes: options.lanes(),
             parts,
             rules,
@@ -178,15 +178,15 @@ impl LanePart {
 }
 
 impl LaneRules {
-    fn queries(&self, reader: Reader) -> Queries {
-        Queries::new(reader, self.alphabet, self.is_given, self.strands)
+    fn queries(&self, reader: Reader) -> QueryReader {
+        QueryReader::new(reader, self.alphabet, self.is_given, self.strands)
     }
 
     /// The queries of a lane.
     fn source(
         &self,
         mode: Mode,
-        lane: &Lane,
+        lane: &SequencingLane,
         (reads, part): (Reader, Option<LanePart>),
     ) -> Result<QuerySource> {
         let queries = self.queries(reads);
@@ -207,10 +207,11 @@ impl LaneRules {
 }
 
 /// Reopens the mates of a whole lane, for runs of a part.
-pub fn whole_mates(options: &Options, lane: &Lane, alphabet: Alphabet) -> Result<Mates> {
+pub fn whole_mates(options: &Options, lane: &SequencingLane, alphabet: Alphabet) -> Result<Mates> {
     let is_given = options.alphabet.is_some();
     let rules = LaneRules { read: query_rules(options), alphabet, is_given, strands: Strands::Both };
-    let open = |path| -> Result<Queries> { Ok(rules.queries(Reader::open(path)?.with_rules(rules.read))) };
+    let open =
+        |path| -> Result<QueryReader> { Ok(rules.queries(Reader::open(path)?.with_rules(rules.read))) };
     match lane.mate_file() {
         Some(path) => Mates::beside(open(&lane.reads)?, open(path)?, true),
         None => Ok(Mates::interleaved(open(&lane.reads)?)),

@@ -1,11 +1,11 @@
 //! Estimate of the insert size of a lane's mates, before any of them is paired.
 //!
 //! The estimate uses the first pairs of the whole lane, so a run of a part gets the same insert size as a whole run.
-//! The hits of these pairs as single reads are kept ([`Sample`]): when the run reaches these reads, they are paired
+//! The hits of these pairs as single reads are kept ([`MateSample`]): when the run reaches these reads, they are paired
 //! without another search.
 
 use super::align::{batch_seconds, next_cells};
-use super::device::{Crew, Engines};
+use super::device::{Crew, EngineFactory};
 use super::intake::check_length;
 use super::lanes::whole_mates;
 use super::query_search::{Load, QuerySearch};
@@ -14,17 +14,17 @@ use super::report::{Reporter, Stage, counted, warn};
 use super::setup::FIRST_CELLS;
 use super::threads::start;
 use crate::align::candidates::Meets;
-use crate::align::dedup::queries::{Group, Grouped};
-use crate::align::hits::{self, Effort, Remarks};
+use crate::align::dedup::queries::{Grouped, UnitMatch};
+use crate::align::hits::{self, Effort, QueryRemarks};
 use crate::align::pairing;
 use crate::engine::Guarded;
-use crate::input::reader::{Mates, Record};
-use crate::terms::alignment::Found;
+use crate::input::reader::{FileRecord, Mates};
+use crate::terms::alignment::QueryResult;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_usize;
 use crate::terms::error::{EngineError, Error, Result};
 use crate::terms::insert::{InsertSize, Orientation};
-use crate::terms::options::{Lane, Mode};
+use crate::terms::options::{Mode, SequencingLane};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
@@ -47,13 +47,13 @@ const COUNTED: [&str; 2] = ["pair", "pairs"];
 /// The hits of a read before it is paired, and the remarks on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SingleHits {
-    pub found: Found,
-    pub remarks: Remarks,
+    pub found: QueryResult,
+    pub remarks: QueryRemarks,
 }
 
 /// The hits of the first reads of a run, found for the estimate of the insert size.
 #[derive(Default)]
-pub(super) struct Sample {
+pub(super) struct MateSample {
     /// Hits of the next reads of the run, in order.
     next: VecDeque<SingleHits>,
     /// Cost of finding them.
@@ -62,7 +62,7 @@ pub(super) struct Sample {
     pub cells: Option<u64>,
 }
 
-impl Sample {
+impl MateSample {
     /// Number of coming reads whose hits are known.
     pub fn len(&self) -> usize {
         self.next.len()
@@ -79,11 +79,11 @@ impl Sample {
 /// of `mates`.
 pub(super) fn insert_size(
     search: &QuerySearch,
-    (lane, mates): (&Lane, &mut Mates),
-    (crew, engines): (&Crew, Engines),
-) -> Result<(InsertSize, Sample)> {
+    (lane, mates): (&SequencingLane, &mut Mates),
+    (crew, engines): (&Crew, EngineFactory),
+) -> Result<(InsertSize, MateSample)> {
     if let Some(insert) = search.options.insert {
-        return Ok((insert, Sample::default()));
+        return Ok((insert, MateSample::default()));
     }
     debug_assert_eq!(search.options.mode, Mode::All);
     let mut whole = match search.options.part {
@@ -97,13 +97,14 @@ pub(super) fn insert_size(
     let (records, codes) = whole.as_mut().unwrap_or(&mut *mates).ahead(PAIRS, LETTERS)?;
     let longest = search.targets.iter().map(<[u8]>::len).max().unwrap_or(0);
     // The run ends at a read that is too long, with an error that names the read.
-    let is_too_long = |record: &Record| check_length(record.sequence.len(), longest, search.scoring).is_err();
+    let is_too_long =
+        |record: &FileRecord| check_length(record.sequence.len(), longest, search.scoring).is_err();
     if records.is_empty() || records.iter().any(is_too_long) {
-        return Ok((InsertSize::ASSUMED, Sample::default()));
+        return Ok((InsertSize::ASSUMED, MateSample::default()));
     }
     let mut queries = Sequences::default();
     queries.append(codes, 0..records.len() * STRANDS);
-    let pairs = Pairs::new(queries, search.options.dedup);
+    let pairs = SamplePairs::new(queries, search.options.dedup);
     let total = Some(pairs.all() as u64);
     search.reporter.stage(Stage {
         doing: "estimating the insert size",
@@ -123,30 +124,30 @@ pub(super) fn insert_size(
     // A part that begins after the sample contains none of its reads.
     let before = before.map_or(next.len(), |before| to_usize(before.min(next.len() as u64)));
     next.drain(..before);
-    Ok((insert, Sample { next, effort: searched.effort, cells: Some(searched.cells) }))
+    Ok((insert, MateSample { next, effort: searched.effort, cells: Some(searched.cells) }))
 }
 
 /// The pairs of a sample.
-struct Pairs {
+struct SamplePairs {
     /// The distinct pairs, [`EACH`] sequences for each.
     distinct: Sequences,
     /// Number of the distinct pair that each pair equals. `None` if all are treated as distinct.
     groups: Option<Vec<u32>>,
 }
 
-impl Pairs {
-    fn new(queries: Sequences, dedup: bool) -> Pairs {
+impl SamplePairs {
+    fn new(queries: Sequences, dedup: bool) -> SamplePairs {
         let unit = Unit { each: EACH, strands: STRANDS, mirrors: false };
         let grouped = dedup.then(|| Grouped::of(&queries, unit, 1.0, |_, _| false)).flatten();
         let Some(Grouped { queries: distinct, groups, .. }) = grouped else {
-            return Pairs { distinct: queries, groups: None };
+            return SamplePairs { distinct: queries, groups: None };
         };
-        let number = |group: Group| match group {
-            Group::Of(number) | Group::Mirrored(number) => Some(number),
+        let number = |group: UnitMatch| match group {
+            UnitMatch::Of(number) | UnitMatch::Mirrored(number) => Some(number),
             // No pair is known before the first one.
-            Group::Known => None,
+            UnitMatch::Known => None,
         };
-        Pairs { distinct, groups: Some(groups.into_iter().filter_map(number).collect()) }
+        SamplePairs { distinct, groups: Some(groups.into_iter().filter_map(number).collect()) }
     }
 
     /// Number of pairs, including equal ones.
@@ -176,9 +177,14 @@ impl Pairs {
     }
 
     /// Searches the distinct pairs with all workers.
-    fn search(&self, search: &QuerySearch, crew: &Crew, engines: Engines) -> Result<Searched> {
-        let progress =
-            Mutex::new(Progress { next: 0, done: 0, cells: FIRST_CELLS, found: Vec::new(), fault: None });
+    fn search(&self, search: &QuerySearch, crew: &Crew, engines: EngineFactory) -> Result<DistinctPairHits> {
+        let progress = Mutex::new(WorkerProgress {
+            next: 0,
+            done: 0,
+            cells: FIRST_CELLS,
+            found: Vec::new(),
+            fault: None,
+        });
         let worker = Worker { search, pairs: self, crew, progress: &progress };
         thread::scope(|scope| {
             for number in 0..crew.workers {
@@ -198,14 +204,14 @@ impl Pairs {
                 }
             }
         });
-        let Progress { cells, mut found, fault, .. } =
+        let WorkerProgress { cells, mut found, fault, .. } =
             progress.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A fault of the references' file may be the cause of other errors.
         if let Some(fault) = search.targets.fault().or(fault) {
             return Err(fault);
         }
         found.sort_by_key(|&(first, ..)| first);
-        let mut searched = Searched {
+        let mut searched = DistinctPairHits {
             hits: Vec::with_capacity(self.distinct.len() / EACH),
             effort: Effort::default(),
             cells,
@@ -219,7 +225,7 @@ impl Pairs {
 }
 
 /// The hits of all distinct pairs.
-struct Searched {
+struct DistinctPairHits {
     hits: Vec<[SingleHits; 2]>,
     effort: Effort,
     /// Recommended number of cells of a batch.
@@ -227,7 +233,7 @@ struct Searched {
 }
 
 /// Progress of the workers.
-struct Progress {
+struct WorkerProgress {
     /// First distinct pair that no worker has taken.
     next: usize,
     /// Number of distinct pairs that were searched.
@@ -243,9 +249,9 @@ struct Progress {
 #[derive(Clone, Copy)]
 struct Worker<'a> {
     search: &'a QuerySearch<'a>,
-    pairs: &'a Pairs,
+    pairs: &'a SamplePairs,
     crew: &'a Crew,
-    progress: &'a Mutex<Progress>,
+    progress: &'a Mutex<WorkerProgress>,
 }
 
 impl Worker<'_> {
@@ -270,7 +276,7 @@ impl Worker<'_> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Progress> {
+    fn lock(&self) -> MutexGuard<'_, WorkerProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -315,7 +321,7 @@ impl Worker<'_> {
             warn(self.search.reporter, engine.take_notice());
             let found = found?;
             effort.searched += found.len() as u64;
-            let single = |found| SingleHits { found, remarks: Remarks::default() };
+            let single = |found| SingleHits { found, remarks: QueryRemarks::default() };
             let mut hits: Vec<SingleHits> = found.into_iter().map(single).collect();
             for (read, remarks) in effort.take_said() {
                 hits[read as usize].remarks = remarks;

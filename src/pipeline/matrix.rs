@@ -6,15 +6,15 @@ use super::inputs::strands;
 use super::report::{Reporter, Stage, Summary, warn};
 use super::source::ReferenceSource;
 use super::threads::set_threads;
-use crate::align::backtrace::{self, Wanted};
-use crate::align::candidates::{Layout, Meets};
+use crate::align::backtrace::{self, WantedPath};
+use crate::align::candidates::{Meets, PairLayout};
 use crate::align::hits::PORTION;
 use crate::align::identity::ColumnKinds;
-use crate::engine::{Asked, Engine, Guarded, TargetScore};
+use crate::engine::{DatabaseQuery, Engine, Guarded, TargetScore};
 use crate::input::reader::References;
 use crate::output::writer::Output;
 use crate::output::writer::matrix::{MatrixShape, MatrixWriter};
-use crate::terms::alignment::{Alignment, Hit, Locus, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, Locus, Strand};
 use crate::terms::alphabet::reverse_complement_codes;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
@@ -47,7 +47,7 @@ pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summar
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let mut output = Output::create(run.output.as_deref())?;
     reporter.stage(Stage::of("aligning"));
-    let layout = Layout { strands: strands(run, references.alphabet), meets: Meets::Behind(0) };
+    let layout = PairLayout { strands: strands(run, references.alphabet), meets: Meets::Behind(0) };
     let count = references.names.len();
     let mut aligner = TriangleAligner {
         reporter,
@@ -103,7 +103,7 @@ struct TriangleAligner<'a> {
     engine: Guarded,
     sequences: Arc<Sequences>,
     scoring: Arc<Scoring>,
-    layout: Layout,
+    layout: PairLayout,
     values: MatrixValues,
     identity: IdentityDefinition,
     cells: u64,
@@ -165,7 +165,7 @@ impl TriangleAligner<'_> {
         }
         self.cells += pairs.iter().map(|pair| batch.cells(pair)).sum::<u64>();
         let hits = self.engine.score(batch, &pairs)?;
-        let best: Vec<(Pair, Hit)> = pairs
+        let best: Vec<(Pair, HitEnd)> = pairs
             .chunks(strands as usize)
             .zip(hits.chunks(strands as usize))
             .filter_map(|(pairs, hits)| self.first_of(pairs, hits))
@@ -200,7 +200,7 @@ impl TriangleAligner<'_> {
         let mut asked = Vec::new();
         for (record, row) in (0u32..).zip(rows.clone()) {
             let queries = self.layout.queries(record);
-            asked.extend(queries.map(|query| Asked { query, least: 1, first: to_u32(row) }));
+            asked.extend(queries.map(|query| DatabaseQuery { query, least: 1, first: to_u32(row) }));
             let residues: u64 = targets.iter().skip(row).map(|target| target.len() as u64).sum();
             self.cells += u64::from(self.layout.strands.count()) * targets.get(row).len() as u64 * residues;
         }
@@ -221,8 +221,8 @@ impl TriangleAligner<'_> {
     }
 
     /// The first hit of both strands.
-    fn first_of(&self, pairs: &[Pair], hits: &[Hit]) -> Option<(Pair, Hit)> {
-        let locus = |&(pair, hit): &(Pair, Hit)| Locus {
+    fn first_of(&self, pairs: &[Pair], hits: &[HitEnd]) -> Option<(Pair, HitEnd)> {
+        let locus = |&(pair, hit): &(Pair, HitEnd)| Locus {
             hit,
             strand: self.layout.strand(pair.query),
             target: pair.target,
@@ -232,16 +232,16 @@ impl TriangleAligner<'_> {
     }
 
     /// Identities in percent. 0 if there is no alignment.
-    fn identities(&mut self, batch: &Batch, best: &[(Pair, Hit)]) -> Result<Vec<f64>, EngineError> {
-        let wanted = |(pair, hit): &(Pair, Hit)| Wanted {
+    fn identities(&mut self, batch: &Batch, best: &[(Pair, HitEnd)]) -> Result<Vec<f64>, EngineError> {
+        let wanted = |(pair, hit): &(Pair, HitEnd)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: self.layout.strand(pair.query),
             score: hit.score,
         };
-        let found: Vec<&(Pair, Hit)> = best.iter().filter(|(_, hit)| !hit.is_none()).collect();
-        let wanted: Vec<Wanted> = found.iter().map(|found| wanted(found)).collect();
+        let found: Vec<&(Pair, HitEnd)> = best.iter().filter(|(_, hit)| !hit.is_none()).collect();
+        let wanted: Vec<WantedPath> = found.iter().map(|found| wanted(found)).collect();
         let alignments = backtrace::align(&mut self.engine, batch, &wanted)?;
-        let identity = |((pair, _), alignment): (&&(Pair, Hit), &Alignment)| {
+        let identity = |((pair, _), alignment): (&&(Pair, HitEnd), &Alignment)| {
             let (query, target) = (batch.query(pair.query), batch.target(pair.target));
             let kinds = ColumnKinds::count(&self.scoring, query, target, alignment);
             kinds.identity(self.identity, query.len(), target.len()).percent()
@@ -249,7 +249,7 @@ impl TriangleAligner<'_> {
         let mut identities =
             found.par_iter().zip(&alignments).map(identity).collect::<Vec<f64>>().into_iter();
         let value =
-            |(_, hit): &(Pair, Hit)| if hit.is_none() { 0.0 } else { identities.next().unwrap_or(0.0) };
+            |(_, hit): &(Pair, HitEnd)| if hit.is_none() { 0.0 } else { identities.next().unwrap_or(0.0) };
         Ok(best.iter().map(value).collect())
     }
 }

@@ -13,7 +13,7 @@ mod sorted;
 use super::report::{RECORDS, Reporter, counted};
 use crate::output::writer::Output;
 use crate::output::writer::frame;
-use crate::output::writer::output::Beside;
+use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::place::is_same_file;
 use crate::output::writer::receipt;
 use crate::output::writer::reread::QueryCount;
@@ -54,7 +54,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
         Some(part) if part.is_of_references() => (OF_REFERENCES, references::join(&parts, &mut output)?),
         _ => (["part", "parts"], join(&parts, &mut output)?),
     };
-    output.finish_with(Beside { index, ..Beside::default() })?;
+    output.finish_with(CompanionFiles { index, ..CompanionFiles::default() })?;
     let (parts, records) = (counted(parts.len() as u64, parts_of), counted(records, RECORDS));
     reporter.note(&format!("joined {parts} of {records}"));
     Ok(())
@@ -96,7 +96,7 @@ fn check_output(options: &MergeOptions) -> Result<()> {
 
 /// Joins parts of the queries, and returns the number of their records.
 fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
-    let mut header = Header::default();
+    let mut header = SharedHeader::default();
     let has_hits = parts.iter().any(|part| part.bytes() > 0);
     for (index, part) in parts.iter().enumerate() {
         let OpenPart { header: of_part, records, rest } = part.open()?;
@@ -112,9 +112,9 @@ fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
 
 /// The header that all parts share, once the first part is open.
 #[derive(Default)]
-struct Header(Option<Vec<u8>>);
+struct SharedHeader(Option<Vec<u8>>);
 
-impl Header {
+impl SharedHeader {
     /// Writes the first part's header, and compares the headers of other parts with it.
     fn take(&mut self, of_part: Vec<u8>, part: &MergePart, output: &mut Output) -> Result<()> {
         match self.first(of_part, part)? {

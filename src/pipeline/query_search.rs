@@ -6,9 +6,9 @@ use super::repeats::TakenOut;
 use super::report::Reporter;
 use super::significance::Least;
 use crate::align::candidates::filter::Filter;
-use crate::align::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::align::candidates::{MOST_STRETCHES, Meets, PairLayout};
 use crate::align::complexity;
-use crate::align::hits::{Detail, LeastScores, Ranks, Repeats, Rules, Scope, Tiers};
+use crate::align::hits::{Detail, LeastScores, Ranks, Repeats, Rules, SearchInput, Tiers};
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use crate::terms::batch::{Batch, STRETCH, Sequences};
@@ -64,12 +64,12 @@ impl Load {
 }
 
 impl QuerySearch<'_> {
-    /// Calls `search` with the scope of a batch, and with its unmasked queries. `portion` as in [`Scope`].
+    /// Calls `search` with the scope of a batch, and with its unmasked queries. `portion` as in [`SearchInput`].
     pub fn in_scope<T>(
         &self,
         queries: Sequences,
         (meets, portion): (Meets, usize),
-        search: impl FnOnce(&Scope, &Sequences) -> Result<T>,
+        search: impl FnOnce(&SearchInput, &Sequences) -> Result<T>,
     ) -> Result<T> {
         let written = Arc::new(queries);
         let queries = match self.options.mask {
@@ -78,18 +78,25 @@ impl QuerySearch<'_> {
         };
         let batch = &Batch { queries, targets: Arc::clone(self.targets), scoring: Arc::clone(self.scoring) };
         let batch = &batch.clone().with_ends();
-        let layout = Layout { strands: self.strands, meets };
+        let layout = PairLayout { strands: self.strands, meets };
         let least = self.least.of(batch, layout, self.shortest_target);
         let least = least.as_ref().map(|least| least as &dyn LeastScores);
         let ranks = self.ranking.map(|ranking| ranking.of(batch, &written, layout));
         let ranks = ranks.as_ref().map(|ranks| ranks as &dyn Ranks);
         let detail = if self.options.needs_paths() { Detail::Path } else { Detail::Score };
         let (filter, tiers) = (self.filter, self.tiers);
-        let scope =
-            Scope { least, tiers, ranks, filter, portion, detail, ..Scope::new(batch, layout, self.rules) };
+        let scope = SearchInput {
+            least,
+            tiers,
+            ranks,
+            filter,
+            portion,
+            detail,
+            ..SearchInput::new(batch, layout, self.rules)
+        };
         let without = self.repeats.of(self, &scope)?;
         let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
-        search(&Scope { repeats, ..scope }, &written)
+        search(&SearchInput { repeats, ..scope }, &written)
     }
 
     /// Limits of a batch of one of the workers, which should have about `cells` cells.

@@ -1,16 +1,16 @@
 //! Choice and order of a query's reported hits if they are not determined by scores alone.
 
 use super::significance::Least;
-use crate::align::candidates::{Layout, Meets};
+use crate::align::candidates::{Meets, PairLayout};
 use crate::align::complexity::{mask, unmasked_score};
 use crate::align::hits::{HitAt, Ranks, Rules};
 use crate::align::identity::{ColumnKinds, is_equal};
 use crate::output::writer::list::RankedBy;
-use crate::terms::alignment::{Alignment, Found, Strand};
+use crate::terms::alignment::{Alignment, QueryResult, Strand};
 use crate::terms::alphabet::without_end;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::whole_i32;
-use crate::terms::options::{IdentityDefinition, Limits, Mask, Options, Rank};
+use crate::terms::options::{HitLimits, IdentityDefinition, Mask, Options, Rank};
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking {
     by: RankedBy,
-    limits: Limits,
+    limits: HitLimits,
     definition: IdentityDefinition,
     /// Residues of the shortest target.
     shortest: usize,
@@ -43,7 +43,7 @@ pub struct LeftOut {
 }
 
 /// Whether a hit counts, with its rank value; higher values rank first.
-enum Key {
+enum RankKey {
     /// The hit counts.
     Counts(f64),
     /// The hit counts only with its low-complexity stretches.
@@ -59,7 +59,7 @@ impl Ranking {
     pub fn new(
         options: &Options,
         by: RankedBy,
-        limits: Limits,
+        limits: HitLimits,
         (least, shortest): (Least, usize),
     ) -> Option<Ranking> {
         let unmasked = (options.mask == Mask::Low).then_some(least);
@@ -75,7 +75,7 @@ impl Ranking {
 
     /// Whether ranks can exclude hits of low scores.
     pub fn bounds_scores(&self) -> bool {
-        let Limits { max_hits, max_targets, identity, .. } = self.limits;
+        let HitLimits { max_hits, max_targets, identity, .. } = self.limits;
         max_hits.min(max_targets) < usize::MAX || identity > 0.0
     }
 
@@ -100,27 +100,27 @@ impl Ranking {
     pub fn choose(
         &self,
         (batch, written): (&Batch, &Sequences),
-        layout: Layout,
-        found: &mut [Found],
+        layout: PairLayout,
+        found: &mut [QueryResult],
         in_records: bool,
     ) -> Vec<LeftOut> {
         let masks = self.masks(batch);
-        let choose = |(record, found): (u32, &mut Found)| {
+        let choose = |(record, found): (u32, &mut QueryResult)| {
             let first = found.alignments.first().cloned();
             let mut all = Vec::new();
             let mut uncovered = false;
             let is_paired = in_records && found.mated.is_some();
             // The choice of the pair has limited the number of hits.
             let max_hits = if is_paired { usize::MAX } else { self.limits.max_hits };
-            let limits = Limits { max_hits, ..self.limits };
+            let limits = HitLimits { max_hits, ..self.limits };
             let mut of_pair = is_paired.then_some(f64::INFINITY);
             let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
                 let query = layout.query(record, hit.strand);
                 let leads = of_pair.take();
                 let (key, is_masked) = match self.key((batch, written), (query, &masks), &hit) {
-                    Key::Counts(key) => (leads.unwrap_or(key), false),
-                    Key::Masked(key) => (leads.unwrap_or(key), true),
-                    Key::Not => {
+                    RankKey::Counts(key) => (leads.unwrap_or(key), false),
+                    RankKey::Masked(key) => (leads.unwrap_or(key), true),
+                    RankKey::Not => {
                         uncovered |= self.is_below_floor(batch.query(query).len(), &hit);
                         return None;
                     }
@@ -141,7 +141,7 @@ impl Ranking {
             }
             (is_same, LeftOut { limited, masked, uncovered })
         };
-        let all: Vec<(u32, &mut Found)> = (0u32..).zip(found.iter_mut()).collect();
+        let all: Vec<(u32, &mut QueryResult)> = (0u32..).zip(found.iter_mut()).collect();
         let (are_same, left_out): (Vec<bool>, Vec<LeftOut>) = all.into_par_iter().map(choose).unzip();
         // Mates are adjacent.
         for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
@@ -153,7 +153,8 @@ impl Ranking {
 
     /// Whether a hit of a query of `query` residues is below the minimum coverage of ranking by identity.
     fn is_below_floor(&self, query: usize, hit: &Alignment) -> bool {
-        let has_floor = self.by.rank == Rank::Identity && self.limits.coverage == Limits::FLOOR_OF_IDENTITY;
+        let has_floor =
+            self.by.rank == Rank::Identity && self.limits.coverage == HitLimits::FLOOR_OF_IDENTITY;
         has_floor && covered(hit, query) < self.limits.coverage
     }
 
@@ -172,24 +173,29 @@ impl Ranking {
         (batch, written): (&Batch, &Sequences),
         (index, masks): (u32, &QueryMasks),
         hit: &Alignment,
-    ) -> Key {
+    ) -> RankKey {
         let query = written.get(index as usize);
         let target = batch.targets.once(hit.target);
         let kinds = ColumnKinds::count(&batch.scoring, query, batch.target(hit.target), hit);
         let identity = kinds.identity(self.definition, query.len(), target.len()).percent();
         if !counts(&self.limits, identity, hit, query.len()) {
-            return Key::Not;
+            return RankKey::Not;
         }
         let number = self.by.number(hit.score, identity, (query.len(), target.len()));
         let is_enough = self.unmasked.is_none_or(|least| {
             let score = masks.unmasked_score(batch, index, hit);
             least.is_enough(score, (query, target), &batch.scoring)
         });
-        if is_enough { Key::Counts(number) } else { Key::Masked(number) }
+        if is_enough { RankKey::Counts(number) } else { RankKey::Masked(number) }
     }
 
     /// The ranks of hits of a batch.
-    pub fn of<'a>(&'a self, batch: &'a Batch, written: &'a Sequences, layout: Layout) -> RanksOfBatch<'a> {
+    pub fn of<'a>(
+        &'a self,
+        batch: &'a Batch,
+        written: &'a Sequences,
+        layout: PairLayout,
+    ) -> RanksOfBatch<'a> {
         RanksOfBatch { ranking: self, batch, written, layout, masks: self.masks(batch) }
     }
 
@@ -244,18 +250,18 @@ impl QueryMasks {
 }
 
 /// The rules of these limits, for hits of any score.
-pub fn rules(limits: &Limits) -> Rules {
-    let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
+pub fn rules(limits: &HitLimits) -> Rules {
+    let HitLimits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
     Rules { max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST }
 }
 
 /// Whether the choice or the order of reported hits depends on more than scores.
-pub fn is_needed(rank: Rank, limits: &Limits) -> bool {
+pub fn is_needed(rank: Rank, limits: &HitLimits) -> bool {
     rank != Rank::Raw || limits.identity > 0.0 || limits.coverage > 0.0
 }
 
 /// Whether a hit with this identity counts, for a query of `query` residues.
-pub fn counts(limits: &Limits, identity: f64, hit: &Alignment, query: usize) -> bool {
+pub fn counts(limits: &HitLimits, identity: f64, hit: &Alignment, query: usize) -> bool {
     identity >= limits.identity && covered(hit, query) >= limits.coverage
 }
 
@@ -266,7 +272,7 @@ fn covered(hit: &Alignment, query: usize) -> f64 {
 
 /// The hits within the limits. `ranked` has hits in the order of scores, each with its rank value. Scores decide which
 /// hits of a target count, and rank values decide the rest. Ties are equal rank values.
-pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
+pub fn within<T>(limits: &HitLimits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
     let mut on_targets: HashMap<u32, usize> = HashMap::new();
     ranked.retain(|(_, hit)| {
         let count = on_targets.entry(target(hit)).or_default();
@@ -298,13 +304,13 @@ pub struct RanksOfBatch<'a> {
     ranking: &'a Ranking,
     batch: &'a Batch,
     written: &'a Sequences,
-    layout: Layout,
+    layout: PairLayout,
     masks: QueryMasks,
 }
 
 impl Ranks for RanksOfBatch<'_> {
     fn places(&self) -> usize {
-        let Limits { max_hits, max_targets, .. } = self.ranking.limits;
+        let HitLimits { max_hits, max_targets, .. } = self.ranking.limits;
         max_targets.min(max_hits)
     }
 
@@ -315,8 +321,8 @@ impl Ranks for RanksOfBatch<'_> {
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64> {
         let query = self.layout.query(record, hit.strand);
         match self.ranking.key((self.batch, self.written), (query, &self.masks), hit) {
-            Key::Counts(number) => Some(number),
-            Key::Masked(_) | Key::Not => None,
+            RankKey::Counts(number) => Some(number),
+            RankKey::Masked(_) | RankKey::Not => None,
         }
     }
 
@@ -358,16 +364,16 @@ pub fn targets_of(targets: impl Iterator<Item = u32>) -> usize {
 
 /// Whether the limit on targets excludes hits, which are on `before` targets. Ties may admit more targets than the
 /// limit.
-pub fn exceeds(limits: &Limits, before: usize, reported: impl Iterator<Item = u32>) -> bool {
+pub fn exceeds(limits: &HitLimits, before: usize, reported: impl Iterator<Item = u32>) -> bool {
     before > limits.max_targets && before > targets_of(reported)
 }
 
 /// Keeps the hits of a mate that the limits on targets admit, in order. Returns whether there are hits on more targets.
-pub fn limit(rules: &Rules, found: &mut Found) -> bool {
+pub fn limit(rules: &Rules, found: &mut QueryResult) -> bool {
     if !rules.counts_targets() {
         return false;
     }
-    let targets = |found: &Found| targets_of(found.alignments.iter().map(|hit| hit.target));
+    let targets = |found: &QueryResult| targets_of(found.alignments.iter().map(|hit| hit.target));
     let before = targets(found);
     // The choice of the pair has limited the number of hits.
     limit_hits(&Rules { max_hits: usize::MAX, ..*rules }, found);
@@ -375,7 +381,7 @@ pub fn limit(rules: &Rules, found: &mut Found) -> bool {
 }
 
 /// Keeps the hits of a query that the limits admit, in order.
-pub fn limit_hits(rules: &Rules, found: &mut Found) {
+pub fn limit_hits(rules: &Rules, found: &mut QueryResult) {
     let seen: Vec<HitAt> =
         found.alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();
     let unbounded = Rules { min_score: i32::MIN, secondary_ppm: 0, candidates: None, ..*rules };

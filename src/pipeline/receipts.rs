@@ -1,39 +1,39 @@
 //! The receipt of a run's output: made at the end, and read by `--resume`.
 
 use super::Reporter;
-use crate::output::writer::output::{Beside, Output};
-use crate::output::writer::receipt::{self, Choice, Receipt, Task};
+use crate::output::writer::output::{CompanionFiles, Output};
+use crate::output::writer::receipt::{self, HitSelection, Receipt, Task};
 use crate::output::writer::{place, sort};
 use crate::terms::error::Result;
 use crate::terms::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
 use std::path::Path;
 
 /// A run whose output gets a receipt.
-pub struct Noted {
+pub struct ReceiptRun {
     task: Task,
 }
 
-impl Noted {
+impl ReceiptRun {
     /// `None` for a run that is not a part and may not be resumed. Refuses an output that cannot have a receipt.
-    pub fn of(options: &Options) -> Result<Option<Noted>> {
+    pub fn of(options: &Options) -> Result<Option<ReceiptRun>> {
         let is_part = options.part.or(options.ref_part).is_some();
         let wanted = is_part || options.resume;
-        wanted.then(|| Noted::new(task(options), options.output.as_deref())).transpose()
+        wanted.then(|| ReceiptRun::new(task(options), options.output.as_deref())).transpose()
     }
 
-    pub fn of_search(options: &SearchOptions) -> Result<Option<Noted>> {
+    pub fn of_search(options: &SearchOptions) -> Result<Option<ReceiptRun>> {
         let wanted = options.part.is_some() || options.resume;
-        wanted.then(|| Noted::new(search_task(options), options.output.as_deref())).transpose()
+        wanted.then(|| ReceiptRun::new(search_task(options), options.output.as_deref())).transpose()
     }
 
-    fn new(task: Task, output: Option<&Path>) -> Result<Noted> {
+    fn new(task: Task, output: Option<&Path>) -> Result<ReceiptRun> {
         match output {
             Some(output) if place::is_regular(output) => {
                 receipt::check(output)?;
                 receipt::try_to_write(output)?;
-                Ok(Noted { task })
+                Ok(ReceiptRun { task })
             }
-            _ => Ok(Noted { task }),
+            _ => Ok(ReceiptRun { task }),
         }
     }
 
@@ -42,18 +42,18 @@ impl Noted {
     /// hits were chosen.
     pub fn finish(
         self,
-        (output, beside): (Output, Beside),
+        (output, beside): (Output, CompanionFiles),
         path: Option<&Path>,
         (header, end): (u64, u64),
         (records, stretch): (u64, (u64, u64)),
-        choice: Option<Choice>,
+        choice: Option<HitSelection>,
     ) -> Result<()> {
         let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
         match (path, output.sum()) {
             (Some(path), Some(sum)) if output.is_file() => {
                 let bytes = output.written();
                 let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
-                output.finish_with(Beside { receipt: Some(receipt.write(path)?), ..beside })
+                output.finish_with(CompanionFiles { receipt: Some(receipt.write(path)?), ..beside })
             }
             _ => output.finish_with(beside),
         }
@@ -61,7 +61,7 @@ impl Noted {
 }
 
 /// Opens the output of a run. Computes its checksum if it gets a receipt.
-pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
+pub fn open(path: Option<&Path>, noted: &Option<ReceiptRun>) -> Result<Output> {
     let mut output = Output::create(path)?;
     if noted.is_some() && output.is_file() {
         output.sum_up();

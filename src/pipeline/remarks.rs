@@ -2,15 +2,16 @@
 
 use super::Run;
 use super::report::{QUERIES, counted, queries_are};
-use crate::align::hits::{Remarks, TooShort};
+use crate::align::hits::{QueryRemarks, TooShort};
 use crate::align::split::SEARCHED_AGAIN;
 use crate::terms::casts::whole_i32;
-use crate::terms::options::Limits;
+use crate::terms::options::HitLimits;
 
 impl Run<'_> {
     /// Prints the notes.
-    pub(super) fn say_remarks(&self, remarks: &Remarks) {
-        let Remarks { unsplit, cut, limited, too_short, too_unlikely, by_evalue, uncovered, .. } = *remarks;
+    pub(super) fn say_remarks(&self, remarks: &QueryRemarks) {
+        let QueryRemarks { unsplit, cut, limited, too_short, too_unlikely, by_evalue, uncovered, .. } =
+            *remarks;
         let said = [
             (unsplit, Self::unsplit(unsplit)),
             (cut, self.cut(cut)),
@@ -54,7 +55,7 @@ impl Run<'_> {
 }
 
 /// Note about hits on more references than are reported.
-pub(super) fn limited(queries: u64, limits: &Limits) -> String {
+pub(super) fn limited(queries: u64, limits: &HitLimits) -> String {
     let (most, queries) = (limits.max_targets, counted(queries, QUERIES));
     let references = counted(most as u64, ["reference", "references"]);
     let ties = if limits.keeps_ties { " and those that tie with the last" } else { "" };
@@ -70,7 +71,7 @@ fn uncovered(queries: u64) -> String {
         "{} had hits that align less than {} % of the query, which --rank identity omits; to change the limit, use \
          --min-coverage",
         counted(queries, QUERIES),
-        Limits::FLOOR_OF_IDENTITY
+        HitLimits::FLOOR_OF_IDENTITY
     )
 }
 
@@ -141,7 +142,7 @@ mod tests {
 
     #[test]
     fn limits_in_plain_words() {
-        let limits = Limits { max_targets: 500, ..Limits::records(1) };
+        let limits = HitLimits { max_targets: 500, ..HitLimits::records(1) };
         assert_eq!(
             limited(2, &limits),
             "2 queries may have hits on more than 500 references, which are omitted; to keep them, raise --max-targets \

@@ -1,9 +1,9 @@
 //! Cache of earlier queries' hits, for equal queries.
 
-use crate::align::dedup::Distinct;
-pub(super) use crate::align::dedup::queries::{Group, Grouped, Unit};
-use crate::align::hits::Remarks;
-use crate::terms::alignment::{Alignment, Found, Strand};
+use crate::align::dedup::DistinctSequences;
+pub(super) use crate::align::dedup::queries::{Grouped, Unit, UnitMatch};
+use crate::align::hits::QueryRemarks;
+use crate::terms::alignment::{Alignment, QueryResult, Strand};
 use crate::terms::batch::Sequences;
 use smallvec::SmallVec;
 use std::sync::RwLock;
@@ -22,17 +22,17 @@ const LOOKED_AT: u64 = 8;
 
 /// Result for a unit of queries: a query, or two mates.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Answer {
-    pub found: SmallVec<[Found; 1]>,
-    pub remarks: Remarks,
+pub(super) struct UnitResult {
+    pub found: SmallVec<[QueryResult; 1]>,
+    pub remarks: QueryRemarks,
     /// Whether the order of the strands chose among hits, or may have.
     pub is_tied: bool,
 }
 
-impl Answer {
+impl UnitResult {
     /// The answer for the reverse complement of a query, if the order of the strands chose nothing: the scores and
     /// paths of a query on a strand are those of its reverse complement on the opposite strand.
-    fn mirrored(&self) -> Option<Answer> {
+    fn mirrored(&self) -> Option<UnitResult> {
         if self.is_tied {
             return None;
         }
@@ -48,7 +48,7 @@ impl Answer {
 
     fn bytes(&self) -> usize {
         let hits: usize = self.found.iter().map(|found| found.alignments.capacity()).sum();
-        size_of::<Answer>() + hits * size_of::<Alignment>()
+        size_of::<UnitResult>() + hits * size_of::<Alignment>()
     }
 }
 
@@ -56,12 +56,12 @@ impl Answer {
 pub(super) struct Unanswered {
     pub grouped: Grouped,
     /// The known answers, in the order of their units.
-    answers: Vec<Answer>,
+    answers: Vec<UnitResult>,
 }
 
 impl Unanswered {
     /// The queries that must be aligned after all, since they cannot use the answer of their reverse complement.
-    pub fn left(&mut self, queries: &Sequences, unit: Unit, new: &[Answer]) -> Sequences {
+    pub fn left(&mut self, queries: &Sequences, unit: Unit, new: &[UnitResult]) -> Sequences {
         self.grouped.take_apart(queries, unit, |group| !new[group as usize].is_tied)
     }
 }
@@ -76,8 +76,8 @@ pub(super) struct Remembered {
 
 #[derive(Default)]
 struct Memory {
-    queries: Distinct,
-    answers: Vec<Answer>,
+    queries: DistinctSequences,
+    answers: Vec<UnitResult>,
     bytes: usize,
     seen: u64,
     repeated: u64,
@@ -96,7 +96,7 @@ impl Remembered {
             let known = memory.queries.find(letters).map(|number| &memory.answers[number]);
             let answer = match strand {
                 Strand::Forward => known.cloned(),
-                Strand::Reverse => known.and_then(Answer::mirrored),
+                Strand::Reverse => known.and_then(UnitResult::mirrored),
             };
             let is_known = answer.is_some();
             answers.extend(answer);
@@ -117,15 +117,15 @@ impl Remembered {
     }
 
     /// The answers of all units of a batch, from the answers of the aligned units, which are stored.
-    pub fn answered(&self, unanswered: Unanswered, new: Vec<Answer>) -> Vec<Answer> {
+    pub fn answered(&self, unanswered: Unanswered, new: Vec<UnitResult>) -> Vec<UnitResult> {
         let Unanswered { grouped, answers } = unanswered;
         let mut known = answers.into_iter();
-        let answer = |group: &Group| match *group {
-            Group::Of(group) => new[group as usize].clone(),
-            Group::Mirrored(group) => new[group as usize].mirrored().unwrap_or_default(),
-            Group::Known => known.next().unwrap_or_default(),
+        let answer = |group: &UnitMatch| match *group {
+            UnitMatch::Of(group) => new[group as usize].clone(),
+            UnitMatch::Mirrored(group) => new[group as usize].mirrored().unwrap_or_default(),
+            UnitMatch::Known => known.next().unwrap_or_default(),
         };
-        let all: Vec<Answer> = grouped.groups.iter().map(answer).collect();
+        let all: Vec<UnitResult> = grouped.groups.iter().map(answer).collect();
         if let Ok(mut memory) = self.memory.write() {
             memory.learn(&grouped, new);
         }
@@ -134,7 +134,7 @@ impl Remembered {
 }
 
 impl Memory {
-    fn learn(&mut self, grouped: &Grouped, new: Vec<Answer>) {
+    fn learn(&mut self, grouped: &Grouped, new: Vec<UnitResult>) {
         if self.is_off {
             return;
         }
@@ -162,9 +162,9 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn answer(score: i32) -> Answer {
-        let found = Found { second: Some(score), ..Found::default() };
-        Answer { found: SmallVec::from_iter([found]), ..Answer::default() }
+    fn answer(score: i32) -> UnitResult {
+        let found = QueryResult { second: Some(score), ..QueryResult::default() };
+        UnitResult { found: SmallVec::from_iter([found]), ..UnitResult::default() }
     }
 
     /// Aligns the necessary queries, with the first residue as score, and returns their number.
@@ -175,7 +175,7 @@ mod tests {
         else {
             return queries.len();
         };
-        let new: Vec<Answer> =
+        let new: Vec<UnitResult> =
             unanswered.grouped.queries.iter().map(|codes| answer(codes[0].into())).collect();
         let aligned = new.len();
         let all = remembered.answered(unanswered, new);

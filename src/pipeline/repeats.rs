@@ -4,7 +4,7 @@ use super::device::Hardware;
 use super::query_search::QuerySearch;
 use super::report::counted;
 use super::setup;
-use crate::align::hits::{Scope, WithoutRepeats};
+use crate::align::hits::{SearchInput, WithoutRepeats};
 use crate::align::repeats;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
@@ -23,11 +23,11 @@ const ROUNDED: u32 = 16;
 
 /// The references' repeats.
 pub(super) struct TakenOut {
-    state: RwLock<State>,
+    state: RwLock<RepeatState>,
     hardware: Hardware,
 }
 
-enum State {
+enum RepeatState {
     /// Repeats are not found yet. There may be an estimate that there are many.
     Unknown {
         are_many: bool,
@@ -52,19 +52,23 @@ impl TakenOut {
             && !has_index
             && !targets.have_circles()
             && targets.codes().len() >= LEAST_TARGETS;
-        let state = if is_for { State::Unknown { are_many: false } } else { State::Off };
+        let state = if is_for { RepeatState::Unknown { are_many: false } } else { RepeatState::Off };
         TakenOut { state: RwLock::new(state), hardware: hardware.clone() }
     }
 
     /// The references without repeats, if hits can be found with them. Finds the repeats now if necessary.
-    pub(super) fn of(&self, search: &QuerySearch, scope: &Scope) -> Result<Option<Arc<WithoutRepeats>>> {
-        let helps = |state: &State| !matches!(state, State::Off);
+    pub(super) fn of(
+        &self,
+        search: &QuerySearch,
+        scope: &SearchInput,
+    ) -> Result<Option<Arc<WithoutRepeats>>> {
+        let helps = |state: &RepeatState| !matches!(state, RepeatState::Off);
         if !scope.is_for_any_targets() || !self.state.read().is_ok_and(|state| helps(&state)) {
             return Ok(None);
         }
         let span = scope.span();
-        let known = |state: &State| match state {
-            State::Known(without) if without.distinct.span() >= span => Some(Arc::clone(without)),
+        let known = |state: &RepeatState| match state {
+            RepeatState::Known(without) if without.distinct.span() >= span => Some(Arc::clone(without)),
             _ => None,
         };
         if let Some(without) = self.state.read().ok().and_then(|state| known(&state)) {
@@ -76,15 +80,15 @@ impl TakenOut {
             return Ok(Some(without));
         }
         let are_many = match &*state {
-            State::Off => return Ok(None),
-            State::Unknown { are_many } => *are_many,
-            State::Known(_) => true,
+            RepeatState::Off => return Ok(None),
+            RepeatState::Unknown { are_many } => *are_many,
+            RepeatState::Known(_) => true,
         };
         let before = match &*state {
-            State::Known(without) => without.distinct.span().saturating_mul(GROWTH),
+            RepeatState::Known(without) => without.distinct.span().saturating_mul(GROWTH),
             _ => 0,
         };
-        *state = State::Off;
+        *state = RepeatState::Off;
         let targets = &scope.batch.targets;
         targets.prove_all()?;
         if !are_many && repeats::share_of_distinct(targets)? > MOST_LEFT {
@@ -100,7 +104,7 @@ impl TakenOut {
         let stretches = (&distinct.stretches, search.scoring, search.strands.count());
         let filter = setup::filter(search.options, stretches, &self.hardware);
         let without = Arc::new(WithoutRepeats { distinct, filter });
-        *state = State::Known(Arc::clone(&without));
+        *state = RepeatState::Known(Arc::clone(&without));
         Ok(Some(without))
     }
 }

@@ -1,6 +1,6 @@
 //! Progress reports of a run, and its summary.
 
-use crate::align::hits::{Effort, Remarks};
+use crate::align::hits::{Effort, QueryRemarks};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -85,7 +85,7 @@ pub struct Summary {
     /// positions. `None` without a filter.
     pub whole: Option<u64>,
     /// Remarks on queries for the end of the run.
-    pub remarks: Remarks,
+    pub remarks: QueryRemarks,
     pub elapsed: Duration,
     /// Time spent on reading and parsing.
     pub reading: Duration,

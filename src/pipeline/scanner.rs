@@ -4,12 +4,12 @@ use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, card_is_granted};
 use crate::patterns::search::exact::{self, Exact};
-use crate::patterns::search::gpu::{OnCard, OnGpu, ScanDevice, takes};
-use crate::patterns::search::hits::Wanted;
-use crate::patterns::search::plain::Plain;
-use crate::patterns::search::sites::Sites;
-use crate::patterns::search::sliced::Sliced;
-use crate::patterns::search::{Rule, Scan};
+use crate::patterns::search::gpu::{GpuScan, OnCard, ScanDevice, takes};
+use crate::patterns::search::hits::HitOptions;
+use crate::patterns::search::plain::PlainScan;
+use crate::patterns::search::sites::PamSites;
+use crate::patterns::search::sliced::SlicedScan;
+use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::error::EngineError;
 use crate::terms::options::{SearchDevice, SearchOptions};
 
@@ -20,7 +20,7 @@ const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
 /// Input of a search.
 pub struct SearchWork<'a> {
     pub patterns: &'a [Vec<u8>],
-    pub rule: &'a Rule,
+    pub rule: &'a MatchRule,
     /// Whether hits are found from their PAMs, which leaves little work for a scan.
     pub from_pams: bool,
 }
@@ -29,12 +29,12 @@ pub struct SearchWork<'a> {
 /// comparison, and a GPU scans.
 pub fn sites(
     options: &SearchOptions,
-    wanted: &Wanted,
+    wanted: &HitOptions,
     patterns: &[Vec<u8>],
-) -> Result<Option<Sites>, EngineError> {
+) -> Result<Option<PamSites>, EngineError> {
     let letters = || options.texts.iter().map(|path| estimate::letters(path)).sum::<Option<u64>>();
     let parts = options.part.map_or(1, |part| u64::from(part.of));
-    let sites = |set| Sites::new(set, wanted, patterns, letters().map(|letters| letters / parts));
+    let sites = |set| PamSites::new(set, wanted, patterns, letters().map(|letters| letters / parts));
     Ok(match &options.device {
         SearchDevice::Plain | SearchDevice::Gpu(_) => None,
         SearchDevice::Cpu(name) => sites(device::instruction_set(name.as_deref())?),
@@ -43,7 +43,7 @@ pub fn sites(
 }
 
 /// Whether a GPU would be no faster than the search from PAMs, so that none needs to be opened.
-pub fn needs_no_device(options: &SearchOptions, sites: &Sites) -> bool {
+pub fn needs_no_device(options: &SearchOptions, sites: &PamSites) -> bool {
     !matches!(options.device, SearchDevice::Auto) || sites.need_no_device(options.threads)
 }
 
@@ -52,15 +52,15 @@ pub fn open(
     options: &SearchOptions,
     work: &SearchWork,
     reporter: &dyn Reporter,
-) -> Result<Box<dyn Scan>, EngineError> {
+) -> Result<Box<dyn EndScan>, EngineError> {
     let set = InstructionSet::best();
-    let gpu = |name: Option<&str>, may_fall_back: bool| -> Result<Box<dyn Scan>, EngineError> {
+    let gpu = |name: Option<&str>, may_fall_back: bool| -> Result<Box<dyn EndScan>, EngineError> {
         let card = OnCard::new(Card::open(name, false)?);
         reporter.detail(&format!("scanning on {}", card.describe()));
-        Ok(Box::new(OnGpu::new(card, Sliced::on(set), may_fall_back)))
+        Ok(Box::new(GpuScan::new(card, SlicedScan::on(set), may_fall_back)))
     };
     Ok(match &options.device {
-        SearchDevice::Plain => Box::new(Plain),
+        SearchDevice::Plain => Box::new(PlainScan),
         SearchDevice::Cpu(name) => Box::new(Exact::on(device::instruction_set(name.as_deref())?)),
         SearchDevice::Gpu(None) => gpu(None, false).map_err(device::with_remedy)?,
         SearchDevice::Gpu(name) => gpu(name.as_deref(), false)?,

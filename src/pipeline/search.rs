@@ -14,7 +14,7 @@ mod tests;
 mod texts;
 mod write;
 
-use super::receipts::{self, Noted};
+use super::receipts::{self, ReceiptRun};
 use super::report::warn;
 use super::scanner::{self, SearchWork};
 use super::threads::{set_threads, start};
@@ -22,26 +22,26 @@ use super::{Reporter, Stage, estimate};
 use crate::input::reader::{FileState, Slice, slices};
 use crate::output::writer::Output;
 use crate::output::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
-use crate::output::writer::output::Beside;
-use crate::patterns::search::amplicons::Pairs;
+use crate::output::writer::output::CompanionFiles;
+use crate::patterns::search::amplicons::PatternPairs;
 use crate::patterns::search::batch::BatchRules;
 use crate::patterns::search::driver::{Driver, oriented};
 use crate::patterns::search::exact;
-use crate::patterns::search::hits::Wanted;
-use crate::patterns::search::limits::Limits;
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::hits::HitOptions;
+use crate::patterns::search::limits::EditLimits;
+use crate::patterns::search::pattern::SearchPattern;
 use crate::patterns::search::rates::Rate;
-use crate::patterns::search::{Rule, Scan};
+use crate::patterns::search::{EndScan, MatchRule};
 use crate::terms::error::Result;
 use crate::terms::options::{SearchDevice, SearchFormat, SearchOptions};
-use counts::Counts;
+use counts::PatternCounts;
 use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use texts::Searched;
+use texts::SearchedRange;
 
 /// Bases of a batch per thread, and minimum and maximum of any batch.
 const LETTERS: usize = 1 << 22;
@@ -55,7 +55,8 @@ const SHORTEST: usize = 1 << 19;
 /// Summary of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the searched part begins and ends in each of the texts' files (`Searched::places`), summed over files.
+    /// Where the searched part begins and ends in each of the texts' files (`SearchedRange::places`), summed over
+    /// files.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
@@ -75,17 +76,17 @@ pub struct SearchSummary {
 struct SearchRun<'a> {
     options: &'a SearchOptions,
     reporter: &'a dyn Reporter,
-    patterns: Vec<Pattern>,
+    patterns: Vec<SearchPattern>,
     driver: Driver,
     batches: BatchRules,
     /// Pairs of patterns whose hits are joined, if requested.
-    pairs: Option<Pairs>,
+    pairs: Option<PatternPairs>,
     /// The slice of each file that is searched. `None` for whole files.
     slices: Option<Vec<Slice>>,
     /// The files' states in a first pass. Empty without a first pass.
     first_pass: Vec<FileState>,
     /// Searched sections of the files that are open or finished.
-    stretches: Mutex<Vec<Searched>>,
+    stretches: Mutex<Vec<SearchedRange>>,
     /// Bytes of the texts searched so far.
     searched: Arc<AtomicU64>,
 }
@@ -94,7 +95,7 @@ struct SearchRun<'a> {
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
     let options = &SearchOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
-    let noted = Noted::of_search(options)?;
+    let noted = ReceiptRun::of_search(options)?;
     let mut search = SearchRun::new(options, reporter)?;
     let header = match options.format {
         SearchFormat::Sam => {
@@ -110,7 +111,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     outputs.flush()?;
     let about = options.summary.as_deref().map(Output::create_side).transpose()?;
     let most = search.driver.wanted.rule.max_edits.min(counts::MOST_EDITS);
-    let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
+    let mut counts = about.is_some().then(|| PatternCounts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
     let amplicons = options.amplicons.as_ref().map(|_| 0);
@@ -132,7 +133,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     })?;
     summary.stretch = search.stretch();
     let (output, about_texts) = outputs.end()?;
-    let mut beside = Beside { about: about_texts, ..Beside::default() };
+    let mut beside = CompanionFiles { about: about_texts, ..CompanionFiles::default() };
     if let (Some(mut about), Some(counts)) = (about, counts) {
         about.put(counts.table(&search.patterns, summary.texts).as_bytes())?;
         beside.about.push(about);
@@ -160,16 +161,16 @@ impl<'a> SearchRun<'a> {
         let rate = options.edits_by_rate.map(|millionths| Rate { millionths });
         let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
         let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
-        let rule = Rule { max_edits, indels: options.indels };
+        let rule = MatchRule { max_edits, indels: options.indels };
         patterns::check_edits(options, &rule)?;
-        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| Limits {
+        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| EditLimits {
             insertions,
             deletions,
             substitutions,
             gaps,
         };
         let pam = options.pam.as_ref().map(patterns::pam).transpose()?;
-        let wanted = Wanted {
+        let wanted = HitOptions {
             rule,
             rate,
             limits: options.limits.map(limits),
@@ -213,7 +214,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Chooses between a scan and the search from PAMs. Returns the scan if it had to be opened for the choice.
-    fn choose(&mut self) -> Result<Option<Box<dyn Scan>>> {
+    fn choose(&mut self) -> Result<Option<Box<dyn EndScan>>> {
         let sites = self.driver.sites().filter(|sites| !scanner::needs_no_device(self.options, sites));
         let opened = sites.map(|_| self.open()).transpose()?;
         if opened.as_ref().is_some_and(|scan| scan.is_on_device()) {
@@ -223,7 +224,7 @@ impl<'a> SearchRun<'a> {
     }
 
     /// Opens the scan.
-    fn open(&self) -> Result<Box<dyn Scan>> {
+    fn open(&self) -> Result<Box<dyn EndScan>> {
         let Driver { oriented, wanted, .. } = &self.driver;
         let from_pams =
             self.driver.sites().is_some_and(|sites| scanner::needs_no_device(self.options, sites));
@@ -265,7 +266,7 @@ impl<'a> SearchRun<'a> {
 
     fn stretch(&self) -> (u64, u64) {
         let stretches = self.stretches.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = stretches.iter().map(Searched::places);
+        let places = stretches.iter().map(SearchedRange::places);
         places.fold((0, 0), |(begin, end), (from, to)| (begin + from, end + to))
     }
 }

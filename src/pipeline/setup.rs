@@ -1,9 +1,9 @@
 //! Context shared by the stages of a run, built from its options, its references and its device.
 
-use super::device::{Crew, Engines, Hardware};
+use super::device::{Crew, EngineFactory, Hardware};
 use super::inputs::strands;
 use super::lanes::OpenLane;
-use super::mates::{self, Sample};
+use super::mates::{self, MateSample};
 use super::query_search::QuerySearch;
 use super::ranking::{self, Ranking};
 use super::remembered::Remembered;
@@ -21,8 +21,8 @@ use crate::align::split::Splitting;
 use crate::input::reader::References;
 use crate::output::statistics::Tally;
 use crate::output::writer::list::RankedBy;
-use crate::output::writer::receipt::{Choice, ListInReceipt, MatesInReceipt};
-use crate::output::writer::{Chosen, NamedTargets, TiersTold, Writer};
+use crate::output::writer::receipt::{HitSelection, ListInReceipt, MatesInReceipt};
+use crate::output::writer::{ChosenValues, NamedTargets, TiersTold, Writer};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::whole_i64;
 use crate::terms::error::Result;
@@ -53,8 +53,8 @@ impl<'a> Run<'a> {
             (Option<StoredIndex>, Option<TargetRuns>),
         ),
         first: Option<&mut OpenLane>,
-        (hardware, crew, engines): (&Hardware, &Crew, Engines),
-    ) -> Result<(Run<'a>, Sample)> {
+        (hardware, crew, engines): (&Hardware, &Crew, EngineFactory),
+    ) -> Result<(Run<'a>, MateSample)> {
         let alphabet = references.alphabet;
         // Records keep their read groups, unless the command line specifies one.
         let read_groups = match &first {
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
             _ => None,
         };
         let (pairing, sample) = match mates {
-            None => (None, Sample::default()),
+            None => (None, MateSample::default()),
             Some((lane, mates)) => {
                 let search = QuerySearch {
                     options,
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         let split_tiers = split.and_then(|splitting| tiers_of(options, &scoring, all, splitting.least));
         let split_score = split.map(|splitting| splitting.least);
         let told = tiers.as_ref().and_then(told_tiers);
-        let chosen = Chosen {
+        let chosen = ChosenValues {
             min_score,
             tiers: told,
             evalue: least.evalue,
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
     }
 
     /// Rules for choosing hits, for a merge of parts of the references.
-    pub(super) fn choice(&self) -> Choice {
+    pub(super) fn choice(&self) -> HitSelection {
         let Rules { min_score, secondary_ppm, .. } = self.rules;
         let mates =
             self.pairing.map(|Pairing { insert, scores: PairScores { match_, close, .. }, .. }| {
@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
             columns: self.options.columns.clone(),
         });
         let limits = self.options.limits;
-        Choice { min_score, secondary_ppm, limits, typical: Typical::of(&self.scoring), mates, list }
+        HitSelection { min_score, secondary_ppm, limits, typical: Typical::of(&self.scoring), mates, list }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Significance of a run's scores: its search space, and the minimum scores that follow from E-values.
 
-use crate::align::candidates::{Layout, Meets};
+use crate::align::candidates::{Meets, PairLayout};
 use crate::align::fitted::{constants, growth};
-use crate::align::hits::{LeastScores, Remarks, Scope, TooShort};
+use crate::align::hits::{LeastScores, QueryRemarks, SearchInput, TooShort};
 use crate::align::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Batch;
@@ -149,7 +149,7 @@ impl Least {
     }
 
     /// Minimum scores of a batch, if they are not one number.
-    pub fn of<'a>(&self, batch: &'a Batch, layout: Layout, shortest: usize) -> Option<LeastOfBatch<'a>> {
+    pub fn of<'a>(&self, batch: &'a Batch, layout: PairLayout, shortest: usize) -> Option<LeastOfBatch<'a>> {
         let (evalue, significance) = (self.evalue?, self.significance?);
         let mut least =
             LeastOfBatch { batch, layout, evalue, significance, of_run: *self, lowest: Vec::new() };
@@ -184,8 +184,8 @@ impl Least {
     }
 
     /// Remarks on short records. `targets` is the length of the shortest target.
-    pub fn remarks(&self, scope: &Scope, targets: usize) -> Vec<(u32, Remarks)> {
-        let Scope { batch, layout, .. } = scope;
+    pub fn remarks(&self, scope: &SearchInput, targets: usize) -> Vec<(u32, QueryRemarks)> {
+        let SearchInput { batch, layout, .. } = scope;
         let records = to_u32(layout.records(batch.queries.len()));
         let remark = |record: u32| {
             let query = batch.query(layout.query(record, Strand::Forward));
@@ -205,22 +205,22 @@ impl Least {
                 .significance
                 .map_or(0.0, |known| known.evalue(most, query.len(), query.len().max(targets)));
             let short = TooShort::of(most, evalue);
-            let remarks = Remarks { by_evalue, ..Remarks::default() };
+            let remarks = QueryRemarks { by_evalue, ..QueryRemarks::default() };
             let remarks = match most {
                 ..=0 => return None,
-                _ if most < floor => Remarks { too_short: short, ..remarks },
-                _ if most < least => Remarks { too_unlikely: short, ..remarks },
+                _ if most < floor => QueryRemarks { too_short: short, ..remarks },
+                _ if most < least => QueryRemarks { too_unlikely: short, ..remarks },
                 _ => remarks,
             };
-            (remarks != Remarks::default()).then_some((record, remarks))
+            (remarks != QueryRemarks::default()).then_some((record, remarks))
         };
         (0..records).into_par_iter().filter_map(remark).collect()
     }
 }
 
 /// Score of a record's query if all its residues match best. In pairs mode, the score with its target.
-fn most_possible(scope: &Scope, record: u32) -> i32 {
-    let Scope { batch, layout, .. } = scope;
+fn most_possible(scope: &SearchInput, record: u32) -> i32 {
+    let SearchInput { batch, layout, .. } = scope;
     let strands = layout.queries(record).map(|query| potential(batch.query(query), &batch.scoring));
     let by_query = strands.max().unwrap_or(0);
     let by_target = paired_target(batch, *layout, record)
@@ -229,7 +229,7 @@ fn most_possible(scope: &Scope, record: u32) -> i32 {
 }
 
 /// The one target that a record meets.
-fn paired_target(batch: &Batch, layout: Layout, record: u32) -> Option<&[u8]> {
+fn paired_target(batch: &Batch, layout: PairLayout, record: u32) -> Option<&[u8]> {
     match layout.meets {
         Meets::Paired(first) => Some(batch.targets.once(first + record)),
         Meets::All | Meets::Behind(_) => None,
@@ -275,7 +275,7 @@ fn remedy(scoring: &Scoring) -> String {
 /// Minimum scores of a batch.
 pub struct LeastOfBatch<'a> {
     batch: &'a Batch,
-    layout: Layout,
+    layout: PairLayout,
     evalue: f64,
     significance: Significance,
     of_run: Least,

@@ -5,12 +5,13 @@ use super::device::Hardware;
 use super::*;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Capabilities, Engine, Guarded, Paths, Window};
-use crate::terms::alignment::{Hit, Strands};
+use crate::terms::alignment::{HitEnd, Strands};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::groups;
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{
-    DeviceChoice, FilterChoice, Format, Limits, MatesChoice, Mode, OutputFormat, Rank, ScoringChoice, Share,
+    DeviceChoice, FilterChoice, Format, HitLimits, MatesChoice, Mode, OutputFormat, Rank, ScoringChoice,
+    Share,
 };
 use std::fmt::Write as _;
 use std::fs;
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A fault in an engine's scoring calls, given their number from 0.
-type Fault = fn(call: usize, pairs: &[Pair], hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError>;
+type Fault = fn(call: usize, pairs: &[Pair], hits: Vec<HitEnd>) -> Result<Vec<HitEnd>, EngineError>;
 
 /// Workers of the runs in these tests.
 const WORKERS: usize = 2;
@@ -36,7 +37,7 @@ impl Engine for Faulty {
         Capabilities::named("faulty card")
     }
 
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.calls += 1;
         (self.fault)(self.calls - 1, pairs, Cpu::new().score(batch, pairs)?)
     }
@@ -94,7 +95,7 @@ fn options(folder: &Path) -> Options {
         strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
-        limits: Limits::records(2),
+        limits: HitLimits::records(2),
         anchor: 19,
         evalue: None,
         tie_rule: crate::terms::options::TieRule::First,
@@ -133,7 +134,7 @@ fn faulty(fault: Fault, may_fall_back: bool) -> Guarded {
 }
 
 /// Runs on the given engines. Also returns the insert size of mates.
-fn run_in(options: &Options, notes: &Notes, engines: Engines) -> Result<(Summary, Option<InsertSize>)> {
+fn run_in(options: &Options, notes: &Notes, engines: EngineFactory) -> Result<(Summary, Option<InsertSize>)> {
     let inputs = OpenInputs::read(options, notes, sync_channel(1).0)?;
     set_threads(options.threads, notes)?;
     let OpenInputs { references, target_file, index, runs, mut lanes } = inputs;
@@ -191,21 +192,21 @@ fn fails(engine: impl Fn() -> Guarded + Send + Sync + 'static, says: &str) {
     assert!(matches!(error, Error::Engine(_)) && error.to_string().contains(says), "{error}");
 }
 
-fn lost(call: usize, _: &[Pair], hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError> {
+fn lost(call: usize, _: &[Pair], hits: Vec<HitEnd>) -> Result<Vec<HitEnd>, EngineError> {
     if call < 3 { Ok(hits) } else { Err(EngineError::Lost("unplugged".to_string())) }
 }
 
-fn one_less(_: usize, _: &[Pair], mut hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError> {
+fn one_less(_: usize, _: &[Pair], mut hits: Vec<HitEnd>) -> Result<Vec<HitEnd>, EngineError> {
     hits.iter_mut().filter(|hit| hit.score == WHOLE).for_each(|hit| hit.score -= 1);
     Ok(hits)
 }
 
-fn shifted(_: usize, _: &[Pair], mut hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError> {
+fn shifted(_: usize, _: &[Pair], mut hits: Vec<HitEnd>) -> Result<Vec<HitEnd>, EngineError> {
     hits.iter_mut().filter(|hit| hit.score == WHOLE).for_each(|hit| hit.target_end -= 1);
     Ok(hits)
 }
 
-fn too_much(_: usize, _: &[Pair], mut hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError> {
+fn too_much(_: usize, _: &[Pair], mut hits: Vec<HitEnd>) -> Result<Vec<HitEnd>, EngineError> {
     hits.iter_mut().for_each(|hit| hit.score = WHOLE + 1);
     Ok(hits)
 }
@@ -226,13 +227,13 @@ fn answers_that_can_not_be_true_change_no_byte() {
 
 #[test]
 fn memory_that_is_short_changes_no_byte() {
-    let refused = |_: usize, pairs: &[Pair], hits: Vec<Hit>| match pairs.len() {
+    let refused = |_: usize, pairs: &[Pair], hits: Vec<HitEnd>| match pairs.len() {
         0..=3 => Ok(hits),
         _ => Err(EngineError::OutOfMemory("refused".to_string())),
     };
     let (written, notes) = run_on(move || faulty(refused, false)).unwrap();
     assert!(written == sound() && notes.is_empty(), "{notes:?}");
-    let none = |_: usize, _: &[Pair], _: Vec<Hit>| Err(EngineError::OutOfMemory("refused".to_string()));
+    let none = |_: usize, _: &[Pair], _: Vec<HitEnd>| Err(EngineError::OutOfMemory("refused".to_string()));
     falls_back(none, "refused");
     fails(move || faulty(none, false), "out of memory");
 }
@@ -240,11 +241,11 @@ fn memory_that_is_short_changes_no_byte() {
 /// While one worker is slow, the others fill all the room. Then it fails.
 #[test]
 fn a_slow_worker_that_fails_leaves_nobody_waiting() {
-    let slow = |_: usize, _: &[Pair], _: Vec<Hit>| {
+    let slow = |_: usize, _: &[Pair], _: Vec<HitEnd>| {
         thread::sleep(Duration::from_secs(1));
         Err(EngineError::Lost("unplugged".to_string()))
     };
-    let panicking = |_: usize, _: &[Pair], _: Vec<Hit>| {
+    let panicking = |_: usize, _: &[Pair], _: Vec<HitEnd>| {
         thread::sleep(Duration::from_secs(1));
         panic!("a bug, as this test wants it")
     };
@@ -310,13 +311,13 @@ fn mates_whose_scores_overflow_are_refused() {
     fs::write(&options.query, format!(">p\n{read}\n>p\n{read}\n")).unwrap();
     let scoring = ScoringChoice { match_: Some(1 << 20), ..ScoringChoice::default() };
     let options = Options { scoring, ..options };
-    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let sound: EngineFactory = &|_| Guarded::new(Box::new(Cpu::new()), None);
     let error = run_in(&options, &Notes::default(), sound).unwrap_err();
     assert!(error.to_string().contains("6500 against 7000 residues could overflow"), "{error}");
 }
 
 /// The records that a run of mates writes, the queries that it searched, and the insert size.
-fn run_of_mates(options: &Options, engines: Engines) -> (String, u64, InsertSize) {
+fn run_of_mates(options: &Options, engines: EngineFactory) -> (String, u64, InsertSize) {
     let (summary, insert) = run_in(options, &Notes::default(), engines).unwrap();
     (fs::read_to_string(options.output.as_deref().unwrap()).unwrap(), summary.searched, insert.unwrap())
 }
@@ -325,7 +326,7 @@ fn run_of_mates(options: &Options, engines: Engines) -> (String, u64, InsertSize
 fn the_estimate_of_the_insert_size_searches_no_read_twice() {
     let folder = TempDir::new().unwrap();
     let options = mates_options(folder.path());
-    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let sound: EngineFactory = &|_| Guarded::new(Box::new(Cpu::new()), None);
     let (expected, ..) = run_of_mates(&options, sound);
     assert!(expected.contains("\t99\t"), "mates are paired: {expected}");
     for (dedup, distinct) in [(true, PAIRS - SAMPLE / 20), (false, PAIRS)] {
@@ -351,7 +352,7 @@ fn a_part_searches_no_read_twice() {
     let folder = TempDir::new().unwrap();
     let whole = mates_options(folder.path());
     let whole = Options { dedup: false, threads: 2, ..whole };
-    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let sound: EngineFactory = &|_| Guarded::new(Box::new(Cpu::new()), None);
     let records = |text: &str| text.lines().filter(|line| !line.starts_with('@')).count();
     let (expected, _, insert) = run_of_mates(&whole, sound);
     let mut before = 0;
@@ -370,7 +371,7 @@ fn a_part_searches_no_read_twice() {
 fn a_device_lost_in_the_estimate_changes_no_byte() {
     let folder = TempDir::new().unwrap();
     let options = mates_options(folder.path());
-    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let sound: EngineFactory = &|_| Guarded::new(Box::new(Cpu::new()), None);
     let expected = run_of_mates(&options, sound);
     let unplugged: Fault = |_, _, _| Err(EngineError::Lost("unplugged".to_string()));
     for fault in [unplugged, lost] {

@@ -59,9 +59,9 @@ impl Strands {
 }
 
 /// The best end of one pair: its score, and the cell in which it ends. Ends are exclusive. A pair without an alignment
-/// has a score of 0 in local mode, and that of [`Hit::NONE`] in the other modes.
+/// has a score of 0 in local mode, and that of [`HitEnd::NONE`] in the other modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hit {
+pub struct HitEnd {
     pub score: i32,
     /// Query residues up to and including the last aligned one, in the aligned orientation.
     pub query_end: u32,
@@ -72,14 +72,14 @@ pub struct Hit {
 /// A hit with its target and strand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locus {
-    pub hit: Hit,
+    pub hit: HitEnd,
     pub strand: Strand,
     pub target: u32,
 }
 
-impl Hit {
+impl HitEnd {
     /// No alignment, in modes in which an alignment may score 0 or less.
-    pub const NONE: Hit = Hit { score: i32::MIN, query_end: 0, target_end: 0 };
+    pub const NONE: HitEnd = HitEnd { score: i32::MIN, query_end: 0, target_end: 0 };
 
     /// Whether there is no alignment. Only in local mode can an alignment end before the first residues.
     pub fn is_none(&self) -> bool {
@@ -88,7 +88,7 @@ impl Hit {
 
     /// Orders two hits of one pair: higher score, smaller target end, smaller query end. `Less` means that `self` comes
     /// first.
-    pub fn order(&self, other: &Hit) -> Ordering {
+    pub fn order(&self, other: &HitEnd) -> Ordering {
         other
             .score
             .cmp(&self.score)
@@ -123,7 +123,7 @@ pub fn deletions_at_ends(runs: impl ExactSizeIterator<Item = (u32, bool)>) -> u3
 
 /// One kind of step of a path. An insertion consumes the query, a deletion the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub enum PathOp {
     /// One residue of each, equal or not.
     Match,
     Insertion,
@@ -132,7 +132,7 @@ pub enum Op {
 
 /// Runs of equal steps, in target order. No two neighbors are of the same kind, and none is empty. The runs of short
 /// reads are stored inline, because allocating memory would take longer than computing the path.
-pub type Cigar = SmallVec<[(u32, Op); 7]>;
+pub type PathRuns = SmallVec<[(u32, PathOp); 7]>;
 
 /// An optimal alignment. Intervals are 0-based and half-open; the query's are in the aligned
 /// orientation.
@@ -145,13 +145,13 @@ pub struct Alignment {
     pub query_end: u32,
     pub target_start: u32,
     pub target_end: u32,
-    pub cigar: Cigar,
+    pub cigar: PathRuns,
 }
 
 impl Alignment {
     /// The end bonuses in the score of an alignment of a query of `len` residues.
     pub fn bonus(&self, len: u32, end_bonus: i32) -> i32 {
-        let is_match = |run: Option<&(u32, Op)>| run.is_some_and(|&(_, op)| op == Op::Match);
+        let is_match = |run: Option<&(u32, PathOp)>| run.is_some_and(|&(_, op)| op == PathOp::Match);
         let first = self.query_start == 0 && is_match(self.cigar.first());
         // A query of one residue has one end.
         let last = self.query_end == len && len > 1 && is_match(self.cigar.last());
@@ -199,14 +199,14 @@ impl Alignment {
     /// Its length in the query or in the target, whichever is longer. Deletions at its ends, which occur in modes
     /// global and overlap but not in SAM, don't count.
     pub fn span(&self) -> u32 {
-        let at_ends = deletions_at_ends(self.cigar.iter().map(|&(len, op)| (len, op == Op::Deletion)));
+        let at_ends = deletions_at_ends(self.cigar.iter().map(|&(len, op)| (len, op == PathOp::Deletion)));
         (self.query_end - self.query_start).max((self.target_end - self.target_start).saturating_sub(at_ends))
     }
 
     /// Its end, for the order of hits.
     pub fn locus(&self) -> Locus {
         let Alignment { strand, target, score, query_end, target_end, .. } = *self;
-        Locus { hit: Hit { score, query_end, target_end }, strand, target }
+        Locus { hit: HitEnd { score, query_end, target_end }, strand, target }
     }
 }
 
@@ -224,7 +224,7 @@ pub enum Tier {
 
 /// The results of one query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct QueryResult {
     /// The hits in order, at most the requested number; empty for an unmapped query. A hit across the origin of a
     /// circular target is later split into two pieces ([`crate::align::circles`]).
     pub alignments: Vec<Alignment>,
@@ -245,7 +245,7 @@ pub struct Found {
     pub in_part: Vec<InPart>,
 }
 
-impl Found {
+impl QueryResult {
     /// Whether it has hits of the second tier.
     pub fn is_anchored(&self) -> bool {
         self.tier == Tier::Anchored && !self.alignments.is_empty()
@@ -267,7 +267,7 @@ impl Found {
 pub struct Supplementary {
     /// With positions in the whole query.
     pub alignment: Alignment,
-    /// As in [`Found`], for the part of the query.
+    /// As in [`QueryResult`], for the part of the query.
     pub second: Option<i32>,
     /// Its mapping quality.
     pub quality: u8,
@@ -304,7 +304,7 @@ impl Mated {
 
 /// Appends `len` steps of `op` to a path, and merges them with an equal last run.
 #[inline]
-pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
+pub fn push_run(cigar: &mut PathRuns, len: u32, op: PathOp) {
     match cigar.last_mut() {
         _ if len == 0 => {}
         Some((last, kind)) if *kind == op => *last += len,
@@ -319,7 +319,7 @@ mod tests {
 
     fn at(target_start: u32, target_end: u32) -> Alignment {
         let query_end = target_end - target_start;
-        let (strand, cigar) = (Strand::Forward, smallvec![(query_end, Op::Match)]);
+        let (strand, cigar) = (Strand::Forward, smallvec![(query_end, PathOp::Match)]);
         Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar }
     }
 
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn ties_go_forward_then_earlier_then_leftmost() {
         let locus = |score, strand, target, target_end, query_end| Locus {
-            hit: Hit { score, query_end, target_end },
+            hit: HitEnd { score, query_end, target_end },
             strand,
             target,
         };

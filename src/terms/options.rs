@@ -18,8 +18,8 @@ pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
 pub use index::{DATABASE_EXTENSION, IndexOptions};
-pub use lane::{Lane, try_open};
-pub use limits::{IdentityDefinition, Limits, Mask, PageOptions, Rank, TieRule};
+pub use lane::{SequencingLane, try_open};
+pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, TieRule};
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
 pub use read_rules::ReadRules;
@@ -199,7 +199,7 @@ pub struct Options {
     pub reference: PathBuf,
     pub mates: MatesChoice,
     /// The other lanes. The first lane is `query`, `mates` and `read_group`.
-    pub more_lanes: Vec<Lane>,
+    pub more_lanes: Vec<SequencingLane>,
     /// The file that names the lanes.
     pub sample_sheet: Option<PathBuf>,
     /// `None` estimates it from the first pairs of each lane.
@@ -237,7 +237,7 @@ pub struct Options {
     pub evalue: Option<f64>,
     /// Minimum ratio of the score of a further hit to the best score, 0 to 1.
     pub secondary_ratio: f64,
-    pub limits: Limits,
+    pub limits: HitLimits,
     pub tie_rule: TieRule,
     pub rank: Rank,
     /// Columns of the table.
@@ -301,9 +301,10 @@ impl Options {
     }
 
     /// All lanes; one if the run has a single input.
-    pub fn lanes(&self) -> Vec<Lane> {
+    pub fn lanes(&self) -> Vec<SequencingLane> {
         let Options { query, mates, read_group, more_lanes, .. } = self;
-        let first = Lane { reads: query.clone(), mates: mates.clone(), read_group: read_group.clone() };
+        let first =
+            SequencingLane { reads: query.clone(), mates: mates.clone(), read_group: read_group.clone() };
         [first].into_iter().chain(more_lanes.iter().cloned()).collect()
     }
 
@@ -321,7 +322,7 @@ impl Options {
     /// The files that hold queries.
     pub fn query_files(&self) -> impl Iterator<Item = &Path> {
         let mates = if let MatesChoice::File(path) = &self.mates { Some(&**path) } else { None };
-        [&*self.query].into_iter().chain(mates).chain(self.more_lanes.iter().flat_map(Lane::files))
+        [&*self.query].into_iter().chain(mates).chain(self.more_lanes.iter().flat_map(SequencingLane::files))
     }
 
     /// Name of the format in receipts; [`Format::named`] parses it.
@@ -351,7 +352,7 @@ impl Options {
             OutputFormat::Hits(HitFormat::Tab) => self.columns.iter().any(|column| column.needs_path()),
             OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
         };
-        let Limits { identity, coverage, max_per_target, .. } = self.limits;
+        let HitLimits { identity, coverage, max_per_target, .. } = self.limits;
         // A further hit of a target must not overlap the first one, and joining parts requires whole hits.
         let has_further_hits = max_per_target > 1 || self.split.is_some() || self.has_mates();
         let decides = self.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;

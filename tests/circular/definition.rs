@@ -6,11 +6,11 @@ use crate::common::golden::check_path;
 use swalign::align::candidates::CHUNK;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::circles;
-use swalign::align::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::align::hits::{self, Effort, PORTION, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found, Op};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult};
 
 const RECORDS: usize = 4;
 
@@ -76,8 +76,8 @@ impl Case {
         filter: Option<&Filter>,
         rules: Rules,
         portion: usize,
-    ) -> Vec<Found> {
-        let scope = Scope { filter, portion, ..Scope::new(&self.batch, LAYOUT, rules) };
+    ) -> Vec<QueryResult> {
+        let scope = SearchInput { filter, portion, ..SearchInput::new(&self.batch, LAYOUT, rules) };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 }
@@ -135,11 +135,11 @@ fn columns(hit: &Alignment, circle: u32) -> Vec<(u32, u32)> {
     let mut columns = Vec::new();
     for &(len, op) in &hit.cigar {
         for _ in 0..len {
-            if op == Op::Match {
+            if op == PathOp::Match {
                 columns.push((i, j % circle));
             }
-            i += u32::from(op != Op::Deletion);
-            j += u32::from(op != Op::Insertion);
+            i += u32::from(op != PathOp::Deletion);
+            j += u32::from(op != PathOp::Insertion);
         }
     }
     columns
@@ -152,17 +152,17 @@ fn own_score(batch: &Batch, record: u32, piece: &Alignment) -> i32 {
     for &(len, op) in &piece.cigar {
         let steps = len as usize;
         score += match op {
-            Op::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
-            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(steps),
+            PathOp::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
+            PathOp::Insertion | PathOp::Deletion => -batch.scoring.gap_cost(steps),
         };
-        i += if op == Op::Deletion { 0 } else { steps };
-        j += if op == Op::Insertion { 0 } else { steps };
+        i += if op == PathOp::Deletion { 0 } else { steps };
+        j += if op == PathOp::Insertion { 0 } else { steps };
     }
     score as i32
 }
 
 /// Compares the hits of a record after cutting with the whole hits. Returns the number of cut hits.
-fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize {
+fn check_pieces(batch: &Batch, record: u32, whole: &QueryResult, cut: &QueryResult) -> usize {
     let circle = |hit: &Alignment| batch.targets.circle(hit.target);
     let is_across = |hit: &&Alignment| circle(hit).is_some_and(|circle| hit.target_end > circle);
     let mut pieces = cut.alignments.iter();
@@ -202,7 +202,7 @@ fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize
     assert!(pieces.next().is_none());
     let first = whole.alignments.first().filter(is_across);
     assert_eq!(cut.supplementary.len(), usize::from(first.is_some()));
-    let of_first = |found: &Found| swalign::align::quality::of_first(&batch.scoring, found);
+    let of_first = |found: &QueryResult| swalign::align::quality::of_first(&batch.scoring, found);
     assert_eq!((of_first(cut), cut.second, cut.threshold), (of_first(whole), whole.second, whole.threshold));
     for other in &cut.supplementary {
         assert_eq!((other.quality, other.second), (of_first(whole), whole.second));

@@ -3,13 +3,13 @@
 use super::*;
 use std::cmp::Reverse;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::hits::{self, Effort, Rules, Scope};
+use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::align::pairing::{self, Pairing};
 use swalign::align::split::{self, Splitting};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, Found};
+use swalign::terms::alignment::{Alignment, QueryResult};
 use swalign::terms::batch::Pair;
 use swalign::terms::insert::{InsertSize, Orientation};
 
@@ -20,8 +20,8 @@ fn turned(circle: &[u8], by: usize) -> Vec<u8> {
     round(circle, by, circle.len())
 }
 
-fn find(batch: &Batch, rules: Rules, filter: Option<&Filter>) -> Vec<Found> {
-    let scope = Scope { filter, ..Scope::new(batch, LAYOUT, rules) };
+fn find(batch: &Batch, rules: Rules, filter: Option<&Filter>) -> Vec<QueryResult> {
+    let scope = SearchInput { filter, ..SearchInput::new(batch, LAYOUT, rules) };
     hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn hits_turn_with_the_circle() {
         let rules = Rules { min_score: 8, max_hits: 1, ..RULES };
         let batch = batch_of(&reads, std::slice::from_ref(&circle), &[0], scoring());
         let whole = find(&batch, rules, None);
-        let score = |found: &Found| found.alignments.first().map_or(0, |hit| hit.score);
+        let score = |found: &QueryResult| found.alignments.first().map_or(0, |hit| hit.score);
         let is_unique: Vec<bool> =
             (0..).zip(&whole).map(|(record, found)| best_ends(&batch, record, score(found)) == 1).collect();
         for by in 0..len {
@@ -101,7 +101,7 @@ fn mates(random: &mut Random, circle: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// The reported hits of a read, with positions on the original circle.
-fn told(found: &Found, by: usize, len: usize) -> impl PartialEq + std::fmt::Debug {
+fn told(found: &QueryResult, by: usize, len: usize) -> impl PartialEq + std::fmt::Debug {
     let mut hits: Vec<Alignment> =
         found.alignments.iter().map(|hit| turned_back(hit.clone(), by, len)).collect();
     hits[1.min(found.alignments.len())..].sort_by_key(|hit| (Reverse(hit.score), hit.strand, hit.target_end));
@@ -115,7 +115,11 @@ fn told(found: &Found, by: usize, len: usize) -> impl PartialEq + std::fmt::Debu
 
 /// Pairs mates on a circle. Returns the hits, the insert sizes that the best hits suggest, and the number of reads that
 /// were rescued by their mate.
-fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec<(Orientation, u32)>, usize) {
+fn paired(
+    reads: &[Vec<u8>],
+    circle: &[u8],
+    is_circle: bool,
+) -> (Vec<QueryResult>, Vec<(Orientation, u32)>, usize) {
     let insert = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 20 };
     let circles: &[usize] = if is_circle { &[0] } else { &[] };
     let batch = batch_of(reads, &[circle.to_vec()], circles, Scoring::dna(1, 4, 6, 1));
@@ -125,7 +129,7 @@ fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec
     let mates = found.chunks_exact(2);
     let telling: Vec<_> =
         mates.filter_map(|mates| pairing::insert(&batch.targets, [&mates[0], &mates[1]])).collect();
-    let scope = Scope::new(&batch, LAYOUT, rules);
+    let scope = SearchInput::new(&batch, LAYOUT, rules);
     let before: Vec<bool> = found.iter().map(|found| found.alignments.is_empty()).collect();
     pairing.pair(&mut Cpu::new(), &scope, &mut found, None, &mut Effort::default()).unwrap();
     let rescued = found.iter().zip(before).filter(|(found, before)| *before && !found.alignments.is_empty());
@@ -161,7 +165,7 @@ fn mates_turn_with_the_circle() {
         // Mates far from the ends of the text have the same hits on a line as on a circle.
         let (line, ..) = paired(&reads, &circle, false);
         for (one, other) in line.chunks_exact(2).zip(expected.chunks_exact(2)) {
-            let is_inside = |found: &Found| {
+            let is_inside = |found: &QueryResult| {
                 let mut hits = found.alignments.iter();
                 hits.all(|hit| hit.target_start > 400 && hit.target_end + 400 < len as u32)
             };
@@ -195,13 +199,13 @@ fn split_reads_turn_with_the_circle() {
             let batch = batch_of(&reads, &[turned(&circle, by)], &[0], Scoring::dna(2, 4, 4, 2));
             let rules = Rules { min_score: 60, max_hits: 1, ..RULES };
             let mut found = find(&batch, rules, None);
-            let scope = Scope::new(&batch, LAYOUT, rules);
+            let scope = SearchInput::new(&batch, LAYOUT, rules);
             let splitting = Splitting { least: 60, is_bounded: false, drop: 0 };
             split::supplement(&mut Cpu::new(), &scope, (splitting, None), &mut found, &mut Effort::default())
                 .unwrap();
             let whole = found.clone();
             swalign::align::circles::cut(&batch, LAYOUT, &mut found);
-            let in_order = |found: &Found| {
+            let in_order = |found: &QueryResult| {
                 let hits = found.supplementary.iter().map(|hit| Reverse(hit.alignment.score));
                 hits.is_sorted() && found.alignments.iter().all(|hit| hit.target_end <= LEN as u32)
             };

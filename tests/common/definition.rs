@@ -6,12 +6,12 @@
 
 use super::golden::check_path;
 use std::cmp::Reverse;
-use swalign::align::backtrace::{self, Wanted};
-use swalign::align::candidates::Layout;
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::candidates::PairLayout;
 use swalign::engine::pathfinding::filled_paths;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Window};
-use swalign::terms::alignment::{Alignment, Hit, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, Strand};
 use swalign::terms::batch::{Batch, Pair};
 
 /// Maximum number of hits of the oracle, one more than any test case requests.
@@ -21,7 +21,7 @@ pub const MOST: usize = 6;
 struct Piece {
     strand: Strand,
     pair: Pair,
-    best: Hit,
+    best: HitEnd,
 }
 
 impl Piece {
@@ -34,10 +34,10 @@ impl Piece {
     /// The best alignment in the piece, from the directions of its whole matrix.
     fn alignment(&self, batch: &Batch) -> Alignment {
         let Pair { query, target, start, .. } = self.pair;
-        let Hit { query_end, target_end, score } = self.best;
+        let HitEnd { query_end, target_end, score } = self.best;
         let band = Default::default(); // The specification has none.
         let window = Window { query, target, start, query_end, target_end, band };
-        let wanted = Wanted { window, strand: self.strand, score };
+        let wanted = WantedPath { window, strand: self.strand, score };
         let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
         let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);
         if batch.scoring.mode.is_local() {
@@ -65,7 +65,7 @@ impl Piece {
 /// The first [`MOST`] hits of a record, and the threshold.
 pub fn oracle(
     batch: &Batch,
-    layout: &Layout,
+    layout: &PairLayout,
     record: u32,
     min_score: i32,
     ppm: i64,
@@ -77,7 +77,7 @@ pub fn oracle(
 /// out its images.
 pub fn first_hits(
     batch: &Batch,
-    layout: &Layout,
+    layout: &PairLayout,
     record: u32,
     (min_score, ppm): (i32, i64),
     most: usize,
@@ -93,7 +93,7 @@ pub fn first_hits(
     let (mut hits, mut threshold) = (Vec::<Alignment>::new(), min_score);
     while hits.len() < most {
         let order = |piece: &Piece| {
-            let Hit { score, target_end, query_end } = piece.best;
+            let HitEnd { score, target_end, query_end } = piece.best;
             (Reverse(score), piece.strand, piece.pair.target, target_end, query_end)
         };
         let Some(first) = (0..pieces.len()).min_by_key(|&index| order(&pieces[index])) else { break };

@@ -3,9 +3,9 @@
 use super::{codes, fasta, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::Engine;
-use swalign::terms::alignment::{Alignment, Hit, Op, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
@@ -225,12 +225,12 @@ pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
                 }
             }
             // `align` rescores each path.
-            let window = |(pair, hit): (&Pair, &Hit)| Wanted {
+            let window = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
                 window: backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit),
                 strand: Strand::Forward,
                 score: hit.score,
             };
-            let wanted: Vec<Wanted> = group.pairs.iter().zip(&hits).map(window).collect();
+            let wanted: Vec<WantedPath> = group.pairs.iter().zip(&hits).map(window).collect();
             backtrace::align(engine, &group.batch, &wanted).expect("paths");
         }
     }
@@ -238,7 +238,7 @@ pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
     count
 }
 
-fn scores(group: &Group<'_>, hits: &[Hit], wrong: &mut Vec<String>) {
+fn scores(group: &Group<'_>, hits: &[HitEnd], wrong: &mut Vec<String>) {
     for (row, hit) in group.rows.iter().zip(hits) {
         let end = row.end.unwrap_or((hit.query_end, hit.target_end));
         if hit.score != row.local || (hit.score > 0 && (hit.query_end, hit.target_end) != end) {
@@ -247,14 +247,14 @@ fn scores(group: &Group<'_>, hits: &[Hit], wrong: &mut Vec<String>) {
     }
 }
 
-fn paths(engine: &mut dyn Engine, group: &Group<'_>, hits: &[Hit], wrong: &mut Vec<String>) {
+fn paths(engine: &mut dyn Engine, group: &Group<'_>, hits: &[HitEnd], wrong: &mut Vec<String>) {
     let found: Vec<usize> = (0..hits.len()).filter(|&index| hits[index].score > 0).collect();
-    let wanted: Vec<Wanted> = found
+    let wanted: Vec<WantedPath> = found
         .iter()
         .map(|&index| {
             let (pair, hit) = (&group.pairs[index], &hits[index]);
             let window = backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit);
-            Wanted { window, strand: Strand::Forward, score: hit.score }
+            WantedPath { window, strand: Strand::Forward, score: hit.score }
         })
         .collect();
     let alignments = backtrace::align(engine, &group.batch, &wanted)
@@ -286,26 +286,28 @@ pub fn check_path(
     if cigar.iter().any(|run| run.0 == 0) || cigar.windows(2).any(|runs| runs[0].1 == runs[1].1) {
         return Err("empty or divided runs".to_string());
     }
-    if cigar.first().map(|run| run.1) != Some(Op::Match) || cigar.last().map(|run| run.1) != Some(Op::Match) {
+    if cigar.first().map(|run| run.1) != Some(PathOp::Match)
+        || cigar.last().map(|run| run.1) != Some(PathOp::Match)
+    {
         return Err("begins or ends with a gap".to_string());
     }
     let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
     let mut score = 0i64;
     for &(len, op) in cigar {
-        if op != Op::Match {
+        if op != PathOp::Match {
             score -= i64::from(scoring.gap_open);
         }
         for _ in 0..len {
             match op {
-                Op::Match => {
+                PathOp::Match => {
                     let (q, t) =
                         (query.get(i).ok_or("leaves the query")?, target.get(j).ok_or("leaves the target")?);
                     score += i64::from(scoring.score(*q, *t));
                 }
-                Op::Insertion | Op::Deletion => score -= i64::from(scoring.gap_extend),
+                PathOp::Insertion | PathOp::Deletion => score -= i64::from(scoring.gap_extend),
             }
-            i += usize::from(op != Op::Deletion);
-            j += usize::from(op != Op::Insertion);
+            i += usize::from(op != PathOp::Deletion);
+            j += usize::from(op != PathOp::Insertion);
         }
     }
     if (i, j) != (alignment.query_end as usize, alignment.target_end as usize) {

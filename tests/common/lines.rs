@@ -2,13 +2,13 @@
 
 use super::random::Random;
 use super::text as file;
-use swalign::patterns::grep::pattern::{Pattern, Reading};
-use swalign::patterns::search::Rule;
+use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
+use swalign::patterns::search::MatchRule;
 
-pub const LITERAL: Reading = Reading { literal: true, any_case: false };
+pub const LITERAL: PatternSyntax = PatternSyntax { literal: true, any_case: false };
 
-pub fn pattern(text: &[u8]) -> Pattern {
-    Pattern::new(text, Reading::default())
+pub fn pattern(text: &[u8]) -> GrepPattern {
+    GrepPattern::new(text, PatternSyntax::default())
         .unwrap_or_else(|fault| panic!("{}: {fault:?}", text.escape_ascii()))
 }
 
@@ -33,15 +33,15 @@ pub fn planted(random: &mut Random, text: &[u8], len: usize, edits: usize) -> Ve
 }
 
 /// Up to three patterns of up to 13 classes.
-pub fn patterns_of_classes(random: &mut Random) -> Vec<Pattern> {
+pub fn patterns_of_classes(random: &mut Random) -> Vec<GrepPattern> {
     let places: [&[u8]; 12] =
         [b"a", b"b", b".", b"\\.", b"[ab]", b"[^a]", b"\\w", b"\\W", b"\\s", b"[A-B]", b"\\x00", b"\\xe9"];
-    let reading = Reading { literal: false, any_case: random.below(2) == 0 };
+    let reading = PatternSyntax { literal: false, any_case: random.below(2) == 0 };
     (0..random.below(4))
         .map(|_| {
             let len = random.below(14);
             let letters: Vec<u8> = (0..len).flat_map(|_| random.pick(&places).to_vec()).collect();
-            Pattern::new(&letters, reading).unwrap()
+            GrepPattern::new(&letters, reading).unwrap()
         })
         .collect()
 }
@@ -49,8 +49,8 @@ pub fn patterns_of_classes(random: &mut Random) -> Vec<Pattern> {
 /// A case from TRE's own tests whose pattern is a sequence of classes (tests/golden/README.md).
 pub struct TreCase {
     pub row: String,
-    pub pattern: Pattern,
-    pub rule: Rule,
+    pub pattern: GrepPattern,
+    pub rule: MatchRule,
     pub line: Vec<u8>,
     pub matches: bool,
 }
@@ -63,7 +63,7 @@ pub fn tre_cases() -> Vec<TreCase> {
         TreCase {
             row: row.to_string(),
             pattern: pattern(letters.as_bytes()),
-            rule: Rule { max_edits: edits.parse().unwrap(), indels: indels == "yes" },
+            rule: MatchRule { max_edits: edits.parse().unwrap(), indels: indels == "yes" },
             line: line.as_bytes().to_vec(),
             matches: expected == "match",
         }

@@ -2,14 +2,14 @@
 
 use super::random::Random;
 use super::{fasta, text};
-use swalign::patterns::search::pattern::Pattern;
-use swalign::patterns::search::{End, OTHER};
+use swalign::patterns::search::pattern::SearchPattern;
+use swalign::patterns::search::{OTHER, PatternEnd};
 
 /// Pattern lengths at the boundary sizes of words, of groups of addends and of vectors.
 pub const LENGTHS: [usize; 17] = [1, 2, 3, 6, 7, 8, 14, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129];
 
 pub fn classes(letters: &[u8]) -> Vec<u8> {
-    Pattern::new("p".to_string(), letters).expect("IUPAC codes").classes()
+    SearchPattern::new("p".to_string(), letters).expect("IUPAC codes").classes()
 }
 
 pub fn genome() -> Vec<u8> {
@@ -48,7 +48,7 @@ pub fn patterns(random: &mut Random, text: &[u8], len: usize) -> Vec<Vec<u8>> {
 }
 
 #[track_caller]
-pub fn same(found: &[End], expected: &[End], what: &str) {
+pub fn same(found: &[PatternEnd], expected: &[PatternEnd], what: &str) {
     if found != expected {
         let place = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
         panic!(

@@ -8,7 +8,7 @@ use swalign::patterns::search::circle::Circle;
 
 /// Returns the hits of a circle by their definition: the local minima on the circle of the edits at each position of
 /// the endlessly repeated text.
-fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
+fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &HitOptions) -> Vec<PatternHit> {
     let (len, mut hits) = (circle.len(), Vec::new());
     for (place, pattern) in (0..).zip(patterns) {
         let strand = wanted.strand(place);
@@ -60,7 +60,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
                 false => aligned.path.clone(),
             };
             let pattern = place / wanted.strands.count();
-            hits.push(Hit { start, end: start + letters, pattern, strand, edits: cost, path });
+            hits.push(PatternHit { start, end: start + letters, pattern, strand, edits: cost, path });
         }
     }
     let fewest = hits.iter().map(|hit| hit.edits).min();
@@ -71,7 +71,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
 }
 
 /// Returns the hits of an unrolled circle that is read in parts.
-fn found(letters: &[u8], patterns: &[Vec<u8>], wanted: &Wanted, part: usize) -> Vec<Hit> {
+fn found(letters: &[u8], patterns: &[Vec<u8>], wanted: &HitOptions, part: usize) -> Vec<PatternHit> {
     let circle = Circle::new(letters.len(), wanted);
     let text = circle.unroll(letters);
     let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
@@ -81,7 +81,8 @@ fn found(letters: &[u8], patterns: &[Vec<u8>], wanted: &Wanted, part: usize) -> 
         let to = text.len().min(from + part);
         let mut stream = Stream::default();
         stream.push(&seams, 0, &text, from..to);
-        let ends = Sliced::on(InstructionSet::best()).scan(&stream.codes, patterns, &wanted.rule).unwrap();
+        let ends =
+            SlicedScan::on(InstructionSet::best()).scan(&stream.codes, patterns, &wanted.rule).unwrap();
         let ends = stream.place(&ends, patterns, &wanted.rule);
         hits.extend(gatherer.take(wanted, patterns, &text, &ends, to).unwrap());
     }
@@ -112,8 +113,8 @@ fn hits_of_circles_are_those_of_their_definition() {
                 [pattern, reverse]
             })
             .collect();
-        let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
-        let wanted = Wanted {
+        let rule = MatchRule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
+        let wanted = HitOptions {
             rule,
             rate: None,
             limits: some_limits(&mut random, &rule),
@@ -143,8 +144,8 @@ fn a_circle_may_begin_anywhere() {
     let letters = random.codes(50, 2);
     let patterns: Vec<Vec<u8>> =
         [5, 8, 12].map(|len| random.codes(len, 2).iter().map(|&code| 1 << code).collect()).to_vec();
-    let wanted = Wanted {
-        rule: Rule { max_edits: 2, indels: true },
+    let wanted = HitOptions {
+        rule: MatchRule { max_edits: 2, indels: true },
         rate: None,
         limits: None,
         pam: None,
@@ -158,11 +159,11 @@ fn a_circle_may_begin_anywhere() {
     let hits = |turned: usize| {
         let mut own = letters.clone();
         own.rotate_left(turned);
-        let back = |hit: Hit| {
+        let back = |hit: PatternHit| {
             let start = (hit.start + turned) % letters.len();
-            Hit { start, end: start + hit.end - hit.start, ..hit }
+            PatternHit { start, end: start + hit.end - hit.start, ..hit }
         };
-        let mut hits: Vec<Hit> = found(&own, &patterns, &wanted, 1000).into_iter().map(back).collect();
+        let mut hits: Vec<PatternHit> = found(&own, &patterns, &wanted, 1000).into_iter().map(back).collect();
         hits.sort_by_key(|hit| (hit.start, hit.end, hit.pattern));
         hits
     };

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 /// Returns the hits of a text by their definition. Reads the text forward, or backward if the PAM comes before the
 /// pattern.
-fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = Vec::new();
+fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &HitOptions) -> Vec<PatternHit> {
+    let mut hits: Vec<PatternHit> = Vec::new();
     for (place, pattern) in (0..).zip(patterns) {
         let strand = wanted.strands.of_number(place);
         let backwards = wanted.pam.as_ref().is_some_and(|pam| !pam.is_behind(strand));
-        let hit = |(found, end): (Aligned, usize), letters: usize| Hit {
+        let hit = |(found, end): (Aligned, usize), letters: usize| PatternHit {
             start: if backwards { letters - end } else { found.start },
             end: if backwards { letters - found.start } else { end },
             pattern: place / wanted.strands.count(),
@@ -31,7 +31,7 @@ fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
             })
         };
         // Edits at every position, whatever their number.
-        let without_limit = Wanted { rule: Rule { max_edits: 64, ..wanted.rule }, ..wanted.clone() };
+        let without_limit = HitOptions { rule: MatchRule { max_edits: 64, ..wanted.rule }, ..wanted.clone() };
         let found = ends(&text, &pattern, &without_limit).into_iter().filter(|found| with_pam(found.1));
         let found: BTreeMap<usize, Aligned> = found.map(|(found, end)| (end, found)).collect();
         let d = |end: usize| found.get(&end).map(|found| edits(&found.path));
@@ -57,14 +57,14 @@ fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
 }
 
 /// Returns all ends of a pattern in a text, with their paths.
-fn ends(text: &[u8], pattern: &[u8], wanted: &Wanted) -> Vec<(Aligned, usize)> {
+fn ends(text: &[u8], pattern: &[u8], wanted: &HitOptions) -> Vec<(Aligned, usize)> {
     let rule = wanted.rule;
     if let Some(limits) = &wanted.limits {
         let path = |end| Some((limits::align(pattern, text, end, (0, rule.max_edits), limits)?.1, end));
         return (1..=text.len()).filter_map(path).collect();
     }
-    let found = Plain.scan(&Codes::of(text), &[pattern.to_vec()], &rule).unwrap();
-    let path = |found: End| {
+    let found = PlainScan.scan(&TextCodes::of(text), &[pattern.to_vec()], &rule).unwrap();
+    let path = |found: PatternEnd| {
         let end = found.end as usize;
         let path = match rule.indels {
             true => plain::align(pattern, text, end),
@@ -83,9 +83,9 @@ pub fn some_pam(random: &mut Random) -> Option<Pam> {
 }
 
 /// Returns limits on single kinds of edits, or none.
-pub fn some_limits(random: &mut Random, rule: &Rule) -> Option<Limits> {
+pub fn some_limits(random: &mut Random, rule: &MatchRule) -> Option<EditLimits> {
     let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(3) as u32);
-    let limits = Limits { insertions, deletions, substitutions, gaps };
+    let limits = EditLimits { insertions, deletions, substitutions, gaps };
     (rule.indels && random.below(3) == 0).then_some(limits)
 }
 
@@ -101,8 +101,8 @@ fn hits_do_not_depend_on_parts() {
             .iter()
             .flat_map(|&len| patterns(&mut random, &source, len).into_iter().skip(2))
             .collect();
-        let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
-        let wanted = Wanted {
+        let rule = MatchRule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
+        let wanted = HitOptions {
             rule,
             rate: None,
             limits: some_limits(&mut random, &rule),
@@ -116,14 +116,14 @@ fn hits_do_not_depend_on_parts() {
         let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
         let wanted = wanted.reaching(patterns.iter().map(Vec::len));
         let part = random.pick(&[1, 3, 17, 1000]);
-        let mut found: Vec<Vec<Hit>> = vec![Vec::new(); texts.len()];
+        let mut found: Vec<Vec<PatternHit>> = vec![Vec::new(); texts.len()];
         let mut gatherers: Vec<Gatherer> = texts.iter().map(|_| Gatherer::default()).collect();
         for from in (0..150).step_by(part) {
             let mut stream = Stream::default();
             for (place, text) in texts.iter().enumerate().filter(|(_, text)| from == 0 || from < text.len()) {
                 stream.push(&seams, place, text, from..text.len().min(from + part));
             }
-            let ends = Sliced::with_chunks(InstructionSet::best(), 16)
+            let ends = SlicedScan::with_chunks(InstructionSet::best(), 16)
                 .scan(&stream.codes, &patterns, &wanted.rule)
                 .unwrap();
             let placed = stream.place(&ends, &patterns, &wanted.rule);
@@ -179,13 +179,13 @@ fn more_edits_lose_no_hit() {
             })
             .collect();
         let indels = random.below(4) > 0;
-        let limits = some_limits(&mut random, &Rule { max_edits: 4, indels });
+        let limits = some_limits(&mut random, &MatchRule { max_edits: 4, indels });
         let pam = some_pam(&mut random);
         let every_end = random.below(4) == 0;
-        let mut before: Vec<Hit> = Vec::new();
+        let mut before: Vec<PatternHit> = Vec::new();
         for max_edits in 0..=4 {
-            let wanted = Wanted {
-                rule: Rule { max_edits, indels },
+            let wanted = HitOptions {
+                rule: MatchRule { max_edits, indels },
                 rate: None,
                 limits,
                 pam: pam.clone(),
@@ -199,7 +199,7 @@ fn more_edits_lose_no_hit() {
             let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
             let mut stream = Stream::default();
             stream.push(&seams, 0, &text, 0..text.len());
-            let ends = Plain.scan(&stream.codes, &patterns, &wanted.rule).unwrap();
+            let ends = PlainScan.scan(&stream.codes, &patterns, &wanted.rule).unwrap();
             let ends = stream.place(&ends, &patterns, &wanted.rule);
             let found = Gatherer::default().take(&wanted, &patterns, &text, &ends, text.len()).unwrap();
             let lost = before.iter().find(|hit| !found.contains(hit));
@@ -217,8 +217,8 @@ fn more_edits_lose_no_hit() {
 fn exact_hits_with_best_are_not_kept() {
     let text = [0u8; 1000];
     let patterns = [vec![1u8; 3]];
-    let wanted = Wanted {
-        rule: Rule { max_edits: 1, indels: true },
+    let wanted = HitOptions {
+        rule: MatchRule { max_edits: 1, indels: true },
         rate: None,
         limits: None,
         pam: None,

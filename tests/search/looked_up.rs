@@ -5,10 +5,10 @@ use super::*;
 /// Compares lookups with the specification, on all instruction sets.
 #[track_caller]
 fn check_exact(text: &[u8], patterns: &[Vec<u8>], what: &str) {
-    let text = &Codes::of(text);
+    let text = &TextCodes::of(text);
     for indels in [true, false] {
-        let rule = Rule { max_edits: 0, indels };
-        let expected = Plain.scan(text, patterns, &rule).unwrap();
+        let rule = MatchRule { max_edits: 0, indels };
+        let expected = PlainScan.scan(text, patterns, &rule).unwrap();
         for set in InstructionSet::available() {
             for scan in [Exact::always(set), Exact::on(set)] {
                 let what = format!("{what}, {rule:?}, {set}");
@@ -17,7 +17,7 @@ fn check_exact(text: &[u8], patterns: &[Vec<u8>], what: &str) {
                 same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &format!("again: {what}"));
                 let (others, all) = (&patterns[patterns.len() / 2..], scan.scan(text, &[], &rule).unwrap());
                 assert!(all.is_empty(), "{what}");
-                let expected = Plain.scan(text, others, &rule).unwrap();
+                let expected = PlainScan.scan(text, others, &rule).unwrap();
                 same(&scan.scan(text, others, &rule).unwrap(), &expected, &format!("fewer: {what}"));
             }
         }
@@ -124,9 +124,9 @@ fn what_it_leaves_to_others() {
     let text = random.codes(500, 4);
     let all = many(&mut random, &text, 30, 30);
     for (patterns, max_edits) in [(&all[..], 1), (&all[..3], 0), (&all[..3], 2)] {
-        let rule = Rule { max_edits, indels: true };
-        let text = &Codes::of(&text);
-        let expected = Plain.scan(text, patterns, &rule).unwrap();
+        let rule = MatchRule { max_edits, indels: true };
+        let text = &TextCodes::of(&text);
+        let expected = PlainScan.scan(text, patterns, &rule).unwrap();
         let found = Exact::on(InstructionSet::best()).scan(text, patterns, &rule).unwrap();
         same(&found, &expected, &format!("{rule:?}"));
     }

@@ -11,12 +11,12 @@ fn check_path(pattern: &[u8], text: &[u8], found: &Aligned, end: usize) {
     for &(len, step) in &found.path {
         for _ in 0..len {
             match step {
-                Step::Equal | Step::Replaced => {
-                    assert_eq!(step == Step::Equal, u16::from(pattern[i]) >> text[j] & 1 == 1);
+                PatternStep::Equal | PatternStep::Replaced => {
+                    assert_eq!(step == PatternStep::Equal, u16::from(pattern[i]) >> text[j] & 1 == 1);
                     (i, j) = (i + 1, j + 1);
                 }
-                Step::Insertion => i += 1,
-                Step::Deletion => j += 1,
+                PatternStep::Insertion => i += 1,
+                PatternStep::Deletion => j += 1,
             }
         }
     }
@@ -31,9 +31,9 @@ fn paths_are_those_of_the_whole_matrix() {
             let mut text = random.codes(120, letters);
             text[50] = OTHER;
             for pattern in patterns(&mut random, &text, len) {
-                let rule = Rule { max_edits: len as u32, indels: true };
-                for End { end, edits: fewest, .. } in
-                    Plain.scan(&Codes::of(&text), std::slice::from_ref(&pattern), &rule).unwrap()
+                let rule = MatchRule { max_edits: len as u32, indels: true };
+                for PatternEnd { end, edits: fewest, .. } in
+                    PlainScan.scan(&TextCodes::of(&text), std::slice::from_ref(&pattern), &rule).unwrap()
                 {
                     let found = align(&pattern, &text, end as usize, fewest).expect("a path");
                     assert_eq!(edits(&found.path), fewest);
@@ -54,28 +54,29 @@ fn paths_are_those_of_the_whole_matrix() {
 
 /// Returns all paths at an end, as steps from the end to the start: paths with a diagonal step before paths with a
 /// deletion, and these before paths with an insertion.
-fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<Step>> {
+fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<PatternStep>> {
     let Some((&class, before)) = pattern.split_last() else { return vec![Vec::new()] };
     let mut paths = Vec::new();
-    let mut extend = |step: Step, pattern: &[u8], text: &[u8]| {
-        if let Some(left) = most.checked_sub(u32::from(step != Step::Equal)) {
+    let mut extend = |step: PatternStep, pattern: &[u8], text: &[u8]| {
+        if let Some(left) = most.checked_sub(u32::from(step != PatternStep::Equal)) {
             let rests = all_paths(pattern, text, left);
             paths.extend(rests.into_iter().map(|rest| [vec![step], rest].concat()));
         }
     };
     if let Some((&letter, text)) = text.split_last() {
         let equal = u16::from(class) >> letter & 1 == 1;
-        extend(if equal { Step::Equal } else { Step::Replaced }, before, text);
-        extend(Step::Deletion, pattern, text);
+        extend(if equal { PatternStep::Equal } else { PatternStep::Replaced }, before, text);
+        extend(PatternStep::Deletion, pattern, text);
     }
-    extend(Step::Insertion, before, text);
+    extend(PatternStep::Insertion, before, text);
     paths
 }
 
 #[test]
 fn limits_choose_the_first_of_the_best_paths() {
     let mut random = Random::new(17);
-    let count = |path: &[Step], step: Step| path.iter().filter(|other| **other == step).count() as u32;
+    let count =
+        |path: &[PatternStep], step: PatternStep| path.iter().filter(|other| **other == step).count() as u32;
     for round in 0..150 {
         let text = random.codes(9, 2 + round % 3);
         let len = 1 + random.below(6);
@@ -96,19 +97,21 @@ fn limits_choose_the_first_of_the_best_paths() {
             [3, 1, 0, 3],
             [3, 3, 3, 0],
         ] {
-            let limits = Limits { insertions, deletions, substitutions, gaps };
-            let within = |path: &&Vec<Step>| {
-                count(path, Step::Insertion) <= insertions
-                    && count(path, Step::Deletion) <= deletions
-                    && count(path, Step::Replaced) <= substitutions
-                    && count(path, Step::Insertion) + count(path, Step::Deletion) <= gaps
-                    && path.iter().any(|step| *step != Step::Insertion)
+            let limits = EditLimits { insertions, deletions, substitutions, gaps };
+            let within = |path: &&Vec<PatternStep>| {
+                count(path, PatternStep::Insertion) <= insertions
+                    && count(path, PatternStep::Deletion) <= deletions
+                    && count(path, PatternStep::Replaced) <= substitutions
+                    && count(path, PatternStep::Insertion) + count(path, PatternStep::Deletion) <= gaps
+                    && path.iter().any(|step| *step != PatternStep::Insertion)
             };
-            let cost = |path: &&Vec<Step>| path.iter().filter(|step| **step != Step::Equal).count() as u32;
+            let cost = |path: &&Vec<PatternStep>| {
+                path.iter().filter(|step| **step != PatternStep::Equal).count() as u32
+            };
             // `min_by_key` returns the first of equal elements.
             let expected = paths.iter().filter(within).min_by_key(cost);
             let found = limits::align(&pattern, &text, text.len(), (0, 3), &limits);
-            let steps = |path: &Path| -> Vec<Step> {
+            let steps = |path: &PatternPath| -> Vec<PatternStep> {
                 path.iter().rev().flat_map(|&(len, step)| vec![step; len as usize]).collect()
             };
             assert_eq!(found.as_ref().map(|found| steps(&found.1.path)).as_ref(), expected, "{limits:?}");

@@ -26,11 +26,11 @@ fn cut(random: &mut Random, text: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
 
 #[track_caller]
 fn check(text: &[u8], patterns: &[Vec<u8>], what: &str) -> usize {
-    let text = &Codes::of(text);
+    let text = &TextCodes::of(text);
     let mut ends = 0;
     for max_edits in 1..=4 {
-        let rule = Rule { max_edits, indels: false };
-        let expected = Plain.scan(text, patterns, &rule).unwrap();
+        let rule = MatchRule { max_edits, indels: false };
+        let expected = PlainScan.scan(text, patterns, &rule).unwrap();
         for set in InstructionSet::available() {
             for scan in [Exact::always(set), Exact::on(set)] {
                 let what = format!("{what}, {rule:?}, {set}");
@@ -39,7 +39,7 @@ fn check(text: &[u8], patterns: &[Vec<u8>], what: &str) -> usize {
                 // Other patterns, equal in number and length, do not reuse these pieces.
                 let mut turned = patterns.to_vec();
                 turned.iter_mut().for_each(|pattern| pattern.reverse());
-                let expected = Plain.scan(text, &turned, &rule).unwrap();
+                let expected = PlainScan.scan(text, &turned, &rule).unwrap();
                 same(&scan.scan(text, &turned, &rule).unwrap(), &expected, &format!("turned: {what}"));
             }
         }
@@ -89,8 +89,8 @@ fn long_texts_and_many_patterns() {
         patterns.push(pattern);
     }
     for max_edits in [1, 2] {
-        let (rule, codes) = (Rule { max_edits, indels: false }, Codes::of(&text));
-        let expected = Plain.scan(&codes, &patterns, &rule).unwrap();
+        let (rule, codes) = (MatchRule { max_edits, indels: false }, TextCodes::of(&text));
+        let expected = PlainScan.scan(&codes, &patterns, &rule).unwrap();
         let found = Exact::always(InstructionSet::best()).scan(&codes, &patterns, &rule).unwrap();
         same(&found, &expected, &format!("{rule:?}"));
         assert!(expected.len() >= patterns.len());

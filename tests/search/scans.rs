@@ -5,17 +5,17 @@ use super::*;
 /// Compares all instruction sets and some chunk lengths with the specification.
 #[track_caller]
 fn check(text: &[u8], patterns: &[Vec<u8>], chunks: &[Option<usize>], what: &str) {
-    let text = &Codes::of(text);
+    let text = &TextCodes::of(text);
     let longest = patterns.iter().map(Vec::len).max().unwrap_or(0) as u32;
     for max_edits in [0, 1, 2, 3, 4, longest] {
         for indels in [true, false] {
-            let rule = Rule { max_edits, indels };
-            let expected = Plain.scan(text, patterns, &rule).unwrap();
+            let rule = MatchRule { max_edits, indels };
+            let expected = PlainScan.scan(text, patterns, &rule).unwrap();
             for set in InstructionSet::available() {
                 for &chunk in chunks {
                     let scan = match chunk {
-                        Some(chunk) => Sliced::with_chunks(set, chunk),
-                        None => Sliced::on(set),
+                        Some(chunk) => SlicedScan::with_chunks(set, chunk),
+                        None => SlicedScan::on(set),
                     };
                     let what = format!("{what}, {rule:?}, {set}, chunks {chunk:?}");
                     same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &what);
@@ -60,16 +60,16 @@ fn a_genome() {
 
 #[test]
 fn long_patterns() {
-    let text = &Codes::of(&genome()[..3000]);
+    let text = &TextCodes::of(&genome()[..3000]);
     let mut random = Random::new(7);
     let patterns: Vec<Vec<u8>> =
         [1024, 1500].iter().flat_map(|&len| patterns(&mut random, text, len).into_iter().take(3)).collect();
     for max_edits in [0, 3, 40] {
-        let rule = Rule { max_edits, indels: true };
-        let expected = Plain.scan(text, &patterns, &rule).unwrap();
+        let rule = MatchRule { max_edits, indels: true };
+        let expected = PlainScan.scan(text, &patterns, &rule).unwrap();
         for set in InstructionSet::available() {
             same(
-                &Sliced::on(set).scan(text, &patterns, &rule).unwrap(),
+                &SlicedScan::on(set).scan(text, &patterns, &rule).unwrap(),
                 &expected,
                 &format!("{rule:?}, {set}"),
             );
@@ -124,14 +124,16 @@ fn edlib_finds_the_same() {
                 (end.parse().unwrap(), edits.parse().unwrap(), starts)
             })
             .collect();
-        let rule = Rule { max_edits: MOST.min(pattern.len() as u32), indels: true };
+        let rule = MatchRule { max_edits: MOST.min(pattern.len() as u32), indels: true };
         let patterns = [pattern];
-        let mut scans: Vec<Box<dyn Scan>> = vec![Box::new(Plain)];
+        let mut scans: Vec<Box<dyn EndScan>> = vec![Box::new(PlainScan)];
         scans.extend(
-            InstructionSet::available().into_iter().map(|set| Box::new(Sliced::on(set)) as Box<dyn Scan>),
+            InstructionSet::available()
+                .into_iter()
+                .map(|set| Box::new(SlicedScan::on(set)) as Box<dyn EndScan>),
         );
         for scan in scans {
-            let found = scan.scan(&Codes::of(&codes), &patterns, &rule).unwrap();
+            let found = scan.scan(&TextCodes::of(&codes), &patterns, &rule).unwrap();
             let found = found.iter().map(|end| (end.end, end.edits));
             assert!(found.eq(expected.iter().map(|(end, edits, _)| (*end, *edits))), "{row}");
         }

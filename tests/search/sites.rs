@@ -32,10 +32,10 @@ fn planted(random: &mut Random, patterns: &[Vec<u8>], len: usize, letters: u8) -
     text
 }
 
-fn limits(random: &mut Random, rule: &Rule) -> Limits {
+fn limits(random: &mut Random, rule: &MatchRule) -> EditLimits {
     let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(4) as u32);
     let of_gaps = |most: u32| if rule.indels { most } else { 0 };
-    Limits { insertions: of_gaps(insertions), deletions: of_gaps(deletions), substitutions, gaps }
+    EditLimits { insertions: of_gaps(insertions), deletions: of_gaps(deletions), substitutions, gaps }
 }
 
 /// Returns patterns of these lengths, each in its orientations.
@@ -43,7 +43,7 @@ fn oriented(random: &mut Random, lengths: &[usize], strands: Strands) -> Vec<Vec
     let letters: &[u8] = random.pick(&[&b"ACGT"[..], b"ACGT", b"ACGTACGTACGTACGTACGTNR"]);
     let pattern = |&len: &usize| {
         let letters: Vec<u8> = (0..len).map(|_| random.pick(letters)).collect();
-        let pattern = Pattern::new("p".to_string(), &letters).expect("IUPAC codes");
+        let pattern = SearchPattern::new("p".to_string(), &letters).expect("IUPAC codes");
         let of_strand = |strand: &Strand| match strand {
             Strand::Forward => pattern.classes(),
             Strand::Reverse => pattern.reverse_classes(),
@@ -55,13 +55,13 @@ fn oriented(random: &mut Random, lengths: &[usize], strands: Strands) -> Vec<Vec
 
 /// Returns the hits of texts, computed from anchors. The texts are read in parts of `part` bases.
 fn from_sites(
-    sites: &Sites,
-    scan: &dyn Scan,
-    (wanted, patterns): (&Wanted, &[Vec<u8>]),
+    sites: &PamSites,
+    scan: &dyn EndScan,
+    (wanted, patterns): (&HitOptions, &[Vec<u8>]),
     texts: &[Vec<u8>],
     part: usize,
-) -> Vec<Vec<Hit>> {
-    let mut found: Vec<Vec<Hit>> = vec![Vec::new(); texts.len()];
+) -> Vec<Vec<PatternHit>> {
+    let mut found: Vec<Vec<PatternHit>> = vec![Vec::new(); texts.len()];
     let mut gatherers: Vec<Gatherer> = texts.iter().map(|_| Gatherer::default()).collect();
     let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
     for from in (0..longest.max(1)).step_by(part) {
@@ -72,7 +72,7 @@ fn from_sites(
                 TextPart { text, codes, own: from..codes.len().min(from + part) }
             })
             .collect();
-        let anchors = sites.anchors(scan, patterns, &parts, &Room::unlimited()).unwrap();
+        let anchors = sites.anchors(scan, patterns, &parts, &EndCapacity::unlimited()).unwrap();
         for TextPart { text, codes, own } in parts {
             let gatherer = &mut gatherers[text];
             let own_anchors: Vec<TextEnd> = anchors.iter().filter(|end| end.text == text).copied().collect();
@@ -90,20 +90,20 @@ fn from_sites(
 }
 
 /// Returns the hits of texts, computed from all ends of the specification.
-fn from_ends((wanted, patterns): (&Wanted, &[Vec<u8>]), texts: &[Vec<u8>]) -> Vec<Vec<Hit>> {
+fn from_ends((wanted, patterns): (&HitOptions, &[Vec<u8>]), texts: &[Vec<u8>]) -> Vec<Vec<PatternHit>> {
     let hits = |text: &Vec<u8>| {
         let mut ends = Vec::new();
         for (rule, some) in wanted.by_rule(patterns, None) {
             let some = some.unwrap_or_else(|| (0..patterns.len() as u32).collect());
-            let codes = Codes::of(&text.iter().map(|&code| code.min(OTHER)).collect::<Vec<_>>());
+            let codes = TextCodes::of(&text.iter().map(|&code| code.min(OTHER)).collect::<Vec<_>>());
             let own: Vec<Vec<u8>> = some.iter().map(|&place| patterns[place as usize].clone()).collect();
-            let end = |found: &End| TextEnd {
+            let end = |found: &PatternEnd| TextEnd {
                 text: 0,
                 pattern: some[found.pattern as usize],
                 end: found.end as usize,
                 edits: found.edits,
             };
-            ends.extend(Plain.scan(&codes, &own, &rule).unwrap().iter().map(end));
+            ends.extend(PlainScan.scan(&codes, &own, &rule).unwrap().iter().map(end));
         }
         ends.sort();
         Gatherer::default().take(wanted, patterns, text, &ends, text.len()).unwrap()
@@ -133,10 +133,10 @@ fn hits_from_pams_are_those_of_all_ends() {
                     if len < 2 { random.codes(len, 4) } else { planted(&mut random, &patterns, len, letters) }
                 })
                 .to_vec();
-        let rule = Rule { max_edits: random.below(6) as u32, indels: random.below(4) > 0 };
+        let rule = MatchRule { max_edits: random.below(6) as u32, indels: random.below(4) > 0 };
         let pam = random.pick(&[&b"NGG"[..], b"NGG", b"G", b"NR", b"TTTV", b"N", b"NNGRRT", b"VNS"]);
         let side = random.pick(&[PamSide::Three, PamSide::Five]);
-        let wanted = Wanted {
+        let wanted = HitOptions {
             rule,
             rate: (random.below(5) == 0).then(|| Rate { millionths: random.pick(&[50_000, 150_000]) }),
             limits: (random.below(3) == 0).then(|| limits(&mut random, &rule)),
@@ -150,13 +150,13 @@ fn hits_from_pams_are_those_of_all_ends() {
         .reaching(patterns.iter().map(Vec::len));
         let (part, stretch) = (random.pick(&[1, 17, 100, 64, 1000]), random.pick(&[1, 63, 64, 65, 1 << 16]));
         let share = random.pick(&[f64::INFINITY, f64::INFINITY, 0.5, 10.0]);
-        let Some(sites) = Sites::within(sets[round % sets.len()], &wanted, &patterns, (stretch, share))
+        let Some(sites) = PamSites::within(sets[round % sets.len()], &wanted, &patterns, (stretch, share))
         else {
             continue;
         };
         let part = if part == 1 && texts.iter().any(|text| text.len() > 300) { 29 } else { part };
         let search = (&wanted, &patterns[..]);
-        let found = from_sites(&sites, &Sliced::on(sets[0]), search, &texts, part);
+        let found = from_sites(&sites, &SlicedScan::on(sets[0]), search, &texts, part);
         let expected = from_ends(search, &texts);
         for (text, (found, expected)) in found.iter().zip(&expected).enumerate() {
             let what =
@@ -175,8 +175,8 @@ fn hits_from_pams_are_those_of_all_ends() {
 fn what_costs_less_is_chosen() {
     let mut random = Random::new(89);
     let set = InstructionSet::best();
-    let wanted = |pam: &str, max_edits: u32| Wanted {
-        rule: Rule { max_edits, indels: true },
+    let wanted = |pam: &str, max_edits: u32| HitOptions {
+        rule: MatchRule { max_edits, indels: true },
         rate: None,
         limits: None,
         pam: Some(Pam::new(pam.as_bytes(), PamSide::Three).expect("IUPAC codes")),
@@ -187,8 +187,9 @@ fn what_costs_less_is_chosen() {
         before: 22,
     };
     let patterns = oriented(&mut random, &[20; 400], Strands::Both);
-    let sites =
-        |pam, edits, patterns: &[Vec<u8>], letters| Sites::new(set, &wanted(pam, edits), patterns, letters);
+    let sites = |pam, edits, patterns: &[Vec<u8>], letters| {
+        PamSites::new(set, &wanted(pam, edits), patterns, letters)
+    };
     assert!(sites("NGG", 3, &patterns, None).is_some());
     assert!(sites("NGG", 3, &patterns[..4], None).is_none());
     assert!(sites("N", 1, &patterns[..40], None).is_none());
@@ -198,21 +199,26 @@ fn what_costs_less_is_chosen() {
     text[9_000..12_000].fill(2);
     let mut found = Vec::new();
     for letters in [None, Some(1 << 40)] {
-        let sites = Sites::new(set, &wanted, &patterns, letters).expect("sites");
+        let sites = PamSites::new(set, &wanted, &patterns, letters).expect("sites");
         assert!(sites.gain() > 1.0);
         for part in [text.len(), 700] {
             let mut all = Vec::new();
             for from in (0..text.len()).step_by(part) {
                 let part = TextPart { text: 3, codes: &text, own: from..text.len().min(from + part) };
-                all.extend(sites.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap());
+                all.extend(
+                    sites
+                        .anchors(&SlicedScan::on(set), &patterns, &[part], &EndCapacity::unlimited())
+                        .unwrap(),
+                );
             }
             all.sort();
             found.push(all);
         }
     }
-    let swept = Sites::within(set, &wanted, &patterns, (1 << 16, 0.0)).expect("sites");
+    let swept = PamSites::within(set, &wanted, &patterns, (1 << 16, 0.0)).expect("sites");
     let part = TextPart { text: 3, codes: &text, own: 0..text.len() };
-    let expected = swept.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap();
+    let expected =
+        swept.anchors(&SlicedScan::on(set), &patterns, &[part], &EndCapacity::unlimited()).unwrap();
     assert!(expected.len() > 30, "{} anchors", expected.len());
     found.iter().for_each(|found| assert_eq!(found, &expected));
 }

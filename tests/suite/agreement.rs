@@ -1,15 +1,15 @@
 //! Comparison of an engine's results with those of the specification.
 
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::{filled_paths, paths_in_groups};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Paths, Primitives, Window};
-use swalign::terms::alignment::{Alignment, Cigar, Hit, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, PathRuns, Strand};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::error::EngineError;
 
 /// Scores of `engine` and of `plain`, compared.
-pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<Hit> {
+pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<HitEnd> {
     let expected = Plain::new().score(batch, pairs).unwrap();
     let hits = engine.score(batch, pairs).unwrap();
     assert_eq!(hits.len(), expected.len(), "{case}");
@@ -20,10 +20,10 @@ pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], 
     expected
 }
 
-pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Wanted> {
+pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<WantedPath> {
     let with_score = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0);
     with_score
-        .map(|(pair, hit)| Wanted {
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: Strand::Forward,
             score: hit.score,
@@ -32,7 +32,7 @@ pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Wanted> {
 }
 
 /// The paths of the specification: the whole matrix from the pair's start, without a band.
-pub fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
+pub fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<Alignment> {
     let mut whole = wanted(batch, pairs, hits);
     let starts = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0).map(|(pair, _)| pair.start);
     for (wanted, start) in whole.iter_mut().zip(starts) {
@@ -41,17 +41,17 @@ pub fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment
     along(batch, &whole, paths_in_groups(&mut Plain::new(), batch, &windows(&whole)))
 }
 
-pub fn windows(wanted: &[Wanted]) -> Vec<Window> {
+pub fn windows(wanted: &[WantedPath]) -> Vec<Window> {
     wanted.iter().map(|wanted| wanted.window).collect()
 }
 
 /// The alignments along `paths`.
-pub fn along(batch: &Batch, wanted: &[Wanted], paths: Result<Paths, EngineError>) -> Vec<Alignment> {
+pub fn along(batch: &Batch, wanted: &[WantedPath], paths: Result<Paths, EngineError>) -> Vec<Alignment> {
     backtrace::alignments(batch, wanted, &paths.unwrap()).unwrap()
 }
 
 /// Paths of `engine` inside the proven band and those of `plain` without one, compared.
-pub fn paths_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], hits: &[Hit], case: &str) {
+pub fn paths_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], hits: &[HitEnd], case: &str) {
     let expected = plain_paths(batch, pairs, hits);
     let wanted = wanted(batch, pairs, hits);
     for (way, found) in [
@@ -68,7 +68,7 @@ pub fn paths_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], h
     let paths = engine.trace(batch, &windows(&wanted)).unwrap();
     for (index, expected) in expected.iter().enumerate() {
         if let Some(runs) = paths.runs(index) {
-            let mut cigar: Cigar = runs.collect();
+            let mut cigar: PathRuns = runs.collect();
             cigar.reverse();
             assert_eq!(cigar, expected.cigar, "{case}, traced: {:?}", batch.scoring);
         }

@@ -3,11 +3,11 @@
 use super::agreement::{plain_paths, wanted};
 use super::inputs::one_pair;
 use crate::common::random::Random;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::filled_paths;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Primitives};
-use swalign::terms::alignment::{Alignment, Hit, Op};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Batch;
 use swalign::terms::error::EngineError;
@@ -21,10 +21,10 @@ const GAPS: [u32; 20] = [1, 2, 7, 8, 9, 10, 11, 21, 22, 31, 32, 33, 42, 43, 63, 
 /// deletion, matches letter for letter.
 pub struct Edge {
     batch: Batch,
-    wanted: Wanted,
+    wanted: WantedPath,
     /// The path of the specification, which has no band.
     expected: Alignment,
-    gap: (u32, Op),
+    gap: (u32, PathOp),
     name: String,
 }
 
@@ -58,7 +58,7 @@ pub fn two_piece_edges() -> Vec<Edge> {
 fn edges_under(scorings: &[Scoring]) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (number, scoring) in scorings.iter().enumerate() {
-        for op in [Op::Deletion, Op::Insertion] {
+        for op in [PathOp::Deletion, PathOp::Insertion] {
             for gap in GAPS {
                 for (place, more) in [("start", (0, 90)), ("end", (90, 0)), ("middle", (0, 0))] {
                     let name = format!("scoring {number}, {op:?} of {gap} near the {place}");
@@ -72,7 +72,7 @@ fn edges_under(scorings: &[Scoring]) -> Vec<Edge> {
 
 /// Two matching flanks with a gap between them. Their scores pay for the gap with `more` residues to spare. Sequences
 /// are drawn until no other alignment scores as much.
-fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -> Edge {
+fn edge(scoring: &Scoring, gap: (u32, PathOp), more: (usize, usize), name: String) -> Edge {
     let letters = scoring.alphabet.required_letters().len() as u8;
     // Inserted residues with a higher score than this would lower the bound, and the band would have room to spare.
     let least = (0..letters).map(|code| own(scoring, code)).min().unwrap();
@@ -92,13 +92,13 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
         left.reverse();
         let extra: Vec<u8> = (0..gap.0).map(|_| random.pick(&cheap)).collect();
         let (with, without) = ([&left[..], &extra, &right].concat(), [&left[..], &right].concat());
-        let (query, target) = if gap.1 == Op::Insertion { (with, without) } else { (without, with) };
+        let (query, target) = if gap.1 == PathOp::Insertion { (with, without) } else { (without, with) };
         let score = worth(&left) + worth(&right) - cost;
         let end = target.len() as u32;
         let (batch, pair) = one_pair(&query, &target, scoring);
         let pairs = [pair];
         let hits = Plain::new().score(&batch, &pairs).unwrap();
-        if hits == [(Hit { score, query_end: query.len() as u32, target_end: end })] {
+        if hits == [(HitEnd { score, query_end: query.len() as u32, target_end: end })] {
             let wanted = wanted(&batch, &pairs, &hits)[0];
             let expected = plain_paths(&batch, &pairs, &hits).remove(0);
             // Linear gaps may part, at no cost.
@@ -111,7 +111,7 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
 }
 
 impl Edge {
-    fn align(&self, engine: &mut dyn Primitives, wanted: &Wanted) -> Result<Alignment, EngineError> {
+    fn align(&self, engine: &mut dyn Primitives, wanted: &WantedPath) -> Result<Alignment, EngineError> {
         let paths = filled_paths(engine, &self.batch, &[wanted.window])?;
         Ok(backtrace::alignments(&self.batch, std::slice::from_ref(wanted), &paths)?.remove(0))
     }
@@ -119,7 +119,7 @@ impl Edge {
     /// The band is as wide as the gap, and inside it the engine finds the path that there is without.
     pub fn agrees(&self, engine: &mut dyn Primitives) {
         let (band, (gap, op)) = (self.wanted.window.band, self.gap);
-        let side = if op == Op::Deletion { band.deletions } else { band.insertions };
+        let side = if op == PathOp::Deletion { band.deletions } else { band.insertions };
         assert_eq!(side, gap, "{}: the band", self.name);
         assert_eq!(self.align(engine, &self.wanted).as_ref(), Ok(&self.expected), "{}", self.name);
         let best = backtrace::align(engine, &self.batch, std::slice::from_ref(&self.wanted));
@@ -132,14 +132,14 @@ impl Edge {
         let (mut net, mut deletions, mut insertions) = (0, 0, 0);
         for &(len, op) in self.expected.cigar.iter().rev() {
             net += match op {
-                Op::Deletion => i64::from(len),
-                Op::Insertion => -i64::from(len),
+                PathOp::Deletion => i64::from(len),
+                PathOp::Insertion => -i64::from(len),
                 _ => 0,
             };
             (deletions, insertions) = (deletions.max(net), insertions.max(-net));
         }
         let (strays, side) = match self.gap.1 {
-            Op::Deletion => (deletions, window.band.deletions),
+            PathOp::Deletion => (deletions, window.band.deletions),
             _ => (insertions, window.band.insertions),
         };
         assert_eq!(strays, i64::from(side), "{}: the band", self.name);

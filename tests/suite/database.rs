@@ -4,7 +4,7 @@ use super::inputs::{letters, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Asked, Engine, Primitives, TargetScore};
+use swalign::engine::{DatabaseQuery, Engine, Primitives, TargetScore};
 use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
@@ -82,8 +82,9 @@ pub fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize])
 /// The engine gives what `plain` gives, for all queries at once and for each alone.
 pub fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let all = || 0..batch.queries.len() as u32;
-    let asked_for =
-        |least: i32| all().map(move |query| Asked { query, least, first: 0 }).collect::<Vec<Asked>>();
+    let asked_for = |least: i32| {
+        all().map(move |query| DatabaseQuery { query, least, first: 0 }).collect::<Vec<DatabaseQuery>>()
+    };
     let known = Plain::new().score_database(batch, &asked_for(1)).unwrap();
     let scores: Vec<i32> = known.iter().flatten().map(|scored| scored.score).collect();
     let (most, some) = (*scores.iter().max().unwrap(), scores.iter().sum::<i32>() / scores.len() as i32);
@@ -100,12 +101,13 @@ pub fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     }
     let last = batch.queries.len() as u32 - 2;
     let first = batch.targets.len() as u32 / 3;
-    let alone = [Asked { query: last, least: some, first }];
+    let alone = [DatabaseQuery { query: last, least: some, first }];
     let expected = Plain::new().score_database(batch, &alone).unwrap();
     assert!(expected[0].iter().all(|scored| scored.target >= first), "{case}, alone");
     assert_eq!(expected[0], sorted(&engine.score_database(batch, &alone).unwrap()[0]), "{case}, alone");
     // As all against all: each query is compared with the targets after its own number.
-    let behind: Vec<Asked> = all().map(|query| Asked { query, least: some, first: 2 * query }).collect();
+    let behind: Vec<DatabaseQuery> =
+        all().map(|query| DatabaseQuery { query, least: some, first: 2 * query }).collect();
     let expected = Plain::new().score_database(batch, &behind).unwrap();
     let scored: Vec<_> =
         engine.score_database(batch, &behind).unwrap().iter().map(|one| sorted(one)).collect();

@@ -7,10 +7,10 @@ use super::stretches;
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::AlignmentMode;
-use swalign::align::backtrace::{self, Wanted};
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Primitives, Window};
-use swalign::terms::alignment::{Cigar, Hit, Strand};
+use swalign::terms::alignment::{HitEnd, PathRuns, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{MAX_PARAMETER, Matrix, Scoring};
@@ -49,12 +49,12 @@ fn paths_agree(
     engine: &mut dyn Primitives,
     batch: &Batch,
     pairs: &[Pair],
-    hits: &[Hit],
+    hits: &[HitEnd],
     case: &str,
 ) -> Vec<Window> {
     let some = pairs.iter().zip(hits).filter(|(_, hit)| !hit.is_none());
-    let wanted: Vec<Wanted> = some
-        .map(|(pair, hit)| Wanted {
+    let wanted: Vec<WantedPath> = some
+        .map(|(pair, hit)| WantedPath {
             window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
             strand: Strand::Forward,
             score: hit.score,
@@ -72,7 +72,7 @@ fn paths_agree(
     let quick = engine.quick_paths(batch, &windows(&wanted)).unwrap();
     for (index, expected) in expected.iter().enumerate() {
         if let Some(runs) = quick.runs(index) {
-            let mut cigar: Cigar = runs.collect();
+            let mut cigar: PathRuns = runs.collect();
             cigar.reverse();
             assert_eq!(
                 cigar, expected.cigar,

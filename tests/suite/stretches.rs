@@ -6,7 +6,7 @@ use super::inputs::{self, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::engine::Primitives;
-use swalign::terms::alignment::Hit;
+use swalign::terms::alignment::HitEnd;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
 use swalign::terms::scoring::Scoring;
 
@@ -25,8 +25,9 @@ pub fn stretches_agree(engine: &mut dyn Primitives) {
         let several = sweeps(&pairs).filter(|sweep| sweep.len() > 1).count();
         assert!(several >= 2 * ROWS.len() && sweeps(&pairs).any(|sweep| sweep.len() == 1));
         let hits = scores_agree(engine, &batch, &pairs, &format!("stretches, scoring {number}"));
-        let near_border =
-            |(pair, hit): &(&Pair, &Hit)| hit.score > 0 && (hit.target_end - pair.start + 2) % STRETCH <= 4;
+        let near_border = |(pair, hit): &(&Pair, &HitEnd)| {
+            hit.score > 0 && (hit.target_end - pair.start + 2) % STRETCH <= 4
+        };
         let at_borders = pairs.iter().zip(&hits).filter(near_border).count();
         assert!(at_borders > 0, "some end where stretches meet");
     }

@@ -8,7 +8,7 @@ use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Primitives};
-use swalign::terms::alignment::{Alignment, Op};
+use swalign::terms::alignment::{Alignment, PathOp};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Batch;
 use swalign::terms::scoring::Scoring;
@@ -101,12 +101,13 @@ fn rescored(batch: &Batch, path: &Alignment) -> i64 {
     let (mut i, mut j, mut score) = (path.query_start as usize, path.target_start as usize, 0);
     for &(len, op) in &path.cigar {
         let len = len as usize;
-        let (rows, cols) = [(len, len), (len, 0), (0, len)][[Op::Match, Op::Insertion, Op::Deletion]
-            .iter()
-            .position(|other| *other == op)
-            .expect("a kind of step")];
+        let (rows, cols) =
+            [(len, len), (len, 0), (0, len)][[PathOp::Match, PathOp::Insertion, PathOp::Deletion]
+                .iter()
+                .position(|other| *other == op)
+                .expect("a kind of step")];
         score += match op {
-            Op::Match => batch.scoring.score_all(&query[i..i + len], &target[j..j + len]),
+            PathOp::Match => batch.scoring.score_all(&query[i..i + len], &target[j..j + len]),
             _ => -batch.scoring.gap_cost(len),
         };
         (i, j) = (i + rows, j + cols);

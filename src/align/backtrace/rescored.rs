@@ -1,7 +1,7 @@
 //! From the runs of a path to its alignment, whose score is recomputed.
 
-use super::Wanted;
-use crate::terms::alignment::{Alignment, Cigar, Op, push_run};
+use super::WantedPath;
+use crate::terms::alignment::{Alignment, PathOp, PathRuns, push_run};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -10,29 +10,29 @@ use crate::terms::error::EngineError;
 /// returns an error if it differs from the hit's score.
 #[inline]
 pub fn rescored(
-    runs: impl Iterator<Item = (u32, Op)>,
+    runs: impl Iterator<Item = (u32, PathOp)>,
     batch: &Batch,
-    wanted: &Wanted,
+    wanted: &WantedPath,
 ) -> Result<Alignment, EngineError> {
     let window = &wanted.window;
     let (query, target) = (batch.query(window.query), batch.target(window.target));
     let (mut row, mut col) = (window.query_end as usize, window.target_end as usize);
     let mut score = 0;
-    let mut cigar = Cigar::new();
+    let mut cigar = PathRuns::new();
     for (len, op) in runs {
         let (behind_row, behind_col) = (row, col);
         let back =
             |end: usize, first: u32| end.checked_sub(len as usize).filter(|&start| start >= first as usize);
         let outside = || EngineError::Wrong("a path leaves its window".to_string());
-        if op != Op::Deletion {
+        if op != PathOp::Deletion {
             row = back(row, 0).ok_or_else(outside)?;
         }
-        if op != Op::Insertion {
+        if op != PathOp::Insertion {
             col = back(col, window.start).ok_or_else(outside)?;
         }
         score += match op {
-            Op::Match => batch.scoring.score_all(&query[row..behind_row], &target[col..behind_col]),
-            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(len as usize),
+            PathOp::Match => batch.scoring.score_all(&query[row..behind_row], &target[col..behind_col]),
+            PathOp::Insertion | PathOp::Deletion => -batch.scoring.gap_cost(len as usize),
         };
         push_run(&mut cigar, len, op);
     }
@@ -74,16 +74,19 @@ mod tests {
         };
         let band = Band { deletions: 9, insertions: 9 };
         let window = Window { query: 0, target: 0, start: 1, query_end: 5, target_end: 7, band };
-        let found = |score, runs: &[(u32, Op)]| {
-            rescored(runs.iter().copied(), &batch, &Wanted { window, strand: Strand::Forward, score })
+        let found = |score, runs: &[(u32, PathOp)]| {
+            rescored(runs.iter().copied(), &batch, &WantedPath { window, strand: Strand::Forward, score })
         };
-        let runs = [(2, Op::Match), (1, Op::Deletion), (3, Op::Match)];
+        let runs = [(2, PathOp::Match), (1, PathOp::Deletion), (3, PathOp::Match)];
         let alignment = found(17, &runs).unwrap();
         assert_eq!((alignment.query_start, alignment.target_start), (0, 1));
-        assert_eq!(&alignment.cigar[..], [(3, Op::Match), (1, Op::Deletion), (2, Op::Match)]);
-        let wrong = |score, runs: &[(u32, Op)]| matches!(found(score, runs), Err(EngineError::Wrong(_)));
+        assert_eq!(&alignment.cigar[..], [(3, PathOp::Match), (1, PathOp::Deletion), (2, PathOp::Match)]);
+        let wrong = |score, runs: &[(u32, PathOp)]| matches!(found(score, runs), Err(EngineError::Wrong(_)));
         assert!(wrong(18, &runs) && wrong(16, &runs) && wrong(17, &runs[..2]) && wrong(17, &[]));
-        assert!(wrong(17, &[(2, Op::Match), (1, Op::Deletion), (4, Op::Match)]), "before the query");
-        assert!(wrong(17, &[(7, Op::Deletion)]) && wrong(17, &[(u32::MAX, Op::Insertion)]));
+        assert!(
+            wrong(17, &[(2, PathOp::Match), (1, PathOp::Deletion), (4, PathOp::Match)]),
+            "before the query"
+        );
+        assert!(wrong(17, &[(7, PathOp::Deletion)]) && wrong(17, &[(u32::MAX, PathOp::Insertion)]));
     }
 }

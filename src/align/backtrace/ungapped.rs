@@ -5,8 +5,8 @@
 //! the path along the diagonal scores r(k), and not higher, or the hit would score more. The traceback prefers the
 //! diagonal and stops at the first cell with H = 0, so it follows exactly these cells.
 
-use super::{Wanted, rescored};
-use crate::terms::alignment::{Alignment, Op};
+use super::{WantedPath, rescored};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
@@ -16,7 +16,7 @@ use crate::terms::scoring::Scoring;
 const STRIDE: usize = 16;
 
 /// The alignment, if its path is recognized as ungapped.
-pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
+pub fn ungapped(batch: &Batch, wanted: &WantedPath) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
@@ -31,7 +31,7 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
             return Err(EngineError::Wrong(problem));
         }
     };
-    rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((to_u32(len), PathOp::Match)), batch, wanted).map(Some)
 }
 
 /// Tries the whole diagonal in modes other than local: an alignment must be allowed to begin at its first cell, and its
@@ -39,7 +39,7 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
 /// follows it.
 fn whole_diagonal(
     batch: &Batch,
-    wanted: &Wanted,
+    wanted: &WantedPath,
     query: &[u8],
     target: &[u8],
 ) -> Result<Option<Alignment>, EngineError> {
@@ -50,7 +50,7 @@ fn whole_diagonal(
     {
         return Ok(None);
     }
-    rescored(std::iter::once((to_u32(len), Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((to_u32(len), PathOp::Match)), batch, wanted).map(Some)
 }
 
 /// Number of cells, counted from the end of both sequences along the diagonal, whose sum is `score`. Returns an error

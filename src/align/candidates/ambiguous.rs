@@ -67,7 +67,7 @@ impl From<usize> for QueryShape {
 #[derive(Debug)]
 pub struct TargetRuns {
     losses: RunLosses,
-    runs: Vec<Run>,
+    runs: Vec<AmbiguousRun>,
     /// Whether there are too many runs to keep them.
     is_full: bool,
     /// Sums that runs in windows spare, by the length of the windows and by the seed.
@@ -76,7 +76,7 @@ pub struct TargetRuns {
 
 /// A run in the concatenated targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct AmbiguousRun {
     start: usize,
     len: usize,
 }
@@ -172,9 +172,14 @@ impl TargetRuns {
 
     /// Calls `take` with each run and twice the sum that the runs spare in the window of `columns` columns which ends
     /// with its first column, until it returns false.
-    fn for_each_window(&self, columns: usize, seed: (usize, i64), mut take: impl FnMut(Run, i64) -> bool) {
+    fn for_each_window(
+        &self,
+        columns: usize,
+        seed: (usize, i64),
+        mut take: impl FnMut(AmbiguousRun, i64) -> bool,
+    ) {
         let mut by_length: Vec<Option<i64>> = Vec::new();
-        let mut spares = |run: Run| {
+        let mut spares = |run: AmbiguousRun| {
             if run.len >= MOST_CACHED {
                 return self.losses.twice_spared(run.len, seed);
             }
@@ -225,7 +230,7 @@ pub struct RunCollector {
     /// Lengths of seeds with their losses.
     seeds: Vec<(usize, i64)>,
     scanner: RunScanner,
-    runs: Vec<Run>,
+    runs: Vec<AmbiguousRun>,
     is_full: bool,
     /// Whether runs of a length can spare anything.
     counts: HashMap<usize, bool>,
@@ -267,14 +272,14 @@ impl RunCollector {
 fn keep(
     run: Range<usize>,
     (losses, seeds): (RunLosses, &[(usize, i64)]),
-    (runs, is_full): (&mut Vec<Run>, &mut bool),
+    (runs, is_full): (&mut Vec<AmbiguousRun>, &mut bool),
     counts: &mut HashMap<usize, bool>,
 ) {
     let spares = || seeds.iter().any(|&seed| losses.twice_spared(run.len(), seed) > 0);
     if *counts.entry(run.len()).or_insert_with(spares) {
         *is_full |= runs.len() == MOST_RUNS;
         if !*is_full {
-            runs.push(Run { start: run.start, len: run.len() });
+            runs.push(AmbiguousRun { start: run.start, len: run.len() });
         }
     }
 }
@@ -451,7 +456,10 @@ mod tests {
         codes[500..800].fill(14);
         codes[900] = 14;
         let kept = |scoring: &Scoring| TargetRuns::of(&codes, scoring).unwrap().runs;
-        assert_eq!(kept(&scoring), [Run { start: 100, len: 20 }, Run { start: 900, len: 1 }]);
+        assert_eq!(
+            kept(&scoring),
+            [AmbiguousRun { start: 100, len: 20 }, AmbiguousRun { start: 900, len: 1 }]
+        );
         // Pairs that cost nothing make long runs cheaper than deletions.
         assert_eq!(kept(&Scoring::dna(1, 4, 6, 1).with_iupac()).len(), 3);
     }

@@ -1,12 +1,12 @@
 //! Windows along diagonals that have enough seeds of one query segment.
 
 use super::ambiguous::QueryShape;
-use super::by_index::{ByIndex, Work};
-use super::levels::{Known, Level, counting};
+use super::by_index::{ByIndex, QueryBuffers};
+use super::levels::{Level, LevelGuarantee, counting};
 use super::seed_counts::SeedCounts;
-use super::tally::{Bins, Tally};
-use super::windows::{Region, Window, join, push_regions, push_stretches};
-use super::{Layout, Opened, Wanted};
+use super::tally::{DiagonalBins, SeedTally};
+use super::windows::{CandidateRegion, TargetWindow, join, push_regions, push_stretches};
+use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::align::candidates::kmers::{Kmers, Places};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
@@ -26,11 +26,11 @@ struct Counting<'a> {
 
 impl Counting<'_> {
     /// Appends the windows of one orientation, whose seeds were looked up before.
-    fn windows(&self, found: &Places, tally: &mut Tally, windows: &mut Vec<Window>) {
+    fn windows(&self, found: &Places, tally: &mut SeedTally, windows: &mut Vec<TargetWindow>) {
         for seeds in self.counts.segments() {
             let needed = self.counts.least_held(seeds.len());
             let letters = seeds.start * self.counts.seed()..seeds.end * self.counts.seed();
-            let bins = Bins::new(self.len, self.targets.codes().len(), self.counts.band(seeds.len()));
+            let bins = DiagonalBins::new(self.len, self.targets.codes().len(), self.counts.band(seeds.len()));
             let listed = self.kmers.listed(found, letters.clone());
             // Adjacent bins are merged.
             let mut run: Option<((i64, i64), usize)> = None;
@@ -57,7 +57,7 @@ impl Counting<'_> {
         (first, last): (i64, i64),
         (from, to): (usize, usize),
         most: i32,
-        windows: &mut Vec<Window>,
+        windows: &mut Vec<TargetWindow>,
     ) {
         let Counting { targets, len, span, .. } = *self;
         let behind = to_usize((last + to_i64(to)).clamp(0, to_i64(targets.codes().len())));
@@ -66,7 +66,7 @@ impl Counting<'_> {
             let target = targets.holding(place);
             let start = to_i64(targets.start(target));
             let target = (targets, to_u32(target));
-            windows.extend(Window::along(target, (first - start, last - start), len, (span, most)));
+            windows.extend(TargetWindow::along(target, (first - start, last - start), len, (span, most)));
             place = targets.start(target.1 as usize + 1);
         }
     }
@@ -75,12 +75,17 @@ impl Counting<'_> {
 impl ByIndex {
     /// Finds the regions for one record by counting seeds. If the windows cost more than counting shorter seeds would,
     /// counts shorter seeds.
-    pub fn count(&self, (batch, layout): (&Batch, &Layout), wanted: &Wanted, work: &mut Work) -> Opened {
+    pub fn count(
+        &self,
+        (batch, layout): (&Batch, &PairLayout),
+        wanted: &FilterRequest,
+        work: &mut QueryBuffers,
+    ) -> FilterAnswer {
         let query = QueryShape::of(batch.query(layout.query(wanted.record, Strand::Forward)));
         let len = query.len;
         let most = self.levels.most(len, wanted);
         let mut seeding = 0.0;
-        let mut best: Option<(f64, Vec<Region>)> = None;
+        let mut best: Option<(f64, Vec<CandidateRegion>)> = None;
         let mut next = Some(wanted.level);
         while let Some(level) = next {
             let limit = best.as_ref().map_or(most, |&(cells, _)| cells.min(most));
@@ -97,21 +102,21 @@ impl ByIndex {
         }
         match best {
             Some((cells, regions)) if cells + seeding <= most => {
-                Opened::Regions { regions, spent: wanted.spent + seeding }
+                FilterAnswer::Regions { regions, spent: wanted.spent + seeding }
             }
-            _ => Opened::Dear,
+            _ => FilterAnswer::Dear,
         }
     }
 
     /// Cells of a level's windows, and their regions. `None` if finding them costs more than the limit.
     fn counted(
         &self,
-        (batch, layout): (&Batch, &Layout),
-        wanted: &Wanted,
+        (batch, layout): (&Batch, &PairLayout),
+        wanted: &FilterRequest,
         (level, limit): (&Level, f64),
-        (seeding, work): (&mut f64, &mut Work),
-    ) -> Option<(f64, Vec<Region>)> {
-        let Known::Counted(counts) = &level.known else { return None };
+        (seeding, work): (&mut f64, &mut QueryBuffers),
+    ) -> Option<(f64, Vec<CandidateRegion>)> {
+        let LevelGuarantee::Counted(counts) = &level.known else { return None };
         let ByIndex { targets, kmers, levels, .. } = self;
         let costs = &levels.field.costs;
         let strands = || layout.orientations().iter().copied();

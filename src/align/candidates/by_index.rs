@@ -3,11 +3,11 @@
 use super::estimate::{Estimate, LONG};
 use super::index;
 use super::kmers::{Kmers, Places, StoredIndex};
-use super::levels::{Costs, Field, Known, Levels, SeedKind};
-use super::seeds::{Seeds, Seen};
-use super::tally::Tally;
-use super::windows::{Region, Window, join, push_regions, push_stretches};
-use super::{Layout, Opened, Wanted};
+use super::levels::{Field, FilterCosts, LevelGuarantee, Levels, SeedKind};
+use super::seeds::{QuickLook, Seeds};
+use super::tally::SeedTally;
+use super::windows::{CandidateRegion, TargetWindow, join, push_regions, push_stretches};
+use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::has_ends;
 use crate::terms::batch::{Batch, Sequences};
@@ -44,11 +44,11 @@ pub struct ByIndex {
 
 /// Buffers of one thread, kept from query to query.
 #[derive(Default)]
-pub struct Work {
+pub struct QueryBuffers {
     /// Index ranges of the seeds, for each orientation.
     pub places: [Places; 2],
-    pub windows: Vec<Window>,
-    pub tally: Tally,
+    pub windows: Vec<TargetWindow>,
+    pub tally: SeedTally,
 }
 
 impl ByIndex {
@@ -104,7 +104,7 @@ impl ByIndex {
     }
 
     /// Score of the best ungapped alignment that a few long seeds of a record lead to.
-    fn first_alignment(&self, batch: &Batch, layout: &Layout, record: u32, found: &mut Places) -> i32 {
+    fn first_alignment(&self, batch: &Batch, layout: &PairLayout, record: u32, found: &mut Places) -> i32 {
         let ByIndex { kmers, levels, .. } = self;
         let mut best = 0;
         for &strand in layout.orientations() {
@@ -113,7 +113,7 @@ impl ByIndex {
                 break;
             }
             let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
-            let Costs { place, compared, .. } = levels.field.costs;
+            let FilterCosts { place, compared, .. } = levels.field.costs;
             let seeds = self.seeds_of(query);
             let places = kmers.look_up(&seeds, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
             let cells = places as f64 * (place + compared * query.len() as f64);
@@ -133,13 +133,13 @@ impl ByIndex {
 
     /// Estimates the score of a record's best alignment by counting its seeds. Returns 0 if there is no estimate, or if
     /// it would need too many positions.
-    fn estimate(&self, (batch, layout): (&Batch, &Layout), record: u32, work: &mut Work) -> i32 {
+    fn estimate(&self, (batch, layout): (&Batch, &PairLayout), record: u32, work: &mut QueryBuffers) -> i32 {
         let ByIndex { targets, kmers, levels, .. } = self;
         let seed = kmers.letters() as usize;
         let of_strand = |strand: &Strand| {
             let query = batch.query(layout.query(record, *strand));
             let places = kmers.look_up(&self.seeds_of(query), seed, &mut work.places[0]) as f64;
-            let Costs { place, counted, .. } = levels.field.costs;
+            let FilterCosts { place, counted, .. } = levels.field.costs;
             let cells = (query.len() / seed) as f64 * place + 2.0 * places * counted;
             if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
                 return 0;
@@ -154,12 +154,12 @@ impl ByIndex {
     /// Finds the regions for one record from the positions of single seeds.
     fn look_up(
         &self,
-        (batch, layout): (&Batch, &Layout),
-        wanted: &Wanted,
-        Work { places, windows, .. }: &mut Work,
-    ) -> Opened {
+        (batch, layout): (&Batch, &PairLayout),
+        wanted: &FilterRequest,
+        QueryBuffers { places, windows, .. }: &mut QueryBuffers,
+    ) -> FilterAnswer {
         let ByIndex { targets, kmers, levels, .. } = self;
-        let &Wanted { record, level, least, spent, .. } = wanted;
+        let &FilterRequest { record, level, least, spent, .. } = wanted;
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
         let most = levels.most(len, wanted);
@@ -170,10 +170,10 @@ impl ByIndex {
             .map(|(strand, found)| kmers.look_up(&self.seeds_of(oriented(strand)), level.seed, found));
         let seeding = looked_up.sum::<usize>() as f64 * levels.field.costs.place;
         let mut cells = seeding;
-        let mut regions: Vec<Region> = Vec::new();
+        let mut regions: Vec<CandidateRegion> = Vec::new();
         for (strand, found) in strands().zip(places) {
             if cells > most {
-                return Opened::Dear;
+                return FilterAnswer::Dear;
             }
             let codes = oriented(strand);
             let span = longest_span(codes, least, &levels.field.scoring);
@@ -182,14 +182,18 @@ impl ByIndex {
             kmers.for_each_place((&seeds, level.seed), found, usize::MAX, |from, place, target, bounds| {
                 let target = (&**targets, target);
                 let behind = place + level.seed - bounds.start;
-                windows.extend(Window::around(target, behind, (len, from + level.seed), span));
+                windows.extend(TargetWindow::around(target, behind, (len, from + level.seed), span));
             });
             push_stretches(windows, targets, &dense, span);
             cells += join(windows, u32::saturating_add) as f64 * len as f64;
             let query = (strand, layout.query(record, strand));
             push_regions(&mut regions, targets, query, (span, |held| level.most_score(held)), windows);
         }
-        if cells > most { Opened::Dear } else { Opened::Regions { regions, spent: spent + seeding } }
+        if cells > most {
+            FilterAnswer::Dear
+        } else {
+            FilterAnswer::Regions { regions, spent: spent + seeding }
+        }
     }
 }
 
@@ -202,40 +206,42 @@ impl Seeds for ByIndex {
         &mut self.levels
     }
 
-    fn glance(&self, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen> {
-        let look = |work: &mut Work, &record: &u32| {
+    fn glance(&self, batch: &Batch, layout: &PairLayout, records: &[u32]) -> Vec<QuickLook> {
+        let look = |work: &mut QueryBuffers, &record: &u32| {
             let query = batch.query(layout.query(record, Strand::Forward));
             match query.len() < LONG * self.kmers.letters() as usize {
-                true => Seen::Alignment(self.first_alignment(batch, layout, record, &mut work.places[0])),
-                false => Seen::Estimate(self.estimate((batch, layout), record, work)),
+                true => {
+                    QuickLook::Alignment(self.first_alignment(batch, layout, record, &mut work.places[0]))
+                }
+                false => QuickLook::Estimate(self.estimate((batch, layout), record, work)),
             }
         };
-        records.par_iter().map_init(Work::default, look).collect()
+        records.par_iter().map_init(QueryBuffers::default, look).collect()
     }
 
     fn regions(
         &self,
         batch: &Batch,
-        layout: &Layout,
-        wanted: &[Wanted],
+        layout: &PairLayout,
+        wanted: &[FilterRequest],
         room: usize,
-    ) -> Result<Vec<Opened>, EngineError> {
+    ) -> Result<Vec<FilterAnswer>, EngineError> {
         self.kmers.prepare();
         let taken = AtomicUsize::new(0);
-        let open = |work: &mut Work, wanted: &Wanted| {
+        let open = |work: &mut QueryBuffers, wanted: &FilterRequest| {
             if taken.load(Ordering::Relaxed) >= room.max(1) {
-                return Opened::Later;
+                return FilterAnswer::Later;
             }
             let opened = match wanted.level.known {
-                _ if !self.kmers.are_ready() => Opened::Dear,
-                Known::Held(_) => self.look_up((batch, layout), wanted, work),
-                Known::Counted(_) => self.count((batch, layout), wanted, work),
+                _ if !self.kmers.are_ready() => FilterAnswer::Dear,
+                LevelGuarantee::Held(_) => self.look_up((batch, layout), wanted, work),
+                LevelGuarantee::Counted(_) => self.count((batch, layout), wanted, work),
             };
-            if let Opened::Regions { regions, .. } = &opened {
+            if let FilterAnswer::Regions { regions, .. } = &opened {
                 taken.fetch_add(regions.len(), Ordering::Relaxed);
             }
             opened
         };
-        Ok(wanted.par_iter().map_init(Work::default, open).collect())
+        Ok(wanted.par_iter().map_init(QueryBuffers::default, open).collect())
     }
 }

@@ -1,9 +1,9 @@
 //! Windows around seed positions. One scan of all targets finds the seeds of many records.
 
 use super::levels::{Field, Levels, SeedKind};
-use super::seeds::{Seeds, Seen};
-use super::windows::{Region, Window, join, push_regions, push_stretches};
-use super::{Layout, Opened, Wanted};
+use super::seeds::{QuickLook, Seeds};
+use super::windows::{CandidateRegion, TargetWindow, join, push_regions, push_stretches};
+use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::longest_span;
@@ -22,14 +22,14 @@ const LOOSE: usize = 1 << 10;
 const SCAN_ROOM: usize = 4;
 
 /// Searches seeds with edits in all targets.
-pub trait Scan: Sync {
+pub trait SeedScan: Sync {
     /// Finds every position where one of `seeds` ends with at most `edits` edits, and passes the ends to `ends`, one
     /// part of the targets after another. Seeds are DNA codes. An ambiguous base may match any base.
-    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError>;
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn SeedEnds) -> Result<(), EngineError>;
 }
 
 /// Receives the seed ends that a scan finds.
-pub trait Ends {
+pub trait SeedEnds {
     /// Whether ends of the seed are still needed.
     fn wants(&self, seed: u32) -> bool;
 
@@ -61,9 +61,9 @@ struct Owner {
 
 /// Windows found for a record.
 #[derive(Default)]
-struct Held {
+struct RecordWindows {
     /// Windows by strand.
-    windows: [Vec<Window>; 2],
+    windows: [Vec<TargetWindow>; 2],
     /// Number of windows at which they are joined next.
     join_at: usize,
     /// Cells spent on finding the windows.
@@ -75,7 +75,7 @@ struct Held {
     is_dear: bool,
 }
 
-impl Held {
+impl RecordWindows {
     fn len(&self) -> usize {
         self.windows.iter().map(Vec::len).sum()
     }
@@ -100,12 +100,12 @@ impl Held {
 struct Gathering<'a> {
     targets: &'a Sequences,
     owners: Vec<Owner>,
-    held: Vec<Held>,
+    held: Vec<RecordWindows>,
     /// Cost of one end, in cells.
     end: f64,
 }
 
-impl Ends for Gathering<'_> {
+impl SeedEnds for Gathering<'_> {
     fn wants(&self, seed: u32) -> bool {
         !self.held[self.owners[seed as usize].record].is_dear
     }
@@ -118,16 +118,16 @@ impl Ends for Gathering<'_> {
                 continue;
             }
             let target = (self.targets, target);
-            held.windows[strand].extend(Window::around(target, end as usize, (len, to), span));
+            held.windows[strand].extend(TargetWindow::around(target, end as usize, (len, to), span));
             held.seeding += self.end;
             if held.len() >= held.join_at {
                 held.join(len);
             }
         }
-        while self.held.iter().map(Held::len).sum::<usize>() > MOST_WINDOWS {
+        while self.held.iter().map(RecordWindows::len).sum::<usize>() > MOST_WINDOWS {
             // The number of columns limits the joined windows of one record, so at least one record is left.
             let most = self.held.iter_mut().max_by_key(|held| held.len());
-            most.into_iter().for_each(Held::give_up);
+            most.into_iter().for_each(RecordWindows::give_up);
         }
     }
 
@@ -139,7 +139,7 @@ impl Ends for Gathering<'_> {
 /// Finds seeds with edits by scans.
 pub struct ByScan {
     targets: Arc<Sequences>,
-    scan: Box<dyn Scan + Send>,
+    scan: Box<dyn SeedScan + Send>,
     levels: Levels,
 }
 
@@ -149,7 +149,7 @@ impl ByScan {
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
         strands: u32,
-        scan: Box<dyn Scan + Send>,
+        scan: Box<dyn SeedScan + Send>,
     ) -> ByScan {
         let levels = Levels::new(SeedKind::Scan, Field::new(targets, scoring, strands));
         ByScan { targets: Arc::clone(targets), scan, levels }
@@ -158,16 +158,16 @@ impl ByScan {
     /// Finds the windows of records whose levels have the same kind.
     fn gather(
         &self,
-        (batch, layout): (&Batch, &Layout),
-        wanted: &[&Wanted],
+        (batch, layout): (&Batch, &PairLayout),
+        wanted: &[&FilterRequest],
         (seed, edits): (usize, usize),
-    ) -> Result<Vec<Held>, EngineError> {
+    ) -> Result<Vec<RecordWindows>, EngineError> {
         let ByScan { targets, scan, levels } = self;
         let (mut seeds, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
         let queries = batch.queries_without_ends();
         let records = wanted.len();
         for (record, wanted) in wanted.iter().enumerate() {
-            let Wanted { record: number, least, .. } = wanted;
+            let FilterRequest { record: number, least, .. } = wanted;
             let mut len = 0;
             for (strand, &orientation) in layout.orientations().iter().enumerate() {
                 let query = layout.query(*number, orientation);
@@ -181,7 +181,13 @@ impl ByScan {
             let letters = (len / seed * seed) as f64 * levels.field.columns();
             let seeding = letters * levels.field.costs.scanned + levels.field.pass(records);
             let most = levels.most(len, wanted);
-            all.push(Held { seeding, most, join_at: LOOSE, is_dear: seeding > most, ..Held::default() });
+            all.push(RecordWindows {
+                seeding,
+                most,
+                join_at: LOOSE,
+                is_dear: seeding > most,
+                ..RecordWindows::default()
+            });
         }
         if all.iter().all(|held| held.is_dear) {
             return Ok(all);
@@ -202,8 +208,8 @@ impl Seeds for ByScan {
     }
 
     /// Returns no estimate: a scan is too slow for a glance.
-    fn glance(&self, _: &Batch, _: &Layout, records: &[u32]) -> Vec<Seen> {
-        vec![Seen::Alignment(0); records.len()]
+    fn glance(&self, _: &Batch, _: &PairLayout, records: &[u32]) -> Vec<QuickLook> {
+        vec![QuickLook::Alignment(0); records.len()]
     }
 
     /// Runs one scan per kind of level, for as many records as fit in `room` by the levels' expected windows, and for
@@ -211,30 +217,31 @@ impl Seeds for ByScan {
     fn regions(
         &self,
         batch: &Batch,
-        layout: &Layout,
-        wanted: &[Wanted],
+        layout: &PairLayout,
+        wanted: &[FilterRequest],
         room: usize,
-    ) -> Result<Vec<Opened>, EngineError> {
+    ) -> Result<Vec<FilterAnswer>, EngineError> {
         batch.targets.prove_all()?;
         let room = room.saturating_mul(SCAN_ROOM);
         let mut expected = 0.0;
-        let fits = |wanted: &&Wanted| {
+        let fits = |wanted: &&FilterRequest| {
             expected += 1.0 + wanted.level.by_chance;
             expected <= room as f64
         };
         let count = wanted.iter().take_while(fits).count().max(1).min(wanted.len());
         let now = &wanted[..count];
         let mut kinds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (place, Wanted { level, .. }) in now.iter().enumerate() {
+        for (place, FilterRequest { level, .. }) in now.iter().enumerate() {
             kinds.entry((level.seed, level.edits)).or_default().push(place);
         }
-        let mut opened: Vec<Opened> = wanted.iter().map(|_| Opened::Later).collect();
+        let mut opened: Vec<FilterAnswer> = wanted.iter().map(|_| FilterAnswer::Later).collect();
         for ((seed, edits), places) in kinds {
-            let of_kind: Vec<&Wanted> = places.iter().map(|&place| &now[place]).collect();
+            let of_kind: Vec<&FilterRequest> = places.iter().map(|&place| &now[place]).collect();
             let held = self.gather((batch, layout), &of_kind, (seed, edits))?;
-            let finish =
-                |(held, wanted): (Held, &&Wanted)| finish(held, wanted, (&self.levels, batch, layout));
-            let found: Vec<Opened> = held.into_par_iter().zip(&of_kind).map(finish).collect();
+            let finish = |(held, wanted): (RecordWindows, &&FilterRequest)| {
+                finish(held, wanted, (&self.levels, batch, layout))
+            };
+            let found: Vec<FilterAnswer> = held.into_par_iter().zip(&of_kind).map(finish).collect();
             places.into_iter().zip(found).for_each(|(place, found)| opened[place] = found);
         }
         Ok(opened)
@@ -242,8 +249,12 @@ impl Seeds for ByScan {
 }
 
 /// The regions of a record.
-fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &Batch, &Layout)) -> Opened {
-    let &Wanted { record, level, least, spent, .. } = wanted;
+fn finish(
+    mut held: RecordWindows,
+    wanted: &FilterRequest,
+    (levels, batch, layout): (&Levels, &Batch, &PairLayout),
+) -> FilterAnswer {
+    let &FilterRequest { record, level, least, spent, .. } = wanted;
     let codes = |strand: Strand| batch.query(layout.query(record, strand));
     if !held.is_dear {
         let dense = levels.field.dense_stretches(codes(Strand::Forward).len(), &level);
@@ -254,13 +265,13 @@ fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &B
     }
     held.join(codes(Strand::Forward).len());
     if held.is_dear {
-        return Opened::Dear;
+        return FilterAnswer::Dear;
     }
-    let mut regions: Vec<Region> = Vec::new();
+    let mut regions: Vec<CandidateRegion> = Vec::new();
     for (&strand, windows) in layout.orientations().iter().zip(&held.windows) {
         let span = longest_span(codes(strand), least, &levels.field.scoring);
         let query = (strand, layout.query(record, strand));
         push_regions(&mut regions, &batch.targets, query, (span, |held| level.most_score(held)), windows);
     }
-    Opened::Regions { regions, spent: spent + held.seeding }
+    FilterAnswer::Regions { regions, spent: spent + held.seeding }
 }

@@ -1,6 +1,6 @@
 //! Estimates the score of a long query from the number of its seeds near one diagonal.
 
-use super::tally::{Bins, Tally};
+use super::tally::{DiagonalBins, SeedTally};
 use crate::terms::casts::{to_i64, whole_i32};
 use crate::terms::scoring::{Scoring, Substitution};
 
@@ -28,11 +28,11 @@ impl Estimate {
     pub fn score<'a>(
         &self,
         seeds: impl Iterator<Item = (usize, &'a [u32])> + Clone,
-        tally: &mut Tally,
+        tally: &mut SeedTally,
         scoring: &Scoring,
     ) -> i32 {
         let Substitution::Equal { match_, mismatch, .. } = scoring.substitution else { return 0 };
-        let bins = Bins::new(self.len, self.letters, self.len / BAND);
+        let bins = DiagonalBins::new(self.len, self.letters, self.len / BAND);
         let mut best = (0, 0);
         tally.count(seeds.clone(), (&bins, LEAST_HELD), |bin, held| best = best.max((held, bin)));
         let (first, last) = bins.diagonals(best.1);

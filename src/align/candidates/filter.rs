@@ -5,17 +5,17 @@
 //! [`crate::align::hits`] descends the levels as far as a query needs. The seeds are located by an index
 //! ([`super::by_index`]) or by a scan ([`super::by_scan`]), and their cost is predicted: from the number of positions
 //! before these are examined, and from the number of columns before windows are scored. If the predicted cost exceeds
-//! its share of a full search, the query gets a full search ([`Opened::Dear`]). This module chooses between index and
-//! scan for each batch.
+//! its share of a full search, the query gets a full search ([`FilterAnswer::Dear`]). This module chooses between index
+//! and scan for each batch.
 
 use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, MOST_TARGETS};
-use super::by_scan::{ByScan, Scan};
-use super::index::Index;
+use super::by_scan::{ByScan, SeedScan};
+use super::index::KmerIndex;
 use super::kmers::StoredIndex;
-use super::levels::{Costs, Level, Levels, SeedKind};
-use super::seeds::{Seeds, Seen};
-use super::{Layout, Opened, Wanted};
+use super::levels::{FilterCosts, Level, Levels, SeedKind};
+use super::seeds::{QuickLook, Seeds};
+use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::SeedAlphabet;
@@ -54,7 +54,7 @@ impl Filter {
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
         strands: u32,
-        scan: Box<dyn Scan + Send>,
+        scan: Box<dyn SeedScan + Send>,
     ) -> Option<Filter> {
         // Scans compare bases, and not their classes.
         let is_whole = SeedAlphabet::of(scoring).is_some_and(|alphabet| alphabet.is_whole());
@@ -68,7 +68,7 @@ impl Filter {
         targets: &Arc<Sequences>,
         scoring: &Arc<Scoring>,
         strands: u32,
-        scan: Box<dyn Scan + Send>,
+        scan: Box<dyn SeedScan + Send>,
         queries: Option<u64>,
     ) -> Option<Filter> {
         match Filter::by_scan(targets, scoring, strands, scan) {
@@ -88,7 +88,7 @@ impl Filter {
     }
 
     /// The same filter with other costs of its steps.
-    pub fn with_costs(mut self, costs: Costs) -> Filter {
+    pub fn with_costs(mut self, costs: FilterCosts) -> Filter {
         let by_index = self.by_index.iter_mut().map(Seeds::levels_mut);
         let by_scan = self.by_scan.iter_mut().map(Seeds::levels_mut);
         by_index.chain(by_scan).for_each(|levels| levels.set_costs(costs));
@@ -97,7 +97,7 @@ impl Filter {
 
     /// Chooses how to find a batch's seeds. Builds the index now if it is worth its time. Must not be called in a
     /// parallel loop.
-    pub fn kind(&self, batch: &Batch, layout: &Layout) -> SeedKind {
+    pub fn kind(&self, batch: &Batch, layout: &PairLayout) -> SeedKind {
         let Some(by_index) = &self.by_index else { return SeedKind::Scan };
         let kmers = &by_index.kmers;
         let is_worth = || kmers.are_stored() || self.index_is_worth(by_index.levels(), batch, layout);
@@ -109,7 +109,7 @@ impl Filter {
 
     /// Whether the queries repay an index. Counts the queries of this batch and similar ones to come, or the earlier
     /// queries.
-    fn index_is_worth(&self, levels: &Levels, batch: &Batch, layout: &Layout) -> bool {
+    fn index_is_worth(&self, levels: &Levels, batch: &Batch, layout: &PairLayout) -> bool {
         let Some(by_scan) = &self.by_scan else { return true };
         let other = by_scan.levels();
         let records = to_u32(layout.records(batch.queries.len()));
@@ -162,8 +162,14 @@ impl Filter {
     }
 
     /// Calls [`Seeds::glance`] of the finder of this kind.
-    pub fn glance(&self, kind: SeedKind, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen> {
-        let none = || vec![Seen::Alignment(0); records.len()];
+    pub fn glance(
+        &self,
+        kind: SeedKind,
+        batch: &Batch,
+        layout: &PairLayout,
+        records: &[u32],
+    ) -> Vec<QuickLook> {
+        let none = || vec![QuickLook::Alignment(0); records.len()];
         self.of(kind).map_or_else(none, |seeds| seeds.glance(batch, layout, records))
     }
 
@@ -171,10 +177,10 @@ impl Filter {
     pub fn regions(
         &self,
         batch: &Batch,
-        layout: &Layout,
-        wanted: &[Wanted],
+        layout: &PairLayout,
+        wanted: &[FilterRequest],
         room: usize,
-    ) -> Result<Vec<Opened>, EngineError> {
+    ) -> Result<Vec<FilterAnswer>, EngineError> {
         let Some(first) = wanted.first() else { return Ok(Vec::new()) };
         let kind = first.level.kind;
         let seeds = self.of(kind).ok_or_else(|| EngineError::Wrong(format!("a filter without {kind:?}")))?;
@@ -189,7 +195,9 @@ fn is_for(targets: &Sequences, scoring: &Scoring) -> bool {
 
 /// The k-mer index that a filter would build for DNA targets, to be stored in a file. `None` if the targets have too
 /// few bases for a filter or too many for an index.
-pub fn index(targets: &Sequences) -> Option<Index> {
+pub fn index(targets: &Sequences) -> Option<KmerIndex> {
     let letters = targets.codes().len();
-    (LEAST_TARGETS..=MOST_TARGETS).contains(&letters).then(|| Index::new(targets, Index::suited(letters)))
+    (LEAST_TARGETS..=MOST_TARGETS)
+        .contains(&letters)
+        .then(|| KmerIndex::new(targets, KmerIndex::suited(letters)))
 }

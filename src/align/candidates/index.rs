@@ -29,7 +29,7 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 /// least `LEAST_LETTERS` of its bases are present. So the positions of a shorter k-mer are those of all k-mers that
 /// begin with it, contiguous in the index, and one index serves k-mers of every length.
 #[derive(Debug)]
-pub struct Index {
+pub struct KmerIndex {
     letters: u32,
     /// For each k-mer, the end of its positions in `places`.
     ends: Cow<'static, [u32]>,
@@ -38,20 +38,20 @@ pub struct Index {
     _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Index {
+impl KmerIndex {
     /// The k-mer length for which there are about as many k-mers as positions in targets of `letters` bases.
     pub fn suited(letters: usize) -> u32 {
         (letters.max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS)
     }
 
-    /// An index of tables that [`Index::are_tables`] has proven, read from a file.
-    pub fn of_tables(letters: u32, [ends, places]: [Cow<'static, [u32]>; 2]) -> Index {
-        Index { letters, ends, places, _owner: None }
+    /// An index of tables that [`KmerIndex::are_tables`] has proven, read from a file.
+    pub fn of_tables(letters: u32, [ends, places]: [Cow<'static, [u32]>; 2]) -> KmerIndex {
+        KmerIndex { letters, ends, places, _owner: None }
     }
 
     /// The same index, which keeps the owner of its tables.
-    pub fn owned_by(self, owner: Arc<dyn Any + Send + Sync>) -> Index {
-        Index { _owner: Some(owner), ..self }
+    pub fn owned_by(self, owner: Arc<dyn Any + Send + Sync>) -> KmerIndex {
+        KmerIndex { _owner: Some(owner), ..self }
     }
 
     /// Whether tables can belong to an index of k-mers of `letters` bases, for targets of `all` bases.
@@ -74,19 +74,19 @@ impl Index {
     ///
     /// This is a radix sort: k-mers and their positions are distributed to buckets by the leading bits of the k-mer,
     /// and each bucket is sorted separately, so that no step leaves the cache.
-    pub fn new(targets: &Sequences, letters: u32) -> Index {
-        Index::by_stretches(targets, letters, [CHUNK, PIECE])
+    pub fn new(targets: &Sequences, letters: u32) -> KmerIndex {
+        KmerIndex::by_stretches(targets, letters, [CHUNK, PIECE])
     }
 
     /// The same, with chunks of `chunk` bases and pieces of `piece` bases.
-    fn by_stretches(targets: &Sequences, letters: u32, [chunk, piece]: [usize; 2]) -> Index {
+    fn by_stretches(targets: &Sequences, letters: u32, [chunk, piece]: [usize; 2]) -> KmerIndex {
         let mut ends = vec![0u32; 1 << (LETTER_BITS * letters)];
         let of_bucket = ends.len() / BUCKETS;
         let chunks = stretches(0..targets.codes().len(), chunk);
         for chunk in &chunks {
             let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
             let count = |(bucket, counts): (usize, &mut [u32])| {
-                let kmers = pieces.iter().flat_map(|piece: &Piece| piece.bucket(bucket));
+                let kmers = pieces.iter().flat_map(|piece: &KmerPiece| piece.bucket(bucket));
                 kmers.for_each(|(kmer, _)| counts[kmer] += 1);
             };
             ends.par_chunks_mut(of_bucket).enumerate().for_each(count);
@@ -107,7 +107,7 @@ impl Index {
             buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
         }
         buckets.par_iter_mut().for_each(Bucket::end);
-        Index { letters, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
+        KmerIndex { letters, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
     }
 
     /// The k-mer that `codes` begin with, and its length: the index's k-mer length, or less if `codes` is shorter.
@@ -119,8 +119,8 @@ impl Index {
         (letters >= LEAST_LETTERS).then_some((kmer, letters))
     }
 
-    /// Range in [`Index::places`] for a k-mer of a given length. It contains all positions of the k-mer, and those of
-    /// truncated k-mers that look like it after padding.
+    /// Range in [`KmerIndex::places`] for a k-mer of a given length. It contains all positions of the k-mer, and those
+    /// of truncated k-mers that look like it after padding.
     pub fn range(&self, (kmer, letters): (usize, u32)) -> Range<usize> {
         let shift = LETTER_BITS * (self.letters - letters);
         let (first, behind) = (kmer << shift, (kmer + 1) << shift);
@@ -135,7 +135,7 @@ impl Index {
 }
 
 /// K-mers of a stretch of the targets with their positions, sorted by bucket.
-struct Piece {
+struct KmerPiece {
     /// Position of the first base of the stretch.
     start: u32,
     /// Where the k-mers of each bucket end.
@@ -147,7 +147,7 @@ struct Piece {
 // Both values fit in 16 bits.
 const _: () = assert!(LETTER_BITS * MOST_LETTERS - BUCKET_BITS <= 16 && PIECE <= 1 << 16);
 
-impl Piece {
+impl KmerPiece {
     /// The k-mers of a bucket by their index in it, each with its position, in ascending order of position.
     fn bucket(&self, bucket: usize) -> impl Iterator<Item = (usize, u32)> {
         let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
@@ -163,7 +163,7 @@ fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
 }
 
 /// Collects the k-mers that begin in each of these stretches of the concatenated targets.
-fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<Piece> {
+fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<KmerPiece> {
     let shift = LETTER_BITS * letters - BUCKET_BITS;
     let piece = |stretch: Range<usize>| {
         let start = to_u32(stretch.start);
@@ -186,7 +186,7 @@ fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<
             kmers[*next as usize] = (to_u16(kmer & mask), to_u16(place - start));
             *next += 1;
         }
-        Piece { start, ends: next, kmers }
+        KmerPiece { start, ends: next, kmers }
     };
     stretches.into_par_iter().map(piece).collect()
 }
@@ -210,7 +210,7 @@ impl Bucket<'_> {
     }
 
     /// Stores positions. An end is the index of the next position of its k-mer.
-    fn fill(&mut self, bucket: usize, pieces: &[Piece]) {
+    fn fill(&mut self, bucket: usize, pieces: &[KmerPiece]) {
         for (kmer, place) in pieces.iter().flat_map(|piece| piece.bucket(bucket)) {
             let next = &mut self.ends[kmer];
             self.places[*next as usize] = place;
@@ -287,7 +287,7 @@ mod tests {
         for (letters, sizes) in
             [6, 7, 9, 12].into_iter().flat_map(|letters| sizes.map(|sizes| (letters, sizes)))
         {
-            let index = Index::by_stretches(&targets, letters, sizes);
+            let index = KmerIndex::by_stretches(&targets, letters, sizes);
             for shorter in LEAST_LETTERS..=letters {
                 let whole = |codes: &[u8]| codes.iter().all(|&code| is_base(code));
                 for (own, target) in targets.iter().enumerate() {
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn kmers_that_are_none() {
         let targets: Sequences = [&[0u8, 1, 2, 3, 0, 1, 2, 3][..]].into_iter().collect();
-        let index = Index::new(&targets, 7);
+        let index = KmerIndex::new(&targets, 7);
         assert_eq!(index.kmer(&[0, 1, 2, 3, 0]), None, "too short");
         assert_eq!(index.kmer(&[0, 1, 2, 3, 0, 9]), None);
         assert_eq!(index.kmer(&[0, 0, 0, 0, 0, 3, 2, 9]), Some((14, 7)), "only its own letters count");

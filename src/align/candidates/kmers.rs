@@ -1,6 +1,6 @@
 //! Exact seed matches in the targets, located by a k-mer index.
 
-use super::index::{Index, LEAST_LETTERS};
+use super::index::{KmerIndex, LEAST_LETTERS};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
 use crate::terms::casts::to_u32;
@@ -14,7 +14,7 @@ pub struct Kmers {
     holding: Holding,
     letters: u32,
     /// `None` inside if the threads that build the index could not be started, or if the targets' file is damaged.
-    index: OnceLock<Option<Index>>,
+    index: OnceLock<Option<KmerIndex>>,
     stored: Option<StoredIndex>,
 }
 
@@ -23,7 +23,7 @@ pub struct Kmers {
 pub struct StoredIndex {
     pub letters: u32,
     /// Verifies and returns the index, or `None` if it is damaged.
-    pub load: Arc<dyn Fn() -> Option<Index> + Send + Sync>,
+    pub load: Arc<dyn Fn() -> Option<KmerIndex> + Send + Sync>,
 }
 
 /// Index ranges of the k-mers of a query's seeds.
@@ -37,13 +37,13 @@ pub struct Places {
 
 /// Callback for each position where a seed occurs: the start of the seed in the query and in the concatenated targets,
 /// the target, and the target's range in the concatenated targets.
-pub trait Place: FnMut(usize, usize, u32, &Range<usize>) {}
+pub trait SeedCallback: FnMut(usize, usize, u32, &Range<usize>) {}
 
-impl<F: FnMut(usize, usize, u32, &Range<usize>)> Place for F {}
+impl<F: FnMut(usize, usize, u32, &Range<usize>)> SeedCallback for F {}
 
 impl Kmers {
     pub fn new(targets: &Arc<Sequences>) -> Kmers {
-        let letters = Index::suited(targets.codes().len());
+        let letters = KmerIndex::suited(targets.codes().len());
         let (targets, holding) = (Arc::clone(targets), Holding::new(targets));
         Kmers { targets, holding, letters, index: OnceLock::new(), stored: None }
     }
@@ -94,7 +94,7 @@ impl Kmers {
                 let index = match stored {
                     _ if targets.prove_all().is_err() => None,
                     Some(stored) => (stored.load)(),
-                    None => Some(Index::new(&targets, letters)),
+                    None => Some(KmerIndex::new(&targets, letters)),
                 };
                 let _ = done.send(index);
             });
@@ -138,7 +138,7 @@ impl Kmers {
         (query, seed): (&[u8], usize),
         found: &Places,
         most: usize,
-        mut call: impl Place,
+        mut call: impl SeedCallback,
     ) {
         let Some(Some(index)) = self.index.get() else { return };
         for (from, range) in &found.places {

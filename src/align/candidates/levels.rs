@@ -6,7 +6,7 @@
 
 pub mod counting;
 
-use super::Wanted;
+use super::FilterRequest;
 use super::ambiguous::{QueryShape, TargetRuns, allowance, columns_of};
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
@@ -58,7 +58,7 @@ pub enum SeedKind {
 /// Costs of the filter's steps, as the number of cells that the engine scores in the same time. The constants were
 /// measured on one core with AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Costs {
+pub struct FilterCosts {
     /// Examining one position of the index.
     pub place: f64,
     /// Counting one position of the index, and clearing one bin.
@@ -85,26 +85,26 @@ const GPU_CELLS: f64 = 1500.0;
 /// Bytes of an AVX-512 vector.
 const WIDE: usize = 64;
 
-impl Costs {
+impl FilterCosts {
     /// Costs if `threads` cores score with vectors of `bytes` bytes.
-    pub fn on_cores(bytes: usize, threads: usize) -> Costs {
-        Costs::of(bytes as f64 * BYTE_CELLS * threads as f64, threads)
+    pub fn on_cores(bytes: usize, threads: usize) -> FilterCosts {
+        FilterCosts::of(bytes as f64 * BYTE_CELLS * threads as f64, threads)
     }
 
     /// Costs if GPUs score, with `threads` threads on the host.
-    pub fn on_gpus(cards: usize, threads: usize) -> Costs {
-        Costs::of(GPU_CELLS * cards as f64, threads)
+    pub fn on_gpus(cards: usize, threads: usize) -> FilterCosts {
+        FilterCosts::of(GPU_CELLS * cards as f64, threads)
     }
 
     /// Costs if the specification engine scores.
-    pub fn on_plain(threads: usize) -> Costs {
-        Costs::of(PLAIN_CELLS * threads as f64, threads)
+    pub fn on_plain(threads: usize) -> FilterCosts {
+        FilterCosts::of(PLAIN_CELLS * threads as f64, threads)
     }
 
     /// Costs if the engine scores the given number of cells per nanosecond, with `threads` threads on the host.
-    pub fn of(cells_a_nanosecond: f64, threads: usize) -> Costs {
+    pub fn of(cells_a_nanosecond: f64, threads: usize) -> FilterCosts {
         let on_all = |nanoseconds: f64| nanoseconds * cells_a_nanosecond / threads.max(1) as f64;
-        Costs {
+        FilterCosts {
             place: on_all(20.0),
             counted: on_all(2.0),
             bin: on_all(0.1),
@@ -120,15 +120,15 @@ impl Costs {
     }
 }
 
-impl Default for Costs {
-    fn default() -> Costs {
-        Costs::on_cores(WIDE, 1)
+impl Default for FilterCosts {
+    fn default() -> FilterCosts {
+        FilterCosts::on_cores(WIDE, 1)
     }
 }
 
 /// Guarantee about the alignments that reach the level's score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Known {
+pub enum LevelGuarantee {
     /// Each contains a seed.
     Held(SeedScores),
     /// Each contains seeds of one segment on nearby diagonals.
@@ -148,7 +148,7 @@ pub struct Level {
     /// Part of that score, and of every bound of the level, that makes up for residues that are not bases
     /// (`ambiguous.rs`).
     pub allowance: i32,
-    pub known: Known,
+    pub known: LevelGuarantee,
     /// Expected number of chance matches of seeds in random bases.
     pub by_chance: f64,
     /// Approximate number of columns of all windows.
@@ -166,8 +166,8 @@ impl Level {
     /// Maximum score of an alignment that contains `held` seeds, if the level requires only one seed.
     pub fn most_score(&self, held: u32) -> i32 {
         match self.known {
-            Known::Held(scores) => scores.most_score(held as usize).saturating_add(self.allowance),
-            Known::Counted(_) => i32::MAX,
+            LevelGuarantee::Held(scores) => scores.most_score(held as usize).saturating_add(self.allowance),
+            LevelGuarantee::Counted(_) => i32::MAX,
         }
     }
 
@@ -196,7 +196,7 @@ pub struct Field {
     pub letters: usize,
     pub strands: u32,
     pub scoring: Arc<Scoring>,
-    pub costs: Costs,
+    pub costs: FilterCosts,
     /// Length of the k-mers that seeds are looked up by, in bases. Shorter seeds are looked up as a whole.
     pub kmer: u32,
     /// Length of the shortest seed that can be looked up, in bases.
@@ -215,7 +215,7 @@ impl Field {
         let alphabet = SeedAlphabet::of(&scoring);
         let runs = TargetRuns::of(targets.codes(), &scoring).map(Arc::new);
         let alphabet = alphabet.map_or(f64::from(BASES), |alphabet| alphabet.size());
-        let costs = Costs::default();
+        let costs = FilterCosts::default();
         Field { letters, strands, scoring, costs, kmer: 0, least_seed: 0, alphabet, runs }
     }
 
@@ -279,8 +279,8 @@ impl Field {
     pub fn dense_stretches(&self, len: usize, level: &Level) -> Arc<Vec<Range<usize>>> {
         let Some(runs) = &self.runs else { return Arc::default() };
         let score = match level.known {
-            Known::Held(scores) => scores.least_score(),
-            Known::Counted(_) => level.least.saturating_sub(self.bonuses(len)),
+            LevelGuarantee::Held(scores) => scores.least_score(),
+            LevelGuarantee::Counted(_) => level.least.saturating_sub(self.bonuses(len)),
         };
         let columns = columns_of(len, score, &self.scoring);
         runs.dense_stretches(columns, (level.seed, level.edits), &self.scoring)
@@ -301,7 +301,7 @@ impl Field {
         let columns = (1.0 + by_chance) * window;
         let seeding = self.seeding(kind, len, seed, by_chance);
         let pays = self.pays(len, (columns, seeding));
-        let known = Known::Held(scores);
+        let known = LevelGuarantee::Held(scores);
         pays.then_some(Level { kind, seed, edits, least, allowance, known, by_chance, columns, seeding })
     }
 
@@ -338,7 +338,7 @@ impl Levels {
     }
 
     /// Replaces the costs, and with them the choice of levels.
-    pub fn set_costs(&mut self, costs: Costs) {
+    pub fn set_costs(&mut self, costs: FilterCosts) {
         *self = Levels::new(self.kind, Field { costs, ..self.field.clone() });
     }
 
@@ -398,7 +398,7 @@ impl Levels {
     }
 
     /// Maximum number of cells that the wanted level may cost for a query of `len` bases, including its windows.
-    pub fn most(&self, len: usize, wanted: &Wanted) -> f64 {
+    pub fn most(&self, len: usize, wanted: &FilterRequest) -> f64 {
         // No full search follows the last level.
         if wanted.is_last { self.field.whole(len) } else { self.field.most(len) - wanted.spent }
     }

@@ -44,7 +44,7 @@ pub fn are_equal(query: u8, target: u8) -> bool {
 }
 
 /// K-mers of some queries.
-struct Table {
+struct KmerTable {
     kmer: usize,
     /// Rows from one k-mer to the next.
     stride: usize,
@@ -109,8 +109,8 @@ impl TargetKmers {
     }
 }
 
-impl Table {
-    fn new(batch: &Batch, queries: &[u32], least: usize, is_sparse: bool) -> Table {
+impl KmerTable {
+    fn new(batch: &Batch, queries: &[u32], least: usize, is_sparse: bool) -> KmerTable {
         let kmer = if least >= LEAST_SPARSE { (least + 1 - STRIDE).min(MOST_KMER) } else { least.max(1) };
         let stride = least.max(1) + 1 - kmer;
         let of_targets = TargetKmers::new(&batch.targets, kmer);
@@ -149,7 +149,7 @@ impl Table {
             entries[*place as usize] = entry;
             *place += 1;
         }
-        Table { kmer, stride, is_sparse, entries, sieve, shift, buckets, bucket_shift }
+        KmerTable { kmer, stride, is_sparse, entries, sieve, shift, buckets, bucket_shift }
     }
 
     /// Whether the table has the k-mer that begins a stride before this one, which begins at `row`.
@@ -175,10 +175,10 @@ impl Table {
 /// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the
 /// order of targets and columns. `None` for a query with more than [`MOST_RUNS`].
 pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Vec<ExactRun>>> {
-    let search = Search { batch, queries, least };
+    let search = RunSearch { batch, queries, least };
     let mut all: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
     search.each_stretch(
-        &Table::new(batch, queries, least, false),
+        &KmerTable::new(batch, queries, least, false),
         |_| true,
         |_| FewRuns::default(),
         |found| {
@@ -230,7 +230,7 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
         let numbers: Vec<usize> =
             records.iter().flat_map(|record| record * strands..(record + 1) * strands).collect();
         let own: Vec<u32> = numbers.iter().map(|&number| queries[number]).collect();
-        let search = Search { batch, queries: &own, least };
+        let search = RunSearch { batch, queries: &own, least };
         let is_decided = |at: usize, target| decided[records[at / strands]].contains(&target);
         let is_left = |target| (0..records.len()).any(|at| !is_decided(at * strands, target));
         let sink = |target| RunBoxes {
@@ -241,7 +241,7 @@ pub fn near_runs(batch: &Batch, queries: &[u32], asked: RunQuestions) -> Vec<Nea
             is_decided: &is_decided,
             of_query: HashMap::new(),
         };
-        search.each_stretch(&Table::new(batch, &own, least, is_sparse), is_left, sink, |found| {
+        search.each_stretch(&KmerTable::new(batch, &own, least, is_sparse), is_left, sink, |found| {
             for (query, own) in found.of_query {
                 let [boxes, near] = &mut all[numbers[query as usize]];
                 boxes.append(own.boxes);
@@ -294,7 +294,7 @@ fn groups(decided: &[Vec<u32>], targets: usize) -> Vec<Vec<usize>> {
 }
 
 /// Receiver of the runs on a stretch of a target. Queries are indices into the searched queries.
-trait RunSink: Send {
+trait RunReceiver: Send {
     /// Whether no further runs of the query are needed from this stretch.
     fn is_full(&self, query: u32) -> bool;
     fn take(&mut self, query: u32, run: ExactRun);
@@ -307,7 +307,7 @@ struct FewRuns {
     of_query: HashMap<u32, usize>,
 }
 
-impl RunSink for FewRuns {
+impl RunReceiver for FewRuns {
     fn is_full(&self, query: u32) -> bool {
         self.of_query.get(&query).is_some_and(|&runs| runs > MOST_RUNS)
     }
@@ -338,7 +338,7 @@ struct OfQuery {
     is_near: bool,
 }
 
-impl RunSink for RunBoxes<'_> {
+impl RunReceiver for RunBoxes<'_> {
     fn is_full(&self, query: u32) -> bool {
         match self.of_query.get(&query) {
             Some(own) => own.is_near && !own.boxes.is_empty(),
@@ -362,19 +362,19 @@ impl RunSink for RunBoxes<'_> {
 }
 
 /// A search for the runs of some queries.
-struct Search<'a> {
+struct RunSearch<'a> {
     batch: &'a Batch,
     queries: &'a [u32],
     /// Bases of a run, at least.
     least: usize,
 }
 
-impl Search<'_> {
+impl RunSearch<'_> {
     /// Finds the runs on each stretch of the wanted targets with a separate sink, and passes the sinks to `done` in the
     /// order of stretches.
-    fn each_stretch<S: RunSink>(
+    fn each_stretch<S: RunReceiver>(
         &self,
-        table: &Table,
+        table: &KmerTable,
         wants: impl Fn(u32) -> bool,
         sink: impl Fn(u32) -> S + Sync,
         mut done: impl FnMut(S),
@@ -407,8 +407,8 @@ impl Search<'_> {
     }
 
     /// Passes `sink` the runs whose first k-mer in the table begins in these columns of a target.
-    fn of_stretch(&self, table: &Table, (target, own): (u32, Range<usize>), sink: &mut impl RunSink) {
-        let Search { batch, queries, least } = *self;
+    fn of_stretch(&self, table: &KmerTable, (target, own): (u32, Range<usize>), sink: &mut impl RunReceiver) {
+        let RunSearch { batch, queries, least } = *self;
         let codes = batch.targets.get(target as usize);
         let end = codes.len().min(own.end + table.kmer - 1);
         // Entries of k-mers with more than [`HOT`] entries: a repeat needs them again and again.

@@ -1,13 +1,13 @@
 //! Common interface of the ways to find seeds.
 
 use super::levels::Levels;
-use super::{Layout, Opened, Wanted};
+use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::terms::batch::Batch;
 use crate::terms::error::EngineError;
 
 /// Quick look at the targets for a record. It never affects results: it only sets where a search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum QuickLook {
     /// Score of some ungapped alignment, the best that long seeds lead to. 0 if there is none, or if the search would
     /// cost too much.
     Alignment(i32),
@@ -23,7 +23,7 @@ pub trait Seeds: Send + Sync {
     fn levels_mut(&mut self) -> &mut Levels;
 
     /// Takes a quick look at each of `records`.
-    fn glance(&self, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen>;
+    fn glance(&self, batch: &Batch, layout: &PairLayout, records: &[u32]) -> Vec<QuickLook>;
 
     /// Finds all regions that contain an alignment of at least the wanted score, each with the maximum score of an
     /// alignment in it, sorted by strand, target and position. Once the regions fill `room`, the other records are left
@@ -31,8 +31,8 @@ pub trait Seeds: Send + Sync {
     fn regions(
         &self,
         batch: &Batch,
-        layout: &Layout,
-        wanted: &[Wanted],
+        layout: &PairLayout,
+        wanted: &[FilterRequest],
         room: usize,
-    ) -> Result<Vec<Opened>, EngineError>;
+    ) -> Result<Vec<FilterAnswer>, EngineError>;
 }

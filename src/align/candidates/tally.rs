@@ -4,7 +4,7 @@ use crate::terms::casts::{to_i64, to_u16, to_u32};
 
 /// Diagonals grouped into bins of equal width. The diagonals of a band fall into a few adjacent bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bins {
+pub struct DiagonalBins {
     /// Query length in bases: the first diagonal begins this many bases before the first target.
     len: usize,
     /// Binary logarithm of a bin's diagonals.
@@ -20,15 +20,15 @@ const OF_BAND: usize = 4;
 const LEAST_SHIFT: u32 = 4;
 const MOST_BINS: u32 = 20;
 
-impl Bins {
+impl DiagonalBins {
     /// Bins for a query of `len` bases on targets of `letters` bases in all, and diagonals that differ by at most
     /// `band`.
-    pub fn new(len: usize, letters: usize, band: usize) -> Bins {
+    pub fn new(len: usize, letters: usize, band: usize) -> DiagonalBins {
         let diagonals = len + letters + 1;
         let few_enough = (diagonals.ilog2() + 1).saturating_sub(MOST_BINS);
         let shift = (band / OF_BAND).max(1).ilog2().max(LEAST_SHIFT).max(few_enough);
         let side_by_side = band.div_ceil(1 << shift) + 1;
-        Bins { len, shift, side_by_side, bins: (diagonals >> shift) + 1 }
+        DiagonalBins { len, shift, side_by_side, bins: (diagonals >> shift) + 1 }
     }
 
     pub fn count(&self) -> usize {
@@ -77,7 +77,7 @@ impl Bins {
 
 /// Counts of seeds by diagonals. All are 0 between two calls.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct SeedTally {
     counts: Vec<u16>,
     /// Bins that have at least their share of the needed count.
     hot: Vec<u32>,
@@ -86,7 +86,7 @@ pub struct Tally {
 /// Counts are reset one by one if there is less than one position for this many bins.
 const SPARSE: usize = 8;
 
-impl Tally {
+impl SeedTally {
     /// Counts the positions of seeds, given with the start of each seed in the query. If the adjacent bins of a band
     /// together have `needed` positions or more, one of them has at least its share of `needed` (limited to the maximum
     /// of a count). Calls `call` with all bins that have this share, in ascending order, and with the maximum total of
@@ -94,10 +94,10 @@ impl Tally {
     pub fn count<'a>(
         &mut self,
         seeds: impl Iterator<Item = (usize, &'a [u32])> + Clone,
-        (bins, needed): (&Bins, usize),
+        (bins, needed): (&DiagonalBins, usize),
         mut call: impl FnMut(usize, usize),
     ) {
-        let Tally { counts, hot } = self;
+        let SeedTally { counts, hot } = self;
         if counts.len() < bins.bins {
             counts.resize(bins.bins, 0);
         }
@@ -141,7 +141,7 @@ mod tests {
         for (len, letters, band) in
             [(100, 2000, 0), (100, 2000, 15), (100, 2000, 64), (500, 2000, 300), (5000, 1 << 27, 70)]
         {
-            let bins = Bins::new(len, letters, band);
+            let bins = DiagonalBins::new(len, letters, band);
             assert!(bins.count() <= 1 << (MOST_BINS + 1), "{bins:?}");
             for first in [0, 1, 15, 16, 17, 63, 64, letters - band] {
                 let [low, high] = [first, first + band].map(|place| bins.of(len, place as u32));
@@ -159,10 +159,10 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 8) % bound
         };
-        let mut tally = Tally::default();
+        let mut tally = SeedTally::default();
         for round in 0..200 {
             let (len, letters) = (200, [1000, 40_000][round % 2]);
-            let bins = Bins::new(len, letters, [0, 20, 100, 500][round % 4]);
+            let bins = DiagonalBins::new(len, letters, [0, 20, 100, 500][round % 4]);
             let lists: Vec<(usize, Vec<u32>)> = (0..len / 10)
                 .map(|seed| {
                     let near = |place: u32| (place * 10 + seed as u32 * 10).min(letters as u32 - 1);

@@ -7,15 +7,15 @@ use crate::terms::casts::{to_i64, to_u32, to_usize};
 use std::ops::Range;
 
 /// A stretch of a target to be scored, and the maximum score of an alignment in it.
-pub type Region = (Strand, Pair, i32);
+pub type CandidateRegion = (Strand, Pair, i32);
 
-/// [`Window::held`] of windows in which an alignment may have any score: more seeds than a query has, and a maximum
-/// score.
+/// [`TargetWindow::held`] of windows in which an alignment may have any score: more seeds than a query has, and a
+/// maximum score.
 const ANY: u32 = i32::MAX as u32;
 
 /// Columns of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Window {
+pub struct TargetWindow {
     target: u32,
     start: u32,
     end: u32,
@@ -23,7 +23,7 @@ pub struct Window {
     held: u32,
 }
 
-impl Window {
+impl TargetWindow {
     /// The window that contains every alignment which covers at most `span` target bases and contains a seed that ends
     /// after the first `to` of the query's `len` bases and at target position `end`. `None` if none of these alignments
     /// counts, for example because none begins in the first copy of a circular target.
@@ -32,13 +32,13 @@ impl Window {
         end: usize,
         (len, to): (usize, usize),
         span: u32,
-    ) -> Option<Window> {
+    ) -> Option<TargetWindow> {
         let gaps = span as usize - len;
         let start = end.saturating_sub(to + gaps);
         let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > targets.lead(target) as usize;
-        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: 1 })
+        counts.then(|| TargetWindow { target, start: to_u32(start), end: to_u32(end), held: 1 })
     }
 
     /// The window that contains every alignment which covers at most `span` target bases and contains bases of a query
@@ -49,18 +49,28 @@ impl Window {
         (first, last): (i64, i64),
         len: usize,
         (span, most): (u32, i32),
-    ) -> Option<Window> {
+    ) -> Option<TargetWindow> {
         let gaps = i64::from(span) - to_i64(len);
         let start = to_usize((first - gaps).max(0));
         let end = to_usize((last + to_i64(len) + gaps).clamp(0, i64::from(targets.reach(target, span))));
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > start.max(targets.lead(target) as usize);
-        counts.then(|| Window { target, start: to_u32(start), end: to_u32(end), held: to_u32(most.max(0)) })
+        counts.then(|| TargetWindow {
+            target,
+            start: to_u32(start),
+            end: to_u32(end),
+            held: to_u32(most.max(0)),
+        })
     }
 }
 
 /// Appends the windows of some stretches of the concatenated targets. An alignment there may have any score.
-pub fn push_stretches(windows: &mut Vec<Window>, targets: &Sequences, places: &[Range<usize>], span: u32) {
+pub fn push_stretches(
+    windows: &mut Vec<TargetWindow>,
+    targets: &Sequences,
+    places: &[Range<usize>],
+    span: u32,
+) {
     for place in places {
         let (mut from, last) = (place.start, place.end.min(targets.codes().len()));
         while from < last {
@@ -70,7 +80,12 @@ pub fn push_stretches(windows: &mut Vec<Window>, targets: &Sequences, places: &[
             let end = (last.min(next) - start).min(targets.reach(target, span) as usize);
             let is_image = targets.circle(target).is_some_and(|circle| from - start >= circle as usize);
             if !is_image && end > (from - start).max(targets.lead(target) as usize) {
-                windows.push(Window { target, start: to_u32(from - start), end: to_u32(end), held: ANY });
+                windows.push(TargetWindow {
+                    target,
+                    start: to_u32(from - start),
+                    end: to_u32(end),
+                    held: ANY,
+                });
             }
             from = next;
         }
@@ -78,7 +93,7 @@ pub fn push_stretches(windows: &mut Vec<Window>, targets: &Sequences, places: &[
 }
 
 /// Sorts windows and joins those that share columns, combining their `held` values. Returns the number of columns.
-pub fn join(windows: &mut Vec<Window>, hold: impl Fn(u32, u32) -> u32) -> u64 {
+pub fn join(windows: &mut Vec<TargetWindow>, hold: impl Fn(u32, u32) -> u32) -> u64 {
     windows.sort_unstable();
     windows.dedup_by(|next, window| {
         let is_joined = next.target == window.target && next.start < window.end;
@@ -94,13 +109,13 @@ pub fn join(windows: &mut Vec<Window>, hold: impl Fn(u32, u32) -> u32) -> u64 {
 /// Appends the regions of a query's joined windows. `most` maps a window's `held` value to the maximum score of an
 /// alignment in it.
 pub fn push_regions(
-    regions: &mut Vec<Region>,
+    regions: &mut Vec<CandidateRegion>,
     targets: &Sequences,
     (strand, query): (Strand, u32),
     (span, most): (u32, impl Fn(u32) -> i32),
-    windows: &[Window],
+    windows: &[TargetWindow],
 ) {
-    for &Window { target, start, end, held } in windows {
+    for &TargetWindow { target, start, end, held } in windows {
         let most = most(held);
         let lead = targets.lead(target);
         let pairs = chunks(end - start, span, ChunkLength::SHORT).map(|(from, own, to)| {
@@ -118,7 +133,7 @@ mod tests {
 
     #[test]
     fn windows_that_share_columns_are_joined() {
-        let window = |target, start, end| Window { target, start, end, held: 1 };
+        let window = |target, start, end| TargetWindow { target, start, end, held: 1 };
         let mut windows = vec![
             window(1, 5, 9),
             window(0, 20, 30),
@@ -128,7 +143,7 @@ mod tests {
             window(0, 6, 8),
         ];
         assert_eq!(join(&mut windows, u32::saturating_add), 5 + 2 + 10 + 4);
-        let seeds = |window, held| Window { held, ..window };
+        let seeds = |window, held| TargetWindow { held, ..window };
         let expected =
             [seeds(window(0, 5, 10), 2), window(0, 10, 12), seeds(window(0, 20, 30), 2), window(1, 5, 9)];
         assert_eq!(windows, expected);

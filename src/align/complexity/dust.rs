@@ -18,19 +18,19 @@ const MAX_TRIPLETS: usize = WINDOW - 2;
 
 /// A score as a fraction: pairs of equal triplets, over the number of triplets minus one.
 #[derive(Clone, Copy)]
-struct Score {
+struct DustScore {
     pairs: u32,
     of: u32,
 }
 
-impl Score {
-    const NONE: Score = Score { pairs: 0, of: 1 };
+impl DustScore {
+    const NONE: DustScore = DustScore { pairs: 0, of: 1 };
 
-    fn is_above(self, other: Score) -> bool {
+    fn is_above(self, other: DustScore) -> bool {
         self.pairs * other.of > other.pairs * self.of
     }
 
-    fn max(self, other: Score) -> Score {
+    fn max(self, other: DustScore) -> DustScore {
         if other.is_above(self) { other } else { self }
     }
 }
@@ -51,12 +51,12 @@ fn of_bases(bases: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
     let triplets: Vec<u8> = bases.windows(3).map(|three| three[0] << 4 | three[1] << 2 | three[2]).collect();
     // Highest score of an interval that begins at each of the last triplets or later, and ends before the current
     // triplet.
-    let mut highest = vec![Score::NONE; triplets.len()];
+    let mut highest = vec![DustScore::NONE; triplets.len()];
     for end in 0..triplets.len() {
         let first = (end + 1).saturating_sub(MAX_TRIPLETS);
         let mut counts = [0u32; 64];
         let mut pairs = 0;
-        let mut inside = Score::NONE;
+        let mut inside = DustScore::NONE;
         let mut perfect = None;
         for begin in (first..=end).rev() {
             let count = &mut counts[usize::from(triplets[begin])];
@@ -64,7 +64,7 @@ fn of_bases(bases: &[u8], offset: usize, found: &mut Vec<Range<usize>>) {
             *count += 1;
             inside = inside.max(highest[begin]);
             if begin < end {
-                let score = Score { pairs, of: to_u32(end - begin) };
+                let score = DustScore { pairs, of: to_u32(end - begin) };
                 if pairs > THRESHOLD * score.of && !inside.is_above(score) {
                     perfect = Some(begin);
                 }

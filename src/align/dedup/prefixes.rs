@@ -4,7 +4,7 @@
 //! that of the lowest rank. That sequence may join a longer one in turn, so the sets are those of
 //! `vsearch --derep_prefix`.
 
-use super::Distinct;
+use super::DistinctSequences;
 use rayon::prelude::*;
 
 /// The longest sequence of each sequence's set, by number. It is the sequence itself if it is not a prefix of a longer
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// In sorted order, the sequences that begin with a prefix directly follow it. The sequence to join has none of the
 /// others as a prefix, since that one would be shorter. So each sequence is compared only with its longest prefix,
 /// which is found on a stack of candidates.
-pub fn longest<S: Sync>(distinct: &Distinct<S>, ranks: &[usize]) -> Vec<usize> {
+pub fn longest<S: Sync>(distinct: &DistinctSequences<S>, ranks: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..distinct.len()).collect();
     order.par_sort_unstable_by_key(|&number| distinct.get(number));
     let key = |number: usize| (distinct.get(number).len(), ranks[number]);

@@ -1,6 +1,6 @@
 //! Groups of equal queries.
 
-use super::Distinct;
+use super::DistinctSequences;
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_usize};
@@ -18,7 +18,7 @@ pub struct Unit {
 
 /// Match of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum UnitMatch {
     /// A known unit.
     Known,
     /// A distinct unit.
@@ -33,8 +33,8 @@ pub struct Grouped {
     /// The distinct units that are not known, in order of first occurrence.
     pub queries: Sequences,
     /// The same units, as their keys.
-    pub units: Distinct,
-    pub groups: Vec<Group>,
+    pub units: DistinctSequences,
+    pub groups: Vec<UnitMatch>,
 }
 
 impl Grouped {
@@ -48,29 +48,29 @@ impl Grouped {
     ) -> Option<Grouped> {
         let count = queries.len() / unit.each;
         let most = whole_usize(count as f64 * most);
-        let (mut units, mut firsts) = (<Distinct>::default(), Vec::new());
+        let (mut units, mut firsts) = (<DistinctSequences>::default(), Vec::new());
         let mut groups = Vec::with_capacity(count);
         let (mut letters, mut mirrored) = (Vec::new(), Vec::new());
         for number in 0..count {
             unit.put_letters(queries, number, Strand::Forward, &mut letters);
             if is_known(&letters, Strand::Forward) {
-                groups.push(Group::Known);
+                groups.push(UnitMatch::Known);
                 continue;
             }
             if unit.mirrors {
                 unit.put_letters(queries, number, Strand::Reverse, &mut mirrored);
                 if is_known(&mirrored, Strand::Reverse) {
-                    groups.push(Group::Known);
+                    groups.push(UnitMatch::Known);
                     continue;
                 }
                 let image = units.find(&mirrored).filter(|_| units.find(&letters).is_none());
                 if let Some(image) = image {
-                    groups.push(Group::Mirrored(to_u32(image)));
+                    groups.push(UnitMatch::Mirrored(to_u32(image)));
                     continue;
                 }
             }
             let inserted = units.insert(&letters);
-            groups.push(Group::Of(to_u32(inserted.number)));
+            groups.push(UnitMatch::Of(to_u32(inserted.number)));
             if inserted.is_new {
                 firsts.push(number);
             }
@@ -94,13 +94,13 @@ impl Grouped {
         let mut apart = Sequences::default();
         let mut letters = Vec::new();
         for (number, group) in self.groups.iter_mut().enumerate() {
-            let Group::Mirrored(image) = *group else { continue };
+            let UnitMatch::Mirrored(image) = *group else { continue };
             if mirrored(image) {
                 continue;
             }
             unit.put_letters(queries, number, Strand::Forward, &mut letters);
             let inserted = self.units.insert(&letters);
-            *group = Group::Of(to_u32(inserted.number));
+            *group = UnitMatch::Of(to_u32(inserted.number));
             if inserted.is_new {
                 apart.append(queries, number * unit.each..(number + 1) * unit.each);
             }
@@ -139,8 +139,8 @@ mod tests {
         Grouped::of(queries, unit(each, strands), 1.0, |_, _| false).unwrap()
     }
 
-    fn of(groups: &[u32]) -> Vec<Group> {
-        groups.iter().map(|&group| Group::Of(group)).collect()
+    fn of(groups: &[u32]) -> Vec<UnitMatch> {
+        groups.iter().map(|&group| UnitMatch::Of(group)).collect()
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         let pairs = grouped(&queries, 2, 1);
         assert_eq!(pairs.groups, of(&[0, 1, 0, 2]), "the letters of the first two are the same");
         let known = Grouped::of(&queries, unit(2, 1), 1.0, |own, _| own == pairs.units.get(0)).unwrap();
-        assert_eq!(known.groups, [Group::Known, Group::Of(0), Group::Known, Group::Of(1)]);
+        assert_eq!(known.groups, [UnitMatch::Known, UnitMatch::Of(0), UnitMatch::Known, UnitMatch::Of(1)]);
         assert!(known.queries.iter().eq(sequences(&[&[0], &[1, 2], &[0, 1], &[3]]).iter()));
     }
 
@@ -172,12 +172,12 @@ mod tests {
         let known = [&2u64.to_le_bytes()[..], &gg].concat();
         let is_known = |letters: &[u8], strand| (letters, strand) == (&known[..], Strand::Reverse);
         let mut grouped = Grouped::of(&queries, may, 1.0, is_known).unwrap();
-        let (of, mirrored) = (Group::Of, Group::Mirrored);
-        assert_eq!(grouped.groups, [of(0), mirrored(0), of(1), Group::Known, mirrored(0), of(1)]);
+        let (of, mirrored) = (UnitMatch::Of, UnitMatch::Mirrored);
+        assert_eq!(grouped.groups, [of(0), mirrored(0), of(1), UnitMatch::Known, mirrored(0), of(1)]);
         assert!(grouped.take_apart(&queries, may, |_| true).is_empty());
         let apart = grouped.take_apart(&queries, may, |image| image != 0);
         assert!(apart.iter().eq([&gt[..], &ac]));
-        assert_eq!(grouped.groups, [of(0), of(2), of(1), Group::Known, of(2), of(1)]);
+        assert_eq!(grouped.groups, [of(0), of(2), of(1), UnitMatch::Known, of(2), of(1)]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Hasher for CoarseHasher {
     }
 }
 
-fn holds_what_a_map_holds<S: BuildHasher>(mut distinct: Distinct<S>, seed: u64) {
+fn holds_what_a_map_holds<S: BuildHasher>(mut distinct: DistinctSequences<S>, seed: u64) {
     let mut random = Random(seed);
     let mut known: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for step in 0..3000 {
@@ -66,13 +66,13 @@ fn holds_what_a_map_holds<S: BuildHasher>(mut distinct: Distinct<S>, seed: u64) 
 
 #[test]
 fn equal_sequences_have_one_number() {
-    (0..20).for_each(|seed| holds_what_a_map_holds(Distinct::<RandomState>::default(), seed));
+    (0..20).for_each(|seed| holds_what_a_map_holds(DistinctSequences::<RandomState>::default(), seed));
 }
 
 #[test]
 fn equal_hashes_are_no_equal_sequences() {
     for mask in [0, 1, 7, 0xff, 3 << 62] {
-        (0..3).for_each(|seed| holds_what_a_map_holds(Distinct::with_hasher(Coarse(mask)), seed));
+        (0..3).for_each(|seed| holds_what_a_map_holds(DistinctSequences::with_hasher(Coarse(mask)), seed));
     }
 }
 
@@ -94,7 +94,7 @@ fn both_strands_have_one_lesser_form() {
 
 /// The sets by definition: the sequences are processed shortest first, and a sequence takes over the longest set whose
 /// sequence is its prefix.
-fn by_taking_over(distinct: &Distinct, ranks: &[usize]) -> Vec<usize> {
+fn by_taking_over(distinct: &DistinctSequences, ranks: &[usize]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..distinct.len()).collect();
     order.sort_by_key(|&number| (distinct.get(number).len(), ranks[number]));
     let mut longest: Vec<usize> = (0..distinct.len()).collect();
@@ -113,7 +113,7 @@ fn by_taking_over(distinct: &Distinct, ranks: &[usize]) -> Vec<usize> {
 fn beginnings_join_the_shortest_longer_sequence() {
     for seed in 0..300 {
         let mut random = Random(seed);
-        let mut distinct = Distinct::<RandomState>::default();
+        let mut distinct = DistinctSequences::<RandomState>::default();
         let letters: &[u8] = [b"A", &b"AC"[..], b"ACGT"][random.below(3)];
         for _ in 0..1 + random.below(150) {
             let most = 1 + random.below(12);
@@ -135,5 +135,5 @@ fn beginnings_join_the_shortest_longer_sequence() {
 
 #[test]
 fn nothing_has_no_sets() {
-    assert_eq!(prefixes::longest(&Distinct::<RandomState>::default(), &[]), []);
+    assert_eq!(prefixes::longest(&DistinctSequences::<RandomState>::default(), &[]), []);
 }

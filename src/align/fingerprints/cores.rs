@@ -2,7 +2,7 @@
 
 use super::gear::GearPiece;
 use super::sliced::{self, SlicedPiece};
-use super::{GEAR_WINDOW, Kind, Rule, rolling};
+use super::{CutRule, GEAR_WINDOW, WindowHash, rolling};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alphabet::Alphabet;
 use rayon::prelude::*;
@@ -16,10 +16,10 @@ const LEAST_STRETCH: usize = 32;
 const LEAST_WINDOWS: usize = 1;
 
 /// The cuts of a text, ascending, as [`super::plain::cuts`] gives them.
-pub fn cuts(set: InstructionSet, text: &[u8], rule: &Rule) -> Vec<usize> {
+pub fn cuts(set: InstructionSet, text: &[u8], rule: &CutRule) -> Vec<usize> {
     let stretch = match rule.kind() {
-        Kind::Rabin => RABIN_STRETCH,
-        Kind::Gear => GEAR_STRETCH,
+        WindowHash::Rabin => RABIN_STRETCH,
+        WindowHash::Gear => GEAR_STRETCH,
     };
     let least = LEAST_STRETCH.max(LEAST_WINDOWS * rule.window());
     cuts_in_stretches(set, text, rule, least..stretch)
@@ -30,7 +30,7 @@ pub fn cuts(set: InstructionSet, text: &[u8], rule: &Rule) -> Vec<usize> {
 pub fn cuts_in_stretches(
     set: InstructionSet,
     text: &[u8],
-    rule: &Rule,
+    rule: &CutRule,
     stretches: std::ops::Range<usize>,
 ) -> Vec<usize> {
     let pieces = pieces(set, text.len(), rule, stretches);
@@ -45,15 +45,15 @@ pub fn cuts_in_stretches(
 }
 
 /// A part of a text that one thread processes.
-struct Piece {
+struct TextPiece {
     first: usize,
     end: usize,
     /// Residues of a lane's stretch, or `None` if vectors do not pay.
     stretch: Option<usize>,
 }
 
-impl Piece {
-    fn cuts(&self, set: InstructionSet, text: &[u8], rule: &Rule) -> Vec<usize> {
+impl TextPiece {
+    fn cuts(&self, set: InstructionSet, text: &[u8], rule: &CutRule) -> Vec<usize> {
         let own = self.first..self.end;
         let Some(stretch) = self.stretch else {
             let mut cuts = Vec::new();
@@ -61,34 +61,39 @@ impl Piece {
             return cuts;
         };
         match (rule.kind(), rule.alphabet()) {
-            (Kind::Rabin, Alphabet::Dna) => {
+            (WindowHash::Rabin, Alphabet::Dna) => {
                 set.run(SlicedPiece::<{ sliced::DNA_PLANES }> { text, own, stretch, rule })
             }
-            (Kind::Rabin, Alphabet::Protein) => {
+            (WindowHash::Rabin, Alphabet::Protein) => {
                 set.run(SlicedPiece::<{ sliced::PROTEIN_PLANES }> { text, own, stretch, rule })
             }
-            (Kind::Gear, _) => set.run(GearPiece { text, own, stretch, rule }),
+            (WindowHash::Gear, _) => set.run(GearPiece { text, own, stretch, rule }),
         }
     }
 }
 
 /// Splits a text of `len` residues into pieces.
-fn pieces(set: InstructionSet, len: usize, rule: &Rule, stretches: std::ops::Range<usize>) -> Vec<Piece> {
+fn pieces(
+    set: InstructionSet,
+    len: usize,
+    rule: &CutRule,
+    stretches: std::ops::Range<usize>,
+) -> Vec<TextPiece> {
     let mut pieces = Vec::new();
     // The gear hash's lanes read no residues before the text.
     let mut first = match rule.kind() {
-        Kind::Rabin => 0,
-        Kind::Gear => (GEAR_WINDOW - 1).min(len),
+        WindowHash::Rabin => 0,
+        WindowHash::Gear => (GEAR_WINDOW - 1).min(len),
     };
     while first < len {
         let rest = len - first;
         let (lanes, stretch) = match rule.kind() {
-            Kind::Rabin => {
+            WindowHash::Rabin => {
                 let lanes = set.lanes(1) * 8;
                 let wanted = stretches.end.min(rest.div_ceil(lanes));
                 (lanes, sliced::stretch(wanted, rule.window()))
             }
-            Kind::Gear => {
+            WindowHash::Gear => {
                 let lanes = set.lanes(4) * super::gear::VECTORS;
                 // In this case all lanes are within the text.
                 (lanes, super::gear::stretch(stretches.end.min(rest / lanes)))
@@ -96,7 +101,7 @@ fn pieces(set: InstructionSet, len: usize, rule: &Rule, stretches: std::ops::Ran
         };
         let pays = rest >= lanes * stretches.start && stretch > 0;
         let end = if pays { len.min(first + lanes * stretch) } else { len };
-        pieces.push(Piece { first, end, stretch: pays.then_some(stretch) });
+        pieces.push(TextPiece { first, end, stretch: pays.then_some(stretch) });
         first = end;
     }
     pieces

@@ -1,6 +1,6 @@
 //! Gear fingerprints with a stretch of the text in every lane of several vectors.
 
-use super::{GEAR_WINDOW, Rule};
+use super::{CutRule, GEAR_WINDOW};
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::terms::casts::to_i32;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub struct GearPiece<'a> {
     pub text: &'a [u8],
     pub own: Range<usize>,
     pub stretch: usize,
-    pub rule: &'a Rule,
+    pub rule: &'a CutRule,
 }
 
 impl Kernel for GearPiece<'_> {

@@ -1,7 +1,7 @@
 //! Fingerprints residue by residue.
 
 use super::polynomial::{CARRIED, LETTER_BITS};
-use super::{Kind, Rule};
+use super::{CutRule, WindowHash};
 use crate::terms::alphabet::CODES;
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use std::ops::Range;
 ///
 /// Rabin's fingerprints: `F_i = F_(i-1) x^5 + c_i - c_(i-W) x^(5 W)`, where minus equals plus. Gear fingerprints:
 /// `F_i = 2 F_(i-1) + GEAR[c_i]`. The residue that leaves the window is shifted out.
-pub fn cuts(text: &[u8], own: Range<usize>, rule: &Rule, mut take: impl FnMut(usize)) {
+pub fn cuts(text: &[u8], own: Range<usize>, rule: &CutRule, mut take: impl FnMut(usize)) {
     let window = rule.window();
     let begin = own.start.saturating_sub(window - 1);
     // Index of the last residue of the first window.
@@ -20,7 +20,7 @@ pub fn cuts(text: &[u8], own: Range<usize>, rule: &Rule, mut take: impl FnMut(us
     let entering = |code: u8| rule.entering()[usize::from(code) % CODES];
     let mask = rule.mask();
     match rule.kind() {
-        Kind::Rabin => {
+        WindowHash::Rabin => {
             let top = u32::BITS - LETTER_BITS;
             let append = |f: u32, code| f << LETTER_BITS ^ CARRIED[(f >> top) as usize] ^ entering(code);
             let leaving = |code: u8| rule.leaving()[usize::from(code) % CODES];
@@ -36,7 +36,7 @@ pub fn cuts(text: &[u8], own: Range<usize>, rule: &Rule, mut take: impl FnMut(us
                 }
             }
         }
-        Kind::Gear => {
+        WindowHash::Gear => {
             let append = |f: u32, code| (f << 1).wrapping_add(entering(code));
             let mut f = text[begin..first].iter().fold(0, |f, &code| append(f, code));
             for (end, &code) in (first + 1..).zip(&text[first..own.end]) {

@@ -6,7 +6,7 @@
 //! computed first: 32 sums of the coefficients, and 8 sums of bits for DNA, whose codes have three bits, or 32 for
 //! proteins.
 
-use super::Rule;
+use super::CutRule;
 use super::polynomial::{CARRIED, LETTER_BITS, power};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::patterns::sliced::transpose::{BLOCK, splat, transpose_rows};
@@ -49,11 +49,11 @@ pub struct SlicedPiece<'a, const PLANES: usize> {
     pub text: &'a [u8],
     pub own: Range<usize>,
     pub stretch: usize,
-    pub rule: &'a Rule,
+    pub rule: &'a CutRule,
 }
 
 /// Bits of the residues of 64 columns: for each plane and each column, the bits of all lanes.
-type Block<B, const PLANES: usize> = [[B; BLOCK]; PLANES];
+type PlaneBlock<B, const PLANES: usize> = [[B; BLOCK]; PLANES];
 
 impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
     type Output = Vec<usize>;
@@ -65,7 +65,7 @@ impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
         // Ring of the latest blocks: a residue leaves the window at most one window after it entered.
         let ring_blocks = window.div_ceil(BLOCK) + 1;
         let columns = ring_blocks * BLOCK;
-        let nothing: Block<S::B, PLANES> = [[splat(0); BLOCK]; PLANES];
+        let nothing: PlaneBlock<S::B, PLANES> = [[splat(0); BLOCK]; PLANES];
         let mut ring = vec![nothing; ring_blocks];
         let leaving_from = self.leaving_from();
         let mut prints = Prints { state: [splat(0); BITS], carried: [splat(0); 32], gone: [splat(0); 32] };
@@ -99,7 +99,7 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
 
     /// Loads the residues of all lanes from `column` on.
     #[inline(always)]
-    fn load<S: Simd>(&self, simd: S, column: usize, block: &mut Block<S::B, PLANES>) {
+    fn load<S: Simd>(&self, simd: S, column: usize, block: &mut PlaneBlock<S::B, PLANES>) {
         let words = size_of::<S::B>() / 8;
         let before = self.rule.window() - 1;
         for lane in 0..words * BLOCK {
@@ -175,7 +175,7 @@ fn planes_of<S: Bits, const PLANES: usize>(simd: S, letters: &[u8; BLOCK]) -> [u
 }
 
 #[inline(always)]
-fn letter<B: Copy, const PLANES: usize>(block: &Block<B, PLANES>, at: usize) -> [B; PLANES] {
+fn letter<B: Copy, const PLANES: usize>(block: &PlaneBlock<B, PLANES>, at: usize) -> [B; PLANES] {
     from_fn(|plane| block[plane][at])
 }
 

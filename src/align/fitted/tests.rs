@@ -97,7 +97,7 @@ fn evalues_of_forty_scorings_hold() {
         );
         assert!(constants.is_fitted && lambda > 0.2 * ungapped * f64::from(unit), "{scoring}: {lambda}");
         // The sequences differ from those of the fit and are shorter: 60 queries against 50 targets.
-        let Sample { queries, targets } = Sample::seeded(scoring.alphabet, 3_000, 350, 77);
+        let RandomSample { queries, targets } = RandomSample::seeded(scoring.alphabet, 3_000, 350, 77);
         let scoring = Arc::new(scoring);
         let random =
             Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::clone(&scoring) };

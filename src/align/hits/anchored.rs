@@ -11,14 +11,14 @@ mod best;
 mod tiers;
 
 use super::rules::Kept;
-use super::{Effort, HitAt, Rules, Scope, query_len, score};
-use crate::align::backtrace::{self, Wanted};
+use super::{Effort, HitAt, Rules, SearchInput, query_len, score};
+use crate::align::backtrace::{self, WantedPath};
 use crate::align::candidates::boxes::{ExactRun, RunBox, covered};
 use crate::align::candidates::runs::{RunQuestions, exact_runs, near_runs};
-use crate::align::candidates::windows::{Window, join, push_regions};
+use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Hit, Locus, Strand, Tier};
+use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
@@ -38,10 +38,10 @@ const RECORDS: usize = 1 << 12;
 
 /// Knowledge of the best anchored alignment of a region.
 #[derive(Clone, Debug)]
-enum Answer {
+enum AnchoredResult {
     Unknown,
     /// It scores no more than this hit, the best of all alignments in the region.
-    AtMost(Hit),
+    AtMost(HitEnd),
     Known(Alignment),
 }
 
@@ -52,16 +52,16 @@ struct AnchoredRegion {
     pair: Pair,
     /// Rows of the record before the pair's query, which may be a part of the record.
     row: u32,
-    answer: Answer,
+    answer: AnchoredResult,
 }
 
 impl AnchoredRegion {
     /// Position of the region's hit in the order of hits, or an earlier position.
     fn locus(&self) -> Option<Locus> {
         let hit = match &self.answer {
-            Answer::Unknown => return None,
-            Answer::AtMost(hit) => Hit { query_end: hit.query_end + self.row, ..*hit },
-            Answer::Known(alignment) => alignment.locus().hit,
+            AnchoredResult::Unknown => return None,
+            AnchoredResult::AtMost(hit) => HitEnd { query_end: hit.query_end + self.row, ..*hit },
+            AnchoredResult::Known(alignment) => alignment.locus().hit,
         };
         Some(Locus { hit, strand: self.strand, target: self.pair.target })
     }
@@ -82,7 +82,7 @@ impl AnchoredRegion {
             Pair { start: pair.start.max(end), own: pair.own.max(end), ..pair },
         ];
         let holds = |pair: &Pair| pair.own < pair.end;
-        let region = |pair| AnchoredRegion { pair, answer: Answer::Unknown, ..self };
+        let region = |pair| AnchoredRegion { pair, answer: AnchoredResult::Unknown, ..self };
         pieces.into_iter().filter(holds).map(region).collect()
     }
 }
@@ -93,18 +93,18 @@ struct AnchoredSearch {
     rules: Rules,
     regions: Vec<AnchoredRegion>,
     kept: Kept,
-    found: Found,
+    found: QueryResult,
     is_done: bool,
 }
 
 /// Finds the hits of every record in two tiers.
 pub fn find(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     tiers: &Tiers,
     effort: &mut Effort,
-    find: impl Fn(&mut dyn Engine, &Scope, &[u32], &mut Effort) -> Result<Vec<Found>, EngineError>,
-) -> Result<Vec<Found>, EngineError> {
+    find: impl Fn(&mut dyn Engine, &SearchInput, &[u32], &mut Effort) -> Result<Vec<QueryResult>, EngineError>,
+) -> Result<Vec<QueryResult>, EngineError> {
     let records = 0..to_u32(scope.layout.records(scope.batch.queries.len()));
     let (long, short): (Vec<u32>, Vec<u32>) =
         records.partition(|&record| tiers.is_long(query_len(scope, record)));
@@ -114,9 +114,9 @@ pub fn find(
     effort.filtering += begun.elapsed();
     let mut searched: Vec<u32> = supporting.0.keys().chain(&short).copied().collect();
     searched.sort_unstable();
-    let of_supported = Scope { supporting: Some(&supporting), ..*scope };
+    let of_supported = SearchInput { supporting: Some(&supporting), ..*scope };
     let mut found = find(engine, &of_supported, &searched, effort)?;
-    let is_hit = |found: &&mut Found| !found.alignments.is_empty();
+    let is_hit = |found: &&mut QueryResult| !found.alignments.is_empty();
     found.iter_mut().filter(is_hit).for_each(|found| found.tier = Tier::Proven);
     let lacks = |&record: &u32| {
         let query = scope.batch.query(scope.layout.query(record, Strand::Forward));
@@ -156,11 +156,11 @@ struct Boxed {
 }
 
 /// The targets that support long queries, and the boxes of the others that have any.
-fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets, Vec<Boxed>) {
+fn supports(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> (SupportingTargets, Vec<Boxed>) {
     if records.is_empty() {
         return (SupportingTargets::default(), Vec::new());
     }
-    let Scope { batch, layout, .. } = scope;
+    let SearchInput { batch, layout, .. } = scope;
     let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
     let qualifies = |query: u32, run: &ExactRun| {
         let (query, target) = (batch.query(query), batch.target(run.target));
@@ -217,7 +217,7 @@ fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets
 /// The hits of records that no target supports: the best alignments within their boxes.
 fn search_boxes(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     tiers: &Tiers,
     mut boxed: Vec<Boxed>,
     effort: &mut Effort,
@@ -241,12 +241,12 @@ fn search_boxes(
                 let codes = scope.batch.query(scope.layout.query(record, strand));
                 queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
                 let pair = Pair { query, target, start, own: start, end };
-                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: Answer::Unknown });
+                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: AnchoredResult::Unknown });
             }
             searches.push(AnchoredSearch::new(record, regions, scope, tiers));
         }
         let batch = Batch { queries: Arc::new(queries), ..scope.batch.clone() };
-        let of_boxes = Scope { batch: &batch, ..*scope };
+        let of_boxes = SearchInput { batch: &batch, ..*scope };
         finish(engine, &of_boxes, (tiers, false), &mut searches, effort)?;
         found.append(&mut searches);
     }
@@ -285,7 +285,7 @@ fn ungapped_score(
 /// The hits of the second tier of some records.
 fn search(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     tiers: &Tiers,
     records: &[u32],
     effort: &mut Effort,
@@ -298,7 +298,7 @@ fn search(
         while !opened.is_empty() {
             // Some records may have very many regions.
             let mut regions = 0;
-            let fits = |(at, own): &(usize, &Opened)| {
+            let fits = |(at, own): &(usize, &RecordRuns)| {
                 regions += own.regions(scope);
                 *at == 0 || regions <= scope.portion
             };
@@ -317,7 +317,7 @@ fn search(
 /// Finds the hits of some searches. If `needs_run` is true, each hit must contain a run.
 fn finish(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (tiers, needs_run): (&Tiers, bool),
     searches: &mut [AnchoredSearch],
     effort: &mut Effort,
@@ -332,22 +332,22 @@ fn finish(
 
 /// A record and its runs in each orientation. `None` if there are too many runs to list: then only the regions are
 /// known.
-struct Opened {
+struct RecordRuns {
     record: u32,
     runs: Option<Vec<Vec<ExactRun>>>,
 }
 
-impl Opened {
+impl RecordRuns {
     /// Approximate number of the record's regions.
-    fn regions(&self, scope: &Scope) -> usize {
+    fn regions(&self, scope: &SearchInput) -> usize {
         match &self.runs {
             Some(runs) => runs.iter().map(Vec::len).sum(),
             None => MetTargets::all(scope.batch).expected_pairs(scope.batch, &scope.layout, self.record),
         }
     }
 
-    fn begin(self, scope: &Scope, tiers: &Tiers) -> AnchoredSearch {
-        let (Scope { batch, layout, .. }, record) = (scope, self.record);
+    fn begin(self, scope: &SearchInput, tiers: &Tiers) -> AnchoredSearch {
+        let (SearchInput { batch, layout, .. }, record) = (scope, self.record);
         let regions: Vec<(Strand, Pair)> = match &self.runs {
             Some(runs) => {
                 let all = layout.orientations().iter().zip(runs);
@@ -359,43 +359,44 @@ impl Opened {
                 pairs.into_iter().map(|pair| (layout.strand(pair.query), pair)).collect()
             }
         };
-        let region = |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: Answer::Unknown };
+        let region =
+            |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: AnchoredResult::Unknown };
         AnchoredSearch::new(record, regions.into_iter().map(region).collect(), scope, tiers)
     }
 }
 
 /// The records that have a run.
-fn open(scope: &Scope, tiers: &Tiers, records: &[u32]) -> Vec<Opened> {
-    let Scope { batch, layout, .. } = scope;
+fn open(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> Vec<RecordRuns> {
+    let SearchInput { batch, layout, .. } = scope;
     let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
     let mut runs = exact_runs(batch, &queries, tiers.anchor as usize).into_iter();
     let strands = layout.strands.count() as usize;
-    let opened = |&record: &u32| Opened {
+    let opened = |&record: &u32| RecordRuns {
         record,
         runs: runs.by_ref().take(strands).collect::<Vec<_>>().into_iter().collect(),
     };
     let has_runs =
-        |own: &Opened| own.runs.as_ref().is_none_or(|runs| runs.iter().any(|runs| !runs.is_empty()));
+        |own: &RecordRuns| own.runs.as_ref().is_none_or(|runs| runs.iter().any(|runs| !runs.is_empty()));
     records.iter().map(opened).filter(has_runs).collect()
 }
 
 /// The windows around the runs of one orientation of a record. Windows that share columns are joined.
 fn windows(
-    scope: &Scope,
+    scope: &SearchInput,
     tiers: &Tiers,
     (record, strand): (u32, Strand),
     runs: &[ExactRun],
 ) -> Vec<(Strand, Pair)> {
-    let Scope { batch, layout, .. } = scope;
+    let SearchInput { batch, layout, .. } = scope;
     let query = layout.query(record, strand);
     let codes = batch.query(query);
     let span = longest_span(codes, tiers.least, &batch.scoring);
     let around = |run: &ExactRun| {
         let target = (&*batch.targets, run.target);
         let (end, to) = (run.start + run.len, run.query_start + run.len);
-        Window::around(target, end as usize, (codes.len(), to as usize), span)
+        TargetWindow::around(target, end as usize, (codes.len(), to as usize), span)
     };
-    let mut windows: Vec<Window> = runs.iter().filter_map(around).collect();
+    let mut windows: Vec<TargetWindow> = runs.iter().filter_map(around).collect();
     join(&mut windows, u32::saturating_add);
     let mut regions = Vec::new();
     push_regions(&mut regions, &batch.targets, (strand, query), (span, |_| i32::MAX), &windows);
@@ -405,12 +406,12 @@ fn windows(
 /// Scores the regions with unknown answers.
 fn score_unknown(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     tiers: &Tiers,
     searches: &mut [AnchoredSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let is_unknown = |region: &&mut AnchoredRegion| matches!(region.answer, Answer::Unknown);
+    let is_unknown = |region: &&mut AnchoredRegion| matches!(region.answer, AnchoredResult::Unknown);
     let mut unknown: Vec<&mut AnchoredRegion> =
         searches.iter_mut().flat_map(|search| search.regions.iter_mut()).filter(is_unknown).collect();
     for some in unknown.chunks_mut(scope.portion.max(1)) {
@@ -419,21 +420,21 @@ fn score_unknown(
         if hits.len() != some.len() {
             return Err(EngineError::Wrong(format!("{} scores for {} regions", hits.len(), some.len())));
         }
-        some.iter_mut().zip(hits).for_each(|(region, hit)| region.answer = Answer::AtMost(hit));
+        some.iter_mut().zip(hits).for_each(|(region, hit)| region.answer = AnchoredResult::AtMost(hit));
     }
     searches.par_iter_mut().for_each(|search| search.regions.retain(|region| region.score() >= tiers.least));
     Ok(())
 }
 
 impl AnchoredSearch {
-    fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &Scope, tiers: &Tiers) -> AnchoredSearch {
+    fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &SearchInput, tiers: &Tiers) -> AnchoredSearch {
         let rules = Rules { min_score: tiers.least, ..scope.rules };
-        let found = Found { threshold: tiers.least, tier: Tier::Anchored, ..Found::default() };
+        let found = QueryResult { threshold: tiers.least, tier: Tier::Anchored, ..QueryResult::default() };
         AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
     }
 
     /// Accepts the next hits, as far as they are known.
-    fn advance(&mut self, scope: &Scope) {
+    fn advance(&mut self, scope: &SearchInput) {
         while !self.is_done {
             let next = self.next();
             let wants = next.is_some_and(|next| {
@@ -446,9 +447,9 @@ impl AnchoredSearch {
                 self.end();
                 return;
             };
-            let Answer::Known(alignment) = self.regions[next].answer.clone() else { return };
+            let AnchoredResult::Known(alignment) = self.regions[next].answer.clone() else { return };
             self.take(next, alignment, scope);
-            if self.regions.iter().any(|region| matches!(region.answer, Answer::Unknown)) {
+            if self.regions.iter().any(|region| matches!(region.answer, AnchoredResult::Unknown)) {
                 return;
             }
         }
@@ -473,7 +474,7 @@ impl AnchoredSearch {
     }
 
     /// Accepts the next hit, and cuts its columns out of the regions.
-    fn take(&mut self, next: usize, alignment: Alignment, scope: &Scope) {
+    fn take(&mut self, next: usize, alignment: Alignment, scope: &SearchInput) {
         let hit = HitAt { target: alignment.target, score: alignment.score };
         if self.found.alignments.is_empty() {
             self.found.threshold = self.rules.threshold(alignment.score);
@@ -508,10 +509,11 @@ impl AnchoredSearch {
     /// The regions whose paths are needed: those that precede all known hits, in order.
     fn wanted(&self) -> Vec<usize> {
         // New pieces are scored first.
-        if self.is_done || self.regions.iter().any(|region| matches!(region.answer, Answer::Unknown)) {
+        if self.is_done || self.regions.iter().any(|region| matches!(region.answer, AnchoredResult::Unknown))
+        {
             return Vec::new();
         }
-        let is_known = |&at: &usize| matches!(self.regions[at].answer, Answer::Known(_));
+        let is_known = |&at: &usize| matches!(self.regions[at].answer, AnchoredResult::Known(_));
         let known = (0..self.regions.len()).filter(is_known).min_by(|&one, &other| self.order(one, other));
         let is_wanted =
             |&at: &usize| !is_known(&at) && known.is_none_or(|known| self.order(at, known).is_lt());
@@ -525,7 +527,7 @@ impl AnchoredSearch {
 /// Finds the best anchored alignments of the regions that are needed next.
 fn trace(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (tiers, needs_run): (&Tiers, bool),
     searches: &mut [AnchoredSearch],
     effort: &mut Effort,
@@ -538,13 +540,13 @@ fn trace(
         .collect();
     let path = |&(search, region): &(usize, usize)| {
         let AnchoredRegion { strand, pair, answer, .. } = &searches[search].regions[region];
-        let Answer::AtMost(hit) = answer else {
+        let AnchoredResult::AtMost(hit) = answer else {
             return Err(EngineError::Internal("a known path".to_string()));
         };
         let window = backtrace::window_of(batch, pair.query, pair.target, pair.start, hit);
-        Ok(Wanted { window, strand: *strand, score: hit.score })
+        Ok(WantedPath { window, strand: *strand, score: hit.score })
     };
-    let paths: Vec<Wanted> = wanted.iter().map(path).collect::<Result<_, _>>()?;
+    let paths: Vec<WantedPath> = wanted.iter().map(path).collect::<Result<_, _>>()?;
     let start = Instant::now();
     let alignments = backtrace::align(engine, batch, &paths)?;
     let answers: Vec<Option<Alignment>> = wanted
@@ -564,8 +566,8 @@ fn trace(
     for (&(search, region), answer) in wanted.iter().zip(answers) {
         let region = &mut searches[search].regions[region];
         region.answer = match answer {
-            Some(alignment) => Answer::Known(alignment),
-            None => Answer::AtMost(Hit { score: i32::MIN, ..Hit::default() }),
+            Some(alignment) => AnchoredResult::Known(alignment),
+            None => AnchoredResult::AtMost(HitEnd { score: i32::MIN, ..HitEnd::default() }),
         };
     }
     searches.par_iter_mut().for_each(|search| search.regions.retain(|region| region.score() >= tiers.least));
@@ -573,7 +575,12 @@ fn trace(
 }
 
 /// Best anchored alignment of a region, derived from the path of the best alignment.
-fn anchored(scope: &Scope, tiers: &Tiers, region: &AnchoredRegion, path: Alignment) -> Option<Alignment> {
+fn anchored(
+    scope: &SearchInput,
+    tiers: &Tiers,
+    region: &AnchoredRegion,
+    path: Alignment,
+) -> Option<Alignment> {
     let AnchoredRegion { pair, .. } = *region;
     let (query, target) = (scope.batch.query(pair.query), scope.batch.target(pair.target));
     let anchor = tiers.anchor as usize;

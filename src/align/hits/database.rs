@@ -1,9 +1,9 @@
 //! Scores against all short targets, for engines that find scores faster than end cells.
 
 use super::search::RecordSearch;
-use super::{Effort, ROOM_PER_PORTION, Scope};
+use super::{Effort, ROOM_PER_PORTION, SearchInput};
 use crate::align::candidates::{Meets, MetTargets};
-use crate::engine::{Asked, Engine};
+use crate::engine::{DatabaseQuery, Engine};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::potential;
 use crate::terms::error::EngineError;
@@ -19,11 +19,11 @@ const BOUNDED_PER_WANTED: usize = 128;
 /// Returns the remaining targets.
 pub fn score_short_targets(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     unscored: &mut [&mut RecordSearch],
     effort: &mut Effort,
 ) -> Result<MetTargets, EngineError> {
-    let Scope { batch, layout, .. } = scope;
+    let SearchInput { batch, layout, .. } = scope;
     let (all, enough) = (MetTargets::all(batch), engine.capabilities().database);
     let is_all = !matches!(layout.meets, Meets::Paired(_)) && !batch.targets.have_circles();
     if unscored.is_empty() || !is_all || batch.targets.have_leads() || batch.targets.len() < enough {
@@ -44,14 +44,14 @@ pub fn score_short_targets(
         let (record, least) = (search.record, scope.rules_of(search.record).min_score);
         let first = layout.targets(record, batch.targets.len()).start;
         let least = least.max(1);
-        let asked = move |&strand| Asked { query: layout.query(record, strand), least, first };
+        let asked = move |&strand| DatabaseQuery { query: layout.query(record, strand), least, first };
         layout.orientations().iter().map(asked)
     };
     let can_score =
-        |asked: &Asked| potential(batch.query(asked.query), &batch.scoring) >= i64::from(asked.least);
+        |asked: &DatabaseQuery| potential(batch.query(asked.query), &batch.scoring) >= i64::from(asked.least);
     // In other modes, an alignment may count at any score.
-    let counts = |asked: &Asked| !is_local || can_score(asked);
-    let asked: Vec<Asked> = unscored.iter().flat_map(asked_by).filter(counts).collect();
+    let counts = |asked: &DatabaseQuery| !is_local || can_score(asked);
+    let asked: Vec<DatabaseQuery> = unscored.iter().flat_map(asked_by).filter(counts).collect();
     effort.cells +=
         asked.iter().map(|asked| batch.query(asked.query).len() as u64).sum::<u64>() * letters as u64;
     let start = Instant::now();
@@ -74,8 +74,8 @@ pub fn score_short_targets(
 
 /// Whether bounds of all scores pay in modes other than local: only few scores are needed, so most pairs need none, and
 /// the bounds use little memory.
-fn bounds_pay(scope: &Scope, records: usize, targets: usize) -> bool {
-    let Scope { batch, layout, rules, ranks, .. } = scope;
+fn bounds_pay(scope: &SearchInput, records: usize, targets: usize) -> bool {
+    let SearchInput { batch, layout, rules, ranks, .. } = scope;
     let is_glocal = batch.scoring.mode == AlignmentMode::Glocal;
     let wanted = ranks.map_or(rules.max_hits.min(rules.max_targets), |ranks| ranks.places());
     let held = records.saturating_mul(layout.strands.count() as usize).saturating_mul(targets);

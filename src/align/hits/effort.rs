@@ -16,14 +16,14 @@ pub struct Effort {
     /// Time spent on filling direction matrices and on traceback.
     pub backtrace: Duration,
     /// Remarks about records.
-    pub said: Vec<(u32, Remarks)>,
+    pub said: Vec<(u32, QueryRemarks)>,
     /// Records for which the order of the strands chose among hits, or may have.
     pub tied: Vec<u32>,
 }
 
 /// Remarks about queries: number of queries per remark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Remarks {
+pub struct QueryRemarks {
     /// Searched in full because no filter helped.
     pub whole: u64,
     /// With free intervals that were not searched for supplementary hits because of the cost.
@@ -68,8 +68,8 @@ impl TooShort {
     }
 }
 
-impl Remarks {
-    const NONE: Remarks = Remarks {
+impl QueryRemarks {
+    const NONE: QueryRemarks = QueryRemarks {
         whole: 0,
         unsplit: 0,
         cut: 0,
@@ -80,18 +80,18 @@ impl Remarks {
         masked_hits: 0,
         uncovered: 0,
     };
-    pub(super) const WHOLE: Remarks = Remarks { whole: 1, ..Remarks::NONE };
-    pub const UNSPLIT: Remarks = Remarks { unsplit: 1, ..Remarks::NONE };
-    pub(super) const CUT: Remarks = Remarks { cut: 1, ..Remarks::NONE };
-    pub const LIMITED: Remarks = Remarks { limited: 1, ..Remarks::NONE };
+    pub(super) const WHOLE: QueryRemarks = QueryRemarks { whole: 1, ..QueryRemarks::NONE };
+    pub const UNSPLIT: QueryRemarks = QueryRemarks { unsplit: 1, ..QueryRemarks::NONE };
+    pub(super) const CUT: QueryRemarks = QueryRemarks { cut: 1, ..QueryRemarks::NONE };
+    pub const LIMITED: QueryRemarks = QueryRemarks { limited: 1, ..QueryRemarks::NONE };
 
     /// Combines both, and the numbers of queries with `join`.
-    fn with(self, other: Remarks, join: impl Fn(u64, u64) -> u64) -> Remarks {
+    fn with(self, other: QueryRemarks, join: impl Fn(u64, u64) -> u64) -> QueryRemarks {
         let short = |one: TooShort, other: TooShort| TooShort {
             queries: join(one.queries, other.queries),
             ..one.range(other)
         };
-        Remarks {
+        QueryRemarks {
             whole: join(self.whole, other.whole),
             unsplit: join(self.unsplit, other.unsplit),
             cut: join(self.cut, other.cut),
@@ -105,13 +105,13 @@ impl Remarks {
     }
 
     /// Combines the remarks on one query, which may contain each remark twice.
-    fn joined_with(self, other: Remarks) -> Remarks {
+    fn joined_with(self, other: QueryRemarks) -> QueryRemarks {
         self.with(other, u64::max)
     }
 }
 
-impl std::ops::AddAssign for Remarks {
-    fn add_assign(&mut self, other: Remarks) {
+impl std::ops::AddAssign for QueryRemarks {
+    fn add_assign(&mut self, other: QueryRemarks) {
         *self = self.with(other, |one, other| one + other);
     }
 }
@@ -119,10 +119,10 @@ impl std::ops::AddAssign for Remarks {
 impl Effort {
     /// Total of the remarks on all records. A remark that was made twice on one record counts once, for example if the
     /// record was searched again in full.
-    pub fn remarks(&self) -> Remarks {
+    pub fn remarks(&self) -> QueryRemarks {
         let mut said = self.said.clone();
         join(&mut said);
-        let mut all = Remarks::default();
+        let mut all = QueryRemarks::default();
         said.into_iter().for_each(|(_, remarks)| all += remarks);
         all
     }
@@ -130,26 +130,29 @@ impl Effort {
     /// Notes the records that have hits on more targets than are reported.
     pub fn say_limited(&mut self, are_limited: &[bool]) {
         let limited = (0..).zip(are_limited).filter(|(_, is_limited)| **is_limited);
-        self.said.extend(limited.map(|(record, _)| (record, Remarks::LIMITED)));
+        self.said.extend(limited.map(|(record, _)| (record, QueryRemarks::LIMITED)));
     }
 
     /// Notes how many hits of each record masking removes.
     pub fn say_masked(&mut self, hits: impl IntoIterator<Item = u64>) {
         let masked = (0..).zip(hits).filter(|(_, hits)| *hits > 0);
         self.said.extend(
-            masked.map(|(record, masked_hits)| (record, Remarks { masked_hits, ..Remarks::default() })),
+            masked.map(|(record, masked_hits)| {
+                (record, QueryRemarks { masked_hits, ..QueryRemarks::default() })
+            }),
         );
     }
 
     /// Notes the records with hits that cover too little of the query.
     pub fn say_uncovered(&mut self, are_uncovered: impl IntoIterator<Item = bool>) {
         let uncovered = (0..).zip(are_uncovered).filter(|(_, is_uncovered)| *is_uncovered);
-        self.said
-            .extend(uncovered.map(|(record, _)| (record, Remarks { uncovered: 1, ..Remarks::default() })));
+        self.said.extend(
+            uncovered.map(|(record, _)| (record, QueryRemarks { uncovered: 1, ..QueryRemarks::default() })),
+        );
     }
 
     /// Takes the remarks on records, joined so that each record has one entry.
-    pub fn take_said(&mut self) -> Vec<(u32, Remarks)> {
+    pub fn take_said(&mut self) -> Vec<(u32, QueryRemarks)> {
         let mut said = std::mem::take(&mut self.said);
         join(&mut said);
         said
@@ -175,7 +178,7 @@ impl Effort {
 }
 
 /// Sorts remarks by record and merges the remarks on the same record.
-fn join(said: &mut Vec<(u32, Remarks)>) {
+fn join(said: &mut Vec<(u32, QueryRemarks)>) {
     said.sort_unstable_by_key(|&(record, _)| record);
     said.dedup_by(|(record, remarks), (kept, all)| {
         let is_same = record == kept;
@@ -192,7 +195,10 @@ mod tests {
 
     #[test]
     fn best_possible_scores_have_a_range() {
-        let short = |score, evalue| Remarks { too_short: TooShort::of(score, evalue), ..Remarks::default() };
+        let short = |score, evalue| QueryRemarks {
+            too_short: TooShort::of(score, evalue),
+            ..QueryRemarks::default()
+        };
         let said = vec![(3, short(36, 2.0)), (1, short(22, 9.0)), (3, short(36, 2.0))];
         let all = Effort { said, ..Effort::default() }.remarks();
         assert_eq!(all.too_short, TooShort { queries: 2, scores: Some((22, 36)), evalue: 9.0 });
@@ -200,8 +206,13 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_record_twice_counts_once() {
-        let said = vec![(3, Remarks::CUT), (1, Remarks::CUT), (3, Remarks::WHOLE), (3, Remarks::CUT)];
+        let said = vec![
+            (3, QueryRemarks::CUT),
+            (1, QueryRemarks::CUT),
+            (3, QueryRemarks::WHOLE),
+            (3, QueryRemarks::CUT),
+        ];
         let effort = Effort { said, ..Effort::default() };
-        assert_eq!(effort.remarks(), Remarks { whole: 1, cut: 2, ..Remarks::default() });
+        assert_eq!(effort.remarks(), QueryRemarks { whole: 1, cut: 2, ..QueryRemarks::default() });
     }
 }

@@ -6,7 +6,7 @@
 //! these need not be scored. docs/algorithm.md, section 15, has the proof.
 
 use super::search::RecordSearch;
-use super::{Effort, Scope, score};
+use super::{Effort, SearchInput, score};
 use crate::engine::Engine;
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Pair, Sequences};
@@ -30,7 +30,7 @@ const SAMPLED: usize = 8;
 const MOST_KEPT: usize = 4;
 
 /// A search whose pairs get bounds.
-struct Asked<'a> {
+struct BoundedSearch<'a> {
     /// Index of the search.
     search: usize,
     pairs: &'a [Pair],
@@ -46,14 +46,16 @@ struct Asked<'a> {
 /// pairs is expected to be as fast.
 pub fn bounds(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     (searches, pairs): (&[&mut RecordSearch], &[Vec<Pair>]),
     effort: &mut Effort,
 ) -> Result<Vec<Option<Vec<i32>>>, EngineError> {
     let mut prefixes = Sequences::default();
     let wanted = searches.iter().zip(pairs).enumerate();
-    let mut asked: Vec<Asked> = wanted
-        .filter_map(|(place, (search, pairs))| Asked::new(scope, (place, search), pairs, &mut prefixes))
+    let mut asked: Vec<BoundedSearch> = wanted
+        .filter_map(|(place, (search, pairs))| {
+            BoundedSearch::new(scope, (place, search), pairs, &mut prefixes)
+        })
         .collect();
     let mut bounds = vec![None; searches.len()];
     if asked.is_empty() {
@@ -62,7 +64,7 @@ pub fn bounds(
     let batch = Batch { queries: Arc::new(prefixes), ..scope.batch.clone() };
     let is_sampled = |place: usize| place.is_multiple_of(SAMPLED);
     score_prefixes(engine, scope, &batch, (&mut asked, is_sampled), effort)?;
-    asked.retain(Asked::pays);
+    asked.retain(BoundedSearch::pays);
     score_prefixes(engine, scope, &batch, (&mut asked, |place| !is_sampled(place)), effort)?;
     asked.into_iter().for_each(|asked| bounds[asked.search] = Some(asked.bounds));
     Ok(bounds)
@@ -71,9 +73,9 @@ pub fn bounds(
 /// Scores the prefixes against the pairs of each search whose indices are wanted.
 fn score_prefixes(
     engine: &mut dyn Engine,
-    scope: &Scope,
+    scope: &SearchInput,
     batch: &Batch,
-    (asked, is_wanted): (&mut [Asked], impl Fn(usize) -> bool),
+    (asked, is_wanted): (&mut [BoundedSearch], impl Fn(usize) -> bool),
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut pairs: Vec<Pair> = Vec::new();
@@ -102,15 +104,15 @@ fn score_prefixes(
     Ok(())
 }
 
-impl<'a> Asked<'a> {
+impl<'a> BoundedSearch<'a> {
     /// Prepares a search and its prefixes. Returns `None` if the prefixes would not be clearly shorter than the query.
     fn new(
-        scope: &Scope,
+        scope: &SearchInput,
         (place, search): (usize, &RecordSearch),
         pairs: &'a [Pair],
         prefixes: &mut Sequences,
-    ) -> Option<Asked<'a>> {
-        let Scope { batch, layout, .. } = scope;
+    ) -> Option<BoundedSearch<'a>> {
+        let SearchInput { batch, layout, .. } = scope;
         let scoring = &batch.scoring;
         let expected = i64::from(search.expected()?);
         let most = expected - MATCHES * i64::from(scoring.max_potential());
@@ -150,7 +152,7 @@ impl<'a> Asked<'a> {
             prefixes.push(query(strand)[..end].iter().copied());
         }
         let bounds = vec![i32::MAX; pairs.len()];
-        Some(Asked { search: place, pairs, expected, first, rest, bounds })
+        Some(BoundedSearch { search: place, pairs, expected, first, rest, bounds })
     }
 
     /// Whether only few of the sampled pairs can contain an expected hit.
@@ -163,10 +165,10 @@ impl<'a> Asked<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::search::Source;
-    use super::super::{Rules, Start};
+    use super::super::search::RegionSource;
+    use super::super::{Rules, SearchStart};
     use super::*;
-    use crate::align::candidates::{ChunkLength, Layout, Meets, MetTargets};
+    use crate::align::candidates::{ChunkLength, Meets, MetTargets, PairLayout};
     use crate::engine::cpu::Cpu;
     use crate::terms::alignment::Strands;
     use crate::terms::scoring::Scoring;
@@ -190,9 +192,9 @@ mod tests {
             targets: Arc::new([target].into_iter().collect()),
             scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
         };
-        let layout = Layout { strands: Strands::Both, meets: Meets::All };
-        let scope = Scope::new(&batch, layout, Rules { min_score: 40, ..Rules::BEST });
-        let start = Start { expected: Some(expected), ..Start::new(0, Source::All) };
+        let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
+        let scope = SearchInput::new(&batch, layout, Rules { min_score: 40, ..Rules::BEST });
+        let start = SearchStart { expected: Some(expected), ..SearchStart::new(0, RegionSource::All) };
         let mut search = RecordSearch::new(&scope, start, Vec::new());
         let pairs = MetTargets::all(&batch).pairs(&batch, &layout, 0, 40, ChunkLength::SHORT);
         let met = std::slice::from_ref(&pairs);

@@ -1,9 +1,9 @@
 //! A region of a search: end columns of a target, and the knowledge about the hits in them.
 
-use super::{HitAt, Scope};
-use crate::align::backtrace::{self, Wanted};
-use crate::align::repeats::{Distinct, Place};
-use crate::terms::alignment::{Alignment, Hit, Locus, Strand};
+use super::{HitAt, SearchInput};
+use crate::align::backtrace::{self, WantedPath};
+use crate::align::repeats::{DistinctTargets, StretchPosition};
+use crate::terms::alignment::{Alignment, HitEnd, Locus, Strand};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::bounds::potential;
 use crate::terms::casts::to_i32;
@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 pub struct Region {
     pub strand: Strand,
     pub pair: Pair,
-    pub place: Place,
+    pub place: StretchPosition,
     /// If set, the region also represents the copies of its columns from this number on, which follow it in the order
     /// of hits.
     copies: Option<u32>,
@@ -28,7 +28,7 @@ pub struct Region {
     /// Whether the best hit's score equals the bound.
     pub is_scored: bool,
     /// The best hit, once its end cell is known.
-    pub best: Option<Hit>,
+    pub best: Option<HitEnd>,
     /// The path of the best hit, once it is known.
     pub path: Option<KnownPath>,
 }
@@ -58,10 +58,10 @@ pub enum Left {
 
 impl Region {
     /// A pair of the batch of which only a bound is known.
-    pub fn unscored(scope: &Scope, strand: Strand, pair: Pair, bound: i32) -> Region {
+    pub fn unscored(scope: &SearchInput, strand: Strand, pair: Pair, bound: i32) -> Region {
         let (place, copies) = match scope.repeats.distinct() {
             Some(distinct) => (distinct.place(pair.target), Some(0)),
-            None => (Place::of(pair.target), None),
+            None => (StretchPosition::of(pair.target), None),
         };
         Region { strand, pair, place, copies, bound, is_scored: false, best: None, path: None }
     }
@@ -114,7 +114,7 @@ impl Region {
     }
 
     /// Detaches the next copies of its columns as separate regions.
-    pub fn take_copies(&mut self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
+    pub fn take_copies(&mut self, distinct: &DistinctTargets, batch: &Batch) -> Vec<Region> {
         let copies = self.next_copies(distinct, batch);
         self.copies = None;
         copies
@@ -130,7 +130,7 @@ impl Region {
 
     pub fn locus(&self) -> Locus {
         let hit = self.best.unwrap_or_default();
-        let hit = Hit { target_end: self.place.there(hit.target_end), ..hit };
+        let hit = HitEnd { target_end: self.place.there(hit.target_end), ..hit };
         Locus { hit, strand: self.strand, target: self.place.target }
     }
 
@@ -158,10 +158,10 @@ impl Region {
         }
     }
 
-    pub fn wanted(&self, batch: &Batch) -> Wanted {
+    pub fn wanted(&self, batch: &Batch) -> WantedPath {
         let hit = self.best.unwrap_or_default();
         let window = backtrace::window_of(batch, self.pair.query, self.pair.target, self.pair.start, &hit);
-        Wanted { window, strand: self.strand, score: hit.score }
+        WantedPath { window, strand: self.strand, score: hit.score }
     }
 
     /// Notes that nothing in the region scores enough.
@@ -171,7 +171,7 @@ impl Region {
     }
 
     /// Accepts the engine's answer after checking that it is possible.
-    pub fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+    pub fn learn(&mut self, hit: HitEnd, batch: &Batch) -> Result<(), EngineError> {
         let pair = &self.pair;
         let inside = hit.target_end > pair.own
             && hit.target_end <= pair.end
@@ -217,7 +217,7 @@ impl Region {
         }
         let pair = Pair { start, own, end, ..self.pair };
         let has_start = start == self.pair.start || self.path.is_some_and(|path| start <= path.start);
-        let is_inside = |hit: &Hit| has_start && own < hit.target_end && hit.target_end <= end;
+        let is_inside = |hit: &HitEnd| has_start && own < hit.target_end && hit.target_end <= end;
         if let Some(best) = self.best.filter(is_inside) {
             return Some(Region { pair, bound: best.score, ..*self });
         }
@@ -230,7 +230,7 @@ impl Region {
     }
 
     /// The next copies of the region's columns that it represents. Each of them represents the copies after it.
-    pub fn next_copies(&self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
+    pub fn next_copies(&self, distinct: &DistinctTargets, batch: &Batch) -> Vec<Region> {
         let mut next = Vec::new();
         let mut left: SmallVec<[_; 2]> =
             self.copies.iter().map(|&from| (self.pair.own..self.pair.end, from)).collect();
@@ -261,8 +261,8 @@ pub struct Most {
 }
 
 impl Most {
-    pub fn of(scope: &Scope, record: u32) -> Most {
-        let Scope { batch, layout, .. } = scope;
+    pub fn of(scope: &SearchInput, record: u32) -> Most {
+        let SearchInput { batch, layout, .. } = scope;
         let bound = |strand: &Strand| {
             let query = batch.query(layout.query(record, *strand));
             to_i32(potential(query, &batch.scoring).min(i64::from(i32::MAX)))

@@ -5,11 +5,11 @@ mod learned;
 mod wanted;
 
 use super::region::{Most, Region};
-use super::{Detail, Kept, Rules, Scope, Start};
+use super::{Detail, Kept, Rules, SearchInput, SearchStart};
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
-use crate::align::candidates::windows::Region as Opened;
-use crate::terms::alignment::{Alignment, Found, Hit, Strand};
+use crate::align::candidates::windows::CandidateRegion;
+use crate::terms::alignment::{Alignment, HitEnd, QueryResult, Strand};
 use crate::terms::batch::Pair;
 use accepted::{Certain, Taken};
 use smallvec::SmallVec;
@@ -17,7 +17,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Source of a search's regions.
 #[derive(Clone, Copy, Debug)]
-pub enum Source {
+pub enum RegionSource {
     /// The windows of a level, which contain all alignments of at least this score.
     Level(Level, i32),
     /// All pairs of the record.
@@ -26,7 +26,7 @@ pub enum Source {
 
 /// State of a search. [`RecordSearch::advance`] moves from one state to the next.
 #[derive(Clone, Copy, Debug)]
-enum SearchState {
+enum RecordSearchState {
     /// The regions are a level's windows, which contain all alignments of score `held` or more.
     OnLevel { level: Level, held: i32 },
     /// Every pair of the record must be scored.
@@ -34,9 +34,9 @@ enum SearchState {
     /// Every pair was scored. The regions are the pairs that may contain hits.
     Known,
     /// The regions may lack hits, so the regions of this source must be opened.
-    Lower(Source),
+    Lower(RegionSource),
     /// There was no room for the source's regions: the search restarts with this source in a later round.
-    Later(Source),
+    Later(RegionSource),
     /// All hits are found.
     Done,
 }
@@ -49,7 +49,7 @@ pub enum Need {
     /// The scores of these regions.
     Scores(Vec<u32>),
     /// The regions of another source.
-    Regions(Source),
+    Regions(RegionSource),
     /// The paths of the hits of these regions, which come next in this order. Never empty.
     Paths(SmallVec<[u32; 1]>),
     Nothing,
@@ -58,9 +58,9 @@ pub enum Need {
 /// Result of a round for a search.
 pub enum Ended {
     /// All hits are found.
-    Found(Found),
+    Found(QueryResult),
     /// The search restarts with this in a later round.
-    Later(Start),
+    Later(SearchStart),
 }
 
 /// The search for one record's hits.
@@ -68,11 +68,11 @@ pub enum Ended {
 pub struct RecordSearch {
     pub record: u32,
     rules: Rules,
-    state: SearchState,
+    state: RecordSearchState,
     pub regions: Vec<Region>,
     /// Number of regions whose scores were requested, including regions that were dropped since.
     learned: usize,
-    found: Found,
+    found: QueryResult,
     /// The hits found so far, as the limits see them.
     kept: Kept,
     /// Whether the second hit's score is known before the limits exclude any hit.
@@ -90,7 +90,7 @@ pub struct RecordSearch {
     /// Columns of certain hits, reported or not, by strand and target.
     taken: HashMap<(Strand, u32), Taken>,
     /// Hits of scored pairs, which apply to copies of their columns too. Empty unless repeats are removed.
-    answers: HashMap<Pair, Hit>,
+    answers: HashMap<Pair, HitEnd>,
     /// Paths of regions' hits in their pairs, by number, until they are used.
     paths: Vec<Option<Alignment>>,
     /// Certain hits that are not reported yet, by strand.
@@ -105,11 +105,11 @@ pub struct RecordSearch {
     is_bounded: bool,
     /// Whether the regions are all pairs, with bounds like those of windows.
     has_pairs: bool,
-    /// [`Start::expected`].
+    /// [`SearchStart::expected`].
     expected: Option<i32>,
     /// Cells spent on the record: those scored on levels, and the equivalent of the time for finding seeds.
     spent: f64,
-    /// [`Start::is_last`] of the level that is wanted next.
+    /// [`SearchStart::is_last`] of the level that is wanted next.
     is_last: bool,
     /// The first hit, if it is known and a lower level is needed.
     first: Option<Box<Region>>,
@@ -117,19 +117,19 @@ pub struct RecordSearch {
 
 impl RecordSearch {
     /// Creates a search with regions and the maximum score in each of them.
-    pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
-        let Start { record, source, spent, is_last, first, expected } = start;
+    pub fn new(scope: &SearchInput, start: SearchStart, regions: Vec<CandidateRegion>) -> RecordSearch {
+        let SearchStart { record, source, spent, is_last, first, expected } = start;
         let most = Most::of(scope, record);
-        let region = |(strand, pair, bound): Opened| {
+        let region = |(strand, pair, bound): CandidateRegion| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
         };
         let regions = regions.into_iter().map(region).collect();
         let state = match source {
-            Source::Level(level, held) => SearchState::OnLevel { level, held },
-            Source::All => SearchState::Whole,
+            RegionSource::Level(level, held) => RecordSearchState::OnLevel { level, held },
+            RegionSource::All => RecordSearchState::Whole,
         };
         let rules = scope.rules_of(record);
-        let found = Found { threshold: rules.min_score, ..Found::default() };
+        let found = QueryResult { threshold: rules.min_score, ..QueryResult::default() };
         let kept = Kept::default();
         let least = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
         let (ranks, ranked_targets) = (Vec::new(), HashSet::new());
@@ -185,7 +185,7 @@ impl RecordSearch {
     /// Advances the search until it needs input, and returns the need. The need stays the same until it is met: by
     /// [`Self::take_everything`], by [`Self::learn`] and [`Self::prune`], by a new search of other regions, by
     /// [`Self::postpone`], or by [`Self::take_paths`].
-    pub fn advance(&mut self, scope: &Scope) -> Need {
+    pub fn advance(&mut self, scope: &SearchInput) -> Need {
         loop {
             if let Some(need) = self.step(scope) {
                 return need;
@@ -194,13 +194,13 @@ impl RecordSearch {
     }
 
     /// Performs the next step, or returns the input that it needs.
-    fn step(&mut self, scope: &Scope) -> Option<Need> {
+    fn step(&mut self, scope: &SearchInput) -> Option<Need> {
         let has_windows = match self.state {
-            SearchState::Whole => return Some(Need::Everything),
-            SearchState::Lower(source) => return Some(Need::Regions(source)),
-            SearchState::Later(_) | SearchState::Done => return Some(Need::Nothing),
-            SearchState::OnLevel { .. } => true,
-            SearchState::Known => self.has_pairs,
+            RecordSearchState::Whole => return Some(Need::Everything),
+            RecordSearchState::Lower(source) => return Some(Need::Regions(source)),
+            RecordSearchState::Later(_) | RecordSearchState::Done => return Some(Need::Nothing),
+            RecordSearchState::OnLevel { .. } => true,
+            RecordSearchState::Known => self.has_pairs,
         };
         let asks_second = self.asks_second();
         if !asks_second {
@@ -228,7 +228,7 @@ impl RecordSearch {
             self.is_last |= best.is_some();
             self.first = self.proven(best, scope).map(Box::new);
             self.expected = best.map(|best| self.rules.threshold(best.bound)).or(self.expected);
-            self.end(SearchState::Lower(source));
+            self.end(RecordSearchState::Lower(source));
             return Some(Need::Regions(source));
         }
         // Wanted certain hits were reported above, so the first hit is that of a region.
@@ -248,7 +248,7 @@ impl RecordSearch {
         if self.found.alignments.len() == 1 && !self.knows_second {
             self.found.second = best.map(|region| region.bound);
         }
-        self.end(SearchState::Done);
+        self.end(RecordSearchState::Done);
         Some(Need::Nothing)
     }
 
@@ -259,7 +259,7 @@ impl RecordSearch {
     }
 
     /// Drops the regions, which are no longer needed.
-    fn end(&mut self, state: SearchState) {
+    fn end(&mut self, state: RecordSearchState) {
         self.state = state;
         self.regions = Vec::new();
         self.certain = Default::default();
@@ -272,7 +272,7 @@ impl RecordSearch {
 
     /// Whether every pair of the record is to be scored.
     pub fn is_whole(&self) -> bool {
-        matches!(self.state, SearchState::Whole)
+        matches!(self.state, RecordSearchState::Whole)
     }
 
     /// Cells spent on the record: those scored on levels, and the equivalent of the time for finding seeds.
@@ -281,35 +281,35 @@ impl RecordSearch {
     }
 
     /// Restarts with `source` in a later round.
-    pub fn postpone(&mut self, source: Source) {
-        self.end(SearchState::Later(source));
+    pub fn postpone(&mut self, source: RegionSource) {
+        self.end(RecordSearchState::Later(source));
     }
 
     /// The start of a search of the record that continues with `source`.
-    pub fn start(&self, source: Source) -> Start {
+    pub fn start(&self, source: RegionSource) -> SearchStart {
         let (first, expected) = (self.first.clone(), self.expected);
-        Start { record: self.record, source, spent: self.spent, is_last: self.is_last, first, expected }
+        SearchStart { record: self.record, source, spent: self.spent, is_last: self.is_last, first, expected }
     }
 
     /// Returns the result of the round.
     pub fn ended(self) -> Ended {
         match self.state {
-            SearchState::Later(source) => Ended::Later(self.start(source)),
+            RecordSearchState::Later(source) => Ended::Later(self.start(source)),
             _ => Ended::Found(self.found),
         }
     }
 
     /// The best of a level's regions if it is certainly the first hit and if all levels locate it in the same
     /// coordinates.
-    fn proven(&self, best: Option<Region>, scope: &Scope) -> Option<Region> {
-        let SearchState::OnLevel { held, .. } = self.state else { return None };
+    fn proven(&self, best: Option<Region>, scope: &SearchInput) -> Option<Region> {
+        let RecordSearchState::OnLevel { held, .. } = self.state else { return None };
         let is_known = |best: &Region| best.bound >= held && best.best.is_some() && self.wants(best);
         best.filter(|best| is_known(best) && scope.repeats.distinct().is_none())
     }
 
     /// The next source if a level's regions may lack hits: another level, or all pairs.
-    fn lower(&self, best: Option<&Region>, scope: &Scope) -> Option<Source> {
-        let (Some(filter), SearchState::OnLevel { level, held }) = (scope.filter, self.state) else {
+    fn lower(&self, best: Option<&Region>, scope: &SearchInput) -> Option<RegionSource> {
+        let (Some(filter), RecordSearchState::OnLevel { level, held }) = (scope.filter, self.state) else {
             return None;
         };
         if !self.found.alignments.is_empty() {
@@ -330,7 +330,7 @@ impl RecordSearch {
                 last.filter(|last| last.is_quicker_than(&next)).unwrap_or(next)
             }),
         };
-        Some(lower.map_or(Source::All, |level| Source::Level(level, least.max(level.least))))
+        Some(lower.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least))))
     }
 
     /// Drops regions that cannot contain a hit.
@@ -400,11 +400,11 @@ impl RecordSearch {
 
 /// Query length of a record, in residues.
 /// Length of a record's query, and its runs of residues that are not bases.
-pub fn query_shape(scope: &Scope, record: u32) -> QueryShape {
+pub fn query_shape(scope: &SearchInput, record: u32) -> QueryShape {
     QueryShape::of(scope.batch.query(scope.layout.query(record, Strand::Forward)))
 }
 
 /// Length of a record's query.
-pub fn query_len(scope: &Scope, record: u32) -> usize {
+pub fn query_len(scope: &SearchInput, record: u32) -> usize {
     scope.batch.query(scope.layout.query(record, Strand::Forward)).len()
 }

@@ -75,7 +75,7 @@ impl Fnv {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::alignment::Cigar;
+    use crate::terms::alignment::PathRuns;
 
     /// Equal hits, one on each target.
     fn tied(targets: u32) -> Vec<Alignment> {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn at(target: u32, score: i32) -> Alignment {
-        let (strand, cigar) = (Strand::Forward, Cigar::new());
+        let (strand, cigar) = (Strand::Forward, PathRuns::new());
         Alignment {
             strand,
             target,

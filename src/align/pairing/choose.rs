@@ -3,7 +3,7 @@
 use super::{CircleOf, Pairing};
 use crate::align::hits::TieBreak;
 use crate::align::quality::{self, PairScores, quality_of};
-use crate::terms::alignment::{Alignment, Found, Mated, Tier};
+use crate::terms::alignment::{Alignment, Mated, QueryResult, Tier};
 use std::cmp::Reverse;
 
 /// Maximum gain of a mapping quality from the mate; bwa's.
@@ -11,7 +11,7 @@ const MOST_GAIN: u8 = 40;
 
 /// A pair of hits by their indices among the hits of each mate.
 #[derive(Clone, Copy)]
-struct Choice {
+struct HitPair {
     score: i64,
     places: [usize; 2],
     /// Distance of the 5' ends.
@@ -33,9 +33,9 @@ pub struct Ties<'a> {
 
 impl Ties<'_> {
     /// The choice among equal pairs of these hits, which are in order.
-    fn chosen(&self, tied: &[Choice], hits: &[Vec<Alignment>; 2]) -> Option<Choice> {
+    fn chosen(&self, tied: &[HitPair], hits: &[Vec<Alignment>; 2]) -> Option<HitPair> {
         let Some(tie_break) = &self.tie_break else { return tied.first().copied() };
-        let of = |choice: &&Choice| {
+        let of = |choice: &&HitPair| {
             let [one, other] = choice.places;
             tie_break.priority(self.record, &[&hits[0][one], &hits[1][other]])
         };
@@ -48,7 +48,7 @@ impl Ties<'_> {
 pub fn choose(
     pairing: &Pairing,
     circle_of: CircleOf,
-    found: &mut [Found],
+    found: &mut [QueryResult],
     rescued: [Vec<Alignment>; 2],
     ties: Ties,
 ) {
@@ -59,7 +59,7 @@ pub fn choose(
     let mut choices = choices(pairing, circle_of, &hits, alone);
     // Among equal pairs, the pair whose first mate's hit comes first wins, then the pair whose second mate's hit does.
     choices.sort_by_key(|choice| (Reverse(choice.score), choice.places));
-    let tied: Vec<Choice> =
+    let tied: Vec<HitPair> =
         choices.iter().take_while(|choice| choice.score == choices[0].score).copied().collect();
     let Some(chosen) = ties.chosen(&tied, &hits) else {
         for (mate, found) in found.iter_mut().enumerate() {
@@ -94,7 +94,7 @@ pub fn choose(
 }
 
 /// The hits of a mate to choose from, including those in windows, in the order of hits.
-fn with(pairing: &Pairing, found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
+fn with(pairing: &Pairing, found: &QueryResult, rescued: Vec<Alignment>) -> Vec<Alignment> {
     let mut hits = pairing.among(&found.alignments).to_vec();
     if !rescued.is_empty() {
         hits.extend(rescued);
@@ -104,14 +104,14 @@ fn with(pairing: &Pairing, found: &Found, rescued: Vec<Alignment>) -> Vec<Alignm
 }
 
 /// All proper pairs that beat the best hits alone.
-fn choices(pairing: &Pairing, circle_of: CircleOf, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<Choice> {
+fn choices(pairing: &Pairing, circle_of: CircleOf, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<HitPair> {
     let scoring = pairing.scoring();
     let mut choices = Vec::new();
     for (first, one) in hits[0].iter().enumerate() {
         for (second, other) in hits[1].iter().enumerate() {
             let Some((insert, score)) = scoring.of(one, other, circle_of(one.target)) else { continue };
             if score > alone {
-                choices.push(Choice { score, places: [first, second], insert });
+                choices.push(HitPair { score, places: [first, second], insert });
             }
         }
     }
@@ -119,7 +119,7 @@ fn choices(pairing: &Pairing, circle_of: CircleOf, hits: &[Vec<Alignment>; 2], a
 }
 
 /// The mapping quality of the best of `choices`, which are in order; bwa's `mem_sam_pe`.
-fn quality_together(pairing: &Pairing, choices: &[Choice], alone: i64) -> u8 {
+fn quality_together(pairing: &Pairing, choices: &[HitPair], alone: i64) -> u8 {
     let best = choices.first().map_or(alone, |choice| choice.score);
     let second = choices.get(1).map_or(alone, |choice| choice.score);
     let PairScores { match_, close, .. } = pairing.scores;
@@ -128,7 +128,7 @@ fn quality_together(pairing: &Pairing, choices: &[Choice], alone: i64) -> u8 {
 }
 
 /// Mapping quality of a hit of a query of `len` residues, without its mate.
-fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>, len: u32) -> u8 {
+fn own_quality(pairing: &Pairing, found: &QueryResult, hit: Option<&Alignment>, len: u32) -> u8 {
     let quality = |hit: &Alignment| {
         let PairScores { typical, end_bonus, .. } = &pairing.scores;
         let bonus = hit.bonus(len, *end_bonus);
@@ -143,7 +143,7 @@ fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>, len: u
 fn report(
     pairing: &Pairing,
     circle_of: CircleOf,
-    found: &mut Found,
+    found: &mut QueryResult,
     chosen: Option<(Alignment, Vec<&Alignment>)>,
 ) {
     let rules = &pairing.rules;

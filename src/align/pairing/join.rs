@@ -5,10 +5,10 @@
 //! nothing is missing.
 
 use super::choose::{Ties, choose};
-use super::rescue::{Beside, in_order, is_apart};
+use super::rescue::{MateHits, in_order, is_apart};
 use super::{CircleOf, Pairing};
 use crate::align::hits::HitAt;
-use crate::terms::alignment::{Alignment, Found, Tier};
+use crate::terms::alignment::{Alignment, QueryResult, Tier};
 
 /// Parts of the references have no circular targets.
 const NO_CIRCLES: CircleOf = &|_| None;
@@ -34,7 +34,7 @@ pub struct HitInParts {
 
 impl Pairing {
     /// The reported hits of two mates, those of the pair first.
-    pub fn join(&self, mates: [MateInParts; 2]) -> [Found; 2] {
+    pub fn join(&self, mates: [MateInParts; 2]) -> [QueryResult; 2] {
         let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
         let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
         let mut found = [one, other];
@@ -44,7 +44,7 @@ impl Pairing {
     }
 
     /// The hits of a mate that a search of all references finds, and the window alignment of each hit.
-    fn cut(&self, mate: MateInParts) -> (Found, Vec<Option<Alignment>>) {
+    fn cut(&self, mate: MateInParts) -> (QueryResult, Vec<Option<Alignment>>) {
         let MateInParts { mut hits, second: told, threshold: of_parts, tier } = mate;
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
         let rules = self.candidates();
@@ -58,12 +58,17 @@ impl Pairing {
         let (alignments, beside): (Vec<_>, Vec<_>) = hits.map(|(_, hit)| (hit.alignment, hit.beside)).unzip();
         let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
         let threshold = of_parts.unwrap_or(threshold);
-        (Found { alignments, second, threshold, tier, ..Found::default() }, beside)
+        (QueryResult { alignments, second, threshold, tier, ..QueryResult::default() }, beside)
     }
 
     /// The alignments of the mate `other` that are found in the windows of its mate's hits.
-    fn rescued(&self, own: &Found, other: &Found, beside: &[Option<Alignment>]) -> Vec<Alignment> {
-        let windows = Beside::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
+    fn rescued(
+        &self,
+        own: &QueryResult,
+        other: &QueryResult,
+        beside: &[Option<Alignment>],
+    ) -> Vec<Alignment> {
+        let windows = MateHits::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
         let counting = |(hit, found): (&Alignment, &Option<Alignment>)| {
             let found = found.as_ref().filter(|found| i64::from(found.score) >= windows.least(hit));
             found.filter(|_| windows.is_alone(hit)).cloned()

@@ -1,13 +1,13 @@
 //! Mate rescue: a mate without a hit near its mate's hit is searched in the window that the insert size predicts.
 //!
 //! A part of the references cannot know which of its hits pairs are chosen from, so it searches the windows of all
-//! hits. The rules for window hits are shared by both cases: [`Beside`], [`in_order`] and [`is_apart`].
+//! hits. The rules for window hits are shared by both cases: [`MateHits`], [`in_order`] and [`is_apart`].
 
 use super::{CircleOf, Pairing};
-use crate::align::backtrace::{self, Wanted};
-use crate::align::hits::{Effort, Scope};
+use crate::align::backtrace::{self, WantedPath};
+use crate::align::hits::{Effort, SearchInput};
 use crate::engine::Engine;
-use crate::terms::alignment::{Alignment, Found, Hit, InPart, Locus, Strand};
+use crate::terms::alignment::{Alignment, HitEnd, InPart, Locus, QueryResult, Strand};
 use crate::terms::batch::{Pair, Sequences};
 use crate::terms::casts::{to_i64, to_u32};
 use crate::terms::error::EngineError;
@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 /// The hits of a mate, near which the other mate may be, and the conditions for hits there.
-pub struct Beside<'a> {
+pub struct MateHits<'a> {
     pairing: &'a Pairing,
     /// The hits that pairs are chosen from, of the mate and of the other mate.
     pub hits: &'a [Alignment],
@@ -41,23 +41,23 @@ struct Rescue {
 
 /// Which windows are searched.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Searched {
+enum SearchedWindows {
     /// Windows of hits that have no hit of the other mate nearby.
     Needed,
     All,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> MateHits<'a> {
     /// Conditions for the given hits of a mate and of the other mate.
     pub fn new(
         pairing: &'a Pairing,
         circle_of: CircleOf<'a>,
         [own, other]: [&'a [Alignment]; 2],
-    ) -> Beside<'a> {
+    ) -> MateHits<'a> {
         let [hits, others] = [own, other].map(|hits| pairing.among(hits));
         let best = |hits: &[Alignment]| hits.first().map_or(0, |hit| i64::from(hit.score));
         let alone = best(hits) + best(others) - i64::from(pairing.unpaired);
-        Beside { pairing, hits, others, circle_of, alone }
+        MateHits { pairing, hits, others, circle_of, alone }
     }
 
     /// Whether no hit of the other mate forms a proper pair with this hit.
@@ -94,11 +94,11 @@ pub fn is_apart(alignment: &Alignment, circle: Option<u32>, [hits, before]: [&[A
 pub fn rescue(
     pairing: &Pairing,
     engine: &mut dyn Engine,
-    scope: &Scope,
-    found: &[Found],
+    scope: &SearchInput,
+    found: &[QueryResult],
     effort: &mut Effort,
 ) -> Result<Vec<[Vec<Alignment>; 2]>, EngineError> {
-    let mut counting = search(pairing, engine, scope, (found, Searched::Needed), effort)?;
+    let mut counting = search(pairing, engine, scope, (found, SearchedWindows::Needed), effort)?;
     in_order(&mut counting, |(rescue, hit)| {
         (rescue.record, Locus { hit: *hit, strand: rescue.strand, target: rescue.pair.target })
     });
@@ -125,18 +125,18 @@ pub fn rescue(
 pub fn rescue_all(
     pairing: &Pairing,
     engine: &mut dyn Engine,
-    scope: &Scope,
-    found: &mut [Found],
+    scope: &SearchInput,
+    found: &mut [QueryResult],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let counting = search(pairing, engine, scope, (found, Searched::All), effort)?;
+    let counting = search(pairing, engine, scope, (found, SearchedWindows::All), effort)?;
     let aligned = align(engine, scope, &counting, effort)?;
     for found in found.iter_mut() {
         found.in_part = vec![InPart::Hit { beside: None }; found.alignments.len()];
     }
     for ((rescue, _), alignment) in counting.iter().zip(aligned) {
         let record = rescue.record as usize;
-        let Found { alignments, in_part, .. } = &mut found[record];
+        let QueryResult { alignments, in_part, .. } = &mut found[record];
         let place = alignments.iter().position(|own| *own == alignment).unwrap_or_else(|| {
             alignments.push(alignment);
             in_part.push(InPart::Rescued);
@@ -151,16 +151,16 @@ pub fn rescue_all(
 fn search(
     pairing: &Pairing,
     engine: &mut dyn Engine,
-    scope: &Scope,
-    (found, searched): (&[Found], Searched),
+    scope: &SearchInput,
+    (found, searched): (&[QueryResult], SearchedWindows),
     effort: &mut Effort,
-) -> Result<Vec<(Rescue, Hit)>, EngineError> {
+) -> Result<Vec<(Rescue, HitEnd)>, EngineError> {
     let circle_of = |target| scope.batch.targets.circle(target);
-    let windows = |(pair, found): (usize, &[Found])| -> Vec<Rescue> {
+    let windows = |(pair, found): (usize, &[QueryResult])| -> Vec<Rescue> {
         let mates = [(0, 1), (1, 0)].into_iter();
         let windows = |(own, other): (usize, usize)| {
             let hits = [own, other].map(|mate| &*found[mate].alignments);
-            let beside = Beside::new(pairing, &circle_of, hits);
+            let beside = MateHits::new(pairing, &circle_of, hits);
             windows_of(&beside, scope, to_u32(pair) * 2 + to_u32(other), searched)
         };
         mates.flat_map(windows).collect()
@@ -192,7 +192,7 @@ fn search(
 }
 
 /// The windows for a record near the hits of its mate.
-fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -> Vec<Rescue> {
+fn windows_of(beside: &MateHits, scope: &SearchInput, record: u32, searched: SearchedWindows) -> Vec<Rescue> {
     if beside.hits.is_empty() {
         return Vec::new();
     }
@@ -208,7 +208,7 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
         let least = i32::try_from(least).ok().filter(|_| start < end && !is_empty)?;
         Some(Rescue { record, beside: to_u32(place), strand, pair, least })
     };
-    let is_searched = |hit: &Alignment| searched == Searched::All || beside.is_alone(hit);
+    let is_searched = |hit: &Alignment| searched == SearchedWindows::All || beside.is_alone(hit);
     let hits = beside.hits.iter().enumerate();
     hits.filter(|(_, hit)| is_searched(hit)).filter_map(window).collect()
 }
@@ -229,18 +229,18 @@ fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u3
 /// The alignments that end at the given cells. Those on a circular target begin in its first copy.
 fn align(
     engine: &mut dyn Engine,
-    scope: &Scope,
-    counting: &[(Rescue, Hit)],
+    scope: &SearchInput,
+    counting: &[(Rescue, HitEnd)],
     effort: &mut Effort,
 ) -> Result<Vec<Alignment>, EngineError> {
     if counting.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = |(Rescue { strand, pair, .. }, hit): &(Rescue, Hit)| {
+    let wanted = |(Rescue { strand, pair, .. }, hit): &(Rescue, HitEnd)| {
         let window = backtrace::window_of(scope.batch, pair.query, pair.target, pair.start, hit);
-        Wanted { window, strand: *strand, score: hit.score }
+        WantedPath { window, strand: *strand, score: hit.score }
     };
-    let wanted: Vec<Wanted> = counting.iter().map(wanted).collect();
+    let wanted: Vec<WantedPath> = counting.iter().map(wanted).collect();
     let start = Instant::now();
     let alignments = backtrace::align(engine, scope.batch, &wanted)?;
     effort.backtrace += start.elapsed();

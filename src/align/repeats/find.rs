@@ -1,7 +1,7 @@
 //! Finds copies within the targets.
 
-use super::{Copied, Distinct, Place};
-use crate::align::fingerprints::{self, Kind, Rule};
+use super::{Copied, DistinctTargets, StretchPosition};
+use crate::align::fingerprints::{self, CutRule, WindowHash};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_i64, to_u32};
@@ -26,9 +26,9 @@ const RUN: usize = 1 << 20;
 const COMPARED: usize = 64;
 
 /// Finds the copies within DNA targets, for alignments that cover at most `span` target bases.
-pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
+pub fn find(targets: &Sequences, span: u32) -> Result<DistinctTargets> {
     let cuts = cuts(targets)?;
-    let mut finder = Finder::new(targets, span);
+    let mut finder = RepeatFinder::new(targets, span);
     let mut matches = Vec::new();
     for (target, cuts) in cuts.iter().enumerate() {
         matches.clear();
@@ -45,7 +45,7 @@ pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     let of_run = |run: Range<usize>| {
         let codes = &targets.codes()[run.clone()];
         let cuts = fingerprints::cuts(codes, &rule);
-        let mut sums: Vec<Sample> = Vec::new();
+        let mut sums: Vec<SampledChunk> = Vec::new();
         let first = targets.holding(run.start);
         for target in (first..targets.len()).take_while(|&target| targets.start(target) < run.end) {
             let place = |place: usize| place.clamp(run.start, run.end) - run.start;
@@ -55,14 +55,15 @@ pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
             let own: Vec<usize> =
                 cuts[first..].iter().take_while(|&&cut| cut <= end).map(|cut| cut - start).collect();
             let chunks = fingerprints::chunks(end - start, &own);
-            let of_chunk =
-                |chunk: Range<usize>| Sample::of(checksum(&codes[start..end][chunk.clone()]), chunk.len());
+            let of_chunk = |chunk: Range<usize>| {
+                SampledChunk::of(checksum(&codes[start..end][chunk.clone()]), chunk.len())
+            };
             sums.extend(chunks.filter_map(of_chunk));
         }
         sums
     };
-    let mut sums: Vec<Sample> = runs(targets).into_par_iter().flat_map_iter(of_run).collect();
-    let letters = |sums: &[Sample]| sums.iter().map(Sample::letters).sum::<u64>();
+    let mut sums: Vec<SampledChunk> = runs(targets).into_par_iter().flat_map_iter(of_run).collect();
+    let letters = |sums: &[SampledChunk]| sums.iter().map(SampledChunk::letters).sum::<u64>();
     let all = letters(&sums);
     sums.par_sort_unstable();
     sums.dedup();
@@ -71,13 +72,13 @@ pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
 
 /// A sampled chunk in 8 bytes: the high bits of its checksum, and its length in bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Sample(u64);
+struct SampledChunk(u64);
 
-impl Sample {
+impl SampledChunk {
     /// Returns `None` for most chunks.
-    fn of(sum: u64, len: usize) -> Option<Sample> {
+    fn of(sum: u64, len: usize) -> Option<SampledChunk> {
         let letters = len.min(usize::from(u16::MAX)) as u64;
-        sum.is_multiple_of(SAMPLED).then_some(Sample(sum >> u16::BITS << u16::BITS | letters))
+        sum.is_multiple_of(SAMPLED).then_some(SampledChunk(sum >> u16::BITS << u16::BITS | letters))
     }
 
     /// Length in bases, at most 65,535.
@@ -92,8 +93,8 @@ fn runs(targets: &Sequences) -> Vec<Range<usize>> {
     (0..all).step_by(RUN).map(|start| start..all.min(start + RUN)).collect()
 }
 
-fn rule() -> Result<Rule> {
-    Rule::new(Kind::Rabin, Alphabet::Dna, WINDOW, MEAN)
+fn rule() -> Result<CutRule> {
+    CutRule::new(WindowHash::Rabin, Alphabet::Dna, WINDOW, MEAN)
 }
 
 fn cuts(targets: &Sequences) -> Result<Vec<Vec<usize>>> {
@@ -138,7 +139,7 @@ impl Hasher for AsItIs {
 
 /// A match of `len` residues: at column `column` of a target, and at position `from` of the concatenated targets.
 #[derive(Clone, Copy, Debug)]
-struct Match {
+struct RepeatMatch {
     column: usize,
     len: usize,
     from: usize,
@@ -147,7 +148,7 @@ struct Match {
 }
 
 /// Columns of targets that a stretch represents, by their positions in the concatenated targets.
-struct Owned {
+struct RepresentedColumns {
     start: usize,
     end: usize,
     stretch: u32,
@@ -155,21 +156,21 @@ struct Owned {
     column: u32,
 }
 
-struct Finder<'a> {
+struct RepeatFinder<'a> {
     targets: &'a Sequences,
     span: u32,
     /// First positions of distinct chunks, by checksum.
     chunks: HashMap<u64, Range<usize>, BuildHasherDefault<AsItIs>>,
     /// In ascending order, without gaps.
-    owned: Vec<Owned>,
+    owned: Vec<RepresentedColumns>,
     stretches: Sequences,
-    places: Vec<Place>,
+    places: Vec<StretchPosition>,
     copies: Vec<Copied>,
 }
 
-impl<'a> Finder<'a> {
-    fn new(targets: &'a Sequences, span: u32) -> Finder<'a> {
-        Finder {
+impl<'a> RepeatFinder<'a> {
+    fn new(targets: &'a Sequences, span: u32) -> RepeatFinder<'a> {
+        RepeatFinder {
             targets,
             span,
             chunks: HashMap::default(),
@@ -182,7 +183,7 @@ impl<'a> Finder<'a> {
 
     /// Finds stretches of a target that occur earlier, each as long as possible, from left to right. Stores the chunks
     /// outside them.
-    fn match_target(&mut self, target: usize, cuts: &[usize], matches: &mut Vec<Match>) {
+    fn match_target(&mut self, target: usize, cuts: &[usize], matches: &mut Vec<RepeatMatch>) {
         let (codes, first) = (self.targets.get(target), self.targets.start(target));
         // End of the last match. The next match may begin up to one span before it.
         let mut end = 0;
@@ -217,7 +218,7 @@ impl<'a> Finder<'a> {
         chunk: &Range<usize>,
         found: usize,
         least: usize,
-    ) -> Match {
+    ) -> RepeatMatch {
         let all = self.targets.codes();
         let source = self.targets.holding(found);
         let bounds = self.targets.start(source)..self.targets.start(source + 1);
@@ -229,11 +230,11 @@ impl<'a> Finder<'a> {
         let most = codes.len().min(column + apart).max(chunk.end);
         let behind = common_start(&codes[chunk.end..most], &all[found + chunk.len()..bounds.end]);
         let len = (chunk.end + behind - column).min(apart);
-        Match { column, len, from, is_start: column == 0 && from == bounds.start }
+        RepeatMatch { column, len, from, is_start: column == 0 && from == bounds.start }
     }
 
     /// Stores the columns of a target with these matches as stretches and copies.
-    fn take(&mut self, target: u32, matches: &[Match]) {
+    fn take(&mut self, target: u32, matches: &[RepeatMatch]) {
         let len = self.targets.get(target as usize).len();
         let mut done = 0;
         for found in matches {
@@ -259,10 +260,10 @@ impl<'a> Finder<'a> {
         let lead = to_u32(columns.start - start);
         let stretch = to_u32(self.places.len());
         self.stretches.push_with_lead(&self.targets.get(target as usize)[start..columns.end], lead);
-        self.places.push(Place { target, offset: to_i64(start) });
+        self.places.push(StretchPosition { target, offset: to_i64(start) });
         let first = self.targets.start(target as usize);
         let (start, end) = (first + columns.start, first + columns.end);
-        self.owned.push(Owned { start, end, stretch, column: lead });
+        self.owned.push(RepresentedColumns { start, end, stretch, column: lead });
     }
 
     /// Stores columns of a target that are copies of those from position `from` on. All of these are owned once the
@@ -272,18 +273,23 @@ impl<'a> Finder<'a> {
         let mut start = columns.start;
         while start < columns.end {
             let own = self.owned.partition_point(|owned| owned.end <= from);
-            let Owned { start: here, end, stretch, column } = self.owned[own];
+            let RepresentedColumns { start: here, end, stretch, column } = self.owned[own];
             let len = (columns.end - start).min(end - from);
             let column = column + to_u32(from - here);
-            let place = Place { target, offset: to_i64(start) - i64::from(column) };
+            let place = StretchPosition { target, offset: to_i64(start) - i64::from(column) };
             self.copies.push(Copied { stretch, start: column, end: column + to_u32(len), place });
-            self.owned.push(Owned { start: first + start, end: first + start + len, stretch, column });
+            self.owned.push(RepresentedColumns {
+                start: first + start,
+                end: first + start + len,
+                stretch,
+                column,
+            });
             (start, from) = (start + len, from + len);
         }
     }
 
-    fn done(self) -> Distinct {
-        Distinct::new(self.stretches, self.places, self.copies, self.span)
+    fn done(self) -> DistinctTargets {
+        DistinctTargets::new(self.stretches, self.places, self.copies, self.span)
     }
 }
 
@@ -343,7 +349,7 @@ mod tests {
             let targets = collection(seed);
             let distinct = find(&targets, span).unwrap();
             let mut met: Vec<Vec<u32>> = targets.iter().map(|codes| vec![0; codes.len()]).collect();
-            let mut meet = |stretch: u32, columns: Range<u32>, place: Place| {
+            let mut meet = |stretch: u32, columns: Range<u32>, place: StretchPosition| {
                 let codes = distinct.stretches.get(stretch as usize);
                 let target = targets.get(place.target as usize);
                 for column in columns {
@@ -378,7 +384,7 @@ mod tests {
         let codes: Vec<u8> = (0..4000).map(|_| number(4) as u8).collect();
         let targets: Sequences = [&codes[..2000], &codes[2000..]].into_iter().collect();
         let cuts = cuts(&targets).unwrap();
-        let mut finder = Finder::new(&targets, 30);
+        let mut finder = RepeatFinder::new(&targets, 30);
         let mut matches = Vec::new();
         // Each chunk of the second target has the sum of one of the first.
         for (target, cuts) in cuts.iter().enumerate() {

@@ -58,7 +58,7 @@ impl Growth {
 }
 
 /// Random sequences; the i-th of `queries` and the i-th of `targets` form a pair.
-pub struct Sample {
+pub struct RandomSample {
     pub queries: Sequences,
     pub targets: Sequences,
 }
@@ -72,21 +72,21 @@ pub struct Fit<'a> {
     pub lengths: &'a [(i32, u32, u32)],
 }
 
-impl Sample {
+impl RandomSample {
     /// `pairs` pairs of sequences of `letters` residues.
-    pub fn new(alphabet: Alphabet, pairs: usize, letters: usize) -> Sample {
-        Sample::seeded(alphabet, pairs, letters, 0x5eed_0001)
+    pub fn new(alphabet: Alphabet, pairs: usize, letters: usize) -> RandomSample {
+        RandomSample::seeded(alphabet, pairs, letters, 0x5eed_0001)
     }
 
     /// The same from another seed.
-    pub fn seeded(alphabet: Alphabet, pairs: usize, letters: usize, mut state: u64) -> Sample {
+    pub fn seeded(alphabet: Alphabet, pairs: usize, letters: usize, mut state: u64) -> RandomSample {
         let mut sequence = || (0..letters).map(|_| residue(alphabet, next(&mut state))).collect::<Vec<u8>>();
         let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
         for _ in 0..pairs {
             queries.push(sequence());
             targets.push(sequence());
         }
-        Sample { queries, targets }
+        RandomSample { queries, targets }
     }
 }
 
@@ -140,11 +140,11 @@ impl Fit<'_> {
 /// Scores from the median on, in bins at several positions.
 struct Tails {
     width: i32,
-    of_positions: Vec<Tail>,
+    of_positions: Vec<ScoreTail>,
 }
 
 /// Scores from the median on, in bins at one position.
-struct Tail {
+struct ScoreTail {
     /// Lower ends of the bins that are not empty, and the number of scores in each.
     counts: Vec<(i32, f64)>,
     /// Lower end of the first bin, and the number of scores below it.
@@ -159,7 +159,7 @@ impl Tails {
         let positions = width.min(MOST_POSITIONS);
         let of_position = |at: i32| {
             let offset = to_i32(i64::from(at) * i64::from(width) / i64::from(positions));
-            Tail::new(sorted, median - width / 2 + offset, width)
+            ScoreTail::new(sorted, median - width / 2 + offset, width)
         };
         Some(Tails { width, of_positions: (0..positions).map(of_position).collect() })
     }
@@ -178,13 +178,13 @@ impl Tails {
     }
 }
 
-impl Tail {
-    fn new(sorted: &[i32], least: i32, width: i32) -> Tail {
+impl ScoreTail {
+    fn new(sorted: &[i32], least: i32, width: i32) -> ScoreTail {
         let first = sorted.partition_point(|&score| score < least);
         let bin = |score: i32| least + (score - least) / width * width;
         let bins = sorted[first..].chunk_by(|&a, &b| bin(a) == bin(b));
         let counts = bins.map(|scores| (bin(scores[0]), scores.len() as f64)).collect();
-        Tail { counts, least, below: first as f64 }
+        ScoreTail { counts, least, below: first as f64 }
     }
 
     /// Log-likelihood of the scores, if a score is below `s` with probability `exp(-exp(size - lambda s))`.
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn letters_have_their_frequencies() {
-        let Sample { queries, targets } = Sample::new(Alphabet::Protein, 200, 500);
+        let RandomSample { queries, targets } = RandomSample::new(Alphabet::Protein, 200, 500);
         let count = |code: u8| {
             [&queries, &targets].iter().flat_map(|all| all.codes()).filter(|&&c| c == code).count()
         };
@@ -262,7 +262,7 @@ mod tests {
         assert!((17_500..18_600).contains(&count(leucine)), "{}", count(leucine));
         assert!((2_400..2_900).contains(&count(tryptophan)), "{}", count(tryptophan));
         assert_eq!(count(20), 0);
-        let dna = Sample::new(Alphabet::Dna, 100, 100);
+        let dna = RandomSample::new(Alphabet::Dna, 100, 100);
         assert!((0..4).all(|code| {
             (2_300..2_700).contains(&dna.queries.codes().iter().filter(|&&c| c == code).count())
         }));

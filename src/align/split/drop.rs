@@ -4,12 +4,12 @@
 //! There the running score falls by hundreds. As in ksw2 (Li 2018, doi:10.1093/bioinformatics/bty191), only the fall
 //! beyond the cost of a gap between the two diagonals counts, so that a long insertion or deletion cuts nothing.
 
-use crate::terms::alignment::{Alignment, Cigar, Op, push_run};
+use crate::terms::alignment::{Alignment, PathOp, PathRuns, push_run};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
 use crate::terms::scoring::Scoring;
 
 /// Steps of a path, and their scores.
-struct Steps<'a> {
+struct PathSteps<'a> {
     scoring: &'a Scoring,
     query: &'a [u8],
     target: &'a [u8],
@@ -17,34 +17,34 @@ struct Steps<'a> {
 
 /// A cell of a path, by its number of steps.
 #[derive(Clone, Copy)]
-struct Stand {
+struct PathCell {
     step: u64,
     score: i64,
     /// Row minus column.
     diagonal: i64,
 }
 
-impl Stand {
+impl PathCell {
     /// Fall of the score up to `now`, beyond the cost of a gap between the diagonals.
-    fn fall(&self, now: &Stand, extend: i32) -> i64 {
+    fn fall(&self, now: &PathCell, extend: i32) -> i64 {
         self.score - now.score - i64::from(extend) * (self.diagonal - now.diagonal).abs()
     }
 }
 
-impl Steps<'_> {
+impl PathSteps<'_> {
     /// Calls `take` after each step of an alignment. A gap pays for its opening with its first step, and with each further
     /// step what one more residue costs.
-    fn walk(&self, alignment: &Alignment, mut take: impl FnMut(Stand)) {
+    fn walk(&self, alignment: &Alignment, mut take: impl FnMut(PathCell)) {
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-        let mut now = Stand { step: 0, score: 0, diagonal: 0 };
+        let mut now = PathCell { step: 0, score: 0, diagonal: 0 };
         for &(len, op) in &alignment.cigar {
             for at in 0..len {
                 let cost = |len: u32| if len == 0 { 0 } else { self.scoring.gap_cost(len as usize) };
                 let gap = cost(at) - cost(at + 1);
                 let (score, rows, columns) = match op {
-                    Op::Match => (i64::from(self.scoring.score(self.query[i], self.target[j])), 1, 1),
-                    Op::Insertion => (gap, 1, 0),
-                    Op::Deletion => (gap, 0, 1),
+                    PathOp::Match => (i64::from(self.scoring.score(self.query[i], self.target[j])), 1, 1),
+                    PathOp::Insertion => (gap, 1, 0),
+                    PathOp::Deletion => (gap, 0, 1),
                 };
                 (i, j) = (i + rows, j + columns);
                 now.step += 1;
@@ -65,12 +65,12 @@ pub fn best_part(
     scoring: &Scoring,
     drop: i32,
 ) -> Option<Alignment> {
-    let steps = Steps { scoring, query, target };
-    let begin = Stand { step: 0, score: 0, diagonal: 0 };
+    let steps = PathSteps { scoring, query, target };
+    let begin = PathCell { step: 0, score: 0, diagonal: 0 };
     let (mut base, mut top) = (begin, begin);
-    let mut best: Option<(Stand, Stand)> = None;
+    let mut best: Option<(PathCell, PathCell)> = None;
     let mut is_cut = false;
-    let mut keep = |base: Stand, top: Stand| {
+    let mut keep = |base: PathCell, top: PathCell| {
         if best.is_none_or(|(from, to)| top.score - base.score > to.score - from.score) {
             best = Some((base, top));
         }
@@ -95,13 +95,13 @@ pub fn best_part(
 /// The part of an alignment between two steps.
 fn part(alignment: &Alignment, (from, to): (u64, u64), score: i64) -> Alignment {
     let (mut i, mut j, mut step) = (alignment.query_start, alignment.target_start, 0u64);
-    let mut cut = Alignment { score: to_i32(score), cigar: Cigar::new(), ..alignment.clone() };
+    let mut cut = Alignment { score: to_i32(score), cigar: PathRuns::new(), ..alignment.clone() };
     for &(len, op) in &alignment.cigar {
         let (first, behind) = (step, step + u64::from(len));
         let (rows, columns) = match op {
-            Op::Match => (1, 1),
-            Op::Insertion => (1, 0),
-            Op::Deletion => (0, 1),
+            PathOp::Match => (1, 1),
+            PathOp::Insertion => (1, 0),
+            PathOp::Deletion => (0, 1),
         };
         let skipped = to_u32(from.clamp(first, behind) - first);
         let own = to_u32(to.clamp(first, behind) - from.clamp(first, behind).min(to.clamp(first, behind)));
@@ -122,16 +122,17 @@ mod tests {
     use super::*;
     use crate::terms::alignment::Strand;
 
-    fn aligned(cigar: &[(u32, Op)]) -> Alignment {
-        let span = |other: Op| cigar.iter().filter(|(_, op)| *op != other).map(|(len, _)| len).sum::<u32>();
+    fn aligned(cigar: &[(u32, PathOp)]) -> Alignment {
+        let span =
+            |other: PathOp| cigar.iter().filter(|(_, op)| *op != other).map(|(len, _)| len).sum::<u32>();
         Alignment {
             strand: Strand::Forward,
             target: 3,
             score: 0,
             query_start: 2,
-            query_end: 2 + span(Op::Deletion),
+            query_end: 2 + span(PathOp::Deletion),
             target_start: 5,
-            target_end: 5 + span(Op::Insertion),
+            target_end: 5 + span(PathOp::Insertion),
             cigar: cigar.iter().copied().collect(),
         }
     }
@@ -147,7 +148,7 @@ mod tests {
     fn paths_are_cut_where_they_fall() {
         let scoring = Scoring::dna(2, 4, 4, 2);
         let (query, target) = sides(&[300, 60, 200, 10, 100]);
-        let whole = aligned(&[(670, Op::Match)]);
+        let whole = aligned(&[(670, PathOp::Match)]);
         let cut = |drop| best_part(&whole, (&query, &target), &scoring, drop);
         assert_eq!(cut(240), None, "it falls by 240");
         let first = cut(239).unwrap();
@@ -155,7 +156,8 @@ mod tests {
         assert_eq!((first.target_start, first.target_end, first.cigar.len()), (5, 305, 1));
         // Both sides of a fall of 40 are one part, unless the fall is too large.
         let (query, target) = sides(&[200, 60, 300, 10, 100]);
-        let cut = |drop| best_part(&aligned(&[(670, Op::Match)]), (&query, &target), &scoring, drop).unwrap();
+        let cut =
+            |drop| best_part(&aligned(&[(670, PathOp::Match)]), (&query, &target), &scoring, drop).unwrap();
         assert_eq!([cut(100).score, cut(39).score], [760, 600]);
         assert_eq!((cut(100).query_start, cut(100).query_end), (262, 672));
         assert_eq!((cut(39).target_start, cut(39).target_end), (265, 565));
@@ -165,8 +167,8 @@ mod tests {
     fn gaps_alone_cut_nothing() {
         let scoring = Scoring::dna(2, 4, 4, 2);
         let (query, target) = (vec![0; 700], vec![0; 2000]);
-        for gap in [Op::Deletion, Op::Insertion] {
-            let path = aligned(&[(100, Op::Match), (400, gap), (100, Op::Match)]);
+        for gap in [PathOp::Deletion, PathOp::Insertion] {
+            let path = aligned(&[(100, PathOp::Match), (400, gap), (100, PathOp::Match)]);
             assert_eq!(best_part(&path, (&query, &target), &scoring, 4), None);
             let part = best_part(&path, (&query, &target), &scoring, 3).unwrap();
             assert_eq!((part.score, part.cigar.len()), (200, 1));

@@ -10,7 +10,7 @@ use super::sweeps::striped_window;
 use super::trace::BandShape;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Paths, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps};
 use crate::terms::bounds::least_score;
 use crate::terms::casts::{to_i32, to_u32};
@@ -34,7 +34,7 @@ const FRONT_COLUMNS: usize = 1 << 22;
 impl Cpu {
     /// The hits of the pairs that are alone in their sweep and similar, if at most one in `share` of their cells must
     /// be computed. Only pairs with at least `cols` columns are tried, and none if `share` is [`u64::MAX`].
-    pub fn score_alike(&self, batch: &Batch, pairs: &[Pair], cols: usize, share: u64) -> Vec<Option<Hit>> {
+    pub fn score_alike(&self, batch: &Batch, pairs: &[Pair], cols: usize, share: u64) -> Vec<Option<HitEnd>> {
         let is_long = |pair: &Pair| pair.cols() as usize >= cols.max(SIDE);
         if share == u64::MAX || !pairs.iter().any(is_long) {
             return vec![None; pairs.len()];
@@ -80,7 +80,7 @@ fn threads_each(count: usize) -> u64 {
 }
 
 /// The hit of a similar pair, if at most one in `share` of its cells must be computed.
-pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) -> Option<Hit> {
+pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) -> Option<HitEnd> {
     let scoring = &batch.scoring;
     let query = batch.query(pair.query);
     let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
@@ -95,7 +95,7 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
     let rectangle = Rectangle { query, target, scoring };
     let own = (pair.own - pair.start) as usize;
     let hit = set.run(PrunedSweep { rectangle, own, size, potential: &potential, most, column })?;
-    Some(Hit { target_end: hit.target_end + pair.start, ..hit })
+    Some(HitEnd { target_end: hit.target_end + pair.start, ..hit })
 }
 
 /// The runs of the path of a window, if at most one in `share` of its cells must be computed.

@@ -6,11 +6,11 @@
 //! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
 use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Costs, Equality, Nothing, compared, side_by_side};
-use super::score::{Columns, Letters, Profile, Width, lanes_of};
+use super::lanes::{Ambiguity, Equality, Nothing, StepCosts, compared, side_by_side};
+use super::score::{LaneResidues, QueryProfile, SubstitutionColumns, Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::{Carried, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
@@ -31,10 +31,10 @@ pub struct Anchored<'a> {
 }
 
 impl Kernel for Anchored<'_> {
-    type Output = Vec<Option<Hit>>;
+    type Output = Vec<Option<HitEnd>>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
         match (self.batch.scoring.gaps().count(), self.width) {
             (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
             (1, Width::W16) => self.in_lanes::<i16, S, 1>(simd),
@@ -57,7 +57,7 @@ pub struct Values {
 
 impl Values {
     /// Returns `None` if lanes of this type cannot hold the highest score.
-    pub fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
+    pub fn of<T: Lane>(costs: &StepCosts, rows: usize) -> Option<Values> {
         let most = to_i64(rows) * i64::from(costs.best);
         let floor = costs.zero::<T>();
         // As high as possible, to leave room for negative scores.
@@ -87,9 +87,9 @@ impl Anchored<'_> {
     }
 
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<Hit>> {
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<HitEnd>> {
         let scoring = &*self.batch.scoring;
-        let costs = Costs::new(scoring);
+        let costs = StepCosts::new(scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
         let Some(values) = Values::of::<T>(&costs, rows) else {
@@ -107,7 +107,7 @@ impl Anchored<'_> {
             side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
         };
         let first = self.members().next().map_or(0, |pair| pair.query);
-        let ends = Ends::new(self.batch, self.group);
+        let ends = AnchoredEnds::new(self.batch, self.group);
         let sweep = AnchoredSweep::<S, PIECES> { simd, batch: self.batch, costs, values, rows, cols };
         let ends = match compared {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
@@ -115,13 +115,13 @@ impl Anchored<'_> {
                 let lanes = [&queries, &targets];
                 if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                    sweep.run(Letters { queries, targets, substitutes }, ends)
+                    sweep.run(LaneResidues { queries, targets, substitutes }, ends)
                 } else {
-                    sweep.run(Letters { queries, targets, substitutes }, ends)
+                    sweep.run(LaneResidues { queries, targets, substitutes }, ends)
                 }
             }
             None if self.members().all(|pair| pair.query == first) => {
-                let profile = Profile {
+                let profile = QueryProfile {
                     query: self.batch.query(first),
                     targets,
                     tables: &scoring.table(),
@@ -130,9 +130,11 @@ impl Anchored<'_> {
                 };
                 sweep.run(profile, ends)
             }
-            None => sweep.run(Letters { queries: queries(), targets, substitutes: &scoring.table() }, ends),
+            None => {
+                sweep.run(LaneResidues { queries: queries(), targets, substitutes: &scoring.table() }, ends)
+            }
         };
-        let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });
+        let hit = |best: HitEnd| values.score(best.score).map(|score| HitEnd { score, ..best });
         ends.best.into_iter().map(hit).collect()
     }
 }
@@ -150,15 +152,15 @@ struct AnchoredLane {
 }
 
 /// The first best end of each pair so far. Its score is a lane value.
-struct Ends {
+struct AnchoredEnds {
     lanes: Vec<AnchoredLane>,
     /// Columns that each pair owns, counted from the first column of its lane.
     owned: Vec<Range<usize>>,
-    best: Vec<Hit>,
+    best: Vec<HitEnd>,
 }
 
-impl Ends {
-    fn new(batch: &Batch, group: &[&[Pair]]) -> Ends {
+impl AnchoredEnds {
+    fn new(batch: &Batch, group: &[&[Pair]]) -> AnchoredEnds {
         let mut place = 0;
         let lane = |sweep: &&[Pair]| {
             let pair = swept(sweep);
@@ -175,7 +177,7 @@ impl Ends {
         let lanes = group.iter().map(lane).collect();
         let owned = |pair: &Pair| (pair.own - pair.start) as usize..pair.cols() as usize;
         let owned: Vec<Range<usize>> = group.iter().copied().flatten().map(owned).collect();
-        Ends { lanes, best: vec![Hit::NONE; owned.len()], owned }
+        AnchoredEnds { lanes, best: vec![HitEnd::NONE; owned.len()], owned }
     }
 
     /// Processes the last rows of the lanes in the columns from `first` on, one vector for each column.
@@ -191,7 +193,7 @@ impl Ends {
                     let score = values[(col - first) * width + number].value();
                     if score > best.score {
                         let target_end = lane.start + to_u32(col) + 1;
-                        *best = Hit { score, query_end: to_u32(lane.rows), target_end };
+                        *best = HitEnd { score, query_end: to_u32(lane.rows), target_end };
                     }
                 }
             }
@@ -210,7 +212,8 @@ impl Ends {
             };
             let target_end = lane.start + to_u32(lane.cols);
             for row in 0..lane.rows {
-                let hit = Hit { score: values(row, number).value(), query_end: to_u32(row) + 1, target_end };
+                let hit =
+                    HitEnd { score: values(row, number).value(), query_end: to_u32(row) + 1, target_end };
                 if hit.order(best).is_lt() {
                     *best = hit;
                 }
@@ -223,7 +226,7 @@ impl Ends {
 struct AnchoredSweep<'a, S, const PIECES: usize> {
     simd: S,
     batch: &'a Batch,
-    costs: Costs,
+    costs: StepCosts,
     values: Values,
     rows: usize,
     cols: usize,
@@ -253,7 +256,11 @@ impl<V: Copy, const PIECES: usize> AnchoredDown<V, PIECES> {
 
 impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
     #[inline(always)]
-    fn run<T: Lane, U: Columns<T, S>>(&self, mut scores: U, mut ends: Ends) -> Ends
+    fn run<T: Lane, U: SubstitutionColumns<T, S>>(
+        &self,
+        mut scores: U,
+        mut ends: AnchoredEnds,
+    ) -> AnchoredEnds
     where
         S: Vectors<T>,
     {
@@ -329,25 +336,25 @@ impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
 
 /// The first best ends of a sweep's pairs whose queries end in this row, and whose targets end in this column if they
 /// end in the sweep.
-pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
+pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<HitEnd> {
     let mode = batch.scoring.mode;
     let end = |pair: &Pair| {
         let (rows, len) = (batch.query(pair.query).len(), batch.target(pair.target).len());
         if rows == 0 {
-            return Hit::NONE;
+            return HitEnd::NONE;
         }
-        let hit = |score, query_end: usize, target_end: u32| Hit {
+        let hit = |score, query_end: usize, target_end: u32| HitEnd {
             score,
             query_end: to_u32(query_end),
             target_end,
         };
-        let of = |h: Option<i32>| h.unwrap_or(Hit::NONE.score);
+        let of = |h: Option<i32>| h.unwrap_or(HitEnd::NONE.score);
         let in_row = |col: u32| hit(of(edges.horizontal.h((col - pair.start) as usize)), rows, col + 1);
         let from = if mode == AlignmentMode::Global { pair.end - 1 } else { pair.own };
         let in_column = |row: usize| hit(of(edges.vertical.h(row)), row + 1, pair.end);
         let down = if mode == AlignmentMode::Overlap && pair.end as usize == len { rows } else { 0 };
         let all = (from..pair.end).map(in_row).chain((0..down).map(in_column));
-        all.min_by(Hit::order).unwrap_or(Hit::NONE)
+        all.min_by(HitEnd::order).unwrap_or(HitEnd::NONE)
     };
     sweep.iter().map(end).collect()
 }

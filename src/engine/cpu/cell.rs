@@ -7,7 +7,7 @@
 )]
 
 use super::simd::{Lane, Vectors};
-use crate::engine::Source;
+use crate::engine::CellSource;
 use crate::engine::directions::{cell_bits, extend_bits, gap_bits};
 
 /// Operands of all cells in addition to their neighbors.
@@ -68,7 +68,7 @@ pub fn cell<T: Lane, S: Vectors<T>, const PIECES: usize>(
 
 /// The direction codes in the highest bits of a lane.
 #[derive(Clone, Copy)]
-pub struct Codes<V, const PIECES: usize> {
+pub struct DirectionCodes<V, const PIECES: usize> {
     none: V,
     diagonal: V,
     deletion: [V; PIECES],
@@ -77,16 +77,16 @@ pub struct Codes<V, const PIECES: usize> {
     extend_insertion: [V; PIECES],
 }
 
-impl<V: Copy, const PIECES: usize> Codes<V, PIECES> {
+impl<V: Copy, const PIECES: usize> DirectionCodes<V, PIECES> {
     #[inline(always)]
-    pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S) -> Codes<V, PIECES> {
+    pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S) -> DirectionCodes<V, PIECES> {
         let shift = T::BITS - cell_bits(PIECES);
         let code = |bits: u8| simd.splat(T::of((u32::from(bits) << shift).cast_signed()));
-        let none = code(Source::Stop as u8);
+        let none = code(CellSource::Stop as u8);
         let none_of = [none; PIECES];
-        let mut codes = Codes {
+        let mut codes = DirectionCodes {
             none,
-            diagonal: code(Source::Diagonal as u8),
+            diagonal: code(CellSource::Diagonal as u8),
             deletion: none_of,
             insertion: none_of,
             extend_deletion: none_of,
@@ -94,8 +94,8 @@ impl<V: Copy, const PIECES: usize> Codes<V, PIECES> {
         };
         for piece in 0..PIECES {
             let [extend_deletion, extend_insertion] = extend_bits(piece);
-            codes.deletion[piece] = code(gap_bits(Source::Deletion, piece));
-            codes.insertion[piece] = code(gap_bits(Source::Insertion, piece));
+            codes.deletion[piece] = code(gap_bits(CellSource::Deletion, piece));
+            codes.insertion[piece] = code(gap_bits(CellSource::Insertion, piece));
             codes.extend_deletion[piece] = code(extend_deletion);
             codes.extend_insertion[piece] = code(extend_insertion);
         }

@@ -2,13 +2,13 @@
 //! the cells in which the hits end.
 
 use super::cell::cell;
-use super::lanes::{Costs, Nothing, Tables, rows_of_tables, side_by_side};
+use super::lanes::{MatrixRows, Nothing, StepCosts, rows_of_tables, side_by_side};
 use super::score::Width;
 use super::scorer::{MOST_ROWS, Trials};
-use super::simd::{Kernel, Lane, Simd, Table, Vectors};
+use super::simd::{Kernel, Lane, MatrixRow, Simd, Vectors};
 use super::{Cpu, InstructionSet};
 use crate::engine::database::PAIRS;
-use crate::engine::{Asked, Carried, Engine, TargetScore};
+use crate::engine::{Carried, DatabaseQuery, Engine, TargetScore};
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32};
@@ -34,20 +34,20 @@ const HELD: usize = 1 << 20;
 const PARTS: usize = 16;
 
 /// Data shared by all queries of a call.
-struct Substitutes {
-    tables: Tables,
+struct DatabaseScoring {
+    tables: MatrixRows,
     /// Codes from this one on have no table of their own.
     letters: usize,
-    costs: Costs,
+    costs: StepCosts,
 }
 
-impl Substitutes {
+impl DatabaseScoring {
     /// Returns `None` if a score is too large for a table.
-    fn new(scoring: &Scoring) -> Option<Substitutes> {
+    fn new(scoring: &Scoring) -> Option<DatabaseScoring> {
         let fits = scoring.lowest() >= i8::MIN.into() && scoring.max_step() <= i8::MAX.into();
         let tables = fits.then(|| scoring.table())?;
         let letters = rows_of_tables(scoring);
-        Some(Substitutes { tables, letters, costs: Costs::new(scoring) })
+        Some(DatabaseScoring { tables, letters, costs: StepCosts::new(scoring) })
     }
 
     /// Whether lanes of this type hold the penalties.
@@ -60,7 +60,7 @@ impl Substitutes {
 /// query, then those of the next. A score is `None` if the lanes are too narrow.
 struct GroupScores<'a> {
     batch: &'a Batch,
-    substitutes: &'a Substitutes,
+    substitutes: &'a DatabaseScoring,
     queries: &'a [u32],
     targets: &'a [u32],
     width: Width,
@@ -89,7 +89,7 @@ impl GroupScores<'_> {
         let codes = |code| nothing.target(code);
         let sequences = targets.map(|target| (0, target));
         let columns: Vec<S::V> = side_by_side::<T, S>(cols, nothing.target, codes, sequences);
-        let mut room = Room::<S::V, PIECES> { cells: Vec::new(), above: Vec::new() };
+        let mut room = QueryMemory::<S::V, PIECES> { cells: Vec::new(), above: Vec::new() };
         let mut scores = Vec::with_capacity(self.queries.len() * self.targets.len());
         for &query in self.queries {
             let best = best(simd, self.batch.query(query), &columns, self.substitutes, &mut room);
@@ -114,8 +114,8 @@ fn best<T: Lane, S: Vectors<T>, const PIECES: usize>(
     simd: S,
     query: &[u8],
     columns: &[S::V],
-    substitutes: &Substitutes,
-    room: &mut Room<S::V, PIECES>,
+    substitutes: &DatabaseScoring,
+    room: &mut QueryMemory<S::V, PIECES>,
 ) -> S::V {
     let penalties = substitutes.costs.penalties::<T, S, PIECES>(simd);
     let zero = penalties.floor;
@@ -123,7 +123,7 @@ fn best<T: Lane, S: Vectors<T>, const PIECES: usize>(
     let border = Carried { h: zero, gaps: penalties.opened(simd, zero) };
     let mut scores = [[zero; COLUMNS]; CODES];
     let mut top = zero;
-    let Room { cells, above } = room;
+    let QueryMemory { cells, above } = room;
     above.clear();
     above.resize(columns.len(), border);
     for rows in query.chunks(ROWS) {
@@ -137,7 +137,7 @@ fn best<T: Lane, S: Vectors<T>, const PIECES: usize>(
             for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
                 // A loop, since operations are not inlined into what an array's `map` calls.
                 for (score, &letters) in scores.iter_mut().zip(letters) {
-                    *score = simd.lookup(table as &Table, letters);
+                    *score = simd.lookup(table as &MatrixRow, letters);
                 }
             }
             // H(i-1,j-1) and F(i,j) of the next row i of each column.
@@ -171,7 +171,7 @@ fn best<T: Lane, S: Vectors<T>, const PIECES: usize>(
 }
 
 /// Memory that is reused from query to query.
-struct Room<V, const PIECES: usize> {
+struct QueryMemory<V, const PIECES: usize> {
     /// One element for each row.
     cells: Vec<Carried<V, PIECES>>,
     /// One element for each column.
@@ -186,7 +186,7 @@ impl Cpu {
     pub(super) fn score_targets(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         self.score_targets_holding(batch, asked, HELD)
     }
@@ -195,7 +195,7 @@ impl Cpu {
     fn score_targets_holding(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
         held: usize,
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let mut all: Vec<Vec<TargetScore>> = vec![Vec::new(); asked.len()];
@@ -204,10 +204,10 @@ impl Cpu {
                 all[place].push(TargetScore { target, score });
             }
         };
-        let substitutes = Substitutes::new(&batch.scoring);
+        let substitutes = DatabaseScoring::new(&batch.scoring);
         let groups = batch.targets.len() / self.set.lanes(Width::W8.bytes());
         let has_groups = groups >= GROUPS_PER_THREAD * rayon::current_num_threads();
-        let is_in_lanes = |asked: &Asked| {
+        let is_in_lanes = |asked: &DatabaseQuery| {
             substitutes.is_some() && (has_groups || batch.query(asked.query).len() <= MOST_ROWS)
         };
         let (in_lanes, alone): (Vec<usize>, Vec<usize>) =
@@ -235,7 +235,7 @@ impl Cpu {
     fn score_alone(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
         pairs: impl Iterator<Item = Missing>,
         take: &mut impl FnMut(usize, u32, i32),
     ) -> Result<(), EngineError> {
@@ -253,10 +253,10 @@ impl Cpu {
 
 /// Indices of queries that are scored against the same targets, and those targets: only short targets, the longest
 /// first.
-type Meeting = (Vec<usize>, Vec<u32>);
+type QueryGroup = (Vec<usize>, Vec<u32>);
 
 /// Assigns targets to the queries at `places`. A query may get a few more targets than it asks for.
-fn meetings(batch: &Batch, asked: &[Asked], mut places: Vec<usize>) -> Vec<Meeting> {
+fn meetings(batch: &Batch, asked: &[DatabaseQuery], mut places: Vec<usize>) -> Vec<QueryGroup> {
     let first = |place: &usize| asked[*place].first;
     // The longest queries come first, so that no thread starts one when the others are done.
     places.sort_by_key(|place| (first(place), Reverse(batch.query(asked[*place].query).len())));
@@ -280,16 +280,16 @@ fn meetings(batch: &Batch, asked: &[Asked], mut places: Vec<usize>) -> Vec<Meeti
 struct Call<'a> {
     set: InstructionSet,
     batch: &'a Batch,
-    asked: &'a [Asked],
-    substitutes: &'a Substitutes,
+    asked: &'a [DatabaseQuery],
+    substitutes: &'a DatabaseScoring,
 }
 
 /// Targets that fill 8-bit lanes, and the indices of their queries.
-type Group<'a> = (&'a [u32], &'a [usize]);
+type LaneGroup<'a> = (&'a [u32], &'a [usize]);
 
 impl Call<'_> {
     /// Splits the pairs into groups that one thread scores in 8-bit lanes.
-    fn groups(self, meetings: &[Meeting]) -> Vec<Group<'_>> {
+    fn groups(self, meetings: &[QueryGroup]) -> Vec<LaneGroup<'_>> {
         let lanes = self.set.lanes(Width::W8.bytes());
         let groups = meetings
             .iter()
@@ -305,7 +305,7 @@ impl Call<'_> {
     /// Scores groups in 8-bit lanes. Returns the pairs for which these are too narrow.
     fn in_bytes(
         self,
-        groups: &[Group],
+        groups: &[LaneGroup],
         trials: &Trials,
         take: &mut impl FnMut(usize, u32, i32),
     ) -> Vec<Missing> {
@@ -323,7 +323,7 @@ impl Call<'_> {
                 trials.count(scores.len(), scores.iter().filter(|score| score.is_none()).count());
                 let met = some.iter().flat_map(|&place| targets.iter().map(move |&target| (place, target)));
                 let counts = |&(place, target): &Missing, score: &Option<i32>| {
-                    let Asked { least, first, .. } = self.asked[place];
+                    let DatabaseQuery { least, first, .. } = self.asked[place];
                     target >= first && score.is_none_or(|score| score >= least)
                 };
                 let scored = met.zip(scores).filter(|(met, score)| counts(met, score));
@@ -366,7 +366,7 @@ impl Call<'_> {
 
     /// Whether the query at `place` can be scored against a target of up to `longest` residues.
     fn can_score(&self, place: usize, longest: u32) -> bool {
-        let Asked { query, least, .. } = self.asked[place];
+        let DatabaseQuery { query, least, .. } = self.asked[place];
         let pairs = self.batch.query(query).len().min(self.batch.target(longest).len());
         self.batch.scoring.most_score(pairs) >= i64::from(least)
     }
@@ -411,8 +411,8 @@ mod tests {
                 targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
                 scoring: Arc::new(Scoring::matrix(Alphabet::Protein, blosum.clone(), gap_open, 1)),
             };
-            let asked: Vec<Asked> = (0..queries.len() as u32)
-                .map(|query| Asked { query, least: 8 + query as i32, first: query % 4 * 30 })
+            let asked: Vec<DatabaseQuery> = (0..queries.len() as u32)
+                .map(|query| DatabaseQuery { query, least: 8 + query as i32, first: query % 4 * 30 })
                 .collect();
             let expected = by_pairs(&mut Plain, &batch, &asked).unwrap();
             assert!(expected.iter().filter(|scores| !scores.is_empty()).count() > 10);

@@ -1,7 +1,7 @@
 //! Sequences in the lanes of vectors, and the substitution scores of their residues.
 
 use super::cell::Penalties;
-use super::simd::{Lane, Table, Vectors};
+use super::simd::{Lane, MatrixRow, Vectors};
 use crate::terms::alphabet::{BASES, CODES, has_ends, is_base, without_end};
 use crate::terms::casts::{const_u8, to_i32};
 use crate::terms::scoring::{ComparedScores, Gaps, Scoring, Substitution};
@@ -18,9 +18,9 @@ const AMBIGUOUS: u8 = 63;
 pub const NO_LETTER: u8 = const_u8(CODES) - 1;
 
 /// The number of pieces of the gap costs, for choices at compile time.
-pub struct Pieces<const COUNT: usize>;
+pub struct PieceCount<const COUNT: usize>;
 
-impl<const COUNT: usize> Pieces<COUNT> {
+impl<const COUNT: usize> PieceCount<COUNT> {
     pub const ARE_MANY: bool = COUNT > 1;
 }
 
@@ -58,7 +58,7 @@ impl Nothing {
         Nothing { tells_ambiguous: self.tells_ambiguous || is_needed, ..self }
     }
 
-    /// The codes if all scores are looked up in [`Tables`].
+    /// The codes if all scores are looked up in [`MatrixRows`].
     pub const IN_TABLES: Nothing =
         Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER, tells_ambiguous: false };
 
@@ -150,15 +150,15 @@ pub fn bonuses_side_by_side<'a, T: Lane, S: Vectors<T>>(
 
 /// Maximum that a step can add to a score, and the penalties that it can subtract.
 #[derive(Clone, Copy)]
-pub struct Costs {
+pub struct StepCosts {
     pub best: i32,
     worst: i32,
     pub gaps: Gaps,
 }
 
-impl Costs {
-    pub fn new(scoring: &Scoring) -> Costs {
-        Costs { best: scoring.max_step(), worst: scoring.lowest(), gaps: scoring.gaps() }
+impl StepCosts {
+    pub fn new(scoring: &Scoring) -> StepCosts {
+        StepCosts { best: scoring.max_step(), worst: scoring.lowest(), gaps: scoring.gaps() }
     }
 
     /// The lane value of a score of 0. No step computes a value below the type's minimum.
@@ -278,9 +278,9 @@ pub fn rows_of_tables(scoring: &Scoring) -> usize {
 }
 
 /// The rows of a matrix by query code.
-pub type Tables = [Table; CODES];
+pub type MatrixRows = [MatrixRow; CODES];
 
-impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for &Tables {
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for &MatrixRows {
     #[inline(always)]
     fn score(self, _: S, query: S::V, target: S::V) -> S::V {
         let mut scores = query;

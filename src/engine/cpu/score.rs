@@ -3,12 +3,12 @@
 
 use super::cell::{Penalties, cell};
 use super::lanes::{
-    Ambiguity, Costs, Equality, Nothing, Pieces, Substitutes, Tables, bonuses_side_by_side, compared,
-    rows_of_tables, side_by_side,
+    Ambiguity, Equality, MatrixRows, Nothing, PieceCount, StepCosts, Substitutes, bonuses_side_by_side,
+    compared, rows_of_tables, side_by_side,
 };
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Carried;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, STRETCH, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
@@ -35,7 +35,7 @@ impl Width {
 
     /// The largest score that is exact in lanes of this width. `None` if they cannot hold the penalties.
     pub fn most(self, scoring: &Scoring) -> Option<i64> {
-        let costs = Costs::new(scoring);
+        let costs = StepCosts::new(scoring);
         match self {
             Width::W8 => costs.most::<i8>(),
             Width::W16 => costs.most::<i16>(),
@@ -46,17 +46,17 @@ impl Width {
 
 /// Scores a group of sweeps ([`crate::terms::batch::sweeps`]), at most one for each lane. Each of their pairs gets an
 /// answer, which is `None` if the lanes are too narrow for the scores of its sweep.
-pub struct Score<'a> {
+pub struct ScoreKernel<'a> {
     pub batch: &'a Batch,
     pub group: &'a [&'a [Pair]],
     pub width: Width,
 }
 
-impl Kernel for Score<'_> {
-    type Output = Vec<Option<Hit>>;
+impl Kernel for ScoreKernel<'_> {
+    type Output = Vec<Option<HitEnd>>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
         match (self.batch.scoring.gaps().count(), self.width) {
             (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
             (1, Width::W16) => self.in_lanes::<i16, S, 1>(simd),
@@ -68,7 +68,7 @@ impl Kernel for Score<'_> {
     }
 }
 
-impl Score<'_> {
+impl ScoreKernel<'_> {
     /// The sweeps, each as one pair.
     fn members(&self) -> impl Iterator<Item = Pair> {
         self.group.iter().map(|sweep| swept(sweep))
@@ -79,20 +79,23 @@ impl Score<'_> {
     }
 
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<Hit>> {
-        let costs = Costs::new(&self.batch.scoring);
+    fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<HitEnd>> {
+        let costs = StepCosts::new(&self.batch.scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
         let shape = GroupShape { rows, cols: cols.next_multiple_of(2) };
         let mut place = 0;
         let owned = |sweep: &&[Pair]| {
             let pair = swept(sweep);
-            let owned =
-                Owned { first: pair.own - pair.start, behind: pair.cols(), ends: place..place + sweep.len() };
+            let owned = OwnedColumns {
+                first: pair.own - pair.start,
+                behind: pair.cols(),
+                ends: place..place + sweep.len(),
+            };
             place = owned.ends.end;
             owned
         };
-        let own: Vec<Owned> = self.group.iter().map(owned).collect();
+        let own: Vec<OwnedColumns> = self.group.iter().map(owned).collect();
         let first = self.members().next().map_or(0, |pair| pair.query);
         let members = || self.members().flat_map(|pair| [self.batch.query(pair.query), self.target(pair)]);
         let compared = compared(&self.batch.scoring, members());
@@ -113,26 +116,26 @@ impl Score<'_> {
                 let is_any = lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes));
                 let ambiguity = Ambiguity::new(simd, substitutes, ambiguous);
                 let bonuses = bonuses();
-                if Pieces::<PIECES>::ARE_MANY || (is_any && bonuses.is_some()) {
+                if PieceCount::<PIECES>::ARE_MANY || (is_any && bonuses.is_some()) {
                     // One kernel for all of them, since few runs have two pieces, and every kernel takes time to compile.
                     let bonuses = bonuses.unwrap_or_else(|| vec![simd.splat(T::of(0)); rows]);
-                    let letters = Letters { queries, targets, substitutes: ambiguity };
+                    let letters = LaneResidues { queries, targets, substitutes: ambiguity };
                     let letters = LettersWithEnds { letters, bonuses };
                     best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 } else if let Some(bonuses) = bonuses {
-                    let letters = Letters { queries, targets, substitutes };
+                    let letters = LaneResidues { queries, targets, substitutes };
                     let letters = LettersWithEnds { letters, bonuses };
                     best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 } else if is_any {
-                    let letters = Letters { queries, targets, substitutes: ambiguity };
+                    let letters = LaneResidues { queries, targets, substitutes: ambiguity };
                     best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 } else {
-                    let letters = Letters { queries, targets, substitutes };
+                    let letters = LaneResidues { queries, targets, substitutes };
                     best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
                 }
             }
             None if self.members().all(|pair| pair.query == first) => {
-                let profile = Profile {
+                let profile = QueryProfile {
                     query: self.batch.query(first),
                     targets,
                     tables: &self.batch.scoring.table(),
@@ -143,18 +146,20 @@ impl Score<'_> {
             }
             None => {
                 let letters =
-                    Letters { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
+                    LaneResidues { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
                 best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
             }
         };
-        let hit = |(pair, end): (&Pair, &End)| {
+        let hit = |(pair, end): (&Pair, &LaneEnd)| {
             let above = to_u32(rows - self.batch.query(pair.query).len());
             match end.score {
                 _ if end.overflowed => None,
-                0 => Some(Hit::default()),
-                score => {
-                    Some(Hit { score, query_end: end.row + 1 - above, target_end: pair.start + end.col + 1 })
-                }
+                0 => Some(HitEnd::default()),
+                score => Some(HitEnd {
+                    score,
+                    query_end: end.row + 1 - above,
+                    target_end: pair.start + end.col + 1,
+                }),
             }
         };
         self.group.iter().copied().flatten().zip(&ends).map(hit).collect()
@@ -162,7 +167,7 @@ impl Score<'_> {
 }
 
 /// Substitution scores, two columns per iteration.
-pub trait Columns<T: Lane, S: Vectors<T>> {
+pub trait SubstitutionColumns<T: Lane, S: Vectors<T>> {
     /// The data from which the scores of a column are looked up.
     type Column: Copy;
 
@@ -171,13 +176,13 @@ pub trait Columns<T: Lane, S: Vectors<T>> {
 }
 
 /// The residues of all lanes, one vector for each row and one for each column.
-pub struct Letters<V, U> {
+pub struct LaneResidues<V, U> {
     pub queries: Vec<V>,
     pub targets: Vec<V>,
     pub substitutes: U,
 }
 
-impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::V, U> {
+impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> SubstitutionColumns<T, S> for LaneResidues<S::V, U> {
     type Column = S::V;
 
     #[inline(always)]
@@ -193,16 +198,16 @@ impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::
 
 /// The same with the end bonuses of the rows.
 struct LettersWithEnds<V, U> {
-    letters: Letters<V, U>,
+    letters: LaneResidues<V, U>,
     bonuses: Vec<V>,
 }
 
-impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for LettersWithEnds<S::V, U> {
+impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> SubstitutionColumns<T, S> for LettersWithEnds<S::V, U> {
     type Column = S::V;
 
     #[inline(always)]
     fn columns(&mut self, simd: S, col: usize) -> [S::V; 2] {
-        Columns::<T, S>::columns(&mut self.letters, simd, col)
+        SubstitutionColumns::<T, S>::columns(&mut self.letters, simd, col)
     }
 
     #[inline(always)]
@@ -212,16 +217,16 @@ impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for LettersWith
 }
 
 /// A matrix and one query for all lanes: each query code's scores against a column are looked up once.
-pub struct Profile<'a, V> {
+pub struct QueryProfile<'a, V> {
     pub query: &'a [u8],
     pub targets: Vec<V>,
-    pub tables: &'a Tables,
+    pub tables: &'a MatrixRows,
     pub letters: usize,
     /// By query code, for two columns.
     pub columns: [[V; CODES]; 2],
 }
 
-impl<T: Lane, S: Vectors<T>> Columns<T, S> for Profile<'_, S::V> {
+impl<T: Lane, S: Vectors<T>> SubstitutionColumns<T, S> for QueryProfile<'_, S::V> {
     type Column = usize;
 
     #[inline(always)]
@@ -248,13 +253,13 @@ struct GroupShape {
 
 /// The columns that a lane's sweep owns, from the first to the one after the last, and the indices of its ends. If each
 /// stretch has an end, there are several.
-struct Owned {
+struct OwnedColumns {
     first: u32,
     behind: u32,
     ends: Range<usize>,
 }
 
-impl Owned {
+impl OwnedColumns {
     fn in_stretches(&self) -> bool {
         self.ends.len() > 1
     }
@@ -268,7 +273,7 @@ impl Owned {
 
 /// The best cell of a lane, or of a stretch of it.
 #[derive(Clone, Copy, Default)]
-struct End {
+struct LaneEnd {
     score: i32,
     row: u32,
     col: u32,
@@ -295,14 +300,14 @@ impl<V: Copy> Top<V> {
 }
 
 /// State of a column on the way down the rows.
-struct Down<V, const PIECES: usize> {
+struct ColumnState<V, const PIECES: usize> {
     /// H(i-1,j-1) and F(i,j) of the next row i.
     diagonal: V,
     f: [V; PIECES],
     top: Top<V>,
 }
 
-impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
+impl<V: Copy, const PIECES: usize> ColumnState<V, PIECES> {
     /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
     #[inline(always)]
     fn step<T: Lane, S: Vectors<T, V = V>>(
@@ -321,7 +326,7 @@ impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
 }
 
 /// Values that are constant over a group's columns.
-struct Lanes<V, const PIECES: usize> {
+struct LaneConstants<V, const PIECES: usize> {
     penalties: Penalties<V, PIECES>,
     /// The gaps that open where H is 0.
     gaps: [V; PIECES],
@@ -329,18 +334,18 @@ struct Lanes<V, const PIECES: usize> {
     one: V,
 }
 
-impl<V: Copy, const PIECES: usize> Lanes<V, PIECES> {
+impl<V: Copy, const PIECES: usize> LaneConstants<V, PIECES> {
     #[inline(always)]
-    fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: Costs) -> Lanes<V, PIECES> {
+    fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: StepCosts) -> LaneConstants<V, PIECES> {
         let penalties = costs.penalties(simd);
         let gaps = penalties.opened(simd, penalties.floor);
-        Lanes { penalties, gaps, none: simd.splat(T::of(0)), one: simd.splat(T::of(1)) }
+        LaneConstants { penalties, gaps, none: simd.splat(T::of(0)), one: simd.splat(T::of(1)) }
     }
 
     /// Sweeps two columns, whose H(i,j-1) and E(i,j) are in `column`, and returns the first best cell of each that is
     /// better than `best`.
     #[inline(always)]
-    fn two_columns<T: Lane, S: Vectors<T, V = V>, U: Columns<T, S>>(
+    fn two_columns<T: Lane, S: Vectors<T, V = V>, U: SubstitutionColumns<T, S>>(
         &self,
         simd: S,
         scores: &U,
@@ -349,8 +354,8 @@ impl<V: Copy, const PIECES: usize> Lanes<V, PIECES> {
         best: V,
     ) -> [Top<V>; 2] {
         let top = Top { score: best, row: self.none, part: self.none };
-        let mut left_down = Down { diagonal: self.penalties.floor, f: self.gaps, top };
-        let mut right_down = Down { diagonal: self.penalties.floor, f: self.gaps, top };
+        let mut left_down = ColumnState { diagonal: self.penalties.floor, f: self.gaps, top };
+        let mut right_down = ColumnState { diagonal: self.penalties.floor, f: self.gaps, top };
         let mut row = 0;
         for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
             let before = [left_down.top.score, right_down.top.score];
@@ -373,28 +378,29 @@ impl<V: Copy, const PIECES: usize> Lanes<V, PIECES> {
 /// Runs the recurrence, two columns per iteration, and keeps the first best cell, in the order column, row, of the
 /// columns that each lane owns, or of each stretch of them.
 ///
-/// Values are the scores plus a constant near the type's minimum, so that its whole range is used (`Costs::zero`). Row
-/// and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's type
-/// can count. A lane that overflows continues with wrong values, which affect no other lane.
+/// Values are the scores plus a constant near the type's minimum, so that its whole range is used (`StepCosts::zero`).
+/// Row and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's
+/// type can count. A lane that overflows continues with wrong values, which affect no other lane.
 #[inline(always)]
-fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>, const PIECES: usize>(
+fn best_ends<T: Lane, S: Vectors<T>, U: SubstitutionColumns<T, S>, const PIECES: usize>(
     simd: S,
     shape: GroupShape,
-    costs: Costs,
-    own: &[Owned],
+    costs: StepCosts,
+    own: &[OwnedColumns],
     mut scores: U,
-) -> Vec<End> {
-    let lanes = Lanes::<S::V, PIECES>::new(simd, costs);
+) -> Vec<LaneEnd> {
+    let lanes = LaneConstants::<S::V, PIECES>::new(simd, costs);
     let (zero, none) = (lanes.penalties.floor, lanes.none);
     let limit = simd.splat(T::of(to_i32(costs.zero::<T>() + costs.most::<T>().unwrap_or(0))));
     // H(i,j) and E(i,j+1) of the last column, for each row.
     let mut column = vec![Carried { h: zero, gaps: lanes.gaps }; shape.rows];
     let mut best = zero;
     let mut highest = zero;
-    let mut ends = vec![End::default(); own.last().map_or(0, |own| own.ends.end)];
-    let in_stretches = lanes_of::<T, S>(|place| own.get(place).is_some_and(Owned::in_stretches).into());
+    let mut ends = vec![LaneEnd::default(); own.last().map_or(0, |own| own.ends.end)];
+    let in_stretches =
+        lanes_of::<T, S>(|place| own.get(place).is_some_and(OwnedColumns::in_stretches).into());
     // A lane counts from 0 to its highest value. Blocks begin at even columns, and stretches begin with a block.
-    let stretch = if own.iter().any(Owned::in_stretches) { STRETCH as usize } else { usize::MAX };
+    let stretch = if own.iter().any(OwnedColumns::in_stretches) { STRETCH as usize } else { usize::MAX };
     let block = to_usize(T::MAX) / 2 * 2;
     let mut start = 0;
     while start < shape.cols {
@@ -424,7 +430,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>, const PIECES: usize>(
             }
         }
         found.score = best;
-        let found = Ends { before, found, col: found_col, highest, limit };
+        let found = BlockEnds { before, found, col: found_col, highest, limit };
         if note::<T, S>(&found, start, costs, own, &mut ends) && end < shape.cols {
             // Too few lanes are left to continue.
             ends.iter_mut().for_each(|end| end.overflowed = true);
@@ -438,7 +444,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>, const PIECES: usize>(
 /// The first and the last column of a block that each lane owns, counted from the block's first column. The last is -1
 /// if the lane owns none.
 #[inline(always)]
-fn owned<T: Lane, S: Vectors<T>>(own: &[Owned], start: usize) -> (S::V, S::V) {
+fn owned<T: Lane, S: Vectors<T>>(own: &[OwnedColumns], start: usize) -> (S::V, S::V) {
     let clip = |col: u32| to_i32((i64::from(col) - to_i64(start)).clamp(-1, i64::from(T::MAX)));
     let from = |place: usize| own.get(place).map_or(-1, |own| clip(own.first));
     let last = |place: usize| own.get(place).map_or(-1, |own| clip(own.behind).max(0) - 1);
@@ -459,7 +465,7 @@ fn read<T: Pod, V: Pod>(values: &[T]) -> V {
 }
 
 /// The result of a block of columns.
-struct Ends<V> {
+struct BlockEnds<V> {
     before: V,
     found: Top<V>,
     col: V,
@@ -470,11 +476,11 @@ struct Ends<V> {
 /// Records the ends of a block that begins at column `start`. Returns whether most lanes have overflowed.
 #[inline(always)]
 fn note<T: Lane, S: Vectors<T>>(
-    found: &Ends<S::V>,
+    found: &BlockEnds<S::V>,
     start: usize,
-    costs: Costs,
-    own: &[Owned],
-    ends: &mut [End],
+    costs: StepCosts,
+    own: &[OwnedColumns],
+    ends: &mut [LaneEnd],
 ) -> bool {
     let lanes = [found.before, found.found.score, found.found.row, found.found.part, found.col];
     let lanes: &[T] = cast_slice(&lanes);

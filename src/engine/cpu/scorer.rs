@@ -2,12 +2,12 @@
 
 use super::alike::{SHARE, score_alike};
 use super::anchored::{Anchored, ends_of};
-use super::score::{Score, Width};
+use super::score::{ScoreKernel, Width};
 use super::simd::InstructionSet;
 use super::strip::Rectangle;
 use super::sweeps::{PART_SIDE, SHARED_CELLS, leaving, score_parts, striped_window, sweep, sweep_rectangle};
 use crate::engine::{Block, Edges, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::bounds::Band;
 use crate::terms::casts::{to_i64, to_u32};
@@ -77,7 +77,7 @@ pub struct Scorer<'a> {
 
 impl Scorer<'_> {
     /// The hits of the pairs of the sweeps at `places`, in their order: one for each pair.
-    pub fn score(&self, places: &[u32]) -> Result<Vec<Hit>, EngineError> {
+    pub fn score(&self, places: &[u32]) -> Result<Vec<HitEnd>, EngineError> {
         let lengths = places.iter().map(|&place| self.sweeps[place as usize].len());
         let ends = lengths.scan(0, |end, len| {
             *end += len;
@@ -85,7 +85,7 @@ impl Scorer<'_> {
         });
         let firsts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         let mut hits = vec![None; firsts[places.len()]];
-        let none = if self.batch.scoring.mode.is_local() { Hit::default() } else { Hit::NONE };
+        let none = if self.batch.scoring.mode.is_local() { HitEnd::default() } else { HitEnd::NONE };
         for (at, &place) in places.iter().enumerate() {
             let sweep = self.sweeps[place as usize];
             if self.is_without_cells(sweep) {
@@ -107,7 +107,7 @@ impl Scorer<'_> {
                 }
             }
         }
-        let all: Option<Vec<Hit>> = hits.into_iter().collect();
+        let all: Option<Vec<HitEnd>> = hits.into_iter().collect();
         all.ok_or_else(|| EngineError::Wrong("a pair without a score".to_string()))
     }
 
@@ -118,13 +118,13 @@ impl Scorer<'_> {
     }
 
     /// The hits of one group's pairs, all of which have cells. A hit is `None` if lanes of `width` are too narrow.
-    fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<Hit>> {
+    fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<HitEnd>> {
         let pairs = || group.iter().map(|sweep| swept(sweep));
         let rows = |pair: &Pair| self.batch.query(pair.query).len();
         let steps_of = |rows: usize, cols: u32| rows as u64 * u64::from(cols);
         let (longest, widest) = pairs()
             .fold((0, 0), |(longest, widest), pair| (longest.max(rows(&pair)), widest.max(pair.cols())));
-        let of_all = |hit: Option<Hit>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
+        let of_all = |hit: Option<HitEnd>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
         let is_local = self.batch.scoring.mode.is_local();
         let in_strips = pairs().map(|pair| self.steps_of_one(rows(&pair), pair.cols())).sum::<u64>();
         if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
@@ -134,7 +134,7 @@ impl Scorer<'_> {
             return self.score_anchored(width, group, longest);
         }
         let bound = self.batch.scoring.most_score(longest.min(widest as usize));
-        let score = || self.set.run(Score { batch: self.batch, group, width });
+        let score = || self.set.run(ScoreKernel { batch: self.batch, group, width });
         match width.most(&self.batch.scoring) {
             Some(most) if bound <= most => score(),
             Some(_) if width == Width::W16 || (width == Width::W8 && self.trials.are_worth_it()) => {
@@ -162,7 +162,7 @@ impl Scorer<'_> {
     }
 
     /// Scores a group in modes other than local.
-    fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<Hit>> {
+    fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<HitEnd>> {
         // If the best score barely fits, most others are too low to be exact.
         let potential = 2 * to_i64(rows) * i64::from(self.batch.scoring.max_potential());
         let is_worth_it = width == Width::W32
@@ -179,21 +179,21 @@ impl Scorer<'_> {
     }
 
     /// The hits of a sweep's pairs in modes other than local.
-    fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+    fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<HitEnd> {
         let Pair { query, target, start, end, .. } = swept(sweep);
         let query_end = to_u32(self.batch.query(query).len());
         let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
         ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
     }
 
-    fn score_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+    fn score_in_strips(&self, sweep: &[Pair]) -> Vec<HitEnd> {
         if !self.batch.scoring.mode.is_local() {
             return self.score_anchored_in_strips(sweep);
         }
         if let [pair] = sweep { vec![self.score_pair(pair)] } else { self.score_stretches(sweep) }
     }
 
-    fn score_pair(&self, pair: &Pair) -> Hit {
+    fn score_pair(&self, pair: &Pair) -> HitEnd {
         let own = pair.own - pair.start;
         let (query_end, (start, target_end)) =
             (to_u32(self.batch.query(pair.query).len()), (pair.start, pair.end));
@@ -206,11 +206,11 @@ impl Scorer<'_> {
             true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
             false => sweep(self.set, self.batch, (&block, &Edges::default()), own as usize).1,
         };
-        if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
+        if hit.score == 0 { hit } else { HitEnd { target_end: hit.target_end + start, ..hit } }
     }
 
     /// The hits of a sweep's pairs. Each stretch starts from the edge that the previous one leaves on its right.
-    fn score_stretches(&self, sweep: &[Pair]) -> Vec<Hit> {
+    fn score_stretches(&self, sweep: &[Pair]) -> Vec<HitEnd> {
         let mut from = swept(sweep).start;
         let mut edges = Edges::default();
         let stretch = |pair: &Pair| {
@@ -221,7 +221,7 @@ impl Scorer<'_> {
             let (left, hit) = sweep_rectangle(self.set, rectangle, &edges, own);
             edges.vertical = left.vertical;
             let first = std::mem::replace(&mut from, pair.end);
-            if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + first, ..hit } }
+            if hit.score == 0 { hit } else { HitEnd { target_end: hit.target_end + first, ..hit } }
         };
         sweep.iter().map(stretch).collect()
     }

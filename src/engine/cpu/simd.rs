@@ -45,7 +45,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 /// A lookup table: one row of a substitution matrix.
-pub type Table = [i8; CODES];
+pub type MatrixRow = [i8; CODES];
 
 /// A signed integer that fills a lane.
 pub trait Lane: Pod + Ord + Send + Sync {
@@ -108,7 +108,7 @@ pub trait Vectors<T: Lane>: Copy + Send + Sync {
     /// Selects the lanes of `yes` for which the condition holds, and the lanes of `no` elsewhere.
     fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V;
     /// Looks up the entries of `table` at `codes`.
-    fn lookup(self, table: &Table, codes: Self::V) -> Self::V;
+    fn lookup(self, table: &MatrixRow, codes: Self::V) -> Self::V;
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a >> 4 | b`, with `a` unsigned.
     fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V;

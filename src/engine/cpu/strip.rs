@@ -7,14 +7,14 @@ mod pruned;
 
 pub use pruned::PrunedTrace;
 
-use super::cell::{Cell, Codes, Operands, Penalties, cell};
+use super::cell::{Cell, DirectionCodes, Operands, Penalties, cell};
 use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::recurrence::floor;
 use crate::engine::{Carried, Carry, Edge, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::{CODES, has_ends, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
 use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
@@ -32,17 +32,17 @@ pub struct Rectangle<'a> {
 
 /// Sweeps a rectangle from the edges that enter it. Returns the edges that leave it and the first best cell of the
 /// columns from `own` on, with its row and column counted in the rectangle.
-pub struct Sweep<'a> {
+pub struct RectangleSweep<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
     pub own: usize,
 }
 
-impl Kernel for Sweep<'_> {
-    type Output = (Edges, Hit);
+impl Kernel for RectangleSweep<'_> {
+    type Output = (Edges, HitEnd);
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
+    fn run<S: Simd>(self, simd: S) -> (Edges, HitEnd) {
         match self.rectangle.scoring.second_gap {
             None => self.sweep::<S, 1>(simd),
             Some(_) => self.sweep::<S, 2>(simd),
@@ -50,12 +50,12 @@ impl Kernel for Sweep<'_> {
     }
 }
 
-impl Sweep<'_> {
+impl RectangleSweep<'_> {
     #[inline(always)]
-    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, Hit) {
+    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, HitEnd) {
         let mut strips = Strips::<S, PIECES>::new(simd, self.rectangle, self.edges);
         let cols = self.rectangle.target.len();
-        let mut best = Hit::default();
+        let mut best = HitEnd::default();
         for first in (0..self.rectangle.query.len()).step_by(<S as Vectors<i32>>::LANES) {
             let mut sink = BestCells::new(simd, self.own, cols);
             strips.strip(first, 0..cols, &mut sink);
@@ -67,14 +67,14 @@ impl Sweep<'_> {
 
 /// Stores the directions of the cells in `tiles` ([`tiles()`]) in `words`, and returns the edges that leave the
 /// rectangle. Cells outside the tiles count as the minimum of H, without a gap.
-pub struct Fill<'a> {
+pub struct DirectionFill<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
     pub tiles: &'a [Tile],
     pub words: &'a mut [u32],
 }
 
-impl Kernel for Fill<'_> {
+impl Kernel for DirectionFill<'_> {
     type Output = Edges;
 
     #[inline(always)]
@@ -86,7 +86,7 @@ impl Kernel for Fill<'_> {
     }
 }
 
-impl Fill<'_> {
+impl DirectionFill<'_> {
     #[inline(always)]
     fn fill<S: Simd, const PIECES: usize>(self, simd: S) -> Edges {
         let mut strips = Strips::<S, PIECES>::new(simd, self.rectangle, self.edges);
@@ -97,7 +97,7 @@ impl Fill<'_> {
         for tile in self.tiles {
             let (words, behind) = rest.split_at_mut(to_usize(tile.words()));
             let cols = tile.col as usize..(tile.col + tile.cols) as usize;
-            strips.strip(to_usize(tile.row), cols, &mut Words::new(simd, words));
+            strips.strip(to_usize(tile.row), cols, &mut DirectionWriter::new(simd, words));
             rest = behind;
         }
         strips.leave()
@@ -215,7 +215,7 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
 
     /// Sweeps the strip whose first row is `first` over `cols`, and passes the cells to `sink`.
     #[inline(always)]
-    fn strip<K: Sink<S, PIECES>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
+    fn strip<K: CellSink<S, PIECES>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
         if cols.is_empty() {
             return;
         }
@@ -247,7 +247,7 @@ impl<S: Rows> Given<'_, S> {
         &self,
         first: usize,
         cols: &Range<usize>,
-    ) -> (Step<'_, S, PIECES>, State<S::V, PIECES>) {
+    ) -> (StripConstants<'_, S, PIECES>, StripState<S::V, PIECES>) {
         let simd = self.simd;
         let lane_of = |values: &dyn Fn(usize) -> i32| {
             let mut lanes = [0; 16];
@@ -293,13 +293,13 @@ impl<S: Rows> Given<'_, S> {
             penalties.extend[at] = simd.splat(piece.extend);
         }
         let state =
-            State { h: simd.rotate(left_h), e: left_e, f: [none; PIECES], diagonal: simd.splat(corner) };
-        (Step { simd, substitutes, rows, numbers, penalties, left_h, left_e }, state)
+            StripState { h: simd.rotate(left_h), e: left_e, f: [none; PIECES], diagonal: simd.splat(corner) };
+        (StripConstants { simd, substitutes, rows, numbers, penalties, left_h, left_e }, state)
     }
 }
 
 /// Receives the cells of a strip, step by step.
-trait Sink<S: Rows, const PIECES: usize> {
+trait CellSink<S: Rows, const PIECES: usize> {
     /// The first column that counts, counted in the strip.
     fn first_col(&self) -> usize;
 
@@ -307,7 +307,7 @@ trait Sink<S: Rows, const PIECES: usize> {
     /// the columns that count.
     fn take<const EDGE: bool>(
         &mut self,
-        step: &Step<'_, S, PIECES>,
+        step: &StripConstants<'_, S, PIECES>,
         s: usize,
         cell: &Cell<S::V, PIECES>,
         operands: &Operands<S::V, PIECES>,
@@ -318,20 +318,20 @@ trait Sink<S: Rows, const PIECES: usize> {
 }
 
 /// Stores directions.
-struct Words<'a, V, const PIECES: usize> {
-    codes: Codes<V, PIECES>,
+struct DirectionWriter<'a, V, const PIECES: usize> {
+    codes: DirectionCodes<V, PIECES>,
     /// Directions of the last steps, eight under affine gaps, the most recent in the highest bits.
     bits: V,
     words: &'a mut [u32],
 }
 
-impl<'a, V: Pod, const PIECES: usize> Words<'a, V, PIECES> {
+impl<'a, V: Pod, const PIECES: usize> DirectionWriter<'a, V, PIECES> {
     /// Steps of a word.
     const STEPS: usize = (u32::BITS / cell_bits(PIECES)) as usize;
 
     #[inline(always)]
-    fn new<S: Vectors<i32, V = V>>(simd: S, words: &'a mut [u32]) -> Words<'a, V, PIECES> {
-        Words { codes: Codes::new(simd), bits: simd.splat(0), words }
+    fn new<S: Vectors<i32, V = V>>(simd: S, words: &'a mut [u32]) -> DirectionWriter<'a, V, PIECES> {
+        DirectionWriter { codes: DirectionCodes::new(simd), bits: simd.splat(0), words }
     }
 
     #[inline(always)]
@@ -344,7 +344,7 @@ impl<'a, V: Pod, const PIECES: usize> Words<'a, V, PIECES> {
     }
 }
 
-impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Words<'_, S::V, PIECES> {
+impl<S: Rows, const PIECES: usize> CellSink<S, PIECES> for DirectionWriter<'_, S::V, PIECES> {
     #[inline(always)]
     fn first_col(&self) -> usize {
         0
@@ -353,7 +353,7 @@ impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Words<'_, S::V, PIECES> {
     #[inline(always)]
     fn take<const EDGE: bool>(
         &mut self,
-        step: &Step<'_, S, PIECES>,
+        step: &StripConstants<'_, S, PIECES>,
         s: usize,
         cell: &Cell<S::V, PIECES>,
         operands: &Operands<S::V, PIECES>,
@@ -375,7 +375,7 @@ impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Words<'_, S::V, PIECES> {
 /// Discards the cells.
 struct Unkept;
 
-impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Unkept {
+impl<S: Rows, const PIECES: usize> CellSink<S, PIECES> for Unkept {
     #[inline(always)]
     fn first_col(&self) -> usize {
         0
@@ -384,7 +384,7 @@ impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for Unkept {
     #[inline(always)]
     fn take<const EDGE: bool>(
         &mut self,
-        _: &Step<'_, S, PIECES>,
+        _: &StripConstants<'_, S, PIECES>,
         _: usize,
         _: &Cell<S::V, PIECES>,
         _: &Operands<S::V, PIECES>,
@@ -419,7 +419,7 @@ impl<V: Pod> BestCells<V> {
 
     /// Replaces `best` by the best cell of the strip that starts at row `first`, if that one ranks higher.
     #[inline(always)]
-    fn add_to(&self, best: &mut Hit, first: usize, rows: usize) {
+    fn add_to(&self, best: &mut HitEnd, first: usize, rows: usize) {
         let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
         let steps: &[i32] = cast_slice(std::slice::from_ref(&self.step));
         for (lane, (&score, &step)) in scores.iter().zip(steps).enumerate().take(rows - first) {
@@ -427,7 +427,7 @@ impl<V: Pod> BestCells<V> {
                 continue;
             }
             let (query_end, target_end) = (to_u32(first + lane + 1), to_u32(step - to_i32(lane) + 1));
-            let hit = Hit { score, query_end, target_end };
+            let hit = HitEnd { score, query_end, target_end };
             if hit.order(best).is_lt() {
                 *best = hit;
             }
@@ -435,7 +435,7 @@ impl<V: Pod> BestCells<V> {
     }
 }
 
-impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for BestCells<S::V> {
+impl<S: Rows, const PIECES: usize> CellSink<S, PIECES> for BestCells<S::V> {
     #[inline(always)]
     fn first_col(&self) -> usize {
         self.first_col
@@ -444,7 +444,7 @@ impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for BestCells<S::V> {
     #[inline(always)]
     fn take<const EDGE: bool>(
         &mut self,
-        step: &Step<'_, S, PIECES>,
+        step: &StripConstants<'_, S, PIECES>,
         s: usize,
         cell: &Cell<S::V, PIECES>,
         _: &Operands<S::V, PIECES>,
@@ -466,7 +466,7 @@ impl<S: Rows, const PIECES: usize> Sink<S, PIECES> for BestCells<S::V> {
 }
 
 /// Values that are constant over the steps of a strip.
-struct Step<'a, S: Rows, const PIECES: usize> {
+struct StripConstants<'a, S: Rows, const PIECES: usize> {
     simd: S,
     substitutes: RowSubstitutes<'a, S::V>,
     rows: S::V,
@@ -479,7 +479,7 @@ struct Step<'a, S: Rows, const PIECES: usize> {
 }
 
 /// State that is carried from step to step.
-struct State<V, const PIECES: usize> {
+struct StripState<V, const PIECES: usize> {
     /// H of each lane's last cell and F of the row below it, rotated by one lane.
     h: V,
     f: [V; PIECES],
@@ -522,12 +522,12 @@ impl<const PIECES: usize> StripColumns<'_, PIECES> {
     }
 }
 
-impl<S: Rows, const PIECES: usize> Step<'_, S, PIECES> {
+impl<S: Rows, const PIECES: usize> StripConstants<'_, S, PIECES> {
     /// Steps in which all lanes are inside the columns that count.
     #[inline(always)]
-    fn inner<K: Sink<S, PIECES>>(
+    fn inner<K: CellSink<S, PIECES>>(
         &self,
-        state: &mut State<S::V, PIECES>,
+        state: &mut StripState<S::V, PIECES>,
         steps: Range<usize>,
         cols: &mut StripColumns<'_, PIECES>,
         sink: &mut K,
@@ -540,9 +540,9 @@ impl<S: Rows, const PIECES: usize> Step<'_, S, PIECES> {
 
     /// Steps in which some lanes have not begun, are done, or are in columns that don't count.
     #[inline(always)]
-    fn edge<K: Sink<S, PIECES>>(
+    fn edge<K: CellSink<S, PIECES>>(
         &self,
-        state: &mut State<S::V, PIECES>,
+        state: &mut StripState<S::V, PIECES>,
         steps: Range<usize>,
         cols: &mut StripColumns<'_, PIECES>,
         sink: &mut K,
@@ -572,9 +572,9 @@ impl<S: Rows, const PIECES: usize> Step<'_, S, PIECES> {
     /// `entering` is H and F above the first lane's cell. Returns H and F below the last lane's cell. Unless `EDGE` is
     /// set, all lanes are inside the columns.
     #[inline(always)]
-    fn run<K: Sink<S, PIECES>, const EDGE: bool>(
+    fn run<K: CellSink<S, PIECES>, const EDGE: bool>(
         &self,
-        state: &mut State<S::V, PIECES>,
+        state: &mut StripState<S::V, PIECES>,
         s: usize,
         letters: &[i32],
         entering: Carried<i32, PIECES>,

@@ -12,12 +12,12 @@ pub use window::WindowSize;
 
 use super::cell::{Penalties, cell};
 use super::lanes::{
-    Ambiguity, Costs, Equality, Nothing, Substitutes, Tables, bonuses_side_by_side, side_by_side,
+    Ambiguity, Equality, MatrixRows, Nothing, StepCosts, Substitutes, bonuses_side_by_side, side_by_side,
 };
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
 use super::strip::Rectangle;
 use crate::engine::{Carried, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::{to_i32, to_u8, to_u32};
 use crate::terms::scoring::{ComparedScores, GapPiece, Scoring};
@@ -39,10 +39,10 @@ pub struct StripedSweep<'a> {
 }
 
 impl Kernel for StripedSweep<'_> {
-    type Output = (Edges, Hit);
+    type Output = (Edges, HitEnd);
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
+    fn run<S: Simd>(self, simd: S) -> (Edges, HitEnd) {
         match self.rectangle.scoring.second_gap {
             None => self.sweep::<S, 1>(simd),
             Some(_) => self.sweep::<S, 2>(simd),
@@ -52,7 +52,7 @@ impl Kernel for StripedSweep<'_> {
 
 impl StripedSweep<'_> {
     #[inline(always)]
-    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, Hit) {
+    fn sweep<S: Simd, const PIECES: usize>(self, simd: S) -> (Edges, HitEnd) {
         let Rectangle { query, target, scoring } = self.rectangle;
         let substitutes = StripedSubstitutes::new(scoring);
         let nothing = Nothing::of(scoring);
@@ -61,14 +61,14 @@ impl StripedSweep<'_> {
         let cols = target.len();
         let mut above = self.edges.horizontal.values::<PIECES>(target.len());
         let mut behind = self.edges.vertical.values::<PIECES>(query.len());
-        let mut best = Hit::default();
+        let mut best = HitEnd::default();
         let mut corner = self.edges.corner;
         let strips = query.len().div_ceil(self.size.rows);
         let height = query.len().div_ceil(strips.max(1)).next_multiple_of(<S as Vectors<i8>>::LANES);
         let mut first = 0;
         for (query, behind) in query.chunks(height).zip(behind.chunks_mut(height)) {
             let below = behind.last().map_or(0, |value| value.h);
-            let columns = Columns { query, letters: &letters, above: &mut above, behind, corner };
+            let columns = StripedColumns { query, letters: &letters, above: &mut above, behind, corner };
             let substitutes = &substitutes;
             let mut strip = Strip { substitutes, present, scoring, columns, own: self.own, best, first };
             strip.sweep(simd, self.size, 0, |_, col| (col < cols).then_some(cols));
@@ -84,7 +84,7 @@ impl StripedSweep<'_> {
 /// Substitution scores of query residues against a target residue.
 enum StripedSubstitutes {
     Compared(ComparedScores),
-    Tables(Box<Tables>),
+    Tables(Box<MatrixRows>),
 }
 
 impl StripedSubstitutes {
@@ -125,7 +125,7 @@ fn letters_of(letters: &[u8]) -> Vec<u8> {
 }
 
 /// The rows and columns of a strip, and the values between them and their neighbors.
-struct Columns<'a, const PIECES: usize> {
+struct StripedColumns<'a, const PIECES: usize> {
     query: &'a [u8],
     letters: &'a [u8],
     /// H and F above the strip in columns to come, and below it in columns that are done.
@@ -141,9 +141,9 @@ struct Strip<'a, const PIECES: usize> {
     /// Codes that occur in the columns.
     present: &'a [u8],
     scoring: &'a Scoring,
-    columns: Columns<'a, PIECES>,
+    columns: StripedColumns<'a, PIECES>,
     own: usize,
-    best: Hit,
+    best: HitEnd,
     /// The strip's first row.
     first: usize,
 }
@@ -162,7 +162,7 @@ impl<const PIECES: usize> Strip<'_, PIECES> {
     ) -> usize {
         let is_local = self.scoring.mode.is_local();
         // 8-bit lanes hold only scores near 0.
-        let costs = Costs::new(self.scoring);
+        let costs = StepCosts::new(self.scoring);
         let narrow = LaneValues::of::<i8>(&costs).filter(|values| is_local && values.most >= 8 * costs.best);
         let mut in_8 = None;
         let mut in_16 = None;
@@ -205,7 +205,7 @@ struct StripedLanes<T: Lane, S: Stripes<T>, const PIECES: usize> {
 impl<T: Lane, S: Stripes<T>, const PIECES: usize> StripedLanes<T, S, PIECES> {
     #[inline(always)]
     fn new(simd: S, strip: &Strip<PIECES>, values: LaneValues) -> StripedLanes<T, S, PIECES> {
-        let costs = Costs::new(strip.scoring);
+        let costs = StepCosts::new(strip.scoring);
         let nothing = Nothing::of(strip.scoring);
         let query = strip.columns.query;
         let rows = query.len().div_ceil(S::LANES);
@@ -306,7 +306,7 @@ impl<T: Lane, S: Stripes<T>, const PIECES: usize> StripedLanes<T, S, PIECES> {
             }
             strip.columns.corner = h;
             let scores = &self.scores[place..place + rows];
-            let down = Down { diagonal, f, top: self.penalties.floor };
+            let down = StripedColumnState { diagonal, f, top: self.penalties.floor };
             let (upper, lower) = self.column.split_at_mut(last_row + 1);
             let down = down.rows(simd, &self.penalties, upper, scores);
             let below = down.f;
@@ -418,7 +418,7 @@ impl<T: Lane, S: Stripes<T>, const PIECES: usize> StripedLanes<T, S, PIECES> {
                     best = (top, first + row);
                 }
             }
-            let hit = Hit {
+            let hit = HitEnd {
                 score: self.values.score(best.0.value()),
                 query_end: to_u32(strip.first + best.1 + 1),
                 target_end: to_u32(col) + 1,
@@ -444,14 +444,14 @@ fn set_lane<T: Lane, V: bytemuck::Pod>(vector: &mut V, lane: usize, value: T) {
 }
 
 /// State of a column on the way down the rows of each lane.
-struct Down<V, const PIECES: usize> {
+struct StripedColumnState<V, const PIECES: usize> {
     /// H(i-1,j-1) and F(i,j) of the next row i.
     diagonal: V,
     f: [V; PIECES],
     top: V,
 }
 
-impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
+impl<V: Copy, const PIECES: usize> StripedColumnState<V, PIECES> {
     #[inline(always)]
     fn rows<T: Lane, S: Vectors<T, V = V>>(
         self,
@@ -459,8 +459,8 @@ impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
         penalties: &Penalties<V, PIECES>,
         column: &mut [Carried<V, PIECES>],
         scores: &[V],
-    ) -> Down<V, PIECES> {
-        let Down { mut diagonal, mut f, mut top } = self;
+    ) -> StripedColumnState<V, PIECES> {
+        let StripedColumnState { mut diagonal, mut f, mut top } = self;
         for (place, &score) in column.iter_mut().zip(scores) {
             let Carried { h, gaps } = *place;
             let cell = cell(simd, penalties, simd.add(diagonal, score), gaps, f);
@@ -468,7 +468,7 @@ impl<V: Copy, const PIECES: usize> Down<V, PIECES> {
             top = simd.max(cell.h, top);
             *place = Carried { h: cell.h, gaps: cell.e };
         }
-        Down { diagonal, f, top }
+        StripedColumnState { diagonal, f, top }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::score::Width;
 use super::simd::InstructionSet;
-use super::strip::{Rectangle, Sweep};
+use super::strip::{Rectangle, RectangleSweep};
 use super::striped::{StripedSweep, WindowSize};
 use crate::engine::frontier::{Frontier, better};
 use crate::engine::recurrence::recurrence;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Edges, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::Batch;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
@@ -21,16 +21,16 @@ pub const SHARED_CELLS: u64 = 1 << 24;
 pub const PART_SIDE: u32 = 4 * BLOCK_ROWS;
 /// The first best cell of a block's columns from `own` on, with its row and column counted in the window. The parts of
 /// an anti-diagonal of the block are swept in parallel.
-pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
+pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> HitEnd {
     let mut frontier = Frontier::new(block, Edges::default(), side, batch.scoring.gaps());
-    let mut best = Hit::default();
+    let mut best = HitEnd::default();
     for wave in 0..frontier.waves() {
         let parts = frontier.wave(wave);
         let sweep = |part: &Block| {
             let own = own.saturating_sub(part.cols.start) as usize;
             sweep(set, batch, (part, &frontier.entering(part)), own)
         };
-        let swept: Vec<(Edges, Hit)> = parts.par_iter().map(sweep).collect();
+        let swept: Vec<(Edges, HitEnd)> = parts.par_iter().map(sweep).collect();
         for (part, (edges, hit)) in parts.iter().zip(swept) {
             best = better(best, hit, part);
             frontier.leave(part, &edges);
@@ -96,7 +96,7 @@ pub fn sweep(
     batch: &Batch,
     (block, edges): (&Block, &Edges),
     own: usize,
-) -> (Edges, Hit) {
+) -> (Edges, HitEnd) {
     let (query, target) = block.codes(batch);
     let rectangle = Rectangle { query, target, scoring: &batch.scoring };
     sweep_rectangle(set, rectangle, edges, own)
@@ -114,9 +114,9 @@ pub fn sweep_rectangle(
     rectangle: Rectangle<'_>,
     edges: &Edges,
     own: usize,
-) -> (Edges, Hit) {
+) -> (Edges, HitEnd) {
     match striped_window(set, rectangle.scoring, rectangle.query.len()) {
         Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
-        None => set.run(Sweep { rectangle, edges, own }),
+        None => set.run(RectangleSweep { rectangle, edges, own }),
     }
 }

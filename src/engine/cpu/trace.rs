@@ -2,16 +2,16 @@
 //! end.
 
 use super::anchored::Values;
-use super::cell::{Codes, Operands, cell};
+use super::cell::{DirectionCodes, Operands, cell};
 use super::lanes::{
-    Ambiguity, Costs, EndRow, Equality, Nothing, Pieces, Substitutes, bonuses_side_by_side, compared,
+    Ambiguity, EndRow, Equality, Nothing, PieceCount, StepCosts, Substitutes, bonuses_side_by_side, compared,
     side_by_side,
 };
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::paths::run_word;
-use crate::engine::{Carried, Source, Window};
+use crate::engine::{Carried, CellSource, Window};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
 use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
@@ -144,7 +144,7 @@ impl<'a> Trace<'a> {
         });
         let targets =
             side_by_side::<T, S>(rows + width, nothing.target, |code| nothing.target(code), targets);
-        let costs = Costs::new(&self.batch.scoring);
+        let costs = StepCosts::new(&self.batch.scoring);
         let band = BandLetters { queries, bonuses: bonuses.as_deref(), targets, width };
         // The cell of each band in the row above its first row and in the column before the target.
         let origin = |(window, &first): (&Window, &usize)| {
@@ -167,7 +167,7 @@ impl<'a> Trace<'a> {
             Some(ComparedScores { match_, mismatch, ambiguous }) => {
                 let substitutes = Equality::new(simd, match_, mismatch);
                 let lanes = [&band.queries, &band.targets];
-                if Pieces::<PIECES>::ARE_MANY || bonuses.is_some() {
+                if PieceCount::<PIECES>::ARE_MANY || bonuses.is_some() {
                     let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
                     let (bonus, none) = (simd.splat(T::of(0)), simd.splat(T::of(nothing.target.into())));
                     let substitutes = EndRow { substitutes, bonus, none };
@@ -209,7 +209,7 @@ fn left_band() -> EngineError {
 pub fn holds_global(scoring: &Scoring, rows: u32, (query, window): (&[u8], &Window)) -> bool {
     let ends_in_band = window.cols() <= window.query_end.saturating_add(window.band.deletions)
         && window.query_end <= window.cols().saturating_add(window.band.insertions);
-    let values = Values::of::<i16>(&Costs::new(scoring), rows as usize + 1);
+    let values = Values::of::<i16>(&StepCosts::new(scoring), rows as usize + 1);
     let least = least_score(&query[..window.query_end as usize], window.band, scoring);
     window.start == 0 && ends_in_band && values.is_some_and(|values| least >= values.least_exact())
 }
@@ -227,7 +227,7 @@ impl Corner {
     fn enter<T: Lane, V: Pod, const PIECES: usize>(
         &self,
         above: &mut [Carried<V, PIECES>],
-        costs: &Costs,
+        costs: &StepCosts,
         values: &Values,
     ) {
         let set = |vector: &mut V, value: T| cast_slice_mut::<V, T>(from_mut(vector))[self.lane] = value;
@@ -261,7 +261,7 @@ struct BandBorders<V, const PIECES: usize> {
 
 impl<V: Copy, const PIECES: usize> BandBorders<V, PIECES> {
     #[inline(always)]
-    fn local<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: &Costs) -> BandBorders<V, PIECES> {
+    fn local<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: &StepCosts) -> BandBorders<V, PIECES> {
         let penalties = costs.penalties::<T, S, PIECES>(simd);
         let (h, gaps) = (penalties.floor, penalties.opened(simd, penalties.floor));
         BandBorders { corners: None, above: Carried { h, gaps }, gaps, floors: Vec::new(), floor: h }
@@ -271,7 +271,7 @@ impl<V: Copy, const PIECES: usize> BandBorders<V, PIECES> {
     #[inline(always)]
     fn corners<T: Lane, S: Vectors<T, V = V>>(
         simd: S,
-        costs: &Costs,
+        costs: &StepCosts,
         rows: usize,
         (firsts, origins): (&[usize], &[usize]),
     ) -> Option<BandBorders<V, PIECES>> {
@@ -292,7 +292,7 @@ impl<V: Copy, const PIECES: usize> BandBorders<V, PIECES> {
     #[inline(always)]
     fn whole<T: Lane, S: Vectors<T, V = V>>(
         simd: S,
-        costs: &Costs,
+        costs: &StepCosts,
         rows: usize,
         firsts: &[usize],
     ) -> Option<BandBorders<V, PIECES>> {
@@ -335,14 +335,14 @@ impl<V: bytemuck::Pod> BandLetters<'_, V> {
     fn fill<'r, T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>, const PIECES: usize>(
         &self,
         simd: S,
-        costs: Costs,
+        costs: StepCosts,
         borders: &BandBorders<V, PIECES>,
         substitutes: U,
         room: &'r mut Vec<CacheLine>,
     ) -> &'r [V] {
         let mut penalties = costs.penalties::<T, S, PIECES>(simd);
         let gaps = borders.gaps;
-        let codes = Codes::new(simd);
+        let codes = DirectionCodes::new(simd);
         let cells = (T::BITS / cell_bits(PIECES)) as usize;
         // H(i-1,j-1) and F(i,j-1) of the cells of the row above.
         let mut above = vec![borders.above; self.width + 1];
@@ -410,16 +410,16 @@ impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
         (mut cell, origin): (usize, Option<usize>),
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
-        let (mut row, mut last, mut len) = (rows.end, Source::Diagonal, 0);
+        let (mut row, mut last, mut len) = (rows.end, CellSource::Diagonal, 0);
         let mut layer = Layer::from(last);
         while row > rows.start && cell < self.width {
             layer = layer.next(self.get(lane, row - 1, cell));
             let source = layer.source;
             (row, cell) = match source {
-                Source::Stop => break,
-                Source::Diagonal => (row - 1, cell),
-                Source::Deletion => (row, cell.wrapping_sub(1)),
-                Source::Insertion => (row - 1, cell + 1),
+                CellSource::Stop => break,
+                CellSource::Diagonal => (row - 1, cell),
+                CellSource::Deletion => (row, cell.wrapping_sub(1)),
+                CellSource::Insertion => (row - 1, cell + 1),
             };
             if source != last && len > 0 {
                 words.push(run_word(len, last));
@@ -433,11 +433,11 @@ impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
             None => 0,
         };
         if left > 0 {
-            if last != Source::Deletion && len > 0 {
+            if last != CellSource::Deletion && len > 0 {
                 words.push(run_word(len, last));
                 len = 0;
             }
-            (last, len) = (Source::Deletion, len + left);
+            (last, len) = (CellSource::Deletion, len + left);
         }
         // A path without steps is a zero word.
         words.push(if len > 0 { run_word(len, last) } else { 0 });

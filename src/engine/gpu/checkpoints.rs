@@ -4,7 +4,7 @@ use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::plan::checkpoint::{self, CheckpointSweep};
 use crate::engine::gpu::runner::JobInputs;
-use crate::engine::gpu::variant::{Kernel, TileVariant};
+use crate::engine::gpu::variant::{KernelResults, TileVariant};
 use crate::engine::gpu::{Cols, Gpu, residues_of, scores_of, window_residues};
 use crate::engine::primitives::block_by_block;
 use crate::engine::{Block, Edges, Window};
@@ -21,7 +21,7 @@ impl Gpu {
         edges: &Edges,
     ) -> Result<Edges, EngineError> {
         let inputs = self.inputs(batch, residues_of(batch, block))?;
-        let variant = TileVariant::thin(Kernel::Score, scores_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(KernelResults::Score, scores_of(batch)).on(self.limits().subgroup);
         let (grid, job) = checkpoint::block_job(batch, block, edges, variant);
         let answer = self.run(&inputs, &job)?;
         Ok(grid.left_behind(answer.leaving()))

@@ -1,12 +1,12 @@
 //! Queries against a database that is resident on the device: the scores that count.
 
-use crate::engine::gpu::layout::Letters;
-use crate::engine::gpu::plan::database::{DatabasePlan, Meeting, TargetOrder};
+use crate::engine::gpu::layout::ResiduePacking;
+use crate::engine::gpu::plan::database::{DatabasePlan, TargetOrder, TargetRange};
 use crate::engine::gpu::resident::HeldSequences;
-use crate::engine::gpu::runner::{Answer, DatabaseInputs};
+use crate::engine::gpu::runner::{DatabaseInputs, JobResult};
 use crate::engine::gpu::variant::DatabaseTiles;
 use crate::engine::gpu::{Card, Gpu, scores_of};
-use crate::engine::{Asked, TargetScore};
+use crate::engine::{DatabaseQuery, TargetScore};
 use crate::gpu::buffers::{self, Grown};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::error::EngineError;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use wgpu::BufferUsages;
 
 /// The short targets in their order, on the host and on the device.
-pub struct Database {
+pub struct GpuDatabase {
     held: HeldSequences,
     order: TargetOrder,
     places: wgpu::Buffer,
@@ -22,7 +22,7 @@ pub struct Database {
 
 /// Data about databases that all engines of a card share.
 pub struct Databases {
-    last: Mutex<Option<Arc<Database>>>,
+    last: Mutex<Option<Arc<GpuDatabase>>>,
     /// Edges between strips. One buffer is enough, because a dispatch begins only after the previous one is done with
     /// it.
     edges: Mutex<Grown>,
@@ -44,9 +44,9 @@ impl Card {
     fn database(
         &self,
         targets: &Arc<Sequences>,
-        letters: Letters,
+        letters: ResiduePacking,
         longest: usize,
-    ) -> Result<Arc<Database>, EngineError> {
+    ) -> Result<Arc<GpuDatabase>, EngineError> {
         let mut last = self.databases.last.lock().map_err(failed)?;
         if let Some(known) = last.as_ref().filter(|known| known.held.is(targets, letters)) {
             return Ok(Arc::clone(known));
@@ -59,7 +59,7 @@ impl Card {
         let (device, usage) = (&self.runtime.device, BufferUsages::STORAGE | BufferUsages::COPY_DST);
         let places = buffers::create(device, "places of targets", usage, bytes.len() as u64)?;
         device.queue.write_buffer(&places, 0, bytes);
-        Ok(Arc::clone(last.insert(Arc::new(Database { held, order, places }))))
+        Ok(Arc::clone(last.insert(Arc::new(GpuDatabase { held, order, places }))))
     }
 
     /// Returns a buffer for edges between strips and its size in bytes: the maximum or, if memory is short, less.
@@ -80,7 +80,7 @@ impl Gpu {
     pub(super) fn score_targets(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
         longest: usize,
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let Some(tiles) = DatabaseTiles::new(scores_of(batch), self.limits().subgroup) else {
@@ -89,18 +89,18 @@ impl Gpu {
         let card = Arc::clone(&self.card);
         let mut inputs = self.inputs(batch, 0..batch.targets.codes().len())?;
         let database = card.database(&batch.targets, scores_of(batch).letters(), longest)?;
-        let Database { order, places, .. } = database.as_ref();
+        let GpuDatabase { order, places, .. } = database.as_ref();
         let plan = |edges: u64| DatabasePlan::new(batch, asked, order, &tiles, edges);
         let (edges, room) = card.edges(plan(self.limits().binding).edge_bytes())?;
         let mut plan = plan(room);
         inputs.database = Some(DatabaseInputs { places: places.clone(), edges });
         let mut scores = vec![Vec::new(); asked.len()];
-        let take = |answer: Answer, meetings: Vec<Meeting>| {
+        let take = |answer: JobResult, meetings: Vec<TargetRange>| {
             let results: &[u32] = answer.output.as_ref();
-            for Meeting { asked: place, places, result } in meetings {
+            for TargetRange { asked: place, places, result } in meetings {
                 let results: &[i32] = bytemuck::cast_slice(&results[result..result + places.len()]);
                 let scored = order.targets[places].iter().zip(results);
-                let Asked { least, first, .. } = asked[place];
+                let DatabaseQuery { least, first, .. } = asked[place];
                 let counting = scored.filter(|&(&target, &score)| score >= least && target >= first);
                 scores[place].extend(counting.map(|(&target, &score)| TargetScore { target, score }));
             }

@@ -212,7 +212,7 @@ mod tests {
     fn words_are_copied_from_all_dispatches() {
         use crate::terms::scoring::AlignmentMode;
         let scores = crate::engine::gpu::variant::Scores::Packed;
-        let score = TileVariant::tiles(crate::engine::gpu::variant::Kernel::Score, scores)[0];
+        let score = TileVariant::tiles(crate::engine::gpu::variant::KernelResults::Score, scores)[0];
         let mut job = Job::default();
         let (mut expected, mut begin): (Vec<u32>, Vec<usize>) = Default::default();
         for count in [0, 1, 64, 0, 65, 3] {

@@ -36,7 +36,7 @@ const QUERY_END: u8 = 8;
 
 /// How residues are packed in a word, and their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Letters {
+pub enum ResiduePacking {
     /// 4 bits: 0 to 3 are A, C, G, T. All other query codes are 4 and all other target codes 5, so that they never
     /// equal each other.
     Nucleotides,
@@ -50,25 +50,25 @@ pub enum Letters {
 pub const CODES: u32 = SCORED as u32 + 1;
 const NO_TARGET_CODE: u32 = CODES - 1;
 
-impl Letters {
+impl ResiduePacking {
     pub fn bits(self) -> u32 {
         match self {
-            Letters::Nucleotides => 4,
-            Letters::Codes => 8,
+            ResiduePacking::Nucleotides => 4,
+            ResiduePacking::Codes => 8,
         }
     }
 
     fn no_query(self) -> u32 {
         match self {
-            Letters::Nucleotides => 6,
-            Letters::Codes => 255,
+            ResiduePacking::Nucleotides => 6,
+            ResiduePacking::Codes => 255,
         }
     }
 
     fn no_target(self) -> u32 {
         match self {
-            Letters::Nucleotides => 7,
-            Letters::Codes => NO_TARGET_CODE,
+            ResiduePacking::Nucleotides => 7,
+            ResiduePacking::Codes => NO_TARGET_CODE,
         }
     }
 
@@ -110,8 +110,10 @@ impl Letters {
         let codes = &codes[codes.len().min(words.start * each)..codes.len().min(words.end * each)];
         let packed: &mut [u8] = bytemuck::cast_slice_mut(packed);
         let used = match self {
-            Letters::Nucleotides => InstructionSet::best().run(Nucleotides { codes, packed, ambiguous }),
-            Letters::Codes => {
+            ResiduePacking::Nucleotides => {
+                InstructionSet::best().run(Nucleotides { codes, packed, ambiguous })
+            }
+            ResiduePacking::Codes => {
                 // Kernels index their tables with codes, without a check. If another program changes a file, its codes
                 // may be any bytes.
                 let known = |code: u8| scored_code(code).min(to_u8(NO_TARGET_CODE));
@@ -148,8 +150,8 @@ impl Letters {
     /// Packs a text whose residues are compared as written: like targets, but codes that score alike stay distinct.
     pub fn pack_text(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
         match self {
-            Letters::Nucleotides => self.pack_targets(codes, words, packed),
-            Letters::Codes => {
+            ResiduePacking::Nucleotides => self.pack_targets(codes, words, packed),
+            ResiduePacking::Codes => {
                 let (from, to) = (codes.len().min(words.start * 4), codes.len().min(words.end * 4));
                 let packed: &mut [u8] = bytemuck::cast_slice_mut(packed);
                 packed[..to - from].copy_from_slice(&codes[from..to]);
@@ -195,25 +197,25 @@ mod tests {
 
     #[test]
     fn packing() {
-        let pack = |letters: Letters, codes: &[u8], words: Range<usize>| {
+        let pack = |letters: ResiduePacking, codes: &[u8], words: Range<usize>| {
             let mut packed = vec![77; words.len()];
             letters.pack(codes, words, &mut packed, 5);
             packed
         };
         let codes = [0, 1, 2, 3, 14, 4, 8, 1, 3];
-        assert_eq!(pack(Letters::Nucleotides, &codes, 0..3), [0x1555_3210, 3, 0]);
-        assert_eq!(pack(Letters::Nucleotides, &codes, 1..3), [3, 0]);
+        assert_eq!(pack(ResiduePacking::Nucleotides, &codes, 0..3), [0x1555_3210, 3, 0]);
+        assert_eq!(pack(ResiduePacking::Nucleotides, &codes, 1..3), [3, 0]);
         // Ends of queries.
-        assert_eq!(pack(Letters::Nucleotides, &[16, 1, 30, 17, 14, 19], 0..1), [0x00b5_9d18]);
-        assert_eq!(pack(Letters::Nucleotides, &[], 0..1), [0]);
-        assert_eq!(pack(Letters::Codes, &[1, 2, 3, 4, 23], 0..3), [0x0403_0201, 23, 0]);
+        assert_eq!(pack(ResiduePacking::Nucleotides, &[16, 1, 30, 17, 14, 19], 0..1), [0x00b5_9d18]);
+        assert_eq!(pack(ResiduePacking::Nucleotides, &[], 0..1), [0]);
+        assert_eq!(pack(ResiduePacking::Codes, &[1, 2, 3, 4, 23], 0..3), [0x0403_0201, 23, 0]);
         // U and O are packed as C and K, and codes beyond the tables as no residue.
         let codes = [24, 25, 26, 27, 0x80, 255];
-        assert_eq!(pack(Letters::Codes, &codes, 0..2), [0x190b_0418, 0x1919]);
+        assert_eq!(pack(ResiduePacking::Codes, &codes, 0..2), [0x190b_0418, 0x1919]);
         // In a text they stay distinct.
         let mut text = [0; 2];
-        Letters::Codes.pack_text(&[9, 9, 9, 9, 24, 25, 26], 1..3, &mut text);
+        ResiduePacking::Codes.pack_text(&[9, 9, 9, 9, 24, 25, 26], 1..3, &mut text);
         assert_eq!(text, [0x001a_1918, 0]);
-        assert_eq!((Letters::Nucleotides.words(9), Letters::Codes.words(4)), (3, 2));
+        assert_eq!((ResiduePacking::Nucleotides.words(9), ResiduePacking::Codes.words(4)), (3, 2));
     }
 }

@@ -1,13 +1,13 @@
 //! Directions and paths of windows, and of the blocks of long alignments.
 
-use crate::engine::directions::Layout;
+use crate::engine::directions::TileLayout;
 use crate::engine::gpu::plan::band::BandPlan;
 use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fill_job, next_plans};
 use crate::engine::gpu::plan::traceback::{legs_job, path_words, stands, suits, windows_job};
-use crate::engine::gpu::runner::{Answer, JobInputs};
-use crate::engine::gpu::variant::{Kernel, TileVariant};
+use crate::engine::gpu::runner::{JobInputs, JobResult};
+use crate::engine::gpu::variant::{KernelResults, TileVariant};
 use crate::engine::gpu::{Gpu, scores_of, span, window_residues};
-use crate::engine::{Block, Directions, Edges, Engine, Leg, Paths, Stand, Window, overlaps};
+use crate::engine::{Block, Directions, Edges, Engine, Leg, PathPosition, Paths, Window, overlaps};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -26,8 +26,9 @@ impl Gpu {
         let mut rest = plans.as_slice();
         let next = |_| Some(fill_job(next_plans(&mut rest, FILL_WORDS)?));
         let mut all = Directions::default();
-        let take =
-            |answer: Answer, layout: Layout| all.append(Directions::new(layout, Box::new(answer.output)));
+        let take = |answer: JobResult, layout: TileLayout| {
+            all.append(Directions::new(layout, Box::new(answer.output)))
+        };
         self.run_all(&inputs, next, take)?;
         Ok(all)
     }
@@ -90,7 +91,7 @@ impl Gpu {
             Some(plan.job(range))
         };
         let mut paths = Paths::default();
-        let take = |answer: Answer, places: Vec<Range<u32>>| paths.push(Box::new(answer.output), places);
+        let take = |answer: JobResult, places: Vec<Range<u32>>| paths.push(Box::new(answer.output), places);
         self.run_all(&inputs, next, take)?;
         Ok(paths)
     }
@@ -117,7 +118,7 @@ impl Gpu {
             let (job, ends) = windows_job(plans, &words[range.clone()], &limits);
             Some((job, (range, ends)))
         };
-        let take = |answer: Answer, (range, ends): (Range<usize>, Vec<Range<u32>>)| {
+        let take = |answer: JobResult, (range, ends): (Range<usize>, Vec<Range<u32>>)| {
             paths.put(Box::new(answer.output), places[range].iter().copied().zip(ends));
         };
         self.run_all(&inputs, next, take)
@@ -148,10 +149,10 @@ impl Gpu {
         batch: &Batch,
         blocks: &[(Block, Edges)],
         legs: &[Leg],
-    ) -> Result<(Vec<Stand>, Paths), EngineError> {
+    ) -> Result<(Vec<PathPosition>, Paths), EngineError> {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
-        let variant = TileVariant::thin(Kernel::Fill, scores_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(KernelResults::Fill, scores_of(batch)).on(self.limits().subgroup);
         let (job, places) = legs_job(batch, blocks, legs, variant);
         let output = self.run(&inputs, &job)?.output;
         let stands = stands(output.as_ref(), &places);

@@ -4,11 +4,11 @@
 //! these stretches as its targets. Scores and paths depend on nothing else, so the answers are those of the whole
 //! batch. The available room follows from the device's limits and from the allocations that it has refused so far.
 
-use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::layout::ResiduePacking;
 use crate::engine::gpu::plan::none;
 use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
-use crate::engine::{Asked, Paths, TargetScore, Window};
-use crate::terms::alignment::Hit;
+use crate::engine::{DatabaseQuery, Paths, TargetScore, Window};
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -35,26 +35,26 @@ impl TargetRoom {
     }
 
     /// Whether targets of `residues` residues may be on the device together.
-    fn holds(&self, letters: Letters, residues: usize) -> bool {
+    fn holds(&self, letters: ResiduePacking, residues: usize) -> bool {
         u32::try_from(residues).is_ok() && letters.words(residues) as u64 * 4 <= self.0.load(Relaxed)
     }
 
     /// Maximum number of residues of a piece, unless a single item of work has more.
-    fn of_piece(&self, letters: Letters) -> u64 {
+    fn of_piece(&self, letters: ResiduePacking) -> u64 {
         let words = (self.0.load(Relaxed).min(PIECE_BYTES) / 4).saturating_sub(1);
         (words * u64::from(32 / letters.bits())).min(PIECE_RESIDUES)
     }
 }
 
 /// Stretches of targets, as targets of their own.
-struct Piece {
+struct TargetPiece {
     targets: Arc<Sequences>,
     /// The origins of the targets, sorted by target and column; they do not overlap.
     origins: Vec<(u32, Cols)>,
 }
 
-impl Piece {
-    fn new(targets: &Sequences, mut stretches: Vec<(u32, Cols)>) -> Piece {
+impl TargetPiece {
+    fn new(targets: &Sequences, mut stretches: Vec<(u32, Cols)>) -> TargetPiece {
         stretches.sort_unstable_by_key(|(target, cols)| (*target, cols.start));
         let mut origins: Vec<(u32, Cols)> = Vec::new();
         for (target, cols) in stretches {
@@ -72,7 +72,7 @@ impl Piece {
             let codes = &targets.get(*target as usize)[cols.start as usize..cols.end as usize];
             gathered.push(codes.iter().copied());
         }
-        Piece { targets: Arc::new(gathered), origins }
+        TargetPiece { targets: Arc::new(gathered), origins }
     }
 
     /// The batch's queries with the piece's targets.
@@ -101,7 +101,7 @@ impl Piece {
 
 impl Card {
     /// Whether all targets of a batch may be on the device.
-    pub fn holds(&self, targets: &Sequences, letters: Letters) -> bool {
+    pub fn holds(&self, targets: &Sequences, letters: ResiduePacking) -> bool {
         self.room.holds(letters, targets.codes().len())
     }
 }
@@ -156,7 +156,11 @@ impl Gpu {
     }
 
     /// Scores pairs piece by piece, in the order of their targets. Pairs of one sweep stay together.
-    pub(super) fn score_in_pieces(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    pub(super) fn score_in_pieces(
+        &mut self,
+        batch: &Batch,
+        pairs: &[Pair],
+    ) -> Result<Vec<HitEnd>, EngineError> {
         let mut from = 0;
         let ranges = sweeps(pairs).map(|sweep| {
             from += sweep.len();
@@ -183,14 +187,14 @@ impl Gpu {
                 // In the original order, pairs of one query are adjacent.
                 own.sort_unstable_by_key(|range| range.start);
                 let stretch = |range: &Range<usize>| (all(range).target, all(range).start..all(range).end);
-                let piece = Piece::new(&batch.targets, own.iter().map(stretch).collect());
+                let piece = TargetPiece::new(&batch.targets, own.iter().map(stretch).collect());
                 let places: Vec<usize> = own.into_iter().flatten().collect();
                 let (local, before): (Vec<Pair>, Vec<u32>) =
                     places.iter().map(|&place| piece.pair(&pairs[place])).unzip();
                 let scored = self.score_pairs(&piece.batch(batch), &local)?;
                 for ((place, before), hit) in places.into_iter().zip(before).zip(scored) {
                     let target_end = if hit.is_none() { hit.target_end } else { hit.target_end + before };
-                    hits[place] = Hit { target_end, ..hit };
+                    hits[place] = HitEnd { target_end, ..hit };
                 }
                 Ok(())
             },
@@ -214,7 +218,8 @@ impl Gpu {
             residues,
             |run| {
                 let stretch = |window: &Window| (window.target, window.start..window.target_end);
-                let piece = Piece::new(&batch.targets, windows[run.clone()].iter().map(stretch).collect());
+                let piece =
+                    TargetPiece::new(&batch.targets, windows[run.clone()].iter().map(stretch).collect());
                 let local: Vec<Window> = windows[run].iter().map(|window| piece.window(window)).collect();
                 let found = find(self, &piece.batch(batch), &local)?;
                 paths = Paths::joined(std::mem::take(&mut paths), found);
@@ -228,7 +233,7 @@ impl Gpu {
     pub(super) fn score_targets_in_pieces(
         &mut self,
         batch: &Batch,
-        asked: &[Asked],
+        asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let longest = batch.targets.longest_short();
         let len = |target: u32| batch.target(target).len();
@@ -243,15 +248,15 @@ impl Gpu {
             residues,
             |run| {
                 let own = &targets[run];
-                let piece = Piece::new(
+                let piece = TargetPiece::new(
                     &batch.targets,
                     own.iter().map(|&target| (target, 0..to_u32(len(target)))).collect(),
                 );
-                let local = |asked: &Asked| {
+                let local = |asked: &DatabaseQuery| {
                     let first = to_u32(own.partition_point(|&target| target < asked.first));
-                    Asked { first, ..*asked }
+                    DatabaseQuery { first, ..*asked }
                 };
-                let asked: Vec<Asked> = asked.iter().map(local).collect();
+                let asked: Vec<DatabaseQuery> = asked.iter().map(local).collect();
                 let scored = self.score_targets(&piece.batch(batch), &asked, longest)?;
                 for (all, scored) in scores.iter_mut().zip(scored) {
                     let whole =
@@ -287,7 +292,7 @@ mod tests {
         let targets = sequences(&[10, 0, 7, 30]);
         let stretches: [(u32, Cols); 7] =
             [(3, 20..30), (0, 2..5), (3, 0..4), (0, 5..9), (3, 3..8), (3, 22..24), (1, 0..0)];
-        let piece = Piece::new(&targets, stretches.to_vec());
+        let piece = TargetPiece::new(&targets, stretches.to_vec());
         let expected = [(0u32, 2..9), (1, 0..0), (3, 0..8), (3, 20..30)];
         assert_eq!(piece.origins, expected);
         assert_eq!(piece.targets.codes().len(), 25);
@@ -304,7 +309,7 @@ mod tests {
     fn what_is_refused_is_done_again_with_fewer() {
         for (begins_with, fits) in [(1000, 1000), (1000, 90), (1000, 31), (40, 500), (1, 1000)] {
             let room = TargetRoom::new(begins_with * 4 + 4);
-            let of_piece = || room.of_piece(Letters::Codes) / 4;
+            let of_piece = || room.of_piece(ResiduePacking::Codes) / 4;
             let sizes: Vec<u64> = (0..50).map(|k| 1 + k * 7 % 30).collect();
             let (mut done, mut refused) = (Vec::new(), 0);
             let work = |run: Range<usize>| {
@@ -330,15 +335,23 @@ mod tests {
     fn what_is_refused_makes_pieces_smaller() {
         let room = TargetRoom::new(1000);
         // 249 words of 8 bases, and one more that kernels read.
-        assert!(room.holds(Letters::Nucleotides, 1992) && !room.holds(Letters::Nucleotides, 1993));
-        assert_eq!((room.of_piece(Letters::Nucleotides), room.of_piece(Letters::Codes)), (1992, 996));
+        assert!(
+            room.holds(ResiduePacking::Nucleotides, 1992) && !room.holds(ResiduePacking::Nucleotides, 1993)
+        );
+        assert_eq!(
+            (room.of_piece(ResiduePacking::Nucleotides), room.of_piece(ResiduePacking::Codes)),
+            (1992, 996)
+        );
         room.refused(1000);
-        assert_eq!(room.of_piece(Letters::Codes), 496);
+        assert_eq!(room.of_piece(ResiduePacking::Codes), 496);
         room.refused(5000);
-        assert_eq!(room.of_piece(Letters::Codes), 496);
+        assert_eq!(room.of_piece(ResiduePacking::Codes), 496);
         room.refused(1);
-        assert_eq!(room.of_piece(Letters::Codes), 0);
+        assert_eq!(room.of_piece(ResiduePacking::Codes), 0);
         let large = TargetRoom::new(u64::MAX);
-        assert!(!large.holds(Letters::Codes, 1 << 32) && large.of_piece(Letters::Codes) < PIECE_RESIDUES);
+        assert!(
+            !large.holds(ResiduePacking::Codes, 1 << 32)
+                && large.of_piece(ResiduePacking::Codes) < PIECE_RESIDUES
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Compiled kernels.
 
 use crate::engine::gpu::variant::{TileVariant, Variant};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -9,7 +9,7 @@ use crate::terms::scoring::{ComparedScores, Scoring};
 
 /// The constants for which a kernel is specialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Numbers {
+struct KernelConstants {
     match_: i32,
     mismatch: i32,
     ambiguous: i32,
@@ -18,41 +18,41 @@ struct Numbers {
     gap_extend: i32,
 }
 
-impl Numbers {
-    fn new(scoring: &Scoring) -> Numbers {
+impl KernelConstants {
+    fn new(scoring: &Scoring) -> KernelConstants {
         let none = ComparedScores { match_: 0, mismatch: 0, ambiguous: 0 };
         let ComparedScores { match_, mismatch, ambiguous } = scoring.compared().unwrap_or(none);
         let &Scoring { gap_open, gap_extend, end_bonus, .. } = scoring;
-        Numbers { match_, mismatch, ambiguous, end_bonus, gap_open, gap_extend }
+        KernelConstants { match_, mismatch, ambiguous, end_bonus, gap_open, gap_extend }
     }
 }
 
 /// The engine's kernels compiled so far.
 #[derive(Default)]
-pub struct Pipelines(KernelCache<(Variant, Numbers)>);
+pub struct Pipelines(KernelCache<(Variant, KernelConstants)>);
 
 impl Pipelines {
     pub fn get(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         variant: Variant,
         scoring: &Scoring,
     ) -> Result<wgpu::ComputePipeline, EngineError> {
-        let numbers = Numbers::new(scoring);
+        let numbers = KernelConstants::new(scoring);
         self.0.get((variant, numbers), || compile(device, variant, numbers))
     }
 
     /// Compiles a kernel that will soon be needed.
-    pub fn prepare(&self, device: &Device, variant: Variant, scoring: &Scoring) {
-        let numbers = Numbers::new(scoring);
+    pub fn prepare(&self, device: &GpuDevice, variant: Variant, scoring: &Scoring) {
+        let numbers = KernelConstants::new(scoring);
         self.0.prepare((variant, numbers), || compile(device, variant, numbers));
     }
 }
 
 fn compile(
-    device: &Device,
+    device: &GpuDevice,
     variant: Variant,
-    numbers: Numbers,
+    numbers: KernelConstants,
 ) -> Result<wgpu::ComputePipeline, EngineError> {
     let scale = match variant {
         Variant::Tile(tile) => f64::from(tile.scale()),
@@ -77,7 +77,7 @@ fn compile(
 }
 
 /// Rejects adapters on which a kernel could not run.
-pub fn check_limits(device: &Device) -> Result<(), EngineError> {
+pub fn check_limits(device: &GpuDevice) -> Result<(), EngineError> {
     let variants = Variant::all();
     let most = |of: &dyn Fn(&Variant) -> u32| variants.iter().map(of).max().unwrap_or(0);
     for (what, has, needs) in [

@@ -26,7 +26,7 @@ use crate::engine::gpu::tasks::{JoinedTask, Span, SpanTask};
 use crate::engine::gpu::variant::TileVariant;
 use crate::engine::gpu::{Cols, Tuning};
 use crate::engine::{Block, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, counting_sort_descending};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::AlignmentMode;
@@ -80,23 +80,23 @@ pub fn fitting<T, const N: usize>(
 
 /// Residues as if they were one tile, and the first column whose cells count for the score.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whole {
+pub struct WholeTile {
     pub span: Span,
     pub counts_from: u32,
 }
 
-impl Whole {
-    pub fn pair(batch: &Batch, pair: &Pair) -> Whole {
+impl WholeTile {
+    pub fn pair(batch: &Batch, pair: &Pair) -> WholeTile {
         let rows = 0..to_u32(batch.query(pair.query).len());
         let span = span_of(batch, (pair.query, rows), (pair.target, pair.start..pair.end));
-        Whole { span, counts_from: pair.own - pair.start }
+        WholeTile { span, counts_from: pair.own - pair.start }
     }
 
     /// A block in which no cell counts.
-    pub fn block(batch: &Batch, block: &Block) -> Whole {
+    pub fn block(batch: &Batch, block: &Block) -> WholeTile {
         let Block { window: Window { query, target, .. }, rows, .. } = block;
         let span = span_of(batch, (*query, rows.clone()), (*target, block.target_cols()));
-        Whole { span, counts_from: u32::MAX }
+        WholeTile { span, counts_from: u32::MAX }
     }
 }
 
@@ -117,16 +117,16 @@ fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols
 }
 
 /// The hit of a result of a tile whose first cell is given; `none` if the result has the score of `none`.
-pub fn hit_at((row, col): (u32, u32), result: &[u32], none: Hit) -> Hit {
+pub fn hit_at((row, col): (u32, u32), result: &[u32], none: HitEnd) -> HitEnd {
     match result[0].cast_signed() {
         score if score == none.score => none,
-        score => Hit { score, query_end: row + result[1] + 1, target_end: col + result[2] + 1 },
+        score => HitEnd { score, query_end: row + result[1] + 1, target_end: col + result[2] + 1 },
     }
 }
 
 /// The hit of a pair without an alignment.
-pub fn none(mode: AlignmentMode) -> Hit {
-    if mode.is_local() { Hit::default() } else { Hit::NONE }
+pub fn none(mode: AlignmentMode) -> HitEnd {
+    if mode.is_local() { HitEnd::default() } else { HitEnd::NONE }
 }
 
 /// Whether a result is that of a chained strip that gave up waiting.

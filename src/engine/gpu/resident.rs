@@ -1,8 +1,8 @@
 //! Sequences that stay on the device, and the state of their upload.
 
-use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::layout::ResiduePacking;
 use crate::gpu::buffers;
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::Runtime;
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
@@ -22,7 +22,7 @@ const CHECKED: usize = 1 << 12;
 #[derive(Clone)]
 pub struct HeldSequences {
     sequences: Weak<Sequences>,
-    letters: Letters,
+    letters: ResiduePacking,
     has_ambiguous: OnceLock<bool>,
 }
 
@@ -30,7 +30,7 @@ impl HeldSequences {
     /// Sequences of at most `most` residues, the limit of what kernels can count.
     pub fn new(
         sequences: &Arc<Sequences>,
-        letters: Letters,
+        letters: ResiduePacking,
         most: u32,
     ) -> Result<HeldSequences, EngineError> {
         if sequences.codes().len() > most as usize {
@@ -41,7 +41,7 @@ impl HeldSequences {
         Ok(HeldSequences { sequences: Arc::downgrade(sequences), letters, has_ambiguous: OnceLock::new() })
     }
 
-    pub fn is(&self, sequences: &Arc<Sequences>, letters: Letters) -> bool {
+    pub fn is(&self, sequences: &Arc<Sequences>, letters: ResiduePacking) -> bool {
         let is_same = |known: Arc<Sequences>| Arc::ptr_eq(&known, sequences);
         self.letters == letters && self.sequences.upgrade().is_some_and(is_same)
     }
@@ -109,9 +109,9 @@ impl Resident {
     /// The targets of `sequences`, none of which is uploaded yet. They reuse the buffer of old targets that are no
     /// longer needed, if it is large enough: a device takes milliseconds to allocate as much memory.
     pub fn new(
-        device: &Device,
+        device: &GpuDevice,
         sequences: &Arc<Sequences>,
-        letters: Letters,
+        letters: ResiduePacking,
         old: Option<Resident>,
     ) -> Result<Resident, EngineError> {
         let held = HeldSequences::new(sequences, letters, u32::MAX)?;

@@ -6,7 +6,7 @@ use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::resident::Resident;
 use crate::gpu::buffers::Grown;
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{
     Arrival, Clock, Departure, Launch, Readback, Runtime, Stamps, Stopwatch, Submission, SubmissionLoad, bind,
 };
@@ -25,13 +25,13 @@ const MOST_DISPATCHES: usize = 64;
 const MOST_WRITTEN: u64 = 1 << 20;
 
 /// The result of a job.
-pub struct Answer {
+pub struct JobResult {
     pub output: Readback,
     /// Byte ranges of the edge values that it left.
     leaving: Vec<Range<usize>>,
 }
 
-impl Answer {
+impl JobResult {
     /// The edge values that it left, in order. They may be many, so they are read in place.
     pub fn leaving(&self) -> impl Iterator<Item = &[[i32; 2]]> {
         self.leaving.iter().map(|range| bytemuck::cast_slice(self.output.behind(range.clone())))
@@ -80,7 +80,7 @@ pub struct Kit<'a> {
 }
 
 /// The device's memory for a job, reused by later jobs.
-struct Slot {
+struct JobMemory {
     tasks: Grown,
     edges: Grown,
     output: Grown,
@@ -98,7 +98,7 @@ struct JobBuffers {
 
 /// Runs jobs of about the size that suits the device.
 pub struct Runner {
-    slots: [Slot; 2],
+    slots: [JobMemory; 2],
     scratch: Grown,
     chain: Grown,
     next: usize,
@@ -107,10 +107,10 @@ pub struct Runner {
     last_finish: Instant,
 }
 
-impl Slot {
-    fn new(device: &Device) -> Slot {
+impl JobMemory {
+    fn new(device: &GpuDevice) -> JobMemory {
         use BufferUsages as Use;
-        Slot {
+        JobMemory {
             tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
             edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
             output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
@@ -120,9 +120,9 @@ impl Slot {
 }
 
 impl Runner {
-    pub fn new(device: &Device) -> Runner {
+    pub fn new(device: &GpuDevice) -> Runner {
         Runner {
-            slots: [Slot::new(device), Slot::new(device)],
+            slots: [JobMemory::new(device), JobMemory::new(device)],
             // One is enough: of jobs that write to the same memory, none begins before the previous one is done.
             scratch: Grown::new("scratch", BufferUsages::STORAGE),
             chain: Grown::new("chain", BufferUsages::STORAGE | BufferUsages::COPY_DST),
@@ -174,7 +174,7 @@ impl Runner {
     }
 
     /// The buffers of the next job, with room for it.
-    fn buffers(&mut self, device: &Device, job: &Job) -> Result<JobBuffers, EngineError> {
+    fn buffers(&mut self, device: &GpuDevice, job: &Job) -> Result<JobBuffers, EngineError> {
         let slot = &mut self.slots[self.next];
         let (_, words) = job.places();
         let chain = job.chain.map_or(0, |chain| chain.bytes());
@@ -188,10 +188,10 @@ impl Runner {
     }
 
     /// Waits for a job and reads its result.
-    pub fn finish(&mut self, runtime: &Runtime, pending: JobUnderWay) -> Result<Answer, EngineError> {
+    pub fn finish(&mut self, runtime: &Runtime, pending: JobUnderWay) -> Result<JobResult, EngineError> {
         let JobUnderWay { output: bytes, leaving, begun, arrival, led } = pending;
         let Some(arrival) = arrival else {
-            return Ok(Answer { output: Readback::nothing(), leaving: Vec::new() });
+            return Ok(JobResult { output: Readback::nothing(), leaving: Vec::new() });
         };
         let (output, times) = runtime.wait_for(arrival)?;
         if let Some(load) = led {
@@ -209,7 +209,7 @@ impl Runner {
             first..place
         };
         let leaving = leaving.into_iter().map(placed).collect();
-        Ok(Answer { output: output.cut(to_usize(bytes)), leaving })
+        Ok(JobResult { output: output.cut(to_usize(bytes)), leaving })
     }
 }
 

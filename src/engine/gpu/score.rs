@@ -1,14 +1,14 @@
 //! Scores: one task per sweep if the query fits a tile, otherwise several strips.
 
-use crate::engine::gpu::plan::blocks::Frontier;
+use crate::engine::gpu::plan::blocks::PairFrontier;
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
 use crate::engine::gpu::plan::{gave_up, none};
-use crate::engine::gpu::runner::{Answer, JobInputs};
+use crate::engine::gpu::runner::{JobInputs, JobResult};
 use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::engine::{Engine, overlaps};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -28,7 +28,11 @@ fn suits_tile(batch: &Batch, pair: &Pair) -> bool {
 
 impl Gpu {
     /// Scores pairs on the device, with all their targets there or piece by piece.
-    pub(super) fn score_on_device(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    pub(super) fn score_on_device(
+        &mut self,
+        batch: &Batch,
+        pairs: &[Pair],
+    ) -> Result<Vec<HitEnd>, EngineError> {
         match self.whole(batch, |gpu| gpu.score_pairs(batch, pairs))? {
             Some(hits) => Ok(hits),
             None => self.score_in_pieces(batch, pairs),
@@ -37,15 +41,19 @@ impl Gpu {
 
     /// Scores pairs in modes other than local. Grids have no kernels for these modes, so the host scores queries that
     /// are longer than a tile.
-    pub(super) fn score_anchored(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    pub(super) fn score_anchored(
+        &mut self,
+        batch: &Batch,
+        pairs: &[Pair],
+    ) -> Result<Vec<HitEnd>, EngineError> {
         let suits = |pair: &Pair| suits_tile(batch, pair);
         if pairs.par_iter().with_min_len(PAIRS).all(suits) {
             return self.score_in_tiles(batch, pairs);
         }
         let (own, left): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&index| suits(&pairs[index]));
         let some = |places: &[usize]| -> Vec<Pair> { places.iter().map(|&at| pairs[at]).collect() };
-        let mut hits = vec![Hit::NONE; pairs.len()];
-        let mut put = |places: &[usize], found: Vec<Hit>| {
+        let mut hits = vec![HitEnd::NONE; pairs.len()];
+        let mut put = |places: &[usize], found: Vec<HitEnd>| {
             places.iter().zip(found).for_each(|(&at, hit)| hits[at] = hit);
         };
         put(&left, self.host_scores(batch, &some(&left))?);
@@ -56,20 +64,20 @@ impl Gpu {
     }
 
     /// Scores pairs whose queries fit one tile, in modes other than local.
-    fn score_in_tiles(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    fn score_in_tiles(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let mut hits = self.score_on_device(batch, pairs)?;
         overlaps::mend_ends(batch, pairs, &mut hits);
         Ok(hits)
     }
 
     /// Scores pairs on the host.
-    pub(super) fn host_scores(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    pub(super) fn host_scores(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         self.host_work.pairs += pairs.len();
         self.host.score(batch, pairs)
     }
 
     /// Scores pairs whose targets may all be on the device.
-    pub(super) fn score_pairs(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+    pub(super) fn score_pairs(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![none(batch.scoring.mode); pairs.len()];
@@ -84,7 +92,7 @@ impl Gpu {
         batch: &Batch,
         inputs: &JobInputs,
         pairs: &[Pair],
-        hits: &mut [Hit],
+        hits: &mut [HitEnd],
     ) -> Result<(), EngineError> {
         let tiles = Tiles::new(batch, scores_of(batch), self.limits().subgroup);
         let grains = tiles.grains(pairs);
@@ -93,7 +101,7 @@ impl Gpu {
             let range = next_pairs(&grains, &mut done, pairs.len(), cells)?;
             Some((tiles.job(&pairs[range.clone()]), range))
         };
-        let take = |answer: Answer, range: Range<usize>| {
+        let take = |answer: JobResult, range: Range<usize>| {
             tiles.take(&pairs[range.clone()], answer.output.as_ref(), &mut hits[range]);
         };
         self.run_all(inputs, next, take)
@@ -105,7 +113,7 @@ impl Gpu {
         batch: &Batch,
         inputs: &JobInputs,
         pairs: &[Pair],
-        hits: &mut [Hit],
+        hits: &mut [HitEnd],
     ) -> Result<(), EngineError> {
         let long: Vec<usize> = (0..pairs.len()).filter(|&index| is_long(batch, &pairs[index])).collect();
         let left = self.score_grids_of(batch, inputs, (pairs, &long), hits)?;
@@ -123,7 +131,7 @@ impl Gpu {
         batch: &Batch,
         inputs: &JobInputs,
         (pairs, long): (&[Pair], &[usize]),
-        hits: &mut [Hit],
+        hits: &mut [HitEnd],
     ) -> Result<Vec<usize>, EngineError> {
         let tiles = StripTiles::new(scores_of(batch), self.limits());
         let (held, huge): (Vec<usize>, Vec<usize>) =
@@ -136,7 +144,7 @@ impl Gpu {
             let mut grids = PairGrids::next(batch, pairs, &mut long, &tiles, cells)?;
             Some((grids.job(&tiles), grids))
         };
-        let take = |answer: Answer, grids: PairGrids| {
+        let take = |answer: JobResult, grids: PairGrids| {
             let results = answer.output.as_ref();
             match results.chunks_exact(4).any(gave_up) {
                 true => left.extend(grids.indices()),
@@ -154,13 +162,13 @@ impl Gpu {
         inputs: &JobInputs,
         pair: &Pair,
         tiles: &StripTiles,
-    ) -> Result<Hit, EngineError> {
-        let (mut best, mut frontier) = (Hit::default(), Frontier::default());
+    ) -> Result<HitEnd, EngineError> {
+        let (mut best, mut frontier) = (HitEnd::default(), PairFrontier::default());
         for block in tiles.blocks(batch, pair).into_iter().flatten() {
             let (grids, job) = PairGrids::block(batch, pair, &block, &frontier.entering(&block), tiles);
             let answer = self.run(inputs, &job)?;
             let hits = grids.best(answer.output.as_ref()).into_iter().map(|(_, hit)| hit);
-            best = hits.chain([best]).min_by(Hit::order).unwrap_or_default();
+            best = hits.chain([best]).min_by(HitEnd::order).unwrap_or_default();
             frontier.keep(&block, grids.left_behind(answer.leaving()));
         }
         Ok(best)

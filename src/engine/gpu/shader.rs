@@ -11,14 +11,15 @@
 //! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of words.
 
 use crate::engine::directions::{
-    CELL_BITS, CELL_MASK, CELLS_PER_WORD, EXTEND_DELETION, EXTEND_INSERTION, SOURCE_BITS, SOURCE_MASK, Source,
+    CELL_BITS, CELL_MASK, CELLS_PER_WORD, CellSource, EXTEND_DELETION, EXTEND_INSERTION, SOURCE_BITS,
+    SOURCE_MASK,
 };
-use crate::engine::gpu::layout::{self, Letters, THREADS};
+use crate::engine::gpu::layout::{self, ResiduePacking, THREADS};
 use crate::engine::gpu::variant::{
-    Exchange, Joint, Kernel, Scores, TRACES, TileVariant, TraceLanes, Variant,
+    Exchange, KernelResults, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes, Variant,
 };
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::STRETCH;
 use crate::terms::scoring::AlignmentMode;
 
@@ -72,7 +73,7 @@ impl Variant {
         let text = match self {
             Variant::Tile(tile) => tile.wgsl()?,
             Variant::Trace(mode) => {
-                let constants = Letters::Nucleotides.wgsl() + &constants([("THREADS", THREADS)]);
+                let constants = ResiduePacking::Nucleotides.wgsl() + &constants([("THREADS", THREADS)]);
                 constants + &direction_codes() + &expand(TRACE, &[BAND, PATH], &modes(*mode, traces()))?
             }
             Variant::Traceback => {
@@ -93,8 +94,8 @@ impl Variant {
 impl TileVariant {
     fn wgsl(&self) -> Result<String, TemplateError> {
         let codes = match self.kernel {
-            Kernel::Score => String::new(),
-            Kernel::Fill => direction_codes(),
+            KernelResults::Score => String::new(),
+            KernelResults::Fill => direction_codes(),
         };
         let numbers = constants([
             ("THREADS", self.threads()),
@@ -111,7 +112,7 @@ impl TileVariant {
         let scale = format!("const SCALE = {};\n", self.scale());
         let none = match self.mode.is_local() {
             true => String::new(),
-            false => format!("const NONE = i32({});\n", Hit::NONE.score),
+            false => format!("const NONE = i32({});\n", HitEnd::NONE.score),
         };
         let frame = if self.is_of_database() { DATABASE } else { TILE };
         let text = expand(frame, &self.parts(), &self.meaning())?;
@@ -133,26 +134,28 @@ impl TileVariant {
             Exchange::Workgroup => WORKGROUP,
         };
         let joint = match (self.joint, self.exchange) {
-            (Joint::Alone { .. }, _) if self.mode.is_local() => &[BY_PLACE, ALONE][..],
-            (Joint::Alone { .. }, _) => &[BY_PLACE, BORDERS],
-            (Joint::Database { .. }, _) => &[ALONE, STRIPS],
-            (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
-            (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
-            (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
+            (TileNeighbors::Alone { .. }, _) if self.mode.is_local() => &[BY_PLACE, ALONE][..],
+            (TileNeighbors::Alone { .. }, _) => &[BY_PLACE, BORDERS],
+            (TileNeighbors::Database { .. }, _) => &[ALONE, STRIPS],
+            (TileNeighbors::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
+            (TileNeighbors::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
+            (TileNeighbors::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
         };
         let lines = match self.joint {
-            Joint::Chained { lined: true } => Some(LINED),
-            Joint::Chained { lined: false } => Some(UNLINED),
-            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } => None,
+            TileNeighbors::Chained { lined: true } => Some(LINED),
+            TileNeighbors::Chained { lined: false } => Some(UNLINED),
+            TileNeighbors::Alone { .. } | TileNeighbors::Database { .. } | TileNeighbors::Joined { .. } => {
+                None
+            }
         };
         let kept = match self.kernel {
-            Kernel::Fill => &[FILL][..],
-            Kernel::Score if self.is_of_database() => &[BEST],
-            Kernel::Score if !self.mode.is_local() => &[SCORE, ENDS],
+            KernelResults::Fill => &[FILL][..],
+            KernelResults::Score if self.is_of_database() => &[BEST],
+            KernelResults::Score if !self.mode.is_local() => &[SCORE, ENDS],
             // Blocks keep the best cell in their own way.
-            Kernel::Score if self.goes_in_blocks() => &[SCORE],
-            Kernel::Score if self.keyed() => &[SCORE, KEYED],
-            Kernel::Score => &[SCORE, SEARCHED],
+            KernelResults::Score if self.goes_in_blocks() => &[SCORE],
+            KernelResults::Score if self.keyed() => &[SCORE, KEYED],
+            KernelResults::Score => &[SCORE, SEARCHED],
         };
         let mut parts = vec![STEP, recurrence, exchange];
         parts.extend(substitution.iter().chain(joint).chain(&lines).chain(kept));
@@ -170,10 +173,10 @@ impl TileVariant {
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())
-            .flag("LINED", self.joint == Joint::Chained { lined: true })
+            .flag("LINED", self.joint == TileNeighbors::Chained { lined: true })
             .flag("KEYED", self.keyed())
             .flag("STRETCHED", self.is_stretched())
-            .flag("STRIPS", self.joint == Joint::Database { strips: true })
+            .flag("STRIPS", self.joint == TileNeighbors::Database { strips: true })
             .flag("FINALS", self.keeps_finals())
             .name("none", if self.mode.is_local() { "0" } else { "NONE" })
             // Set if some lane may have no column.
@@ -222,10 +225,10 @@ fn traces() -> Meaning {
 /// The constants of a cell's direction bits, in WGSL.
 fn direction_codes() -> String {
     constants([
-        ("STOP", Source::Stop as u32),
-        ("DIAGONAL", Source::Diagonal as u32),
-        ("DELETION", Source::Deletion as u32),
-        ("INSERTION", Source::Insertion as u32),
+        ("STOP", CellSource::Stop as u32),
+        ("DIAGONAL", CellSource::Diagonal as u32),
+        ("DELETION", CellSource::Deletion as u32),
+        ("INSERTION", CellSource::Insertion as u32),
         ("SOURCE_BITS", SOURCE_BITS),
         ("SOURCE_MASK", u32::from(SOURCE_MASK)),
         ("EXTEND_DELETION", u32::from(EXTEND_DELETION)),

@@ -2,7 +2,7 @@
 //! built in [`shader`](super::shader).
 
 use crate::engine::directions::CELLS_PER_WORD;
-use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
+use crate::engine::gpu::layout::{self, ROW_KEYS, ResiduePacking, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
     Recorded, ScoreTask, TaskRecord, TracebackTask,
@@ -27,7 +27,7 @@ pub enum Variant {
 
 /// The results that a kernel keeps of its tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kernel {
+pub enum KernelResults {
     /// The best cell.
     Score,
     /// The directions of all cells.
@@ -37,13 +37,13 @@ pub enum Kernel {
 /// One shape of a kernel over tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TileVariant {
-    pub kernel: Kernel,
+    pub kernel: KernelResults,
     pub scores: Scores,
     /// Lanes of a task.
     pub lanes: u32,
     /// Query rows of a lane.
     pub rows: u32,
-    pub joint: Joint,
+    pub joint: TileNeighbors,
     pub exchange: Exchange,
     /// Modes other than local exist for single tiles that keep scores.
     pub mode: AlignmentMode,
@@ -51,7 +51,7 @@ pub struct TileVariant {
 
 /// How a tile exchanges edges with its neighbors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Joint {
+pub enum TileNeighbors {
     /// It has no neighbors. `stretched`: each stretch of a task may have a result.
     Alone { stretched: bool },
     /// Its only neighbors are tiles of its query, the strips, which the same workgroup processes in turn. Its targets
@@ -109,15 +109,15 @@ impl Scores {
     }
 
     /// How residues are packed for it.
-    pub fn letters(self) -> Letters {
+    pub fn letters(self) -> ResiduePacking {
         match self {
-            Scores::Packed | Scores::Compared => Letters::Nucleotides,
-            Scores::Profile | Scores::SharedProfile | Scores::WideProfile => Letters::Codes,
+            Scores::Packed | Scores::Compared => ResiduePacking::Nucleotides,
+            Scores::Profile | Scores::SharedProfile | Scores::WideProfile => ResiduePacking::Codes,
         }
     }
 
     pub(super) fn is_profile(self) -> bool {
-        self.letters() == Letters::Codes
+        self.letters() == ResiduePacking::Codes
     }
 
     /// The same lookup if scores need no room for a row.
@@ -126,14 +126,14 @@ impl Scores {
     }
 
     /// Lanes, and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
-    fn shapes(self, kernel: Kernel) -> &'static [(u32, u32)] {
+    fn shapes(self, kernel: KernelResults) -> &'static [(u32, u32)] {
         match (self, kernel) {
             (Scores::SharedProfile, _) => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
-            (_, Kernel::Score) => {
+            (_, KernelResults::Score) => {
                 &[(8, 4), (8, 8), (8, 13), (8, 16), (4, 38), (8, 25), (8, 32), (8, 38), (16, 24), (16, 32)]
             }
-            (_, Kernel::Fill) => &[(8, 8), (8, 16), (8, 20), (8, 24), (16, 16), (32, 16)],
+            (_, KernelResults::Fill) => &[(8, 8), (8, 16), (8, 20), (8, 24), (16, 16), (32, 16)],
         }
     }
 }
@@ -181,44 +181,49 @@ impl TraceLanes {
 const SHARING_THREADS: u32 = 256;
 
 impl TileVariant {
-    fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), joint: Joint) -> TileVariant {
-        let scores = if kernel == Kernel::Score { scores } else { scores.unkeyed() };
+    fn new(
+        kernel: KernelResults,
+        scores: Scores,
+        (lanes, rows): (u32, u32),
+        joint: TileNeighbors,
+    ) -> TileVariant {
+        let scores = if kernel == KernelResults::Score { scores } else { scores.unkeyed() };
         let (exchange, mode) = (Exchange::Workgroup, AlignmentMode::Local);
         TileVariant { kernel, scores, lanes, rows, joint, exchange, mode }
     }
 
-    fn alone(kernel: Kernel, scores: Scores, shape: (u32, u32)) -> TileVariant {
-        TileVariant::new(kernel, scores, shape, Joint::Alone { stretched: false })
+    fn alone(kernel: KernelResults, scores: Scores, shape: (u32, u32)) -> TileVariant {
+        TileVariant::new(kernel, scores, shape, TileNeighbors::Alone { stretched: false })
     }
 
     /// The variants without edges, by capacity.
-    pub fn tiles(kernel: Kernel, scores: Scores) -> Vec<TileVariant> {
+    pub fn tiles(kernel: KernelResults, scores: Scores) -> Vec<TileVariant> {
         scores.shapes(kernel).iter().map(|&shape| TileVariant::alone(kernel, scores, shape)).collect()
     }
 
     /// The smallest variant that holds `rows` query rows without edges.
-    pub fn holding(kernel: Kernel, scores: Scores, rows: u32) -> Option<TileVariant> {
+    pub fn holding(kernel: KernelResults, scores: Scores, rows: u32) -> Option<TileVariant> {
         let fits = scores.shapes(kernel).iter().find(|(lanes, each)| lanes * each >= rows);
         fits.map(|&shape| TileVariant::alone(kernel, scores, shape))
     }
 
     /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
-    pub fn joined(kernel: Kernel, scores: Scores) -> TileVariant {
+    pub fn joined(kernel: KernelResults, scores: Scores) -> TileVariant {
         let strip = scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
-        let joined = |&shape| TileVariant::new(kernel, scores, shape, Joint::Joined { few: false });
+        let joined = |&shape| TileVariant::new(kernel, scores, shape, TileNeighbors::Joined { few: false });
         strip.map_or(TileVariant::thin(kernel, scores), joined)
     }
 
     /// Joined tiles with the maximum number of lanes, for grids with too few tiles to fill the device.
-    pub fn thin(kernel: Kernel, scores: Scores) -> TileVariant {
-        TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), Joint::Joined { few: true })
+    pub fn thin(kernel: KernelResults, scores: Scores) -> TileVariant {
+        TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), TileNeighbors::Joined { few: true })
     }
 
     /// Tiles of [`CHAINED_ROWS`] that run concurrently in one dispatch, each slightly more columns after the tile above
     /// than it has lanes. They are used if scores leave room for a mark.
     pub fn chained(scores: Scores, rows: u32) -> Option<TileVariant> {
-        let joint = Joint::Chained { lined: false };
-        let variant = TileVariant::new(Kernel::Score, scores, (THREADS, rows), joint);
+        let joint = TileNeighbors::Chained { lined: false };
+        let variant = TileVariant::new(KernelResults::Score, scores, (THREADS, rows), joint);
         let possible = variant.keyed() && (rows.is_multiple_of(4) || !scores.is_profile());
         possible.then_some(variant)
     }
@@ -226,7 +231,7 @@ impl TileVariant {
     /// The same chained tiles with edges on lines; `None` if lines don't coincide with strip borders.
     pub fn with_lines(self) -> Option<TileVariant> {
         let possible = self.is_chained() && STRIP_ROWS.is_multiple_of(self.capacity());
-        possible.then_some(TileVariant { joint: Joint::Chained { lined: true }, ..self })
+        possible.then_some(TileVariant { joint: TileNeighbors::Chained { lined: true }, ..self })
     }
 
     /// The variant for a device. `subgroup` is the fixed size of its subgroups, or `None` if the size varies.
@@ -245,8 +250,8 @@ impl TileVariant {
     /// The variant for tasks of which some have a result for each stretch.
     pub fn in_stretches(self) -> TileVariant {
         match (self.kernel, self.joint) {
-            (Kernel::Score, Joint::Alone { .. }) if !self.mode.needs_whole_targets() => {
-                TileVariant { joint: Joint::Alone { stretched: true }, ..self }
+            (KernelResults::Score, TileNeighbors::Alone { .. }) if !self.mode.needs_whole_targets() => {
+                TileVariant { joint: TileNeighbors::Alone { stretched: true }, ..self }
             }
             _ => self,
         }
@@ -255,7 +260,8 @@ impl TileVariant {
     /// The variant of at least the same capacity whose workgroups have one query each. `None` if there is none: it
     /// requires a profile and subgroups.
     pub fn sharing(self, subgroup: Option<u32>) -> Option<TileVariant> {
-        let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score && !self.is_chained();
+        let possible =
+            self.scores == Scores::Profile && self.kernel == KernelResults::Score && !self.is_chained();
         let mut shapes = Scores::SharedProfile.shapes(self.kernel).iter();
         let &(lanes, rows) = shapes.find(|(lanes, rows)| lanes * rows >= self.capacity())?;
         let shared = TileVariant { lanes, rows, scores: Scores::SharedProfile, ..self }.on(subgroup);
@@ -274,27 +280,27 @@ impl TileVariant {
 
     /// Whether the tile reads and stores edges.
     pub fn has_edges(&self) -> bool {
-        !matches!(self.joint, Joint::Alone { .. } | Joint::Database { strips: false })
+        !matches!(self.joint, TileNeighbors::Alone { .. } | TileNeighbors::Database { strips: false })
     }
 
     /// Whether its tasks are ranges of a database.
     pub fn is_of_database(&self) -> bool {
-        matches!(self.joint, Joint::Database { .. })
+        matches!(self.joint, TileNeighbors::Database { .. })
     }
 
     /// Whether the tile waits for the tile above while both run.
     pub fn is_chained(&self) -> bool {
-        matches!(self.joint, Joint::Chained { .. })
+        matches!(self.joint, TileNeighbors::Chained { .. })
     }
 
     /// Whether few tiles run concurrently.
     pub(super) fn is_few(&self) -> bool {
-        matches!(self.joint, Joint::Joined { few: true } | Joint::Chained { .. })
+        matches!(self.joint, TileNeighbors::Joined { few: true } | TileNeighbors::Chained { .. })
     }
 
     /// Whether each stretch of a task may have a result.
     pub(super) fn is_stretched(&self) -> bool {
-        self.joint == Joint::Alone { stretched: true }
+        self.joint == TileNeighbors::Alone { stretched: true }
     }
 
     /// Threads of a workgroup.
@@ -310,7 +316,7 @@ impl TileVariant {
     /// Whether the row of a best score is stored in its low bits.
     pub(super) fn keyed(&self) -> bool {
         let has_room = matches!(self.scores, Scores::Packed | Scores::Profile | Scores::SharedProfile);
-        self.kernel == Kernel::Score && has_room && !self.is_of_database() && self.mode.is_local()
+        self.kernel == KernelResults::Score && has_room && !self.is_of_database() && self.mode.is_local()
     }
 
     /// The factor by which the kernel multiplies scores.
@@ -322,9 +328,9 @@ impl TileVariant {
     /// columns at once as a word has residues.
     pub(super) fn columns(&self) -> u32 {
         match self.kernel {
-            Kernel::Score if self.is_chained() => 32 / self.scores.letters().bits(),
-            Kernel::Score => 4,
-            Kernel::Fill => 1,
+            KernelResults::Score if self.is_chained() => 32 / self.scores.letters().bits(),
+            KernelResults::Score => 4,
+            KernelResults::Fill => 1,
         }
     }
 
@@ -340,7 +346,7 @@ impl TileVariant {
 
     /// Whether lanes keep their best cells in workgroup memory.
     pub(super) fn keeps_finals(&self) -> bool {
-        self.kernel == Kernel::Score && (self.exchange == Exchange::Workgroup || self.is_stretched())
+        self.kernel == KernelResults::Score && (self.exchange == Exchange::Workgroup || self.is_stretched())
     }
 
     pub(super) fn profile_words(&self) -> u32 {
@@ -361,12 +367,12 @@ impl TileVariant {
     /// The record of its tasks.
     fn task(&self) -> TaskRecord {
         match (self.kernel, self.joint) {
-            (Kernel::Fill, _) => FillTask::RECORD,
-            (Kernel::Score, Joint::Alone { .. }) => ScoreTask::RECORD,
-            (Kernel::Score, Joint::Database { .. }) => DatabaseTask::RECORD,
-            (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
-            (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
-            (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
+            (KernelResults::Fill, _) => FillTask::RECORD,
+            (KernelResults::Score, TileNeighbors::Alone { .. }) => ScoreTask::RECORD,
+            (KernelResults::Score, TileNeighbors::Database { .. }) => DatabaseTask::RECORD,
+            (KernelResults::Score, TileNeighbors::Joined { .. }) => JoinedTask::RECORD,
+            (KernelResults::Score, TileNeighbors::Chained { lined: false }) => ChainTask::RECORD,
+            (KernelResults::Score, TileNeighbors::Chained { lined: true }) => LinedTask::RECORD,
         }
     }
 }
@@ -381,14 +387,15 @@ impl Variant {
     /// All existing variants.
     pub fn all() -> Vec<Variant> {
         let mut all: Vec<Variant> = Vec::new();
-        for kernel in [Kernel::Score, Kernel::Fill] {
+        for kernel in [KernelResults::Score, KernelResults::Fill] {
             for scores in Scores::ASKED {
                 let single = TileVariant::tiles(kernel, scores).into_iter();
                 let modes = AlignmentMode::ALL.map(|(mode, _)| mode);
-                let modes = modes.into_iter().filter(|mode| kernel == Kernel::Score || mode.is_local());
+                let modes =
+                    modes.into_iter().filter(|mode| kernel == KernelResults::Score || mode.is_local());
                 let single = single.flat_map(|tile| modes.clone().map(move |mode| tile.in_mode(mode)));
                 let joined = [TileVariant::joined(kernel, scores), TileVariant::thin(kernel, scores)];
-                let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == Kernel::Score);
+                let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == KernelResults::Score);
                 let chained = chained.filter_map(|rows| TileVariant::chained(scores, rows));
                 let chained =
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
@@ -469,7 +476,7 @@ mod tests {
 
     #[test]
     fn the_largest_tile_is_a_strip() {
-        for kernel in [Kernel::Score, Kernel::Fill] {
+        for kernel in [KernelResults::Score, KernelResults::Fill] {
             for scores in Scores::ASKED {
                 assert_eq!(TileVariant::joined(kernel, scores).capacity(), STRIP_ROWS);
                 let largest = TileVariant::holding(kernel, scores, STRIP_ROWS).map(|tile| tile.capacity());

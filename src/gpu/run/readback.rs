@@ -2,7 +2,7 @@
 
 use super::TIMES;
 use crate::gpu::buffers;
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::terms::casts::to_usize;
 use crate::terms::error::EngineError;
 use std::ops::Range;
@@ -35,7 +35,7 @@ pub struct Arrival {
 
 impl Departure {
     pub fn new(
-        device: &Device,
+        device: &GpuDevice,
         pool: &Arc<Pool>,
         transfers: Vec<Transfer>,
     ) -> Result<(Departure, Arrival), EngineError> {
@@ -76,7 +76,7 @@ impl Arrival {
     /// submission if the job led it and the device has a clock.
     pub fn arrive(
         self,
-        device: &Device,
+        device: &GpuDevice,
         meanwhile: impl Fn() -> Result<(), EngineError>,
     ) -> Result<(Readback, [u64; 2]), EngineError> {
         let lost = |text: &str| EngineError::Lost(text.to_string());
@@ -152,7 +152,7 @@ const SMALL: u64 = 1 << 20;
 
 impl Pool {
     /// A buffer of at least `bytes`: the smallest suitable one, or a new one.
-    pub fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
+    pub fn take(&self, device: &GpuDevice, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
         if let Ok(mut free) = self.0.lock() {
             let sizes = bytes..=(LEAST_PART * bytes).max(SMALL);
             let fitting = free.iter().enumerate().filter(|(_, buffer)| sizes.contains(&buffer.size()));

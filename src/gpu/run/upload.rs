@@ -2,7 +2,7 @@
 
 use super::Submission;
 use crate::gpu::buffers;
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -27,7 +27,7 @@ impl Staging {
     /// Work that is submitted later sees them.
     pub fn upload(
         &self,
-        device: &Device,
+        device: &GpuDevice,
         buffer: &wgpu::Buffer,
         words: Range<usize>,
         make: impl Fn(Range<usize>, &mut [u32]) + Sync,
@@ -52,7 +52,7 @@ impl Staging {
     }
 
     /// A mapped buffer of at least `bytes`.
-    fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
+    fn take(&self, device: &GpuDevice, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
         // Buffers return only when the device is polled; a new buffer costs as much as the writing.
         device.poll()?;
         if let Ok(mut free) = self.0.lock() {

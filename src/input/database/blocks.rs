@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// A section's bytes, the checksums of its blocks, and the set of verified blocks.
 #[derive(Debug)]
-pub struct Blocks<'a> {
+pub struct SectionBlocks<'a> {
     bytes: &'a [u8],
     sums: Vec<u32>,
     /// One bit for each block.
@@ -20,10 +20,10 @@ pub struct Blocks<'a> {
     calls: AtomicUsize,
 }
 
-impl<'a> Blocks<'a> {
-    pub fn new(bytes: &'a [u8], sums: &[u32]) -> Blocks<'a> {
+impl<'a> SectionBlocks<'a> {
+    pub fn new(bytes: &'a [u8], sums: &[u32]) -> SectionBlocks<'a> {
         let proven = (0..sums.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Blocks {
+        SectionBlocks {
             bytes,
             sums: sums.to_vec(),
             proven,
@@ -135,13 +135,13 @@ mod tests {
             let mut bytes: Vec<u8> = (0..len).map(|place| (place % 251) as u8).collect();
             let sums = sums(&bytes);
             assert_eq!(sums.len(), len.div_ceil(BLOCK));
-            assert_eq!(Blocks::new(&bytes, &sums).prove(0..len, |_| true), Ok(()), "{len}");
+            assert_eq!(SectionBlocks::new(&bytes, &sums).prove(0..len, |_| true), Ok(()), "{len}");
             if len == 0 {
                 continue;
             }
-            assert_eq!(Blocks::new(&bytes, &sums).prove(0..1, |_| false), Err(1));
+            assert_eq!(SectionBlocks::new(&bytes, &sums).prove(0..1, |_| false), Err(1));
             bytes[len - 1] ^= 1;
-            let blocks = Blocks::new(&bytes, &sums);
+            let blocks = SectionBlocks::new(&bytes, &sums);
             let last = (len - 1) / BLOCK;
             assert_eq!(blocks.prove(0..last * BLOCK, |_| true), Ok(()), "those before are sound");
             assert_eq!(blocks.prove(len - 1..len, |_| true), Err(last + 1));

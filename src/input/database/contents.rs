@@ -1,9 +1,9 @@
 //! Decodes the bytes of a database. The parts that every run needs are verified at once, residues and k-mers on first
 //! use.
 
-use super::blocks::Blocks;
-use super::format::{BLOCK, Fault, Header, SECTIONS, Section};
-use crate::align::candidates::Index;
+use super::blocks::SectionBlocks;
+use super::format::{BLOCK, DatabaseHeader, FormatError, SECTIONS, Section};
+use crate::align::candidates::KmerIndex;
 use crate::input::reader::MAX_REFERENCES;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_u8, to_usize};
@@ -15,26 +15,26 @@ use std::ops::Range;
 const MOST_LETTERS: usize = i32::MAX as usize;
 
 /// For each k-mer the end of its positions, and the positions.
-type Tables<'a> = [Cow<'a, [u32]>; 2];
+type KmerTables<'a> = [Cow<'a, [u32]>; 2];
 
 /// A database in memory.
 #[derive(Debug)]
 pub struct Contents<'a> {
-    header: Header,
+    header: DatabaseHeader,
     /// Indexed by [`Section`].
-    sections: [Blocks<'a>; SECTIONS.len()],
+    sections: [SectionBlocks<'a>; SECTIONS.len()],
     letter_ends: Vec<usize>,
 }
 
 impl<'a> Contents<'a> {
     /// Reads everything except residues, k-mers, names and titles.
-    pub fn read(bytes: &'a [u8]) -> Result<Contents<'a>, Fault> {
-        let header = Header::read(bytes)?;
+    pub fn read(bytes: &'a [u8]) -> Result<Contents<'a>, FormatError> {
+        let header = DatabaseHeader::read(bytes)?;
         let sections = SECTIONS.map(|section| {
             let entry = header.entry(section);
             // The header guarantees that the section is inside the file.
             let own = &bytes[to_usize(entry.offset)..to_usize(entry.offset + entry.len)];
-            Blocks::new(own, &entry.sums)
+            SectionBlocks::new(own, &entry.sums)
         });
         let mut contents = Contents { header, sections, letter_ends: Vec::new() };
         contents.letter_ends = contents.ends(Section::Ends, contents.header.letters)?;
@@ -42,11 +42,11 @@ impl<'a> Contents<'a> {
         let has_length = |(start, end): (&usize, &usize)| (1..=MOST_LETTERS).contains(&(end - start));
         match starts.zip(&contents.letter_ends).all(has_length) {
             true if contents.letter_ends.len() <= MAX_REFERENCES => Ok(contents),
-            true => Err(Fault {
+            true => Err(FormatError {
                 problem: format!("the database has more than {MAX_REFERENCES} references"),
                 remedy: "split the references",
             }),
-            false => Err(Fault::damage("a reference is empty or too long")),
+            false => Err(FormatError::damage("a reference is empty or too long")),
         }
     }
 
@@ -54,7 +54,7 @@ impl<'a> Contents<'a> {
         self.header.alphabet
     }
 
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &DatabaseHeader {
         &self.header
     }
 
@@ -64,17 +64,17 @@ impl<'a> Contents<'a> {
     }
 
     /// Names: the first word of each header line.
-    pub fn names(&self) -> Result<Vec<String>, Fault> {
+    pub fn names(&self) -> Result<Vec<String>, FormatError> {
         let is_name = |byte: &u8| !byte.is_ascii_whitespace();
         let names = self.texts(Section::NameEnds, Section::Names, is_name)?;
         match names.par_iter().all(|name| !name.is_empty()) {
             true => Ok(names),
-            false => Err(Fault::damage("a reference has no name")),
+            false => Err(FormatError::damage("a reference has no name")),
         }
     }
 
     /// Titles: the whole header lines.
-    pub fn titles(&self) -> Result<Vec<String>, Fault> {
+    pub fn titles(&self) -> Result<Vec<String>, FormatError> {
         self.texts(Section::TitleEnds, Section::Titles, |byte| !b"\n\r\t".contains(byte))
     }
 
@@ -84,11 +84,11 @@ impl<'a> Contents<'a> {
     }
 
     /// Verifies codes: their blocks match their checksums and contain only codes of the alphabet.
-    pub fn prove_codes(&self, places: Range<usize>) -> Result<(), Fault> {
+    pub fn prove_codes(&self, places: Range<usize>) -> Result<(), FormatError> {
         let letters = to_u8(self.header.alphabet.letters().len());
         // Without an early exit, so that the loop vectorizes.
         let are_codes = |codes: &[u8]| codes.iter().fold(0, |most, &code| most.max(code)) < letters;
-        let damaged = |block| Fault::damage(format!("block {block} of the sequences is damaged"));
+        let damaged = |block| FormatError::damage(format!("block {block} of the sequences is damaged"));
         self.section(Section::Codes).prove(places, are_codes).map_err(damaged)
     }
 
@@ -98,17 +98,17 @@ impl<'a> Contents<'a> {
     }
 
     /// The k and the two tables of the k-mer index, verified; `None` if there is no index.
-    fn tables(&self) -> Result<Option<(u32, Tables<'a>)>, Fault> {
+    fn tables(&self) -> Result<Option<(u32, KmerTables<'a>)>, FormatError> {
         let Some(kmer) = self.kmer() else { return Ok(None) };
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
-        match Index::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
+        match KmerIndex::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
             true => Ok(Some((kmer, tables))),
-            false => Err(Fault::damage("the k-mer index is inconsistent")),
+            false => Err(FormatError::damage("the k-mer index is inconsistent")),
         }
     }
 
     /// Verifies everything that a run may read.
-    pub fn prove_all(&self) -> Result<(), Fault> {
+    pub fn prove_all(&self) -> Result<(), FormatError> {
         self.prove_codes(0..self.codes().len())?;
         self.tables()?;
         self.titles()?;
@@ -116,22 +116,24 @@ impl<'a> Contents<'a> {
     }
 
     /// Verifies a whole section.
-    fn prove(&self, section: Section) -> Result<&'a [u8], Fault> {
+    fn prove(&self, section: Section) -> Result<&'a [u8], FormatError> {
         let blocks = self.section(section);
-        let damaged =
-            |block| Fault::damage(format!("block {block} of section {} is damaged", section as usize + 1));
+        let damaged = |block| {
+            FormatError::damage(format!("block {block} of section {} is damaged", section as usize + 1))
+        };
         blocks.prove(0..blocks.bytes().len(), |_| true).map_err(damaged)?;
         Ok(blocks.bytes())
     }
 
-    fn section(&self, section: Section) -> &Blocks<'a> {
+    fn section(&self, section: Section) -> &SectionBlocks<'a> {
         &self.sections[section as usize]
     }
 
     /// The exclusive ends of items with a total length of `total`.
-    fn ends(&self, section: Section, total: u64) -> Result<Vec<usize>, Fault> {
+    fn ends(&self, section: Section, total: u64) -> Result<Vec<usize>, FormatError> {
         let bytes = self.prove(section)?;
-        let wrong = || Fault::damage(format!("section {} does not match the header", section as usize + 1));
+        let wrong =
+            || FormatError::damage(format!("section {} does not match the header", section as usize + 1));
         let end = |bytes: &[u8]| usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok();
         let ends: Option<Vec<usize>> = bytes.par_chunks(size_of::<u64>()).map(end).collect();
         let ends = ends.ok_or_else(wrong)?;
@@ -146,10 +148,10 @@ impl<'a> Contents<'a> {
         ends: Section,
         texts: Section,
         takes: impl Fn(&u8) -> bool + Sync,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<String>, FormatError> {
         let ends = self.ends(ends, self.header.entry(texts).len)?;
         let bytes = self.prove(texts)?;
-        let wrong = || Fault::damage("a name or header line is not a line of UTF-8");
+        let wrong = || FormatError::damage("a name or header line is not a line of UTF-8");
         // Without an early exit, so that the loop vectorizes.
         let are_taken = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & takes(byte));
         let all = str::from_utf8(bytes)
@@ -167,8 +169,8 @@ impl<'a> Contents<'a> {
 
 impl Contents<'static> {
     /// The k-mer index, verified; `None` if there is none.
-    pub fn index(&self) -> Result<Option<Index>, Fault> {
-        Ok(self.tables()?.map(|(kmer, tables)| Index::of_tables(kmer, tables)))
+    pub fn index(&self) -> Result<Option<KmerIndex>, FormatError> {
+        Ok(self.tables()?.map(|(kmer, tables)| KmerIndex::of_tables(kmer, tables)))
     }
 }
 

@@ -53,7 +53,7 @@ pub const SECTIONS: [Section; 8] = [
 
 /// Why bytes are no database that this version reads, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct FormatError {
     pub problem: String,
     pub remedy: &'static str,
 }
@@ -61,9 +61,9 @@ pub struct Fault {
 /// The remedy for damage.
 pub const MAKE_AGAIN: &str = "copy it again, or rebuild it with `swalign index`";
 
-impl Fault {
-    pub fn damage(problem: impl Into<String>) -> Fault {
-        Fault { problem: problem.into(), remedy: MAKE_AGAIN }
+impl FormatError {
+    pub fn damage(problem: impl Into<String>) -> FormatError {
+        FormatError { problem: problem.into(), remedy: MAKE_AGAIN }
     }
 }
 
@@ -94,7 +94,7 @@ impl SourceFile {
 
 /// Offset and length of a section in bytes, and the CRC-32 of each of its blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct SectionEntry {
     pub offset: u64,
     pub len: u64,
     pub sums: Vec<u32>,
@@ -102,7 +102,7 @@ pub struct Entry {
 
 /// The decoded header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct DatabaseHeader {
     pub alphabet: Alphabet,
     pub masks_lower_case: bool,
     /// The k of the k-mer index; 0 if there is none.
@@ -112,13 +112,13 @@ pub struct Header {
     /// `None` if the references came from a stream.
     pub source: Option<SourceFile>,
     /// Indexed by [`Section`].
-    pub entries: [Entry; SECTIONS.len()],
+    pub entries: [SectionEntry; SECTIONS.len()],
     /// Size of the whole file.
     pub bytes: u64,
 }
 
-impl Header {
-    /// Number of bytes that [`Header::glance`] needs.
+impl DatabaseHeader {
+    /// Number of bytes that [`DatabaseHeader::glance`] needs.
     pub const GLANCE: usize = 56;
 
     /// Alphabet and number of residues of a file that begins with these bytes, unverified; `None` if it is no database
@@ -126,14 +126,14 @@ impl Header {
     pub fn glance(bytes: &[u8]) -> Option<(Alphabet, u64)> {
         let mut fields = Fields(bytes.strip_prefix(&DATABASE)?);
         let is_known = fields.u32()? == ORDER && fields.u32()? == VERSION;
-        let rest = Fields(bytes.get(36..Header::GLANCE)?);
+        let rest = Fields(bytes.get(36..DatabaseHeader::GLANCE)?);
         let (_, alphabet) = ALPHABETS.into_iter().find(|(number, _)| *number == rest.0[0])?;
         let letters = Fields(&rest.0[12..]).u64()?;
         is_known.then_some((alphabet, letters))
     }
 
     /// Assigns file offsets to the sections, given their lengths in bytes. Their checksums must be set already.
-    pub fn place(mut self, lengths: [u64; SECTIONS.len()]) -> Header {
+    pub fn place(mut self, lengths: [u64; SECTIONS.len()]) -> DatabaseHeader {
         let mut end = self.len() as u64;
         for (entry, len) in self.entries.iter_mut().zip(lengths) {
             let offset = end.next_multiple_of(ALIGNMENT);
@@ -143,7 +143,7 @@ impl Header {
         self
     }
 
-    pub fn entry(&self, section: Section) -> &Entry {
+    pub fn entry(&self, section: Section) -> &SectionEntry {
         &self.entries[section as usize]
     }
 
@@ -190,12 +190,12 @@ impl Header {
     }
 
     /// Reads the header of a file with these bytes.
-    pub fn read(bytes: &[u8]) -> Result<Header, Fault> {
+    pub fn read(bytes: &[u8]) -> Result<DatabaseHeader, FormatError> {
         let all = bytes;
         let mut fields = Fields(bytes);
-        let cut = || Fault::damage(format!("the file is truncated: it has {} bytes", all.len()));
+        let cut = || FormatError::damage(format!("the file is truncated: it has {} bytes", all.len()));
         if fields.take(DATABASE.len()).ok_or_else(cut)? != DATABASE {
-            return Err(Fault {
+            return Err(FormatError {
                 problem: "this is not a database of swalign, or its first bytes are damaged".to_string(),
                 remedy: "give a database of `swalign index`, or FASTA",
             });
@@ -204,23 +204,24 @@ impl Header {
         check_version(order, version)?;
         let len = fields.u64().ok_or_else(cut)?;
         let header = usize::try_from(len).ok().filter(|&len| len >= FIXED + SUM);
-        let header = header.ok_or_else(|| Fault::damage("the header is damaged: its length is invalid"))?;
+        let header =
+            header.ok_or_else(|| FormatError::damage("the header is damaged: its length is invalid"))?;
         let header = all.get(..header).ok_or_else(cut)?;
         let (sound, sum) = header.split_at(header.len() - SUM);
         if crc32fast::hash(sound).to_le_bytes() != sum {
-            return Err(Fault::damage("the header is damaged: its checksum does not match"));
+            return Err(FormatError::damage("the header is damaged: its checksum does not match"));
         }
-        let wrong = || Fault::damage("the header is damaged: it is inconsistent");
-        let header = Header::of_fields(Fields(&sound[DATABASE.len() + 16..])).ok_or_else(wrong)?;
+        let wrong = || FormatError::damage("the header is damaged: it is inconsistent");
+        let header = DatabaseHeader::of_fields(Fields(&sound[DATABASE.len() + 16..])).ok_or_else(wrong)?;
         match header.bytes.cmp(&(all.len() as u64)) {
             std::cmp::Ordering::Equal if header.is_sound(len) => Ok(header),
             std::cmp::Ordering::Equal => Err(wrong()),
             std::cmp::Ordering::Greater => {
                 let problem =
                     format!("the file is truncated: it has {} of {} bytes", all.len(), header.bytes);
-                Err(Fault::damage(problem))
+                Err(FormatError::damage(problem))
             }
-            std::cmp::Ordering::Less => Err(Fault::damage(format!(
+            std::cmp::Ordering::Less => Err(FormatError::damage(format!(
                 "the file has {} extra bytes at its end",
                 all.len() as u64 - header.bytes
             ))),
@@ -228,7 +229,7 @@ impl Header {
     }
 
     /// Decodes the fields after the header's length.
-    fn of_fields(mut fields: Fields) -> Option<Header> {
+    fn of_fields(mut fields: Fields) -> Option<DatabaseHeader> {
         let bytes = fields.u64()?;
         let has_blocks = fields.u32()? == to_u32(BLOCK);
         let &[alphabet, masks, kmer, 0] = fields.take(4)? else { return None };
@@ -242,7 +243,7 @@ impl Header {
         if !has_blocks || !has_sections || masks > 1 {
             return None;
         }
-        let mut entries: [Entry; SECTIONS.len()] = Default::default();
+        let mut entries: [SectionEntry; SECTIONS.len()] = Default::default();
         for entry in &mut entries {
             (entry.offset, entry.len) = (fields.u64()?, fields.u64()?);
         }
@@ -253,7 +254,8 @@ impl Header {
         }
         let source = (!path.is_empty()).then_some(SourceFile { path, len, time: (time, nanos), sum });
         let masks_lower_case = masks == 1;
-        let header = Header { alphabet, masks_lower_case, kmer, targets, letters, source, entries, bytes };
+        let header =
+            DatabaseHeader { alphabet, masks_lower_case, kmer, targets, letters, source, entries, bytes };
         fields.0.is_empty().then_some(header)
     }
 
@@ -281,17 +283,17 @@ impl Header {
 }
 
 /// Returns an error for files of another version, or with reversed byte order.
-fn check_version(order: u32, version: u32) -> Result<(), Fault> {
+fn check_version(order: u32, version: u32) -> Result<(), FormatError> {
     if order == ORDER.swap_bytes() {
-        return Err(Fault::damage("the file is big-endian, but databases are little-endian"));
+        return Err(FormatError::damage("the file is big-endian, but databases are little-endian"));
     }
     if order != ORDER {
-        return Err(Fault::damage("the header is damaged: its byte order mark is invalid"));
+        return Err(FormatError::damage("the header is damaged: its byte order mark is invalid"));
     }
     if version != VERSION {
         let problem = format!("the database has version {version}, but this swalign reads version {VERSION}");
         let remedy = "rebuild it with this version of `swalign index`, or use the version that built it";
-        return Err(Fault { problem, remedy });
+        return Err(FormatError { problem, remedy });
     }
     Ok(())
 }

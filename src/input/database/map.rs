@@ -60,7 +60,7 @@ impl Mapped {
         // SAFETY: the map is read-only, and nothing here writes to the file. The watch detects truncation by another
         // process. The user guarantees that no process overwrites a database in place (docs/database.md). If one does,
         // its numbers and codes may be anything: the CPU looks them up within bounds, and data packed for a GPU, whose
-        // kernels do not check, are limited to the codes for which they have tables (`Letters::pack`).
+        // kernels do not check, are limited to the codes for which they have tables (`ResiduePacking::pack`).
         let map = unsafe { memmap2::Mmap::map(&file)? };
         let watched = watched::watch(&map);
         Ok(Mapped { map, file, watched })

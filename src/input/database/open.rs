@@ -1,7 +1,7 @@
 //! An open database, used as the references of a run.
 
 use super::contents::Contents;
-use super::format::{Fault, Header, MAKE_AGAIN, SourceFile};
+use super::format::{DatabaseHeader, FormatError, MAKE_AGAIN, SourceFile};
 use super::map::{MapFault, Mapped};
 use crate::align::candidates::StoredIndex;
 use crate::input::reader::{DATABASE, References, stretch_of_part};
@@ -29,7 +29,7 @@ pub struct Database {
     contents: Contents<'static>,
     map: Mapped,
     /// The fault of the k-mer index, once it is known.
-    index: OnceLock<Fault>,
+    index: OnceLock<FormatError>,
 }
 
 /// The first fields of a database, unverified, for estimates.
@@ -50,13 +50,13 @@ pub fn is_one(path: &Path) -> bool {
 
 /// The first fields of a database; `None` if the file is no database.
 pub fn glance(path: &Path) -> Option<Glance> {
-    Header::glance(&beginning(path)?).map(|(alphabet, letters)| Glance { alphabet, letters })
+    DatabaseHeader::glance(&beginning(path)?).map(|(alphabet, letters)| Glance { alphabet, letters })
 }
 
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(Header::GLANCE as u64).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(DatabaseHeader::GLANCE as u64).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -128,11 +128,12 @@ impl Database {
         let again = "run again when it is complete; do not overwrite a database while runs read it";
         let fault = match self.map.fault() {
             Some(MapFault::Cut) => {
-                Fault { problem: "the file was truncated while it was read".to_string(), remedy: again }
+                FormatError { problem: "the file was truncated while it was read".to_string(), remedy: again }
             }
-            Some(MapFault::Unread) => {
-                Fault { problem: "the file could not be read to its end".to_string(), remedy: MAKE_AGAIN }
-            }
+            Some(MapFault::Unread) => FormatError {
+                problem: "the file could not be read to its end".to_string(),
+                remedy: MAKE_AGAIN,
+            },
             None => self.index.get()?.clone(),
         };
         Some(refused(&self.path, fault))
@@ -190,7 +191,7 @@ impl CodeFile for MappedCodes {
     }
 }
 
-fn refused(path: &Path, Fault { problem, remedy }: Fault) -> Error {
+fn refused(path: &Path, FormatError { problem, remedy }: FormatError) -> Error {
     Error::input(Place { file: path.to_path_buf(), ..Place::default() }, problem, remedy)
 }
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::align::candidates::filter;
 use crate::input::database::SourceFile;
-use crate::input::database::format::{BLOCK, Entry, VERSION};
+use crate::input::database::format::{BLOCK, SectionEntry, VERSION};
 use crate::input::database::write::write;
 use crate::input::reader::References;
 use crate::terms::batch::Sequences;
@@ -34,7 +34,7 @@ fn references(lengths: &[usize], alphabet: Alphabet) -> References {
     }
 }
 
-fn bytes(references: &References, index: Option<&Index>, source: Option<SourceFile>) -> Vec<u8> {
+fn bytes(references: &References, index: Option<&KmerIndex>, source: Option<SourceFile>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut put = |more: &[u8]| {
         bytes.extend(more);
@@ -57,10 +57,10 @@ struct All {
     index: Option<(u32, [Vec<u32>; 2])>,
 }
 
-fn all(bytes: &[u8]) -> Result<All, Fault> {
+fn all(bytes: &[u8]) -> Result<All, FormatError> {
     let contents = Contents::read(bytes)?;
     contents.prove_all()?;
-    let Header { alphabet, masks_lower_case, source, .. } = contents.header().clone();
+    let DatabaseHeader { alphabet, masks_lower_case, source, .. } = contents.header().clone();
     Ok(All {
         alphabet,
         masks: masks_lower_case,
@@ -86,7 +86,7 @@ fn what_is_written_is_read() {
             assert_eq!(index.is_some(), alphabet == Alphabet::Dna && letters >= 2048, "{lengths:?}");
             let written = bytes(&references, index.as_ref(), source.clone());
             assert_eq!(written, bytes(&references, index.as_ref(), source.clone()), "the same bytes again");
-            let index = index.as_ref().map(Index::tables);
+            let index = index.as_ref().map(KmerIndex::tables);
             let expected = All {
                 alphabet,
                 masks: references.masks_lower_case,
@@ -107,7 +107,7 @@ fn what_is_written_is_read() {
 
 fn small() -> Vec<u8> {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = Index::new(&references.sequences, 6);
+    let index = KmerIndex::new(&references.sequences, 6);
     bytes(&references, Some(&index), source())
 }
 
@@ -147,7 +147,7 @@ fn other_versions_orders_and_files_are_told() {
     let told = |at: usize, with: &[u8]| {
         let mut bytes = small();
         bytes[at..at + with.len()].copy_from_slice(with);
-        let Fault { problem, remedy } = all(&bytes).unwrap_err();
+        let FormatError { problem, remedy } = all(&bytes).unwrap_err();
         format!("{problem}; {remedy}")
     };
     let newer = told(12, &(VERSION + 1).to_le_bytes());
@@ -158,12 +158,16 @@ fn other_versions_orders_and_files_are_told() {
 }
 
 /// The file with some section changed, and all checksums correct.
-fn forged(references: &References, index: Option<&Index>, change: impl Fn(Section, &mut [u8])) -> Vec<u8> {
+fn forged(
+    references: &References,
+    index: Option<&KmerIndex>,
+    change: impl Fn(Section, &mut [u8]),
+) -> Vec<u8> {
     let written = bytes(references, index, None);
-    let mut header = Header::read(&written).unwrap();
+    let mut header = DatabaseHeader::read(&written).unwrap();
     let mut forged = written.clone();
     for section in SECTIONS {
-        let Entry { offset, len, .. } = *header.entry(section);
+        let SectionEntry { offset, len, .. } = *header.entry(section);
         let own = &mut forged[offset as usize..(offset + len) as usize];
         change(section, own);
         header.entries[section as usize].sums = crate::input::database::blocks::sums(own);
@@ -176,7 +180,7 @@ fn forged(references: &References, index: Option<&Index>, change: impl Fn(Sectio
 #[test]
 fn what_contradicts_itself_is_refused_for_all_its_checksums() {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = Index::new(&references.sequences, 6);
+    let index = KmerIndex::new(&references.sequences, 6);
     let forge = |of: Section, with: fn(&mut [u8])| {
         let change = |section, bytes: &mut [u8]| {
             if section == of {
@@ -210,7 +214,7 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
 #[test]
 fn forged_files_are_refused_or_sound() {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = Index::new(&references.sequences, 6);
+    let index = KmerIndex::new(&references.sequences, 6);
     let mut state = 5u64;
     let mut random = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,8 +1,8 @@
 //! Writes references as a database.
 
 use super::blocks::{BlockSums, sums};
-use super::format::{BLOCK, Header, SECTIONS, Section, SourceFile};
-use crate::align::candidates::Index;
+use super::format::{BLOCK, DatabaseHeader, SECTIONS, Section, SourceFile};
+use crate::align::candidates::KmerIndex;
 use crate::input::reader::References;
 use crate::terms::casts::{to_u8, to_usize};
 use crate::terms::error::{Error, Result};
@@ -44,14 +44,14 @@ pub fn write(
     put: &mut dyn FnMut(&[u8]) -> Result<()>,
     references: &References,
     stored: Option<&StoredCodes>,
-    index: Option<&Index>,
+    index: Option<&KmerIndex>,
     source: Option<SourceFile>,
 ) -> Result<()> {
     let sections = SECTIONS.map(|section| bytes(section, references, index));
     let mut lengths = sections.each_ref().map(|bytes| bytes.len() as u64);
     let codes = Section::Codes as usize;
     lengths[codes] += stored.map_or(0, |stored| stored.sums.bytes());
-    let header = Header {
+    let header = DatabaseHeader {
         alphabet: references.alphabet,
         masks_lower_case: references.masks_lower_case,
         kmer: index.map_or(0, |index| to_u8(index.tables().0)),
@@ -84,9 +84,9 @@ pub fn write(
 }
 
 /// The bytes of a section.
-fn bytes<'a>(section: Section, references: &'a References, index: Option<&'a Index>) -> Cow<'a, [u8]> {
+fn bytes<'a>(section: Section, references: &'a References, index: Option<&'a KmerIndex>) -> Cow<'a, [u8]> {
     let References { names, titles, lengths, sequences, .. } = references;
-    let (_, kmer_ends, places) = index.map_or((0, &[][..], &[][..]), Index::tables);
+    let (_, kmer_ends, places) = index.map_or((0, &[][..], &[][..]), KmerIndex::tables);
     match section {
         Section::NameEnds => ends(names.iter().map(String::len)),
         Section::Names => names.concat().into_bytes().into(),

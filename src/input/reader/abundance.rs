@@ -6,10 +6,10 @@ use std::ops::Range;
 const FIELD: &[u8] = b"size=";
 
 /// The problem of an abundance, and its remedy.
-pub type Refused = (&'static str, &'static str);
+pub type AbundanceProblem = (&'static str, &'static str);
 
 /// The value of the first field `size=N` in a name; 1 if there is none.
-pub fn abundance(name: &[u8]) -> Result<u64, Refused> {
+pub fn abundance(name: &[u8]) -> Result<u64, AbundanceProblem> {
     let Some(place) = field(name) else { return Ok(1) };
     let digits = &name[place.start + FIELD.len()..place.end];
     let add = |number: u64, digit: &u8| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'));

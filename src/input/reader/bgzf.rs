@@ -1,7 +1,7 @@
 //! Bgzf: gzip members that store their own length, so that several members can be inflated in parallel (SAM
 //! specification, section 4.1).
 
-use super::gunzip::{Gunzip, Tail, damaged};
+use super::gunzip::{Gunzip, GzipTail, damaged};
 use super::source::Packing;
 use flate2::bufread::GzDecoder;
 use rayon::prelude::*;
@@ -55,21 +55,21 @@ fn inflated_whole(block: &[u8]) -> Option<Vec<u8>> {
 /// Bgzf data. Valid blocks are inflated on all threads; the rest is inflated like any gzip data, with the same warnings
 /// and errors at its end.
 pub struct Bgzf<R: Read> {
-    state: State<R>,
-    tail: Tail,
+    state: BgzfState<R>,
+    tail: GzipTail,
 }
 
 /// The bytes already read, followed by the rest of the input.
-type Packed<R> = BufReader<io::Chain<Cursor<Vec<u8>>, R>>;
+type BgzfInput<R> = BufReader<io::Chain<Cursor<Vec<u8>>, R>>;
 
-enum State<R: Read> {
-    Blocks(Blocks<R>),
-    Rest(Box<Gunzip<Packed<R>>>),
+enum BgzfState<R: Read> {
+    Blocks(BgzfBlocks<R>),
+    Rest(Box<Gunzip<BgzfInput<R>>>),
     Ended,
 }
 
 /// Consecutive blocks.
-struct Blocks<R> {
+struct BgzfBlocks<R> {
     input: R,
     /// Compressed bytes that are not inflated yet.
     packed: Vec<u8>,
@@ -81,19 +81,19 @@ struct Blocks<R> {
 }
 
 impl<R: Read> Bgzf<R> {
-    pub fn new(input: R, tail: Tail) -> Bgzf<R> {
+    pub fn new(input: R, tail: GzipTail) -> Bgzf<R> {
         Bgzf::in_runs(input, tail, [FIRST_RUN, RUN])
     }
 
-    fn in_runs(input: R, tail: Tail, runs: [usize; 2]) -> Bgzf<R> {
-        let blocks = Blocks { input, packed: Vec::new(), runs, ready: VecDeque::new(), used: 0 };
-        Bgzf { state: State::Blocks(blocks), tail }
+    fn in_runs(input: R, tail: GzipTail, runs: [usize; 2]) -> Bgzf<R> {
+        let blocks = BgzfBlocks { input, packed: Vec::new(), runs, ready: VecDeque::new(), used: 0 };
+        Bgzf { state: BgzfState::Blocks(blocks), tail }
     }
 }
 
-impl<R: Read> Blocks<R> {
+impl<R: Read> BgzfBlocks<R> {
     /// Inflates the next blocks; returns `false` if no valid block follows.
-    fn inflate(&mut self, tail: &Tail) -> io::Result<bool> {
+    fn inflate(&mut self, tail: &GzipTail) -> io::Result<bool> {
         let [run, next] = self.runs;
         // A run must have room for a whole block.
         let wanted = run.max(MOST_PACKED).saturating_sub(self.packed.len()) as u64;
@@ -136,9 +136,9 @@ impl<R: Read> Read for Bgzf<R> {
         }
         loop {
             match &mut self.state {
-                State::Ended => return Ok(0),
-                State::Rest(rest) => return rest.read(buffer),
-                State::Blocks(blocks) => {
+                BgzfState::Ended => return Ok(0),
+                BgzfState::Rest(rest) => return rest.read(buffer),
+                BgzfState::Blocks(blocks) => {
                     let read = blocks.at_hand().read(buffer)?;
                     blocks.used += read;
                     if read > 0 {
@@ -149,11 +149,11 @@ impl<R: Read> Read for Bgzf<R> {
                     }
                 }
             }
-            if let State::Blocks(blocks) = mem::replace(&mut self.state, State::Ended)
+            if let BgzfState::Blocks(blocks) = mem::replace(&mut self.state, BgzfState::Ended)
                 && !blocks.packed.is_empty()
             {
                 let rest = BufReader::new(Cursor::new(blocks.packed).chain(blocks.input));
-                self.state = State::Rest(Box::new(Gunzip::behind_a_member(rest, self.tail.clone())));
+                self.state = BgzfState::Rest(Box::new(Gunzip::behind_a_member(rest, self.tail.clone())));
             }
         }
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     /// All output, the error after it, and what was recorded of the end.
-    fn drained(mut input: impl Read, tail: &Tail) -> (Vec<u8>, Option<String>, bool, bool) {
+    fn drained(mut input: impl Read, tail: &GzipTail) -> (Vec<u8>, Option<String>, bool, bool) {
         let (mut bytes, mut some) = (Vec::new(), [0; 1000]);
         let fault = loop {
             match input.read(&mut some) {
@@ -225,7 +225,7 @@ mod tests {
             if below(8) == 0 {
                 packed.extend(b"garbage");
             }
-            let (plain, blocks) = (Tail::default(), Tail::default());
+            let (plain, blocks) = (GzipTail::default(), GzipTail::default());
             let expected = drained(Gunzip::new(BufReader::new(&packed[..]), plain.clone()), &plain);
             let run = [1, 100, 70_000, RUN][below(4)];
             let bgzf = Bgzf::in_runs(&packed[..], blocks.clone(), [run, run]);

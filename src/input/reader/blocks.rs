@@ -2,7 +2,7 @@
 
 use super::cut::{begins_record, cuts, cuts_inside, without_empty_end};
 use super::faults::{Origin, lengthen, unread};
-use super::source::Source;
+use super::source::FileText;
 use crate::terms::error::{Error, Result};
 use crate::terms::memory::may_fail;
 use needletail::errors::ParseError;
@@ -25,8 +25,8 @@ pub struct Sizes {
     pub piece: usize,
 }
 
-/// Records in file order: whole records, or with [`Blocks::split_records`] also parts of long records.
-pub struct Block {
+/// Records in file order: whole records, or with [`RecordBlocks::split_records`] also parts of long records.
+pub struct RecordBlock {
     format: Format,
     /// Whether the first piece continues a record of the previous block.
     continues: bool,
@@ -34,11 +34,11 @@ pub struct Block {
     bytes: Vec<u8>,
     /// 0, followed by the end of each piece.
     cuts: Vec<usize>,
-    end: End,
+    end: BlockEnd,
 }
 
 /// The state of the input after a block.
-enum End {
+enum BlockEnd {
     /// More input, which may begin with another record.
     Record,
     /// The input ended here; the parser must check whether the last record is complete.
@@ -50,7 +50,7 @@ enum End {
 
 /// Some of a block's records.
 #[derive(Clone, Copy)]
-pub struct Piece<'a> {
+pub struct BlockPiece<'a> {
     pub format: Format,
     pub bytes: &'a [u8],
     /// Whether the first record continues one that began in an earlier piece, so that it has no header.
@@ -60,9 +60,9 @@ pub struct Piece<'a> {
 }
 
 /// Blocks of one file, in order.
-pub struct Blocks {
+pub struct RecordBlocks {
     origin: Arc<Origin>,
-    feed: Feed,
+    feed: BlockFeed,
     sizes: Sizes,
     /// Minimum size of the next block in bytes.
     wanted: usize,
@@ -72,8 +72,8 @@ pub struct Blocks {
 }
 
 /// Uncompressed input.
-struct Feed {
-    source: Source,
+struct BlockFeed {
+    source: FileText,
     format: Format,
     /// Whether FASTA records longer than a piece are split.
     splits: bool,
@@ -90,9 +90,9 @@ impl Default for Sizes {
     }
 }
 
-impl Blocks {
+impl RecordBlocks {
     /// Returns an error if `source` begins neither as FASTA nor as FASTQ.
-    pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
+    pub fn new(origin: Arc<Origin>, source: FileText, sizes: Sizes) -> Result<RecordBlocks> {
         let format = match source.lead().first {
             Some(b'>') => Format::Fasta,
             Some(b'@') => Format::Fastq,
@@ -101,16 +101,16 @@ impl Blocks {
                 return Err(origin.fault(None, error));
             }
         };
-        let feed = Feed::new(source, format);
+        let feed = BlockFeed::new(source, format);
         // The first block is small, so that a fault at the start is reported quickly.
         let wanted = sizes.piece.min(sizes.block);
-        Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
+        Ok(RecordBlocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
     }
 
     /// Blocks of an input without records.
-    pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
-        let feed = Feed::new(source, Format::Fasta);
-        Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
+    pub fn none(origin: Arc<Origin>, source: FileText, sizes: Sizes) -> RecordBlocks {
+        let feed = BlockFeed::new(source, Format::Fasta);
+        RecordBlocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
     }
 
     /// From now on, FASTA records longer than a piece come in parts, so that no buffer grows to their length.
@@ -128,41 +128,41 @@ impl Blocks {
     }
 
     /// The next block.
-    pub fn next(&mut self) -> Option<Block> {
+    pub fn next(&mut self) -> Option<RecordBlock> {
         if self.ended {
             return None;
         }
         let bytes = self.spare.pop().unwrap_or_default();
         let block = self.feed.read(&self.origin, self.wanted, self.sizes.piece, bytes);
-        self.ended = !matches!(block.end, End::Record);
+        self.ended = !matches!(block.end, BlockEnd::Record);
         self.wanted = self.sizes.block;
         Some(block)
     }
 
     /// Reclaims a block's buffer, unless a long record has made it large.
-    pub fn recycle(&mut self, block: Block) {
+    pub fn recycle(&mut self, block: RecordBlock) {
         if block.bytes.capacity() <= 4 * self.sizes.block {
             self.spare.push(block.bytes);
         }
     }
 }
 
-impl Feed {
-    fn new(source: Source, format: Format) -> Feed {
-        Feed { source, format, splits: false, rest: Vec::new(), continues: false }
+impl BlockFeed {
+    fn new(source: FileText, format: Format) -> BlockFeed {
+        BlockFeed { source, format, splits: false, rest: Vec::new(), continues: false }
     }
 
     /// Reads until the end of a record is in the buffer, or a part that can be split off.
-    fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
+    fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> RecordBlock {
         let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
         if !lengthen(&mut bytes, wanted) {
-            return Block::too_long(origin, self.format, &self.rest);
+            return RecordBlock::too_long(origin, self.format, &self.rest);
         }
         bytes[..len].copy_from_slice(&self.rest);
         loop {
             let end = self.fill(origin, &mut bytes[..wanted], &mut len);
-            let at_end = matches!(end, End::Open);
+            let at_end = matches!(end, BlockEnd::Open);
             let own = match self.format {
                 Format::Fasta => len,
                 Format::Fastq => without_empty_end(&bytes[..len], at_end),
@@ -171,11 +171,11 @@ impl Feed {
                 true => cuts_inside(&bytes[..own], piece, at_end, self.continues),
                 false => cuts(self.format, &bytes[..own], piece, at_end, known),
             };
-            if own == 0 && len > MAX_BLOCK && matches!(end, End::Record) {
-                let end = End::Fault(origin.only_empty_lines());
-                return Block { format: self.format, continues: false, bytes, cuts, end };
+            if own == 0 && len > MAX_BLOCK && matches!(end, BlockEnd::Record) {
+                let end = BlockEnd::Fault(origin.only_empty_lines());
+                return RecordBlock { format: self.format, continues: false, bytes, cuts, end };
             }
-            if cuts.len() > 1 || !matches!(end, End::Record) {
+            if cuts.len() > 1 || !matches!(end, BlockEnd::Record) {
                 let last = cuts.last().copied().unwrap_or(0);
                 let continues = self.continues;
                 if last > 0 {
@@ -185,41 +185,41 @@ impl Feed {
                 self.rest.clear();
                 let end = match may_fail(|| self.rest.try_reserve(rest.len())) {
                     Ok(()) => end,
-                    Err(_) => End::Fault(origin.too_long(rest)),
+                    Err(_) => BlockEnd::Fault(origin.too_long(rest)),
                 };
-                if !matches!(end, End::Fault(_)) {
+                if !matches!(end, BlockEnd::Fault(_)) {
                     self.rest.extend_from_slice(rest);
                 }
-                return Block { format: self.format, continues, bytes, cuts, end };
+                return RecordBlock { format: self.format, continues, bytes, cuts, end };
             }
             known = len;
             wanted *= 2;
             if !lengthen(&mut bytes, wanted) {
-                return Block::too_long(origin, self.format, &bytes[..len]);
+                return RecordBlock::too_long(origin, self.format, &bytes[..len]);
             }
         }
     }
 
     /// Fills `bytes`, of which `len` are already read, unless the input ends.
-    fn fill(&mut self, origin: &Origin, bytes: &mut [u8], len: &mut usize) -> End {
+    fn fill(&mut self, origin: &Origin, bytes: &mut [u8], len: &mut usize) -> BlockEnd {
         while *len < bytes.len() {
             match self.source.read(&mut bytes[*len..]) {
-                Ok(0) => return End::Open,
+                Ok(0) => return BlockEnd::Open,
                 Ok(read) => *len += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return End::Fault(unread(&origin.path, error)),
+                Err(error) => return BlockEnd::Fault(unread(&origin.path, error)),
             }
         }
-        End::Record
+        BlockEnd::Record
     }
 }
 
-impl Block {
+impl RecordBlock {
     /// A block without records, and the error that memory does not suffice for the next record, which begins with these
     /// bytes.
-    fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> Block {
-        let end = End::Fault(origin.too_long(bytes));
-        Block { format, continues: false, bytes: Vec::new(), cuts: vec![0], end }
+    fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> RecordBlock {
+        let end = BlockEnd::Fault(origin.too_long(bytes));
+        RecordBlock { format, continues: false, bytes: Vec::new(), cuts: vec![0], end }
     }
 
     /// Number of pieces.
@@ -228,17 +228,17 @@ impl Block {
     }
 
     /// The first `len` bytes, if they can be parsed alone: any prefix of FASTA is FASTA.
-    pub fn start(&self, len: usize) -> Option<Piece<'_>> {
+    pub fn start(&self, len: usize) -> Option<BlockPiece<'_>> {
         let last = self.cuts.last().copied().unwrap_or(0);
         let long = self.format == Format::Fasta && last > len;
         let continues = self.continues;
-        long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], continues, closed: false })
+        long.then(|| BlockPiece { format: self.format, bytes: &self.bytes[..len], continues, closed: false })
     }
 
     /// The error that ended the input after this block; returned once.
     pub fn take_fault(&mut self) -> Option<Error> {
-        match mem::replace(&mut self.end, End::Closed) {
-            End::Fault(error) => Some(error),
+        match mem::replace(&mut self.end, BlockEnd::Closed) {
+            BlockEnd::Fault(error) => Some(error),
             end => {
                 self.end = end;
                 None
@@ -246,18 +246,18 @@ impl Block {
         }
     }
 
-    pub fn piece(&self, index: usize) -> Piece<'_> {
+    pub fn piece(&self, index: usize) -> BlockPiece<'_> {
         let (start, end) = (self.cuts[index], self.cuts[index + 1]);
         let continues = match self.format {
             Format::Fasta if start > 0 => !begins_record(&self.bytes, start),
             Format::Fasta => self.continues,
             Format::Fastq => false,
         };
-        Piece {
+        BlockPiece {
             format: self.format,
             bytes: &self.bytes[start..end],
             continues,
-            closed: index + 1 < self.len() || !matches!(self.end, End::Open),
+            closed: index + 1 < self.len() || !matches!(self.end, BlockEnd::Open),
         }
     }
 }

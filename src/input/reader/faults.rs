@@ -2,7 +2,7 @@
 
 use super::bam::DamagedBam;
 use super::cut::newlines;
-use super::gunzip::{Damaged, Tail};
+use super::gunzip::{Damaged, GzipTail};
 use super::parse::first_word;
 use super::source::BAM;
 use crate::terms::error::{Error, Place};
@@ -113,7 +113,7 @@ pub fn encoded(path: &Path, encoding: &str) -> Error {
 pub struct Origin {
     /// The path as errors show it.
     pub path: PathBuf,
-    pub tail: Tail,
+    pub tail: GzipTail,
 }
 
 impl Origin {

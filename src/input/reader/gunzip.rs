@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Decompresses all members. Like gzip, it ignores zeros after a member silently, and other bytes after the last member
 /// with a warning. If another member begins among those bytes, data are lost, which is an error.
 pub struct Gunzip<R: BufRead> {
-    state: State<R>,
+    state: GzipState<R>,
     /// Number of uncompressed bytes of the current member so far.
     unpacked: u64,
-    tail: Tail,
+    tail: GzipTail,
 }
 
-enum State<R> {
+enum GzipState<R> {
     Member(Box<GzDecoder<R>>),
     Between(R),
     Ended,
@@ -24,10 +24,10 @@ enum State<R> {
 
 /// Observations at the end of gzip data, for a warning.
 #[derive(Clone, Default)]
-pub struct Tail(Arc<Seen>);
+pub struct GzipTail(Arc<TailObservations>);
 
 #[derive(Default)]
-struct Seen {
+struct TailObservations {
     garbage: AtomicBool,
     /// The last member is empty, like the block that ends bgzf.
     empty_member: AtomicBool,
@@ -44,7 +44,7 @@ pub enum Next {
     Garbage,
 }
 
-impl Tail {
+impl GzipTail {
     /// Whether bytes other than zeros follow the last member.
     pub fn is_garbage(&self) -> bool {
         self.0.garbage.load(Ordering::Relaxed)
@@ -74,21 +74,21 @@ impl Tail {
 }
 
 impl<R: BufRead> Gunzip<R> {
-    pub fn new(input: R, tail: Tail) -> Gunzip<R> {
-        Gunzip { state: State::Member(Box::new(GzDecoder::new(input))), unpacked: 0, tail }
+    pub fn new(input: R, tail: GzipTail) -> Gunzip<R> {
+        Gunzip { state: GzipState::Member(Box::new(GzDecoder::new(input))), unpacked: 0, tail }
     }
 
     /// Starts after a member that was decompressed elsewhere.
-    pub fn behind_a_member(input: R, tail: Tail) -> Gunzip<R> {
-        Gunzip { state: State::Between(input), unpacked: 0, tail }
+    pub fn behind_a_member(input: R, tail: GzipTail) -> Gunzip<R> {
+        Gunzip { state: GzipState::Between(input), unpacked: 0, tail }
     }
 
     /// The compressed input; `None` at the end.
     pub fn input(&self) -> Option<&R> {
         match &self.state {
-            State::Member(decoder) => Some(decoder.get_ref()),
-            State::Between(input) => Some(input),
-            State::Ended => None,
+            GzipState::Member(decoder) => Some(decoder.get_ref()),
+            GzipState::Between(input) => Some(input),
+            GzipState::Ended => None,
         }
     }
 
@@ -97,7 +97,7 @@ impl<R: BufRead> Gunzip<R> {
         match next(&mut input)? {
             Next::Member(_) => {
                 self.unpacked = 0;
-                self.state = State::Member(Box::new(GzDecoder::new(input)));
+                self.state = GzipState::Member(Box::new(GzDecoder::new(input)));
             }
             Next::End => {}
             Next::Garbage => self.tail.set_garbage(),
@@ -112,18 +112,18 @@ impl<R: BufRead> Read for Gunzip<R> {
             return Ok(0);
         }
         loop {
-            match mem::replace(&mut self.state, State::Ended) {
-                State::Ended => return Ok(0),
-                State::Between(input) => self.go_on(input).map_err(damaged)?,
-                State::Member(mut decoder) => {
+            match mem::replace(&mut self.state, GzipState::Ended) {
+                GzipState::Ended => return Ok(0),
+                GzipState::Between(input) => self.go_on(input).map_err(damaged)?,
+                GzipState::Member(mut decoder) => {
                     let read = decoder.read(buffer);
                     if let Ok(0) = read {
                         self.tail.set_empty_member(self.unpacked == 0);
-                        self.state = State::Between(decoder.into_inner());
+                        self.state = GzipState::Between(decoder.into_inner());
                         continue;
                     }
                     self.unpacked += *read.as_ref().unwrap_or(&0) as u64;
-                    self.state = State::Member(decoder);
+                    self.state = GzipState::Member(decoder);
                     return read.map_err(damaged);
                 }
             }
@@ -203,7 +203,7 @@ mod tests {
 
     /// The whole output, read in steps of `step` bytes, and whether there is garbage.
     fn unpacked(packed: &[u8], step: usize) -> Result<(Vec<u8>, bool), String> {
-        let (tail, mut bytes) = (Tail::default(), Vec::new());
+        let (tail, mut bytes) = (GzipTail::default(), Vec::new());
         let mut gunzip = Gunzip::new(BufReader::with_capacity(step, packed), tail.clone());
         gunzip.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
         assert_eq!(gunzip.read(&mut [0]).unwrap(), 0);

@@ -1,7 +1,7 @@
 //! Reads any file in blocks of whole lines.
 
 use super::faults::{NO_ROOM, lengthen, whole};
-use super::gunzip::{Gunzip, Tail};
+use super::gunzip::{Gunzip, GzipTail};
 use super::source::{GZIP, Packing};
 use crate::terms::error::{Error, Result};
 use std::fs::File;
@@ -16,7 +16,7 @@ pub struct LineReader {
     rest: Vec<u8>,
     packing: Packing,
     /// Observations after gzip data, if these are decompressed.
-    tail: Option<Tail>,
+    tail: Option<GzipTail>,
 }
 
 /// Number of bytes that identify the compression.
@@ -51,15 +51,15 @@ impl Input for File {
 }
 
 /// An input whose first bytes were read before.
-type Begun = Chain<Cursor<Vec<u8>>, Box<dyn Input>>;
+type PeekedInput = Chain<Cursor<Vec<u8>>, Box<dyn Input>>;
 
-impl Input for Begun {
+impl Input for PeekedInput {
     fn is_ready(&self) -> Option<bool> {
         self.get_ref().1.is_ready()
     }
 }
 
-impl Input for Gunzip<BufReader<Begun>> {
+impl Input for Gunzip<BufReader<PeekedInput>> {
     /// Decompressed text may still be buffered, so `false` only means that the caller should not wait for it.
     fn is_ready(&self) -> Option<bool> {
         self.input().map_or(Some(true), |packed| packed.get_ref().is_ready())
@@ -108,7 +108,7 @@ impl LineReader {
         let begun = Cursor::new(head).chain(input);
         let (input, tail): (Box<dyn Input>, _) = match unzips && packing == Packing::Gzip {
             true => {
-                let tail = Tail::default();
+                let tail = GzipTail::default();
                 let packed = BufReader::with_capacity(PACKED, begun);
                 (Box::new(Gunzip::new(packed, tail.clone())), Some(tail))
             }
@@ -134,7 +134,7 @@ impl LineReader {
 
     /// A warning about gzip data that were read to the end.
     pub fn warning_of_end(&self) -> Option<String> {
-        let is_garbage = self.tail.as_ref().is_some_and(Tail::is_garbage);
+        let is_garbage = self.tail.as_ref().is_some_and(GzipTail::is_garbage);
         let name = self.path.display();
         is_garbage.then(|| format!("{name}: the data after the gzip stream are not gzip and are ignored"))
     }

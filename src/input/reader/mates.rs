@@ -1,7 +1,7 @@
 //! Joins mates into pairs, from two files or from one interleaved file.
 
 use super::names::pair_name;
-use super::{Extent, FileState, Queries, Record};
+use super::{Extent, FileRecord, FileState, QueryReader};
 use crate::terms::batch::Sequences;
 use crate::terms::error::{Error, Place, Result};
 use rayon::prelude::*;
@@ -11,19 +11,19 @@ use std::sync::Arc;
 
 /// The queries of a run.
 pub enum QuerySource {
-    Single(Box<Queries>),
+    Single(Box<QueryReader>),
     Mates(Box<Mates>),
 }
 
 /// Paired reads: the two records of a pair are adjacent and have the same name.
 pub struct Mates {
-    first: Queries,
+    first: QueryReader,
     /// `None` if the mates alternate in one file.
-    second: Option<Queries>,
+    second: Option<QueryReader>,
     /// The input, or its part, ends with the first file, so the second may continue.
     ends_early: bool,
     /// Pairs already read, and their codes.
-    records: Vec<Record>,
+    records: Vec<FileRecord>,
     codes: Sequences,
     /// Number of records at the start of `records` that were taken.
     taken: usize,
@@ -32,7 +32,7 @@ pub struct Mates {
 }
 
 /// Records, and the codes of each.
-type Encoded = (Vec<Record>, Sequences);
+type Encoded = (Vec<FileRecord>, Sequences);
 
 /// Maximum number of pairs per read, and the intended number of residues per file.
 const PAIRS: usize = 1 << 13;
@@ -44,15 +44,15 @@ const PIECE: usize = 1 << 10;
 
 impl QuerySource {
     /// The next queries that are in memory; empty at the end. Mates always come in pairs.
-    pub fn at_hand(&mut self) -> Result<&[Record]> {
+    pub fn at_hand(&mut self) -> Result<&[FileRecord]> {
         match self {
             QuerySource::Single(queries) => queries.at_hand(),
             QuerySource::Mates(mates) => mates.at_hand(),
         }
     }
 
-    /// Moves the first of these queries to `records`, and their codes to `codes`, as [`Queries::take`] does.
-    pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
+    /// Moves the first of these queries to `records`, and their codes to `codes`, as [`QueryReader::take`] does.
+    pub fn take(&mut self, count: usize, records: &mut Vec<FileRecord>, codes: &mut Sequences) {
         match self {
             QuerySource::Single(queries) => queries.take(count, records, codes),
             QuerySource::Mates(mates) => mates.take(count, records, codes),
@@ -88,7 +88,7 @@ impl QuerySource {
     /// The path of the file with the second mates.
     pub fn mate_path(&self) -> &Path {
         match self {
-            QuerySource::Mates(mates) => mates.second.as_ref().map_or(self.path(), Queries::path),
+            QuerySource::Mates(mates) => mates.second.as_ref().map_or(self.path(), QueryReader::path),
             QuerySource::Single(_) => self.path(),
         }
     }
@@ -104,7 +104,7 @@ impl QuerySource {
             QuerySource::Mates(mates) => mates.second.as_ref(),
             QuerySource::Single(_) => None,
         };
-        self.main().warnings().into_iter().chain(second.map(Queries::warnings).into_iter().flatten())
+        self.main().warnings().into_iter().chain(second.map(QueryReader::warnings).into_iter().flatten())
     }
 
     /// The @RG lines of a BAM file.
@@ -112,7 +112,7 @@ impl QuerySource {
         self.main().read_groups()
     }
 
-    fn main(&self) -> &Queries {
+    fn main(&self) -> &QueryReader {
         match self {
             QuerySource::Single(queries) => queries,
             QuerySource::Mates(mates) => &mates.first,
@@ -122,26 +122,26 @@ impl QuerySource {
 
 impl Mates {
     /// Mates that alternate in one input.
-    pub fn interleaved(queries: Queries) -> Mates {
+    pub fn interleaved(queries: QueryReader) -> Mates {
         Mates::new(queries, None, false)
     }
 
     /// Mates in two inputs. `first` may be a part of its file. Then `second` is the whole other file, and `is_last`
     /// says whether it must end with the part.
-    pub fn beside(first: Queries, mut second: Queries, is_last: bool) -> Result<Mates> {
+    pub fn beside(first: QueryReader, mut second: QueryReader, is_last: bool) -> Result<Mates> {
         let extent = first.extent();
         let before = extent.count()?;
         second.skip(before.records)?;
         Ok(Mates::new(first, Some(second), !is_last))
     }
 
-    fn new(first: Queries, second: Option<Queries>, ends_early: bool) -> Mates {
+    fn new(first: QueryReader, second: Option<QueryReader>, ends_early: bool) -> Mates {
         let (records, codes) = Default::default();
         Mates { first, second, ends_early, records, codes, taken: 0, count: FIRST_PAIRS }
     }
 
     /// The first `pairs` pairs, or the pairs within about `letters` residues, and their codes. Consumes no pairs.
-    pub fn ahead(&mut self, pairs: usize, letters: usize) -> Result<(&[Record], &Sequences)> {
+    pub fn ahead(&mut self, pairs: usize, letters: usize) -> Result<(&[FileRecord], &Sequences)> {
         while self.records.len() < 2 * pairs && self.codes.codes().len() < letters && self.more()? {}
         let count = self.records.len().min(2 * pairs);
         Ok((&self.records[..count], &self.codes))
@@ -168,7 +168,7 @@ impl Mates {
         self.states().iter().zip(again.states()).try_for_each(|(first, again)| first.check_same(&again))
     }
 
-    fn at_hand(&mut self) -> Result<&[Record]> {
+    fn at_hand(&mut self) -> Result<&[FileRecord]> {
         if self.taken == self.records.len() {
             self.records.clear();
             self.codes = Sequences::default();
@@ -178,7 +178,7 @@ impl Mates {
         Ok(&self.records[self.taken..])
     }
 
-    fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
+    fn take(&mut self, count: usize, records: &mut Vec<FileRecord>, codes: &mut Sequences) {
         let strands = self.codes.len() / self.records.len().max(1);
         let (from, to) = (self.taken, self.taken + count);
         codes.append(&self.codes, from * strands..to * strands);
@@ -252,7 +252,7 @@ impl Mates {
 }
 
 /// Gives both mates the name of the pair; records of different pairs are an error.
-fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
+fn join(one: &mut FileRecord, other: &mut FileRecord, paths: [&Path; 2]) -> Result<()> {
     let Some(name) = pair_name(&one.name, &other.name) else {
         let order = "in the same order, or give one file of alternating mates with --interleaved";
         return Err(unlike([of_record(paths[0], one), of_record(paths[1], other)], order));
@@ -267,7 +267,7 @@ fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
 fn beside(ones: Encoded, others: Encoded, paths: [&Path; 2]) -> Result<Vec<Encoded>> {
     let ((mut ones, own), (mut others, codes)) = (ones, others);
     let strands = own.len() / ones.len().max(1);
-    let piece = |(number, (ones, others)): (usize, (&mut [Record], &mut [Record]))| {
+    let piece = |(number, (ones, others)): (usize, (&mut [FileRecord], &mut [FileRecord]))| {
         let (mut records, mut joined) = (Vec::with_capacity(2 * ones.len()), Sequences::default());
         let first = number * PIECE;
         joined.reserve(2 * ones.len() * strands, 0);
@@ -283,12 +283,12 @@ fn beside(ones: Encoded, others: Encoded, paths: [&Path; 2]) -> Result<Vec<Encod
     ones.par_chunks_mut(PIECE).zip(others.par_chunks_mut(PIECE)).enumerate().map(piece).collect()
 }
 
-fn empty() -> Record {
-    Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None, tags: Vec::new() }
+fn empty() -> FileRecord {
+    FileRecord { number: 0, name: String::new(), sequence: Vec::new(), qualities: None, tags: Vec::new() }
 }
 
 /// The error for a record of the first file beyond the end of the second.
-fn alone([path, other]: [&Path; 2], record: &Record) -> Error {
+fn alone([path, other]: [&Path; 2], record: &FileRecord) -> Error {
     without_mate(of_record(path, record), other)
 }
 
@@ -307,6 +307,6 @@ pub(super) fn without_mate(place: Place, mates: &Path) -> Error {
     Error::input(place, problem, "give two files with the same number of records in the same order")
 }
 
-fn of_record(path: &Path, record: &Record) -> Place {
+fn of_record(path: &Path, record: &FileRecord) -> Place {
     Place { file: path.to_path_buf(), record: Some((record.number, record.name.clone())), line: None }
 }

@@ -1,10 +1,10 @@
 //! Parses the records of a piece with needletail, and adds positions to faults.
 
-use super::blocks::Piece;
+use super::blocks::BlockPiece;
 use super::checks::letter_remedy;
 use super::cut::newlines;
 use super::faults::{CR_REMEDY, ONE_FORMAT, Origin, STRAY_CR, is_room, shown, stray_cr};
-use super::remarks::{Remark, Remarks};
+use super::remarks::{RecordRemarks, Remark};
 use super::sam_tags::{CommentTags, tags_of_comment};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_usize;
@@ -26,7 +26,7 @@ const CONTINUED: &[u8] = b">\n";
 /// [`Before::shift`] corrects that.
 pub struct Raw<'a> {
     parsed: &'a SequenceRecord<'a>,
-    reading: Reading<'a>,
+    reading: ParseOptions<'a>,
     /// Whether this record continues the previous one. Then it has no header, and its line is 0.
     pub continues: bool,
     /// Whether a FASTQ read has `.` for N.
@@ -39,12 +39,12 @@ pub struct Raw<'a> {
 
 /// How to parse the records of a piece, and where to collect remarks.
 #[derive(Clone, Copy)]
-pub struct Reading<'a> {
+pub struct ParseOptions<'a> {
     pub file: &'a Path,
     pub rules: ReadRules,
     /// If false, the piece contains no CR.
     pub has_cr: bool,
-    pub remarks: &'a RefCell<Remarks>,
+    pub remarks: &'a RefCell<RecordRemarks>,
 }
 
 /// Counts of the input before a piece.
@@ -54,13 +54,13 @@ pub struct Before {
     pub lines: u64,
 }
 
-impl Piece<'_> {
+impl BlockPiece<'_> {
     /// Passes the records to `take` until it returns `false` or an error, and returns that outcome. If all records are
     /// taken, the counts are those of the whole piece.
     pub fn records(
         &self,
         (origin, rules): (&Origin, ReadRules),
-        remarks: &RefCell<Remarks>,
+        remarks: &RefCell<RecordRemarks>,
         mut take: impl FnMut(Raw) -> Result<bool>,
     ) -> (Before, Result<bool>) {
         if self.bytes.len() > LARGE && !is_room(2 * self.bytes.len()) {
@@ -69,7 +69,7 @@ impl Piece<'_> {
         let mut parser = self.parser();
         // Most files have no CR, and their records need no check.
         let has_cr = memchr::memchr(b'\r', self.bytes).is_some();
-        let reading = Reading { file: &origin.path, rules, has_cr, remarks };
+        let reading = ParseOptions { file: &origin.path, rules, has_cr, remarks };
         // For the parser, a continuation has a header of its own.
         let added = u64::from(self.continues);
         let (mut read, mut number) = (0, 1 - added);
@@ -116,9 +116,9 @@ impl<'a> Raw<'a> {
     pub fn new(
         parsed: &'a SequenceRecord<'a>,
         (number, line): (u64, u64),
-        reading: Reading<'a>,
+        reading: ParseOptions<'a>,
     ) -> Result<Raw<'a>> {
-        let Reading { file, has_cr, .. } = reading;
+        let ParseOptions { file, has_cr, .. } = reading;
         let name = first_word(parsed.id());
         let place = |line| {
             let name = shown(&String::from_utf8_lossy(name));

@@ -3,7 +3,7 @@
 use super::checks::{check_named_query, check_query_name, is_protein};
 use super::meter::Position;
 use super::parse::{Before, Raw};
-use super::{Extent, FileState, Reader, Record};
+use super::{Extent, FileRecord, FileState, Reader};
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use crate::terms::batch::Sequences;
@@ -15,20 +15,20 @@ use std::sync::Arc;
 use std::vec;
 
 /// The queries of one file, in order. An error ends them.
-pub struct Queries {
+pub struct QueryReader {
     reader: Reader,
-    rules: Rules,
+    rules: QueryRules,
     /// Pieces not yet handed out, and the error after them.
-    pieces: vec::IntoIter<(Before, Piece)>,
+    pieces: vec::IntoIter<(Before, QueryPiece)>,
     fault: Option<Error>,
     /// The rest of the current piece, and all of its codes.
-    records: Vec<Record>,
+    records: Vec<FileRecord>,
     codes: Sequences,
     position: Position,
 }
 
 /// The rules that a query must satisfy.
-struct Rules {
+struct QueryRules {
     alphabet: Alphabet,
     /// No query so far was long enough to show that it is not DNA in a protein run.
     suspect: bool,
@@ -39,8 +39,8 @@ struct Rules {
 }
 
 #[derive(Default)]
-struct Piece {
-    records: Vec<Record>,
+struct QueryPiece {
+    records: Vec<FileRecord>,
     /// The codes of each record in its orientations.
     codes: Sequences,
     /// Buffer for the codes of the current record.
@@ -50,16 +50,16 @@ struct Piece {
     told: Option<(usize, Option<Error>)>,
 }
 
-impl Queries {
+impl QueryReader {
     /// Queries to align to references of `alphabet`, with their codes on `strands`. `given` says that the user named
     /// the alphabet; queries that look like another alphabet are then accepted.
-    pub fn new(reader: Reader, alphabet: Alphabet, given: bool, strands: Strands) -> Queries {
+    pub fn new(reader: Reader, alphabet: Alphabet, given: bool, strands: Strands) -> QueryReader {
         // The first part of a file decides for the whole.
         let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
         let read = reader.rules;
-        Queries {
+        QueryReader {
             reader,
-            rules: Rules { alphabet, suspect, strands, read, skips_empty: false },
+            rules: QueryRules { alphabet, suspect, strands, read, skips_empty: false },
             pieces: Vec::new().into_iter(),
             fault: None,
             records: Vec::new(),
@@ -70,7 +70,7 @@ impl Queries {
 
     /// The same queries without those that have no residues. If queries and references share a file, such records are
     /// no references either.
-    pub fn without_empty(mut self) -> Queries {
+    pub fn without_empty(mut self) -> QueryReader {
         self.rules.skips_empty = true;
         self
     }
@@ -81,13 +81,13 @@ impl Queries {
     }
 
     /// The next queries that are in memory; empty at the end. A query without residues is no error.
-    pub fn at_hand(&mut self) -> Result<&[Record]> {
+    pub fn at_hand(&mut self) -> Result<&[FileRecord]> {
         while self.records.is_empty() && self.next_piece()? {}
         Ok(&self.records)
     }
 
     /// Moves the first of these queries to `records`, and to `codes` the codes of each in its orientations.
-    pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
+    pub fn take(&mut self, count: usize, records: &mut Vec<FileRecord>, codes: &mut Sequences) {
         let strands = self.rules.strands();
         let first = self.codes.len() - self.records.len() * strands;
         codes.append(&self.codes, first..first + count * strands);
@@ -98,7 +98,7 @@ impl Queries {
     }
 
     /// The next `count` queries, or all if there are fewer, and their codes.
-    pub fn some(&mut self, count: usize) -> Result<(Vec<Record>, Sequences)> {
+    pub fn some(&mut self, count: usize) -> Result<(Vec<FileRecord>, Sequences)> {
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         while records.len() < count {
             let at_hand = self.at_hand()?.len();
@@ -192,19 +192,19 @@ impl Queries {
     }
 }
 
-fn letters(records: &[Record]) -> u64 {
+fn letters(records: &[FileRecord]) -> u64 {
     records.iter().map(|record| record.sequence.len() as u64).sum()
 }
 
-impl Rules {
+impl QueryRules {
     fn strands(&self) -> usize {
         self.strands.count() as usize
     }
 
-    fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
+    fn take(&self, piece: &mut QueryPiece, raw: Raw) -> Result<()> {
         let check = if self.read.any_names { check_named_query } else { check_query_name };
         check(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
-        let mut record = Record::new(&raw);
+        let mut record = FileRecord::new(&raw);
         if record.sequence.is_empty() && self.skips_empty {
             return Ok(());
         }

@@ -48,7 +48,7 @@ pub struct References {
 
 /// References of a piece. A reference with invalid residues has only a name and a line.
 #[derive(Default)]
-struct Piece {
+struct ReferencePiece {
     /// Whether the first length and the first sequence continue the last reference of the previous piece.
     continues: bool,
     /// The first character of the continuation that is outside the alphabet, and its position there.
@@ -125,10 +125,10 @@ fn read(
         None => suggested_alphabet(reader)?.alphabet,
     };
     let rules = reader.rules;
-    let mut all = Piece::default();
+    let mut all = ReferencePiece::default();
     let mut fault = None;
     let mut spills = false;
-    while let Some(harvest) = reader.harvest(|piece: &mut Piece, raw| {
+    while let Some(harvest) = reader.harvest(|piece: &mut ReferencePiece, raw| {
         if !raw.continues {
             check_name(&raw, rules.any_names)?;
             if rules.keeps_titles {
@@ -176,7 +176,7 @@ fn read(
     match repeated.or(fault) {
         Some(error) => Err(error),
         None => {
-            let Piece { names, titles, lengths, sequences, left_out, .. } = all;
+            let ReferencePiece { names, titles, lengths, sequences, left_out, .. } = all;
             let masks_lower_case = rules.masks_lower_case;
             Ok(References {
                 names,
@@ -214,7 +214,12 @@ pub fn check_reference_names(names: &[String], file: &Path) -> Result<()> {
 }
 
 /// Adds a reference, or a part of one.
-fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, rules): (Keep, ReadRules)) -> Result<()> {
+fn take(
+    piece: &mut ReferencePiece,
+    raw: Raw,
+    alphabet: Alphabet,
+    (keep, rules): (Keep, ReadRules),
+) -> Result<()> {
     let mut letters = raw.written();
     if rules.masks_lower_case {
         alphabet.mask_lower_case(letters.to_mut());
@@ -275,7 +280,7 @@ pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usi
     while !own.is_empty() && reader.before.records <= records.end as u64 {
         let harvest = reader.harvest(|piece, raw| take(piece, raw, all.alphabet, (Keep::Codes, rules)));
         let Some(harvest) = harvest else { break };
-        let of_part = |(before, piece): (_, Piece)| piece.within(before, &records);
+        let of_part = |(before, piece): (_, ReferencePiece)| piece.within(before, &records);
         let parts: Vec<_> = harvest.pieces.into_iter().filter_map(of_part).collect();
         sequences.join_all(&parts.iter().map(|(part, continues)| (part, *continues)).collect::<Vec<_>>());
         if let Some(fault) = harvest.fault {
@@ -294,10 +299,15 @@ pub(super) fn read_stretch(reader: &mut Reader, all: &References, own: Range<usi
     }
 }
 
-impl Piece {
+impl ReferencePiece {
     /// Appends everything of a piece except its sequences. The error is about a reference that began in an earlier
     /// piece.
-    fn join(&mut self, before: Before, piece: Piece, (path, alphabet): (&Path, Alphabet)) -> Result<()> {
+    fn join(
+        &mut self,
+        before: Before,
+        piece: ReferencePiece,
+        (path, alphabet): (&Path, Alphabet),
+    ) -> Result<()> {
         let mut lengths = piece.lengths.into_iter();
         let last = self.lengths.last_mut().filter(|_| piece.continues);
         if let Some((letter, at)) = piece.foreign {
@@ -402,7 +412,7 @@ fn records_of(left_out: &[u64], references: Range<usize>) -> Range<usize> {
 }
 
 /// The error for a name that repeats that of an earlier record.
-fn repeated(reader: &Reader, references: &Piece) -> Option<Error> {
+fn repeated(reader: &Reader, references: &ReferencePiece) -> Option<Error> {
     let (earlier, later) = first_repeated(&references.names)?;
     let place = Place {
         file: reader.path().to_path_buf(),

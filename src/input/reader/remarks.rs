@@ -15,20 +15,20 @@ pub enum Remark {
     NoTag,
 }
 
-/// Kinds of remarks, in the order of [`Remarks`].
+/// Kinds of remarks, in the order of [`RecordRemarks`].
 const KINDS: [Remark; 3] = [Remark::Dots, Remark::EmptyReference, Remark::NoTag];
 
 /// Number of records with a remark, and the first of them.
 #[derive(Clone, Debug, Default)]
-pub struct Remarks([Noted; KINDS.len()]);
+pub struct RecordRemarks([RemarkCount; KINDS.len()]);
 
 #[derive(Clone, Debug, Default)]
-struct Noted {
+struct RemarkCount {
     records: u64,
     first: Option<Place>,
 }
 
-impl Remarks {
+impl RecordRemarks {
     /// Counts a record. Its position is computed only for the first record of a kind.
     pub fn note(&mut self, remark: Remark, place: impl FnOnce() -> Place) {
         let noted = &mut self.0[remark as usize];
@@ -37,7 +37,7 @@ impl Remarks {
     }
 
     /// Adds the remarks of the next piece of an input, which follows `before`.
-    pub fn add(&mut self, next: Remarks, before: Before) {
+    pub fn add(&mut self, next: RecordRemarks, before: Before) {
         for (all, next) in self.0.iter_mut().zip(next.0) {
             all.records += next.records;
             all.first = all.first.take().or_else(|| next.first.map(|place| before.place(place)));
@@ -46,7 +46,7 @@ impl Remarks {
 
     /// One sentence per kind, with positions in the whole file.
     pub fn sentences(&self, extent: &Extent) -> Vec<String> {
-        let sentence = |(kind, noted): (&Remark, &Noted)| {
+        let sentence = |(kind, noted): (&Remark, &RemarkCount)| {
             let place = extent.place(noted.first.clone()?);
             Some(format!("{place}: {}", kind.sentence(noted.records)))
         };

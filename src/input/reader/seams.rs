@@ -9,7 +9,7 @@ use crate::terms::batch::Sequences;
 use std::io::Cursor;
 
 /// The result of reading: records, and how it ended.
-type Outcome = (Vec<Record>, Option<String>);
+type Outcome = (Vec<FileRecord>, Option<String>);
 
 /// A small generator (Knuth's MMIX), so that a seed reproduces a test.
 struct Random(u64);
@@ -28,7 +28,7 @@ impl Random {
 /// Records one by one from one parser over all bytes except empty lines at the ends: the reader as it was before it had
 /// blocks.
 fn plainly(content: &[u8]) -> Outcome {
-    let mut source = Source::new(Box::new(Cursor::new(content.to_vec())), true).unwrap();
+    let mut source = FileText::new(Box::new(Cursor::new(content.to_vec())), true).unwrap();
     let origin = Origin { path: "x".into(), tail: source.tail() };
     let (mut records, lead) = (Vec::new(), source.lead());
     if let Some(format) = lead.alignments {
@@ -48,12 +48,12 @@ fn plainly(content: &[u8]) -> Outcome {
     };
     let before = Before { records: 0, lines: lead.lines };
     let (rules, remarks) = (ReadRules::default(), RefCell::default());
-    let reading = parse::Reading { file: &origin.path, rules, has_cr: true, remarks: &remarks };
+    let reading = parse::ParseOptions { file: &origin.path, rules, has_cr: true, remarks: &remarks };
     while let Some(parsed) = parser.next() {
         let number = records.len() as u64 + 1;
         let raw = parsed.map_err(|error| origin.fault_in(&bytes, number, error));
         match raw
-            .and_then(|raw| Ok(Record::new(&Raw::new(&raw, (number, raw.start_line_number()), reading)?)))
+            .and_then(|raw| Ok(FileRecord::new(&Raw::new(&raw, (number, raw.start_line_number()), reading)?)))
         {
             Ok(record) => records.push(record),
             Err(error) => return (records, Some(before.shift(error).to_string())),
@@ -264,7 +264,7 @@ fn queries_are_checked_in_their_order() {
         let (expected, fault) = queries_plainly(&content, alphabet);
         let strands = Strands::of(alphabet == Alphabet::Dna);
         let reader = opened(&content, sizes(&mut random), true).unwrap();
-        let mut queries = Queries::new(reader, alphabet, false, strands);
+        let mut queries = QueryReader::new(reader, alphabet, false, strands);
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         let ended = loop {
             match queries.at_hand().map(|at_hand| at_hand.len()) {

@@ -24,17 +24,17 @@ mod tests;
 use super::cut::newlines;
 use super::faults::{unread, whole};
 use super::file_state::FileState;
-use super::gunzip::Tail;
+use super::gunzip::GzipTail;
 use super::meter::Meter;
 use super::parse::Before;
 use super::source::is_blank;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::groups;
 use crate::terms::options::Share;
-use feed::Feed;
+use feed::ShareFeed;
 use memchr::memmem;
 use needletail::parser::Format;
-use starts::{Start, next_start};
+use starts::{RecordStart, next_start};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ impl Slice {
 }
 
 /// The decompressed bytes of a part's records.
-pub struct Stretch {
-    feed: Feed,
+pub struct ShareBytes {
+    feed: ShareFeed,
     format: Option<Format>,
     groups: bool,
     removes_gaps: bool,
@@ -85,8 +85,8 @@ pub struct Stretch {
     /// State of the file when it was opened.
     state: FileState,
     /// The searches for the cuts at the part's beginning and end, once bytes were read at which reading can begin.
-    begin: Option<Search>,
-    end: Option<Search>,
+    begin: Option<CutSearch>,
+    end: Option<CutSearch>,
     /// Decompressed bytes, and the offset of the first of them in the feed's output.
     bytes: Vec<u8>,
     at: u64,
@@ -99,10 +99,10 @@ pub struct Stretch {
     meter: Meter,
 }
 
-impl Stretch {
+impl ShareBytes {
     /// Finds the part's first record.
-    pub fn open(path: &Path, slice: Slice) -> io::Result<(Stretch, Extent)> {
-        let mut stretch = Stretch::from_the_start(path, slice)?;
+    pub fn open(path: &Path, slice: Slice) -> io::Result<(ShareBytes, Extent)> {
+        let mut stretch = ShareBytes::from_the_start(path, slice)?;
         let [begin, _] = stretch.borders;
         if begin > 0 && !stretch.ended {
             stretch.feed.jump(begin)?;
@@ -111,12 +111,12 @@ impl Stretch {
     }
 
     /// A stretch of a file before anything was read.
-    fn from_the_start(path: &Path, slice: Slice) -> io::Result<Stretch> {
+    fn from_the_start(path: &Path, slice: Slice) -> io::Result<ShareBytes> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
         let state = FileState::of(path, &file);
         let mut borders = slice.borders(size);
-        let (feed, lead) = Feed::open(file, borders)?;
+        let (feed, lead) = ShareFeed::open(file, borders)?;
         let format = match lead.first {
             _ if lead.alignments.is_some() => None,
             Some(b'>') => Some(Format::Fasta),
@@ -127,7 +127,7 @@ impl Stretch {
             // Every part gets the whole file, so that its reader reports the error.
             borders = [0, size];
         }
-        Ok(Stretch {
+        Ok(ShareBytes {
             feed,
             format,
             groups: slice.groups,
@@ -146,7 +146,7 @@ impl Stretch {
         })
     }
 
-    fn find_begin(mut self, path: &Path) -> io::Result<(Stretch, Extent)> {
+    fn find_begin(mut self, path: &Path) -> io::Result<(ShareBytes, Extent)> {
         while !self.begin.as_ref().is_some_and(|begin| begin.found) && self.more()? {}
         let [border, _] = self.borders;
         let extent = Extent {
@@ -175,7 +175,7 @@ impl Stretch {
 
     /// A number that identifies a cut: in a plain file its byte; otherwise the compressed offset at which the search
     /// began plus the number of decompressed bytes from there.
-    fn place(&self, search: &Option<Search>, border: u64) -> u64 {
+    fn place(&self, search: &Option<CutSearch>, border: u64) -> u64 {
         match search {
             // Empty blocks may precede the first bytes.
             _ if border == 0 => 0,
@@ -205,7 +205,7 @@ impl Stretch {
             self.meter.set(self.feed.at().saturating_sub(self.borders[0]));
             for (border, search) in self.borders.into_iter().zip([&mut self.begin, &mut self.end]) {
                 if search.is_none() && !self.ended && self.feed.at() >= border {
-                    *search = Some(Search::new(from, self.feed.at(), border));
+                    *search = Some(CutSearch::new(from, self.feed.at(), border));
                 }
             }
         }
@@ -222,7 +222,7 @@ impl Stretch {
     }
 }
 
-impl Read for Stretch {
+impl Read for ShareBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let to = self.end.as_ref().map_or(self.there(), |end| end.at);
@@ -243,7 +243,7 @@ impl Read for Stretch {
 }
 
 /// The search for a cut.
-struct Search {
+struct CutSearch {
     /// Start of the search: offset in the decompressed bytes, and offset in the file.
     from: u64,
     place: u64,
@@ -254,22 +254,23 @@ struct Search {
     last: Option<Vec<u8>>,
 }
 
-impl Search {
-    fn new(from: u64, place: u64, border: u64) -> Search {
-        Search { from, place, at: from, found: border == 0, last: None }
+impl CutSearch {
+    fn new(from: u64, place: u64, border: u64) -> CutSearch {
+        CutSearch { from, place, at: from, found: border == 0, last: None }
     }
 
     /// Searches `bytes`, which begin at the current offset, and which are all remaining bytes if `at_end`.
     fn look(&mut self, mut bytes: &[u8], (format, removes_gaps): (Format, bool), groups: bool, at_end: bool) {
         loop {
-            let Start { at, name, letters, open } = match next_start(format, bytes, at_end, removes_gaps) {
-                Ok(start) => start,
-                Err(passed) => {
-                    self.at += if at_end { bytes.len() } else { passed } as u64;
-                    self.found = at_end;
-                    return;
-                }
-            };
+            let RecordStart { at, name, letters, open } =
+                match next_start(format, bytes, at_end, removes_gaps) {
+                    Ok(start) => start,
+                    Err(passed) => {
+                        self.at += if at_end { bytes.len() } else { passed } as u64;
+                        self.found = at_end;
+                        return;
+                    }
+                };
             let begins = |last: &Vec<u8>| groups::begins(last, name, letters);
             let undecided = |last: &Vec<u8>| open && !groups::are_mates(last, name);
             if !groups || self.last.as_ref().is_some_and(begins) {
@@ -303,7 +304,7 @@ pub struct Extent {
     /// Numbers that identify the cuts; that of the end is known once everything is read.
     begin: u64,
     end: Arc<OnceLock<u64>>,
-    tail: Tail,
+    tail: GzipTail,
     counted: OnceLock<Option<Before>>,
 }
 
@@ -324,7 +325,7 @@ impl Extent {
     }
 
     /// Observations at the end of gzip data.
-    pub(super) fn tail(&self) -> &Tail {
+    pub(super) fn tail(&self) -> &GzipTail {
         &self.tail
     }
 
@@ -366,7 +367,7 @@ impl Extent {
 
     fn count_in(&self, file: File) -> io::Result<Before> {
         let mut before = Before::default();
-        let (mut feed, lead) = Feed::open(file, [self.border; 2])?;
+        let (mut feed, lead) = ShareFeed::open(file, [self.border; 2])?;
         // The first record has no line end before it. All cuts come after it.
         before.records = u64::from(lead.lines == 0);
         let (mut piece, mut line_begins, mut left) = (Vec::new(), false, None);

@@ -3,7 +3,7 @@
 use super::bam::BamReads;
 use super::bgzf::{self, Bgzf};
 use super::cut::newlines;
-use super::gunzip::{Gunzip, Tail};
+use super::gunzip::{Gunzip, GzipTail};
 use std::io::{self, BufReader, Cursor, Read};
 
 /// Compression of a file, recognized by its first bytes.
@@ -155,7 +155,7 @@ pub fn end_in_lf(bytes: &mut [u8]) {
 ///
 /// needletail rejects a FASTA header at the end of a file, but accepts a header before another header as a record
 /// without residues. With an empty line after it, the last header is such a record too.
-pub struct Source {
+pub struct FileText {
     input: Box<dyn Read + Send>,
     packing: Packing,
     lead: Lead,
@@ -167,18 +167,18 @@ pub struct Source {
     ended: bool,
     /// The rest of the final newline.
     last: &'static [u8],
-    tail: Tail,
+    tail: GzipTail,
 }
 
 /// Name of the BAM format.
 pub const BAM: &str = "BAM";
 
-impl Source {
+impl FileText {
     /// Reads the first bytes of `input`, which identify the compression. They are the beginning of the file if
     /// `is_first`.
-    pub fn new(mut input: Box<dyn Read + Send>, is_first: bool) -> io::Result<Source> {
+    pub fn new(mut input: Box<dyn Read + Send>, is_first: bool) -> io::Result<FileText> {
         let mut head = beginning(&mut input)?;
-        let (packing, tail) = (Packing::of(&head), Tail::default());
+        let (packing, tail) = (Packing::of(&head), GzipTail::default());
         if let Packing::Gzip | Packing::Bgzf = packing {
             let packed = Cursor::new(head).chain(input);
             input = match packing {
@@ -209,7 +209,7 @@ impl Source {
             }
             false => (input, lead),
         };
-        Ok(Source { input, packing, lead, utf16, is_bam, read_groups, ended: false, last: b"\n", tail })
+        Ok(FileText { input, packing, lead, utf16, is_bam, read_groups, ended: false, last: b"\n", tail })
     }
 
     pub fn packing(&self) -> Packing {
@@ -236,7 +236,7 @@ impl Source {
     }
 
     /// Observations at the end of gzip data, filled in as it is read.
-    pub fn tail(&self) -> Tail {
+    pub fn tail(&self) -> GzipTail {
         self.tail.clone()
     }
 }
@@ -264,7 +264,7 @@ fn utf16(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-impl Read for Source {
+impl Read for FileText {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         // Reading a terminal past its end would wait for more input.
         if self.ended {

@@ -28,12 +28,12 @@ fn file(content: &[u8]) -> NamedTempFile {
     file
 }
 
-fn records(content: &[u8]) -> Result<Vec<Record>> {
+fn records(content: &[u8]) -> Result<Vec<FileRecord>> {
     Reader::open(file(content).path())?.collect()
 }
 
 fn letters(content: &[u8]) -> Vec<(String, String)> {
-    let text = |record: Record| (record.name, String::from_utf8(record.sequence).unwrap());
+    let text = |record: FileRecord| (record.name, String::from_utf8(record.sequence).unwrap());
     records(content).unwrap().into_iter().map(text).collect()
 }
 
@@ -41,8 +41,8 @@ fn references(content: &[u8]) -> Result<References> {
     read_references(&mut Reader::open(file(content).path())?, None)
 }
 
-fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<Record>> {
-    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given, Strands::Plus);
+fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<FileRecord>> {
+    let mut queries = QueryReader::new(Reader::open(file(content).path())?, alphabet, given, Strands::Plus);
     let mut records = Vec::new();
     while let count @ 1.. = queries.at_hand()?.len() {
         queries.take(count, &mut records, &mut Sequences::default());
@@ -95,7 +95,7 @@ fn fastq_with_its_qualities_and_places() {
     for content in [&b"@a x\nAC\n+\n!~\n@b\nG\n+b\n@\n"[..], b"@a x\r\nAC\r\n+\r\n!~\r\n@b\r\nG\r\n+b\r\n@"] {
         let records = records(content).unwrap();
         assert_eq!(records[0].qualities.as_deref(), Some(&b"!~"[..]));
-        let b = Record {
+        let b = FileRecord {
             number: 2,
             name: "b".to_string(),
             sequence: b"G".to_vec(),
@@ -120,7 +120,7 @@ fn records_without_letters_stay() {
 fn a_reader_can_go_to_another_thread() {
     fn sent<T: Send>() {}
     sent::<Reader>();
-    sent::<Queries>();
+    sent::<QueryReader>();
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn any_name_where_no_format_forbids_it() {
     let mut reader = Reader::open(path.path()).unwrap().with_rules(ANY_NAMES);
     let read = read_references(&mut reader, None).unwrap();
     assert_eq!(read.names, ["*a,b", "\u{1}(c)\u{e9}"]);
-    let mut queries = Queries::new(
+    let mut queries = QueryReader::new(
         Reader::open(path.path()).unwrap().with_rules(ANY_NAMES),
         Alphabet::Dna,
         false,
@@ -505,7 +505,7 @@ fn queries_come_normalised_and_encoded() {
     let file = file(b">q\naccu\n>r\nTT\n");
     for strands in [Strands::Both, Strands::Plus, Strands::Minus] {
         let reader = Reader::open(file.path()).unwrap();
-        let mut queries = Queries::new(reader, Alphabet::Dna, false, strands);
+        let mut queries = QueryReader::new(reader, Alphabet::Dna, false, strands);
         let (mut records, mut codes) = (Vec::new(), Sequences::default());
         for _ in 0..2 {
             assert!(!queries.at_hand().unwrap().is_empty());
@@ -531,7 +531,7 @@ fn a_reader_that_was_begun_is_an_error_elsewhere() {
         reader
     };
     refused(read_references(&mut begun(), Some(Alphabet::Dna)), &["read already", "open the file again"]);
-    let mut queries = Queries::new(begun(), Alphabet::Dna, true, Strands::Plus);
+    let mut queries = QueryReader::new(begun(), Alphabet::Dna, true, Strands::Plus);
     refused(queries.at_hand().map(|_| ()), &["read already"]);
 }
 

@@ -12,16 +12,16 @@ const FILE: &str = "_mqc.json";
 const EXTENSIONS: [&str; 9] = [".gz", ".bgz", ".fastq", ".fq", ".fasta", ".fa", ".fna", ".faa", ".bam"];
 
 /// A column of the table.
-struct Column {
+struct MultiqcColumn {
     key: &'static str,
     title: &'static str,
     description: &'static str,
     /// Percentages have a range, and read counts share a scale.
-    kind: ColumnKind,
+    kind: MultiqcColumnKind,
     value: Option<String>,
 }
 
-enum ColumnKind {
+enum MultiqcColumnKind {
     Count,
     Percent,
     Ratio,
@@ -48,12 +48,13 @@ pub fn fields(account: &Account) -> [(&'static str, String); 7] {
     ]
 }
 
-fn columns(account: &Account) -> [Column; 6] {
-    use ColumnKind::{Count, Percent, Ratio};
+fn columns(account: &Account) -> [MultiqcColumn; 6] {
+    use MultiqcColumnKind::{Count, Percent, Ratio};
     let sums = &account.statistics.sums;
     let (queries, path) = (&sums.queries, &sums.path);
     let all = Coverage::of(account.references().map(|(_, depth)| depth));
-    let column = |key, title, description, kind, value| Column { key, title, description, kind, value };
+    let column =
+        |key, title, description, kind, value| MultiqcColumn { key, title, description, kind, value };
     [
         column("queries", "Queries", "Reads or other queries", Count, Some(queries.total.to_string())),
         column("aligned", "Aligned", "Aligned queries", Count, Some(queries.aligned.to_string())),
@@ -88,11 +89,11 @@ fn columns(account: &Account) -> [Column; 6] {
     ]
 }
 
-fn header(column: &Column) -> String {
+fn header(column: &MultiqcColumn) -> String {
     let mut fields = vec![("title", quoted(column.title)), ("description", quoted(column.description))];
     fields.extend(match column.kind {
-        ColumnKind::Count => vec![("format", quoted("{:,.0f}")), ("min", "0".to_string())],
-        ColumnKind::Percent => {
+        MultiqcColumnKind::Count => vec![("format", quoted("{:,.0f}")), ("min", "0".to_string())],
+        MultiqcColumnKind::Percent => {
             vec![
                 ("suffix", quoted("%")),
                 ("format", quoted("{:,.2f}")),
@@ -100,7 +101,7 @@ fn header(column: &Column) -> String {
                 ("max", "100".to_string()),
             ]
         }
-        ColumnKind::Ratio => {
+        MultiqcColumnKind::Ratio => {
             vec![("suffix", quoted("X")), ("format", quoted("{:,.2f}")), ("min", "0".to_string())]
         }
     });

@@ -26,7 +26,7 @@ pub fn page(account: &Account, facts: &Facts) -> String {
     let bodies: String = sections
         .iter()
         .map(|section| {
-            let sections::Section { id, heading, body } = section;
+            let sections::ReportSection { id, heading, body } = section;
             format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{heading}</h2>\n{body}</section>\n")
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::{Account, Coverage, multiqc, percent, ratio, shown};
 use crate::output::statistics::{
-    Bins, Extreme, Histogram, IDENTITY_STEPS, Path, Queries, Records, ReferenceDepth,
+    Extreme, Histogram, HistogramBins, IDENTITY_STEPS, PathTotals, QueryCounts, RecordCounts, ReferenceDepth,
 };
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::Alphabet;
@@ -67,8 +67,8 @@ fn run(account: &Account) -> String {
     ])
 }
 
-fn queries(queries: &Queries, account: &Account) -> String {
-    let Queries { total, letters, masked, aligned, anchored, mates, proper, single, apart } = *queries;
+fn queries(queries: &QueryCounts, account: &Account) -> String {
+    let QueryCounts { total, letters, masked, aligned, anchored, mates, proper, single, apart } = *queries;
     let if_masked = |number: u64| (account.options.mask != Mask::None).then(|| number.to_string());
     object([
         ("total", total.to_string()),
@@ -88,7 +88,7 @@ fn queries(queries: &Queries, account: &Account) -> String {
     ])
 }
 
-fn records(records: &Records) -> String {
+fn records(records: &RecordCounts) -> String {
     object([
         ("total", records.total().to_string()),
         ("primary", records.primary.to_string()),
@@ -102,7 +102,7 @@ fn records(records: &Records) -> String {
     ])
 }
 
-fn path(path: &Path, alignments: u64) -> String {
+fn path(path: &PathTotals, alignments: u64) -> String {
     object([
         ("total", alignments.to_string()),
         ("columns", path.columns().to_string()),
@@ -181,7 +181,8 @@ fn histogram(histogram: &Histogram, steps: u64) -> String {
 fn positions(account: &Account) -> String {
     let positions = &account.statistics.sums.positions;
     let len = positions.letters.counts().len();
-    let series = |bins: &Bins| numbers((0..len).map(|bin| bins.counts().get(bin).copied().unwrap_or(0)));
+    let series =
+        |bins: &HistogramBins| numbers((0..len).map(|bin| bins.counts().get(bin).copied().unwrap_or(0)));
     lines([
         ("width", positions.letters.width().to_string()),
         ("letters", series(&positions.letters)),

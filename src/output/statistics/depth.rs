@@ -1,6 +1,6 @@
 //! Depth and coverage of the references by primary alignments.
 
-use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, to_usize};
 use std::cmp::Reverse;
@@ -19,12 +19,12 @@ pub struct Covered {
     start: u32,
     end: u32,
     /// For the first interval of an alignment, whether another hit of the query has the same score; otherwise `None`.
-    begins: Option<Standing>,
+    begins: Option<HitComparison>,
 }
 
 /// Comparison of a query's hit with its other hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum HitComparison {
     /// No other hit has the same score.
     Unique,
     Tied,
@@ -78,14 +78,14 @@ impl ReferenceDepth<'_> {
 }
 
 /// The intervals that the primary alignment of a query covers.
-pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item = Covered> + '_ {
+pub fn covered(alignment: &Alignment, standing: HitComparison) -> impl Iterator<Item = Covered> + '_ {
     let (target, mut begins) = (alignment.target, Some(standing));
     let mut start = alignment.target_start;
     alignment.cigar.iter().filter_map(move |&(len, op)| {
-        let end = start + if op == Op::Insertion { 0 } else { len };
+        let end = start + if op == PathOp::Insertion { 0 } else { len };
         let stretch = start..end;
         start = end;
-        (op == Op::Match).then(|| Covered {
+        (op == PathOp::Match).then(|| Covered {
             target,
             start: stretch.start,
             end: stretch.end,
@@ -96,7 +96,7 @@ pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item 
 
 /// The intervals that another piece of an alignment covers, without counting the alignment again.
 pub fn covered_by_piece(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
-    covered(alignment, Standing::Unique).map(|covered| Covered { begins: None, ..covered })
+    covered(alignment, HitComparison::Unique).map(|covered| Covered { begins: None, ..covered })
 }
 
 impl Depth {
@@ -132,8 +132,8 @@ impl Depth {
 
     pub fn add(&mut self, &Covered { target, start, end, begins }: &Covered) {
         let Some(target) = self.targets.get_mut(target as usize) else { return };
-        target.unique += u64::from(begins == Some(Standing::Unique));
-        target.tied += u64::from(begins == Some(Standing::Tied));
+        target.unique += u64::from(begins == Some(HitComparison::Unique));
+        target.tied += u64::from(begins == Some(HitComparison::Tied));
         target.aligned += u64::from(end - start);
         if let Some(width) = NonZeroU32::new(target.bin_letters).map(NonZeroU32::get) {
             for bin in start / width..end.div_ceil(width) {
@@ -216,7 +216,7 @@ mod tests {
     fn bins_and_bits_add_up() {
         let mut depth = Depth::new(&targets(&[100, 4001, 0]));
         for (target, start, end) in [(1, 0, 4001), (1, 1, 5), (0, 90, 100), (0, 95, 100)] {
-            let standing = if start == 1 { Standing::Tied } else { Standing::Unique };
+            let standing = if start == 1 { HitComparison::Tied } else { HitComparison::Unique };
             depth.add(&Covered { target, start, end, begins: (start > 0).then_some(standing) });
         }
         let all: Vec<_> = depth.references().collect();

@@ -1,7 +1,7 @@
 //! Drawings of the best and the worst alignments.
 
-use super::paths::{Path, is_equal};
-use crate::terms::alignment::{Alignment, Op, Strand};
+use super::paths::{PathTotals, is_equal};
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::Alphabet;
 use std::cmp::Ordering;
 use std::ops::AddAssign;
@@ -53,9 +53,9 @@ pub struct Drawing {
 
 impl Extremes {
     /// Keeps an alignment if it is one of the worst or the best.
-    pub fn add(&mut self, path: &Path, place: u64, draw: impl Fn() -> Drawing) {
+    pub fn add(&mut self, path: &PathTotals, place: u64, draw: impl Fn() -> Drawing) {
         let (matches, columns) = (path.matches, path.columns());
-        let belongs = |kept: &[Extreme], order: Order| {
+        let belongs = |kept: &[Extreme], order: ExtremeOrder| {
             kept.len() < KEPT
                 || kept.last().is_some_and(|last| order((matches, columns, place), last.key()).is_lt())
         };
@@ -66,7 +66,7 @@ impl Extremes {
         }
     }
 
-    fn both(&mut self) -> [(&mut Vec<Extreme>, Order); 2] {
+    fn both(&mut self) -> [(&mut Vec<Extreme>, ExtremeOrder); 2] {
         [(&mut self.worst, worse), (&mut self.best, better)]
     }
 }
@@ -80,28 +80,28 @@ impl AddAssign for Extremes {
 }
 
 impl Extreme {
-    fn key(&self) -> Key {
+    fn key(&self) -> ExtremeKey {
         (self.matches, self.columns, self.place)
     }
 }
 
 /// Matches, columns and index of the query.
-type Key = (u64, u64, u64);
-type Order = fn(Key, Key) -> Ordering;
+type ExtremeKey = (u64, u64, u64);
+type ExtremeOrder = fn(ExtremeKey, ExtremeKey) -> Ordering;
 
-fn worse(one: Key, other: Key) -> Ordering {
+fn worse(one: ExtremeKey, other: ExtremeKey) -> Ordering {
     by_identity(one, other).then(one.2.cmp(&other.2))
 }
 
-fn better(one: Key, other: Key) -> Ordering {
+fn better(one: ExtremeKey, other: ExtremeKey) -> Ordering {
     by_identity(other, one).then(one.2.cmp(&other.2))
 }
 
-fn by_identity(one: Key, other: Key) -> Ordering {
+fn by_identity(one: ExtremeKey, other: ExtremeKey) -> Ordering {
     (u128::from(one.0) * u128::from(other.1)).cmp(&(u128::from(other.0) * u128::from(one.1)))
 }
 
-fn insert(kept: &mut Vec<Extreme>, order: Order, extreme: Extreme) {
+fn insert(kept: &mut Vec<Extreme>, order: ExtremeOrder, extreme: Extreme) {
     let at = kept.partition_point(|other| order(other.key(), extreme.key()).is_lt());
     kept.insert(at, extreme);
     kept.truncate(KEPT);
@@ -140,16 +140,16 @@ impl Drawing {
             let letter = alphabet.letters().get(usize::from(code)).copied().unwrap_or(b'?');
             let equal = alphabet.code(own).is_some_and(|own| is_equal(alphabet, own, code));
             let (own, mark, letter) = match op {
-                Op::Match if equal => (own, '|', letter),
-                Op::Match => (own, '.', letter),
-                Op::Insertion => (own, ' ', b'-'),
-                Op::Deletion => (b'-', ' ', letter),
+                PathOp::Match if equal => (own, '|', letter),
+                PathOp::Match => (own, '.', letter),
+                PathOp::Insertion => (own, ' ', b'-'),
+                PathOp::Deletion => (b'-', ' ', letter),
             };
             drawing.query_row.push(char::from(own));
             drawing.marks.push(mark);
             drawing.reference_row.push(char::from(letter));
-            i += usize::from(op != Op::Deletion);
-            j += usize::from(op != Op::Insertion);
+            i += usize::from(op != PathOp::Deletion);
+            j += usize::from(op != PathOp::Insertion);
         }
         drawing
     }

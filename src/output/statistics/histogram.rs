@@ -10,7 +10,7 @@ pub const BINS: usize = 512;
 
 /// Counts along an axis, in bins of width `1 << shift`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bins {
+pub struct HistogramBins {
     shift: u32,
     /// Counts up to the last nonzero bin.
     counts: Vec<u64>,
@@ -19,14 +19,14 @@ pub struct Bins {
 /// Counts of values in bins, and the sum of all values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    bins: Bins,
+    bins: HistogramBins,
     count: u64,
     sum: u128,
     least: Option<u64>,
     most: u64,
 }
 
-impl Bins {
+impl HistogramBins {
     /// The width of a bin.
     pub fn width(&self) -> u64 {
         1 << self.shift
@@ -68,7 +68,7 @@ impl Bins {
     }
 
     /// Widens the bins to those of `other`, if they are narrower.
-    pub fn widen_to(&mut self, other: &Bins) {
+    pub fn widen_to(&mut self, other: &HistogramBins) {
         while self.shift < other.shift {
             self.widen();
         }
@@ -86,8 +86,8 @@ impl Bins {
     }
 }
 
-impl AddAssign for Bins {
-    fn add_assign(&mut self, mut other: Bins) {
+impl AddAssign for HistogramBins {
+    fn add_assign(&mut self, mut other: HistogramBins) {
         self.widen_to(&other);
         other.widen_to(self);
         self.reach(other.counts.len());
@@ -104,7 +104,7 @@ impl Histogram {
         self.most = self.most.max(value);
     }
 
-    pub fn bins(&self) -> &Bins {
+    pub fn bins(&self) -> &HistogramBins {
         &self.bins
     }
 
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn ranges_are_their_places() {
         for (start, end) in [(0, 0), (0, 5), (3, 1100), (510, 514), (700, 700), (1000, 1024)] {
-            let mut places = Bins::default();
+            let mut places = HistogramBins::default();
             places.add(2000, 1);
             let mut range = places.clone();
             (start..end).for_each(|place| places.add(place, 1));

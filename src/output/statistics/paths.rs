@@ -1,14 +1,14 @@
 //! Composition of an alignment's path, and the positions in the read at which it differs from the reference.
 
-use super::histogram::Bins;
-use crate::terms::alignment::{Alignment, Op, Strand};
+use super::histogram::HistogramBins;
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::{Alphabet, CODES};
 use crate::terms::casts::to_usize;
 use std::ops::{AddAssign, Range};
 
 /// Sums over the columns of paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub struct PathTotals {
     /// Equal residues, as the output's NM counts them.
     pub matches: u64,
     pub mismatches: u64,
@@ -22,15 +22,15 @@ pub struct Path {
     pub clipped: u64,
 }
 
-impl Path {
+impl PathTotals {
     /// Number of alignment columns, the denominator of identities.
     pub fn columns(&self) -> u64 {
         self.matches + self.mismatches + self.inserted + self.deleted
     }
 }
 
-impl AddAssign for Path {
-    fn add_assign(&mut self, other: Path) {
+impl AddAssign for PathTotals {
+    fn add_assign(&mut self, other: PathTotals) {
         self.matches += other.matches;
         self.mismatches += other.mismatches;
         self.insertions += other.insertions;
@@ -46,20 +46,20 @@ impl AddAssign for Path {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Positions {
     /// Residues of the reads.
-    pub letters: Bins,
-    pub mismatches: Bins,
+    pub letters: HistogramBins,
+    pub mismatches: HistogramBins,
     /// Inserted residues.
-    pub inserted: Bins,
+    pub inserted: HistogramBins,
     /// Deletions of any length, at the residue before them.
-    pub deletions: Bins,
+    pub deletions: HistogramBins,
     /// Residues outside the alignment.
-    pub clipped: Bins,
+    pub clipped: HistogramBins,
     /// Mismatches by the code of the reference and the code of the read, both on the reference's strand.
     changes: Vec<u64>,
 }
 
 impl Positions {
-    fn all(&mut self) -> [&mut Bins; 5] {
+    fn all(&mut self) -> [&mut HistogramBins; 5] {
         let Positions { letters, mismatches, inserted, deletions, clipped, .. } = self;
         [letters, mismatches, inserted, deletions, clipped]
     }
@@ -101,7 +101,7 @@ pub fn walk(
     (letters, target): (&[u8], &[u8]),
     alignment: &Alignment,
     positions: &mut Positions,
-) -> Path {
+) -> PathTotals {
     let len = letters.len() as u64;
     let forward = alignment.strand == Strand::Forward;
     // Converts positions in the aligned orientation to positions in the read as it was sequenced.
@@ -112,12 +112,12 @@ pub fn walk(
     let (start, end) = (u64::from(alignment.query_start), u64::from(alignment.query_end));
     positions.clipped.add_range(places(0..start));
     positions.clipped.add_range(places(end..len));
-    let mut path = Path { clipped: start + (len - end), ..Path::default() };
+    let mut path = PathTotals { clipped: start + (len - end), ..PathTotals::default() };
     let (mut i, mut j) = (start, alignment.target_start as usize);
     for &(count, op) in &alignment.cigar {
         let steps = u64::from(count);
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 let run = letters[to_usize(i)..].iter().zip(&target[j..j + count as usize]);
                 let mut mismatches = 0;
                 for (at, (&letter, &code)) in (i..i + steps).zip(run) {
@@ -131,12 +131,12 @@ pub fn walk(
                 path.mismatches += mismatches;
                 path.matches += steps - mismatches;
             }
-            Op::Insertion => {
+            PathOp::Insertion => {
                 positions.inserted.add_range(places(i..i + steps));
                 path.insertions += 1;
                 path.inserted += steps;
             }
-            Op::Deletion => {
+            PathOp::Deletion => {
                 // The residue before the deletion, in the read as it was sequenced.
                 let before = if forward { i.saturating_sub(1) } else { i };
                 positions.deletions.add(place(before), 1);
@@ -144,8 +144,8 @@ pub fn walk(
                 path.deleted += steps;
             }
         }
-        i += if op == Op::Deletion { 0 } else { steps };
-        j += if op == Op::Insertion { 0 } else { count as usize };
+        i += if op == PathOp::Deletion { 0 } else { steps };
+        j += if op == PathOp::Insertion { 0 } else { count as usize };
     }
     path
 }

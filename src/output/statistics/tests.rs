@@ -1,7 +1,7 @@
 //! Compares sums of a few records with hand-computed values, for all divisions into batches.
 
 use super::*;
-use crate::terms::alignment::{Cigar, Mated, Op};
+use crate::terms::alignment::{Mated, PathOp, PathRuns};
 use smallvec::smallvec;
 
 const TARGET: &[u8] = b"AACCGGTTACGTACGTTGCA";
@@ -14,8 +14,8 @@ fn tally() -> Tally {
     Tally::new(&Arc::new(Scoring::dna(1, 4, 6, 1)), &Arc::new(targets), false)
 }
 
-fn read(name: &str, letters: &[u8]) -> Record {
-    Record {
+fn read(name: &str, letters: &[u8]) -> FileRecord {
+    FileRecord {
         number: 1,
         name: name.to_string(),
         sequence: letters.to_vec(),
@@ -24,7 +24,7 @@ fn read(name: &str, letters: &[u8]) -> Record {
     }
 }
 
-fn found(strand: Strand, [query, target]: [(u32, u32); 2], cigar: Cigar, is_first: bool) -> Found {
+fn found(strand: Strand, [query, target]: [(u32, u32); 2], cigar: PathRuns, is_first: bool) -> QueryResult {
     let alignment = Alignment {
         strand,
         target: 0,
@@ -36,14 +36,20 @@ fn found(strand: Strand, [query, target]: [(u32, u32); 2], cigar: Cigar, is_firs
         cigar,
     };
     let mated = Some(Mated { is_first, insert: Some(18) });
-    Found { alignments: vec![alignment], threshold: 4, quality: Some(7), mated, ..Found::default() }
+    QueryResult {
+        alignments: vec![alignment],
+        threshold: 4,
+        quality: Some(7),
+        mated,
+        ..QueryResult::default()
+    }
 }
 
 /// A read with two clipped bases and a mismatch, and its mate on the reverse strand with a deletion and a clipped base.
-fn pair() -> (Vec<Record>, Vec<Found>) {
+fn pair() -> (Vec<FileRecord>, Vec<QueryResult>) {
     let reads = vec![read("a", b"TTAACCGATT"), read("a", &reverse_complement(b"ACGTGTTGC"))];
-    let forward = found(Strand::Forward, [(2, 10), (0, 8)], smallvec![(8, Op::Match)], true);
-    let path = smallvec![(4, Op::Match), (2, Op::Deletion), (4, Op::Match)];
+    let forward = found(Strand::Forward, [(2, 10), (0, 8)], smallvec![(8, PathOp::Match)], true);
+    let path = smallvec![(4, PathOp::Match), (2, PathOp::Deletion), (4, PathOp::Match)];
     let reverse = found(Strand::Reverse, [(0, 8), (8, 18)], path, false);
     (reads, vec![forward, reverse])
 }
@@ -54,9 +60,9 @@ fn sums_by_hand() {
     let (reads, found) = pair();
     tally.add(tally.sum(0, &reads, &found));
     let single = [read("b", b"ACGTN")];
-    tally.add(tally.sum(2, &single, &[Found::default()]));
+    tally.add(tally.sum(2, &single, &[QueryResult::default()]));
     tally.read(|Statistics { sums, depth }| {
-        let queries = Queries {
+        let queries = QueryCounts {
             total: 3,
             letters: 24,
             masked: 0,
@@ -68,7 +74,7 @@ fn sums_by_hand() {
             apart: 0,
         };
         assert_eq!(sums.queries, queries);
-        let records = Records {
+        let records = RecordCounts {
             primary: 2,
             secondary: 0,
             supplementary: 0,
@@ -79,8 +85,14 @@ fn sums_by_hand() {
             last: 1,
         };
         assert_eq!(sums.records, records);
-        let path =
-            Path { matches: 15, mismatches: 1, deletions: 1, deleted: 2, clipped: 3, ..Path::default() };
+        let path = PathTotals {
+            matches: 15,
+            mismatches: 1,
+            deletions: 1,
+            deleted: 2,
+            clipped: 3,
+            ..PathTotals::default()
+        };
         assert_eq!(sums.path, path);
         let positions = &sums.positions;
         assert_eq!(positions.letters.counts(), [2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
@@ -116,9 +128,9 @@ fn the_worst_and_the_best_are_drawn() {
 #[test]
 fn insertions_and_equal_identities() {
     let tally = tally();
-    let path = smallvec![(4, Op::Match), (2, Op::Insertion), (4, Op::Match)];
-    let reads: Vec<Record> = (0..9).map(|number| read(&number.to_string(), b"AACCTTGGTT")).collect();
-    let one = Found { mated: None, ..found(Strand::Forward, [(0, 10), (0, 8)], path, true) };
+    let path = smallvec![(4, PathOp::Match), (2, PathOp::Insertion), (4, PathOp::Match)];
+    let reads: Vec<FileRecord> = (0..9).map(|number| read(&number.to_string(), b"AACCTTGGTT")).collect();
+    let one = QueryResult { mated: None, ..found(Strand::Forward, [(0, 10), (0, 8)], path, true) };
     tally.add(tally.sum(0, &reads, &vec![one; 9]));
     tally.read(|Statistics { sums, .. }| {
         assert_eq!((sums.path.insertions, sums.path.inserted, sums.path.columns()), (9, 18, 90));
@@ -133,8 +145,8 @@ fn insertions_and_equal_identities() {
 #[test]
 fn batches_do_not_matter() {
     let (reads, found) = pair();
-    let reads: Vec<Record> = reads.iter().cloned().cycle().take(3000).collect();
-    let found: Vec<Found> = found.iter().cloned().cycle().take(3000).collect();
+    let reads: Vec<FileRecord> = reads.iter().cloned().cycle().take(3000).collect();
+    let found: Vec<QueryResult> = found.iter().cloned().cycle().take(3000).collect();
     let summed = |batch: usize| {
         let tally = tally();
         for (number, (reads, found)) in reads.chunks(batch).zip(found.chunks(batch)).enumerate() {

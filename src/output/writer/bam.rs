@@ -4,7 +4,7 @@
 //! earlier.
 
 use super::NamedTargets;
-use super::line::{AlignedLine, CopiedTags, Kind, MateOf, OutputLine, Refused};
+use super::line::{AlignedLine, BamOp, CopiedTags, MateOf, OutputLine, RecordRefusal};
 use super::sam;
 use crate::terms::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
 use crate::terms::casts::{const_u8, low_u16, nearest_f32, to_i32, to_u8, to_u16, to_u32};
@@ -52,7 +52,7 @@ pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
 }
 
 /// Appends a record. The last tags are the read group, if there is one, and copied tags, followed only by CG.
-pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> Result<(), Refused> {
+pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> Result<(), RecordRefusal> {
     let start = out.len();
     // Reserves the record's size, which is filled in later.
     out.extend_from_slice(&[0; 4]);
@@ -134,7 +134,7 @@ fn bin(start: u32, end: u32) -> u16 {
     level.map_or(0, |(shift, first)| low_u16(first + (start >> shift)))
 }
 
-fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
+fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, BamOp)]) -> Result<(), RecordRefusal> {
     for &(len, kind) in cigar {
         if len >= OPERATION {
             return Err(too_long(format!("its CIGAR has an operation of length {len}")));
@@ -145,7 +145,7 @@ fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
 }
 
 /// Placeholder for a CIGAR in the tag CG: it clips all bases of SEQ and skips the target interval of the alignment.
-fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) -> Result<(), Refused> {
+fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) -> Result<(), RecordRefusal> {
     let span = aligned.alignment.target_end - aligned.alignment.target_start;
     if letters.max(span as usize) >= OPERATION as usize {
         return Err(too_long(format!(
@@ -153,7 +153,7 @@ fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) ->
             aligned.cigar.len()
         )));
     }
-    out.extend_from_slice(&(to_u32(letters) << 4 | Kind::Clip as u32).to_le_bytes());
+    out.extend_from_slice(&(to_u32(letters) << 4 | BamOp::Clip as u32).to_le_bytes());
     out.extend_from_slice(&(span << 4 | SKIP).to_le_bytes());
     Ok(())
 }
@@ -277,8 +277,8 @@ pub(super) fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
     out.extend_from_slice(&number.to_le_bytes()[..bytes]);
 }
 
-fn too_long(problem: String) -> Refused {
-    Refused { format: "BAM", problem, remedy: "write SAM or PAF (--format), which have no such limit" }
+fn too_long(problem: String) -> RecordRefusal {
+    RecordRefusal { format: "BAM", problem, remedy: "write SAM or PAF (--format), which have no such limit" }
 }
 
 #[cfg(test)]
@@ -338,9 +338,9 @@ mod tests {
     #[test]
     fn what_has_no_room_is_refused() {
         let mut out = Vec::new();
-        assert!(push_cigar(&mut out, &[((1 << 28) - 1, Kind::Match)]).is_ok());
+        assert!(push_cigar(&mut out, &[((1 << 28) - 1, BamOp::Match)]).is_ok());
         assert_eq!(out, b"\xf0\xff\xff\xff");
-        let refused = push_cigar(&mut out, &[(1 << 28, Kind::Deletion)]).err().unwrap();
+        let refused = push_cigar(&mut out, &[(1 << 28, BamOp::Deletion)]).err().unwrap();
         assert!(refused.problem.contains("268435456") && refused.remedy.contains("--format"));
     }
 }

@@ -47,7 +47,7 @@ impl RecordBytes {
 }
 
 /// Joins the parts of an output. A group that two batches share is compressed here.
-pub struct Joint {
+pub struct BgzfJoiner {
     /// The bytes of a group that do not fill a block yet.
     rest: Vec<u8>,
     /// Bytes that follow the last record.
@@ -83,14 +83,14 @@ fn failed(source: io::Error) -> Error {
     Error::io("<bgzf>", source)
 }
 
-impl Joint {
+impl BgzfJoiner {
     /// For text, which has no blocks.
-    pub fn of_text() -> Joint {
-        Joint { rest: Vec::new(), end: Vec::new() }
+    pub fn of_text() -> BgzfJoiner {
+        BgzfJoiner { rest: Vec::new(), end: Vec::new() }
     }
 
-    pub fn of_blocks() -> Result<Joint> {
-        Ok(Joint { rest: Vec::new(), end: end_of_file()? })
+    pub fn of_blocks() -> Result<BgzfJoiner> {
+        Ok(BgzfJoiner { rest: Vec::new(), end: end_of_file()? })
     }
 
     /// Adds a part, and returns the bytes that can be written now.
@@ -145,7 +145,7 @@ mod tests {
     /// The output of queries in batches of these sizes, in rotation. The pipeline passes whole groups or pieces of
     /// groups.
     fn joined(first: usize, queries: usize, batches: &[usize]) -> Vec<u8> {
-        let mut joint = Joint::of_blocks().unwrap();
+        let mut joint = BgzfJoiner::of_blocks().unwrap();
         let (mut out, mut at) = (Vec::new(), first);
         for len in batches.iter().cycle() {
             let batch: Vec<usize> = (at..first + queries).take(*len).collect();

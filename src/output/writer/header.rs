@@ -4,7 +4,7 @@
 //! tests have noodles read and write them.
 
 use super::tags::push_number;
-use super::{Chosen, NamedTargets, TiersTold};
+use super::{ChosenValues, NamedTargets, TiersTold};
 use crate::input::reader::{check_reference, first_repeated};
 use crate::terms::casts::to_i64;
 use crate::terms::error::{Error, Place, Result};
@@ -24,7 +24,7 @@ const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\tTP:circular\n".len();
 /// of a header.
 pub fn text(
     options: &Options,
-    chosen: &Chosen,
+    chosen: &ChosenValues,
     scoring: &Scoring,
     renamed: Option<String>,
     targets: &NamedTargets,
@@ -59,7 +59,7 @@ pub fn text(
 }
 
 /// Comments on the scoring, the limits and the values chosen for the run.
-pub fn comments(options: &Options, chosen: &Chosen, scoring: &Scoring) -> Vec<String> {
+pub fn comments(options: &Options, chosen: &ChosenValues, scoring: &Scoring) -> Vec<String> {
     let comments = [scoring_comment(scoring), limits_comment(chosen, options.secondary_ratio)];
     let insert = match chosen.insert {
         None if options.has_lanes() && options.has_mates() => {
@@ -127,7 +127,7 @@ fn scoring_comment(scoring: &Scoring) -> String {
 }
 
 /// The limits by which hits are chosen.
-fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
+fn limits_comment(chosen: &ChosenValues, ratio: f64) -> String {
     let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue:e}"));
     let min_score = match chosen.min_score {
         ANY_SCORE => "none".to_string(),

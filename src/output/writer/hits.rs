@@ -6,11 +6,11 @@ mod oriented;
 use super::distinct::put_record;
 use super::line::{REVERSE, SECONDARY};
 use super::list::shown::{ColumnKind, ColumnShown, GAP};
-use super::list::text::{Blocks, line, push_blocks};
-use crate::patterns::search::align::{Path, Step};
-use crate::patterns::search::hits::Hit;
+use super::list::text::{AlignmentBlocks, line, push_blocks};
+use crate::patterns::search::align::{PatternPath, PatternStep};
+use crate::patterns::search::hits::PatternHit;
 use crate::patterns::search::pam::Pam;
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::alphabet::reverse_complement;
@@ -28,7 +28,7 @@ pub use amplicons::AmpliconLines;
 #[derive(Clone, Debug)]
 pub struct HitLines<'a> {
     format: SearchFormat,
-    patterns: &'a [Pattern],
+    patterns: &'a [SearchPattern],
     /// For SAM: the patterns that already have a record, so that further records are secondary.
     seen: Vec<bool>,
     style: HitStyle,
@@ -131,7 +131,7 @@ impl<'a> LettersShown<'a> {
 }
 
 impl<'a> HitLines<'a> {
-    pub fn new(format: SearchFormat, style: HitStyle, patterns: &'a [Pattern]) -> HitLines<'a> {
+    pub fn new(format: SearchFormat, style: HitStyle, patterns: &'a [SearchPattern]) -> HitLines<'a> {
         let seen = if format == SearchFormat::Sam { vec![false; patterns.len()] } else { Vec::new() };
         HitLines { format, patterns, seen, style }
     }
@@ -154,8 +154,8 @@ impl<'a> HitLines<'a> {
     }
 
     /// Appends a hit. Starts are 0-based and ends exclusive, on the forward strand.
-    pub fn hit(&mut self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
-        let Hit { start, end, edits, .. } = *hit;
+    pub fn hit(&mut self, out: &mut Vec<u8>, text: TextShown, hit: &PatternHit) {
+        let PatternHit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let strand = if hit.strand == Strand::Forward { '+' } else { '-' };
         match self.format {
@@ -176,8 +176,8 @@ impl<'a> HitLines<'a> {
     }
 
     /// Appends a FASTA or FASTQ record.
-    fn record(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
-        let Hit { start, end, edits, strand, .. } = *hit;
+    fn record(&self, out: &mut Vec<u8>, text: TextShown, hit: &PatternHit) {
+        let PatternHit { start, end, edits, strand, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let sign = if strand == Strand::Forward { '+' } else { '-' };
         let cigar = self.cigar(hit);
@@ -196,7 +196,7 @@ impl<'a> HitLines<'a> {
     }
 
     /// Appends a row of the table.
-    fn row(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+    fn row(&self, out: &mut Vec<u8>, text: TextShown, hit: &PatternHit) {
         let HitStyle { as_pattern, .. } = self.style;
         let pattern = &self.patterns[hit.pattern as usize];
         let mut oriented = None;
@@ -234,7 +234,7 @@ impl<'a> HitLines<'a> {
     }
 
     /// The CIGAR in the requested orientation.
-    fn cigar(&self, hit: &Hit) -> String {
+    fn cigar(&self, hit: &PatternHit) -> String {
         if self.style.as_pattern && hit.strand == Strand::Reverse {
             cigar(&hit.path.iter().rev().copied().collect())
         } else {
@@ -243,7 +243,7 @@ impl<'a> HitLines<'a> {
     }
 
     /// The bases of the PAM in the text, in the pattern's orientation or in text order.
-    fn pam(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Option<Vec<u8>> {
+    fn pam(&self, text: TextShown, hit: &PatternHit, as_pattern: bool) -> Option<Vec<u8>> {
         let pam = self.style.pam.as_ref()?;
         let edge = if pam.is_behind(hit.strand) { hit.end } else { hit.start };
         let place = match text.is_circle {
@@ -257,7 +257,7 @@ impl<'a> HitLines<'a> {
     }
 
     /// The alignment of a hit.
-    fn oriented(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Oriented {
+    fn oriented(&self, text: TextShown, hit: &PatternHit, as_pattern: bool) -> Oriented {
         let pattern = &self.patterns[hit.pattern as usize];
         let letters = text.within(hit.start..hit.end);
         match hit.strand {
@@ -277,7 +277,7 @@ impl<'a> HitLines<'a> {
 
     /// Appends the readable alignment: the pattern forward, and for a hit on the reverse strand the reverse complement
     /// of the text; or the text forward.
-    fn alignment(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+    fn alignment(&self, out: &mut Vec<u8>, text: TextShown, hit: &PatternHit) {
         let pattern = &self.patterns[hit.pattern as usize];
         let Oriented { columns, forward } = self.oriented(text, hit, self.style.as_pattern);
         let (start, end) = (hit.start as u64 + 1, hit.end as u64);
@@ -297,13 +297,14 @@ impl<'a> HitLines<'a> {
         let query = if forward { (1, len) } else { (len, 1) };
         let (labels, alphabet) = (["Pattern", "Text   "], Alphabet::Dna);
         let descend = [!forward, descends];
-        let blocks = Blocks { labels, alphabet, query, target: place, columns: &columns, descends: descend };
+        let blocks =
+            AlignmentBlocks { labels, alphabet, query, target: place, columns: &columns, descends: descend };
         push_blocks(&mut block, &self.style.page, &blocks);
         out.extend_from_slice(block.as_bytes());
     }
 
     /// Appends a SAM record: the read is the whole pattern, in the text's orientation.
-    fn sam(&mut self, out: &mut Vec<u8>, shown: TextShown, hit: &Hit) {
+    fn sam(&mut self, out: &mut Vec<u8>, shown: TextShown, hit: &PatternHit) {
         let text = shown.name;
         let pattern = &self.patterns[hit.pattern as usize];
         let (strand, letters) = match hit.strand {
@@ -355,30 +356,30 @@ fn as_dna(letters: &[u8]) -> Vec<u8> {
 }
 
 /// The columns of a path, in the text's direction.
-fn columns(pattern: &[u8], text: &[u8], path: &Path) -> Vec<ColumnShown> {
+fn columns(pattern: &[u8], text: &[u8], path: &PatternPath) -> Vec<ColumnShown> {
     let (mut pattern, mut text) = (pattern.iter().copied(), text.iter().copied());
     let steps = path.iter().flat_map(|&(len, step)| (0..len).map(move |_| step));
     let column = |step| {
         let kind = match step {
-            Step::Equal => ColumnKind::Equal,
-            Step::Replaced => ColumnKind::Unequal,
-            Step::Insertion => ColumnKind::Insertion,
-            Step::Deletion => ColumnKind::Deletion,
+            PatternStep::Equal => ColumnKind::Equal,
+            PatternStep::Replaced => ColumnKind::Unequal,
+            PatternStep::Insertion => ColumnKind::Insertion,
+            PatternStep::Deletion => ColumnKind::Deletion,
         };
-        let query = if step == Step::Deletion { GAP } else { pattern.next().unwrap_or(GAP) };
-        let target = if step == Step::Insertion { GAP } else { text.next().unwrap_or(GAP) };
+        let query = if step == PatternStep::Deletion { GAP } else { pattern.next().unwrap_or(GAP) };
+        let target = if step == PatternStep::Insertion { GAP } else { text.next().unwrap_or(GAP) };
         ColumnShown { query, target, kind }
     };
     steps.map(column).collect()
 }
 
 /// The CIGAR of a path, with `=` and `X`.
-pub fn cigar(path: &Path) -> String {
-    let letter = |step: Step| match step {
-        Step::Equal => '=',
-        Step::Replaced => 'X',
-        Step::Insertion => 'I',
-        Step::Deletion => 'D',
+pub fn cigar(path: &PatternPath) -> String {
+    let letter = |step: PatternStep| match step {
+        PatternStep::Equal => '=',
+        PatternStep::Replaced => 'X',
+        PatternStep::Insertion => 'I',
+        PatternStep::Deletion => 'D',
     };
     path.iter().map(|&(len, step)| format!("{len}{}", letter(step))).collect()
 }

@@ -74,13 +74,13 @@ pub struct MatePlace<'a> {
     pub target_name: &'a str,
     pub alignment: &'a Alignment,
     pub quality: u8,
-    pub cigar: Vec<(u32, Kind)>,
+    pub cigar: Vec<(u32, BamOp)>,
 }
 
 /// The alignment of the query of a line.
 pub struct AlignedLine<'a> {
     pub alignment: &'a Alignment,
-    pub rank: Rank,
+    pub rank: LineRank,
     pub quality: u8,
     /// Score of the second hit of the query, or of its part; `None` for secondary lines.
     pub second: Option<i32>,
@@ -92,7 +92,7 @@ pub struct AlignedLine<'a> {
     pub target: &'a [u8],
     /// The path with soft clips at its ends, which consumes the whole query. Adjacent operations differ in kind, and
     /// none is empty.
-    pub cigar: &'a [(u32, Kind)],
+    pub cigar: &'a [(u32, BamOp)],
     pub differences: &'a EditTags,
     /// SA: the other lines of a split query; empty if there are none.
     pub others: &'a [u8],
@@ -102,7 +102,7 @@ pub struct AlignedLine<'a> {
 
 /// The kind of a line among the lines of its query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rank {
+pub enum LineRank {
     Primary,
     /// A hit of the rest of the query that an earlier hit leaves.
     Supplementary,
@@ -112,7 +112,7 @@ pub enum Rank {
 
 /// The operations of a CIGAR, numbered as in BAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BamOp {
     Match = 0,
     Insertion = 1,
     Deletion = 2,
@@ -123,7 +123,7 @@ pub enum Kind {
 }
 
 /// The reason why a format cannot hold a record, and the remedy.
-pub struct Refused {
+pub struct RecordRefusal {
     pub format: &'static str,
     pub problem: String,
     pub remedy: &'static str,
@@ -146,9 +146,9 @@ impl OutputLine<'_> {
             Some(AlignedLine { alignment, rank, .. }) => {
                 let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
                 let rank = match rank {
-                    Rank::Primary => 0,
-                    Rank::Supplementary => SUPPLEMENTARY,
-                    Rank::Secondary => SECONDARY,
+                    LineRank::Primary => 0,
+                    LineRank::Supplementary => SUPPLEMENTARY,
+                    LineRank::Secondary => SECONDARY,
                 };
                 strand | rank
             }
@@ -185,21 +185,22 @@ impl OutputLine<'_> {
     }
 
     pub fn is_secondary(&self) -> bool {
-        self.aligned.as_ref().is_some_and(|aligned| aligned.rank == Rank::Secondary)
+        self.aligned.as_ref().is_some_and(|aligned| aligned.rank == LineRank::Secondary)
     }
 
     /// Whether this is the primary line of its query; an unmapped line counts as primary.
     pub fn is_primary(&self) -> bool {
-        self.aligned.as_ref().is_none_or(|aligned| aligned.rank == Rank::Primary)
+        self.aligned.as_ref().is_none_or(|aligned| aligned.rank == LineRank::Primary)
     }
 
     /// The line with hard clips instead of soft clips, and only the residues between them.
-    fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
+    fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, BamOp)>) -> OutputLine<'b> {
         let OutputLine { name, letters, qualities, ref aligned, mate, of_query, copied } = *self;
         let Some(aligned) = aligned else {
             return OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied };
         };
-        let hard = |&(len, kind): &(u32, Kind)| (len, if kind == Kind::Clip { Kind::HardClip } else { kind });
+        let hard =
+            |&(len, kind): &(u32, BamOp)| (len, if kind == BamOp::Clip { BamOp::HardClip } else { kind });
         *buffer = aligned.cigar.iter().map(hard).collect();
         let (start, end) = (aligned.alignment.query_start as usize, aligned.alignment.query_end as usize);
         let len = letters.len();
@@ -224,13 +225,13 @@ impl<'a> MateOf<'a> {
     /// The mate fields for a line of this rank. The primary line points to the mate's primary line. A secondary hit
     /// points to its partner, if it has one; otherwise it points to the mate's primary line, and is no proper pair with
     /// it.
-    pub fn of_line<'b>(self, rank: Rank, partner: Option<&'b MatePlace<'b>>) -> MateOf<'b>
+    pub fn of_line<'b>(self, rank: LineRank, partner: Option<&'b MatePlace<'b>>) -> MateOf<'b>
     where
         'a: 'b,
     {
         match partner {
             Some(_) => MateOf { place: partner, is_proper: true, ..self },
-            None => MateOf { is_proper: self.is_proper && rank == Rank::Primary, ..self },
+            None => MateOf { is_proper: self.is_proper && rank == LineRank::Primary, ..self },
         }
     }
 
@@ -246,17 +247,17 @@ impl<'a> MateOf<'a> {
     }
 }
 
-impl Kind {
+impl BamOp {
     /// The operation with this character; `None` for operations that no record has.
-    pub fn of(letter: u8) -> Option<Kind> {
+    pub fn of(letter: u8) -> Option<BamOp> {
         let all = [
-            Kind::Match,
-            Kind::Insertion,
-            Kind::Deletion,
-            Kind::Clip,
-            Kind::HardClip,
-            Kind::Equal,
-            Kind::Unequal,
+            BamOp::Match,
+            BamOp::Insertion,
+            BamOp::Deletion,
+            BamOp::Clip,
+            BamOp::HardClip,
+            BamOp::Equal,
+            BamOp::Unequal,
         ];
         all.into_iter().find(|kind| kind.letter() == letter)
     }

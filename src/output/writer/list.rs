@@ -17,8 +17,8 @@ pub use tab::header_without_hits;
 
 use super::NamedTargets;
 use crate::align::significance::Significance;
-use crate::input::reader::Record;
-use crate::terms::alignment::{Alignment, Found, InPart};
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::{Alignment, InPart, QueryResult};
 use crate::terms::casts::to_u32;
 use crate::terms::options::PageOptions;
 use crate::terms::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
@@ -118,7 +118,7 @@ impl ListMaker {
     }
 
     /// Appends the lists of these queries.
-    pub fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) {
+    pub fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[QueryResult]) {
         for (record, found) in queries.iter().zip(found) {
             let mut query =
                 QueryShown::new(record, found.mated.map(|mated| mated.is_first), self.scoring.alphabet);
@@ -138,7 +138,7 @@ impl ListMaker {
     }
 
     /// Appends a part's data of a query.
-    fn push_part(&self, out: &mut Vec<u8>, query: &mut QueryShown, found: &Found) {
+    fn push_part(&self, out: &mut Vec<u8>, query: &mut QueryShown, found: &QueryResult) {
         part::push_query(out, &query.told, found.threshold);
         for (at, alignment) in found.alignments.iter().enumerate() {
             let shown = self.shown(query, alignment);

@@ -5,8 +5,8 @@ use super::Writer;
 use super::header::of_search;
 use super::tests::{Random, at, group, options, read, writer};
 use crate::align::quality::mapping_quality;
-use crate::input::reader::Record;
-use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand};
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::options::{CsForm, Format, Options};
 use crate::terms::scoring::{Matrix, Scoring};
@@ -27,8 +27,8 @@ struct Case {
     scoring: Scoring,
     /// Names and residues.
     targets: Vec<(String, String)>,
-    query: Record,
-    found: Found,
+    query: FileRecord,
+    found: QueryResult,
 }
 
 impl Case {
@@ -58,7 +58,7 @@ impl Case {
 
     /// All records of the query.
     fn lines(&self) -> Vec<RecordBuf> {
-        let Found { alignments, second, threshold, .. } = &self.found;
+        let QueryResult { alignments, second, threshold, .. } = &self.found;
         let mut lines: Vec<_> = alignments.iter().map(|alignment| self.line(alignment)).collect();
         match alignments.first() {
             None => {
@@ -119,47 +119,47 @@ impl Case {
         let (mut equals, mut edits) = (0, 0);
         let (mut cs, mut last) = (String::new(), None);
         for &(len, op) in &alignment.cigar {
-            if op == Op::Deletion {
+            if op == PathOp::Deletion {
                 md += &format!("{equals}^");
                 equals = 0;
             }
             for _ in 0..len {
-                let equal = op == Op::Match && self.equal(query[i], target[j]);
+                let equal = op == PathOp::Match && self.equal(query[i], target[j]);
                 match op {
-                    Op::Match if equal => equals += 1,
-                    Op::Match => {
+                    PathOp::Match if equal => equals += 1,
+                    PathOp::Match => {
                         md += &format!("{equals}{}", self.letter(target[j]));
                         equals = 0;
                     }
-                    Op::Insertion => {}
-                    Op::Deletion => md.push(self.letter(target[j])),
+                    PathOp::Insertion => {}
+                    PathOp::Deletion => md.push(self.letter(target[j])),
                 }
                 // A sign precedes the first residue of a run, and each substitution.
                 let sign = match op {
-                    Op::Match if equal => '=',
-                    Op::Match => '*',
-                    Op::Insertion => '+',
-                    Op::Deletion => '-',
+                    PathOp::Match if equal => '=',
+                    PathOp::Match => '*',
+                    PathOp::Insertion => '+',
+                    PathOp::Deletion => '-',
                 };
                 if last.replace((op, equal)) != Some((op, equal)) || sign == '*' {
                     cs.push(sign);
                 }
-                if op != Op::Insertion {
+                if op != PathOp::Insertion {
                     cs.push(if equal { self.letter(target[j]) } else { self.cs_letter(target[j]) });
                 }
-                if op == Op::Insertion || sign == '*' {
+                if op == PathOp::Insertion || sign == '*' {
                     cs.push(self.cs_letter(query[i]));
                 }
                 cigar.push(match op {
-                    Op::Match if !self.options.eqx => Kind::Match,
-                    Op::Match if equal => Kind::SequenceMatch,
-                    Op::Match => Kind::SequenceMismatch,
-                    Op::Insertion => Kind::Insertion,
-                    Op::Deletion => Kind::Deletion,
+                    PathOp::Match if !self.options.eqx => Kind::Match,
+                    PathOp::Match if equal => Kind::SequenceMatch,
+                    PathOp::Match => Kind::SequenceMismatch,
+                    PathOp::Insertion => Kind::Insertion,
+                    PathOp::Deletion => Kind::Deletion,
                 });
                 edits += i32::from(!equal);
-                i += usize::from(op != Op::Deletion);
-                j += usize::from(op != Op::Insertion);
+                i += usize::from(op != PathOp::Deletion);
+                j += usize::from(op != PathOp::Insertion);
             }
         }
         md += &equals.to_string();
@@ -235,7 +235,12 @@ impl Random {
             .then(|| (0..query_len).map(|_| char::from(b'!' + self.below(94) as u8)).collect::<String>());
         let query = read("q/1", &self.letters(query_len, letters), qualities.as_deref());
         let second = (self.below(2) == 0).then(|| self.below(2000) as i32 - 5);
-        let found = Found { alignments, second, threshold: self.below(200) as i32 - 5, ..Found::default() };
+        let found = QueryResult {
+            alignments,
+            second,
+            threshold: self.below(200) as i32 - 5,
+            ..QueryResult::default()
+        };
         let read_group = (self.below(2) == 0).then(|| group("@RG\tID:g 1\tSM:s"));
         let cs = self.pick(&[None, Some(CsForm::Short), Some(CsForm::Long)]);
         let options = Options { eqx: self.below(2) == 0, cs, read_group, ..options() };
@@ -244,8 +249,8 @@ impl Random {
 
     fn alignment(&mut self, protein: bool) -> Alignment {
         let stretch = self.pick(&[1, 7, 40]);
-        let longer = |(len, op)| if op == Op::Match { (len * stretch, op) } else { (len, op) };
-        let cigar: Cigar = self.cigar().into_iter().map(longer).collect();
+        let longer = |(len, op)| if op == PathOp::Match { (len * stretch, op) } else { (len, op) };
+        let cigar: PathRuns = self.cigar().into_iter().map(longer).collect();
         let strand = if protein { Strand::Forward } else { self.pick(&[Strand::Forward, Strand::Reverse]) };
         let query_start = self.pick(&[0, 1, 9, 10, 101]);
         let target_start = self.pick(&[0, 8, 9, 98, 99, 1000]);
@@ -254,7 +259,7 @@ impl Random {
     }
 
     /// Changes a record so that SAM may not be able to hold it.
-    fn spoil(&mut self, query: &mut Record) {
+    fn spoil(&mut self, query: &mut FileRecord) {
         let qualities = query.qualities.get_or_insert_default();
         match self.below(8) {
             0 => query.name = self.pick(&["", "*", "**", "q@", "q\t", " ", "\u{e9}", "\u{7f}"]).to_string(),
@@ -353,13 +358,17 @@ fn records_are_those_of_noodles() {
 fn cigars_that_bam_cannot_count() {
     for operations in [65_533, 65_535, 65_536, 65_537, 70_001] {
         let mut random = Random(operations);
-        let path = |op| (0..operations).map(|at| (1, if at % 2 == 0 { Op::Match } else { op })).collect();
-        let long = at(Strand::Reverse, 0, 5, path(Op::Insertion));
-        let other = at(Strand::Forward, 0, 9, path(Op::Deletion));
+        let path = |op| (0..operations).map(|at| (1, if at % 2 == 0 { PathOp::Match } else { op })).collect();
+        let long = at(Strand::Reverse, 0, 5, path(PathOp::Insertion));
+        let other = at(Strand::Forward, 0, 9, path(PathOp::Deletion));
         let query = read("q", &random.letters(long.query_end, b"ACGT"), None);
         let target = random.letters(other.target_end + 9, b"ACGT");
-        let found =
-            Found { alignments: vec![long, other], second: Some(7), threshold: 5, ..Found::default() };
+        let found = QueryResult {
+            alignments: vec![long, other],
+            second: Some(7),
+            threshold: 5,
+            ..QueryResult::default()
+        };
         let (scoring, targets) = (Scoring::dna(1, 4, 6, 1), vec![("a".to_string(), target)]);
         let options = Options { read_group: Some(group("@RG\tID:g 1")), ..options() };
         let case = Case { options, scoring, targets, query, found };
@@ -379,7 +388,7 @@ fn headers_are_those_of_noodles() {
             (format!("{at}{}", ["xy|z", "#*=", "~/"][at % 3].repeat(at % 8)), "A".repeat(1 + at % 130))
         };
         let targets = (0..references).map(name).collect();
-        let (scoring, found) = (Scoring::dna(1, 4, 6, 1), Found::default());
+        let (scoring, found) = (Scoring::dna(1, 4, 6, 1), QueryResult::default());
         let read_group = Some(group("@RG\tID:g 1\tSM:s\tPL:ILLUMINA"));
         let options = Options { read_group, ..options() };
         let case = Case { options, scoring, targets, query: read("q", "A", None), found };

@@ -25,7 +25,7 @@ pub struct Output {
     name: PathBuf,
     role: OutputRole,
     /// `None` only while the output is being dropped.
-    sink: Option<BufWriter<Sink>>,
+    sink: Option<BufWriter<OutputSink>>,
     /// The temporary name of a regular file, and its final name.
     rename: Option<Rename>,
     /// Number of bytes so far.
@@ -44,21 +44,21 @@ enum OutputRole {
 }
 
 #[derive(Debug)]
-enum Sink {
+enum OutputSink {
     Stdout(Stdout),
     File(File),
 }
 
 /// Files that are renamed together with an output, or not at all.
 #[derive(Default)]
-pub struct Beside {
+pub struct CompanionFiles {
     pub index: Option<Output>,
     /// Files about the run.
     pub about: Vec<Output>,
     pub receipt: Option<Output>,
 }
 
-impl Beside {
+impl CompanionFiles {
     fn all(&mut self) -> impl Iterator<Item = &mut Output> {
         self.about.iter_mut().chain(&mut self.index).chain(&mut self.receipt)
     }
@@ -74,7 +74,7 @@ impl Output {
                 Output::open(path, OutputRole::Main)
             }
             _ => {
-                let (name, stdout) = (PathBuf::from("standard output"), Sink::Stdout(io::stdout()));
+                let (name, stdout) = (PathBuf::from("standard output"), OutputSink::Stdout(io::stdout()));
                 Ok(Output::new(name, OutputRole::Main, stdout, None))
             }
         }
@@ -94,10 +94,10 @@ impl Output {
 
     fn open(path: &Path, role: OutputRole) -> Result<Output> {
         let (file, rename) = open(path).map_err(|source| explain(path, source))?;
-        Ok(Output::new(path.to_path_buf(), role, Sink::File(file), rename))
+        Ok(Output::new(path.to_path_buf(), role, OutputSink::File(file), rename))
     }
 
-    fn new(name: PathBuf, role: OutputRole, sink: Sink, rename: Option<Rename>) -> Output {
+    fn new(name: PathBuf, role: OutputRole, sink: OutputSink, rename: Option<Rename>) -> Output {
         let sink = Some(BufWriter::with_capacity(BUFFER, sink));
         Output { name, role, sink, rename, written: 0, sum: None }
     }
@@ -163,11 +163,11 @@ impl Output {
 
     /// Completes the output: flushes it, and syncs and renames a regular file.
     pub fn finish(self) -> Result<()> {
-        self.finish_with(Beside::default())
+        self.finish_with(CompanionFiles::default())
     }
 
     /// Like [`Output::finish`], including the files beside it: either all of them get their names, or none.
-    pub fn finish_with(mut self, mut beside: Beside) -> Result<()> {
+    pub fn finish_with(mut self, mut beside: CompanionFiles) -> Result<()> {
         self.close()?;
         beside.all().try_for_each(Output::close)?;
         self.settle(beside)
@@ -181,7 +181,7 @@ impl Output {
     fn try_close(&mut self) -> io::Result<()> {
         self.flush()?;
         let Some(Rename { temporary, .. }) = &self.rename else { return Ok(()) };
-        if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
+        if let Some(OutputSink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
             // Without this, a crash of the machine could leave an empty file under the new name. Also, a network disk
             // may only report now that it is full.
             file.sync_all()?;
@@ -195,7 +195,7 @@ impl Output {
     }
 
     /// Renames a closed file and the closed files beside it.
-    fn settle(mut self, mut beside: Beside) -> Result<()> {
+    fn settle(mut self, mut beside: CompanionFiles) -> Result<()> {
         let mut outdated = Vec::new();
         if let Some(Rename { target, .. }) = &self.rename {
             if beside.receipt.is_some() {
@@ -214,7 +214,7 @@ impl Output {
         Ok(())
     }
 
-    fn sink(&mut self) -> io::Result<&mut BufWriter<Sink>> {
+    fn sink(&mut self) -> io::Result<&mut BufWriter<OutputSink>> {
         self.sink.as_mut().ok_or_else(|| io::Error::other("the output is closed already"))
     }
 }
@@ -240,18 +240,18 @@ impl Drop for Output {
     }
 }
 
-impl Write for Sink {
+impl Write for OutputSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Sink::Stdout(stdout) => stdout.write(bytes),
-            Sink::File(file) => file.write(bytes),
+            OutputSink::Stdout(stdout) => stdout.write(bytes),
+            OutputSink::File(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Sink::Stdout(stdout) => stdout.flush(),
-            Sink::File(file) => file.flush(),
+            OutputSink::Stdout(stdout) => stdout.flush(),
+            OutputSink::File(file) => file.flush(),
         }
     }
 }
@@ -406,8 +406,9 @@ mod tests {
         assert!(matches!(main.flush_now(), Err(Error::Closed)));
         let mut side = Output::create_side(&path).unwrap();
         side.put(b"text").unwrap();
-        let error =
-            Output::create(None).unwrap().finish_with(Beside { about: vec![side], ..Beside::default() });
+        let error = Output::create(None)
+            .unwrap()
+            .finish_with(CompanionFiles { about: vec![side], ..CompanionFiles::default() });
         let error = error.unwrap_err();
         assert_eq!(error.exit_code(), 1);
         assert!(error.to_string().contains("the reader closed it"), "{error}");
@@ -417,7 +418,7 @@ mod tests {
     fn dash_is_stdout() {
         for path in [None, Some(Path::new("-")), Some(Path::new("/dev/stdout"))] {
             let output = Output::create(path).unwrap();
-            assert!(matches!(output.sink.as_ref().unwrap().get_ref(), Sink::Stdout(_)));
+            assert!(matches!(output.sink.as_ref().unwrap().get_ref(), OutputSink::Stdout(_)));
             assert_eq!(output.name, Path::new("standard output"));
             output.finish().unwrap();
         }

@@ -1,7 +1,7 @@
 //! Writes text to a file, in bgzf blocks if the file's name asks for them.
 
 use super::Output;
-use super::bgzf::{Joint, RecordBytes};
+use super::bgzf::{BgzfJoiner, RecordBytes};
 use crate::terms::error::Result;
 
 /// Bytes gathered before they are written.
@@ -10,14 +10,14 @@ const GATHERED: usize = 1 << 20;
 /// An output of text.
 pub struct TextOutput {
     output: Output,
-    joint: Joint,
+    joint: BgzfJoiner,
     packed: bool,
     text: Vec<u8>,
 }
 
 impl TextOutput {
     pub fn new(output: Output, packed: bool) -> Result<TextOutput> {
-        let joint = if packed { Joint::of_blocks()? } else { Joint::of_text() };
+        let joint = if packed { BgzfJoiner::of_blocks()? } else { BgzfJoiner::of_text() };
         Ok(TextOutput { output, joint, packed, text: Vec::new() })
     }
 

@@ -5,7 +5,7 @@
 //! 2018): an ambiguous column (N and the other IUPAC codes on either side) is an edit, and counts neither as a match
 //! nor in the block.
 
-use super::line::{AlignedLine, Kind, OutputLine, Rank};
+use super::line::{AlignedLine, BamOp, LineRank, OutputLine};
 use super::sam::push_cs;
 use super::tags::{Residues, push_number};
 use crate::terms::casts::to_i64;
@@ -65,7 +65,7 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
         text.extend_from_slice(b"\tYM:Z:");
         text.extend_from_slice(aligned.in_part);
     }
-    if aligned.rank == Rank::Supplementary {
+    if aligned.rank == LineRank::Supplementary {
         text.extend_from_slice(SUPPLEMENTARY_LINE);
     }
 }
@@ -76,11 +76,11 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) 
     push_number(text, aligned.differences.edits);
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
-    text.extend_from_slice(if aligned.rank == Rank::Secondary { b"\ttp:A:S" } else { b"\ttp:A:P" });
+    text.extend_from_slice(if aligned.rank == LineRank::Secondary { b"\ttp:A:S" } else { b"\ttp:A:P" });
     text.extend_from_slice(b"\tde:f:");
     push_divergence(text, columns);
     text.extend_from_slice(b"\tcg:Z:");
-    for &(len, kind) in aligned.cigar.iter().filter(|(_, kind)| *kind != Kind::Clip) {
+    for &(len, kind) in aligned.cigar.iter().filter(|(_, kind)| *kind != BamOp::Clip) {
         push_number(text, len);
         text.push(kind.letter());
     }
@@ -109,21 +109,21 @@ impl ColumnCounts {
         for &(len, kind) in aligned.cigar {
             let steps = len as usize;
             match kind {
-                Kind::Clip | Kind::HardClip => {}
-                Kind::Insertion => {
+                BamOp::Clip | BamOp::HardClip => {}
+                BamOp::Insertion => {
                     columns.ambiguous += count(query[i..i + steps].iter().filter(|l| letter(l)).count());
                     columns.gapped += i64::from(len);
                     columns.gaps += 1;
                     i += steps;
                 }
-                Kind::Deletion => {
+                BamOp::Deletion => {
                     let target = &aligned.target[j..j + steps];
                     columns.ambiguous += count(target.iter().filter(|c| code(c)).count());
                     columns.gapped += i64::from(len);
                     columns.gaps += 1;
                     j += steps;
                 }
-                Kind::Match | Kind::Equal | Kind::Unequal => {
+                BamOp::Match | BamOp::Equal | BamOp::Unequal => {
                     let sides = query[i..i + steps].iter().zip(&aligned.target[j..j + steps]);
                     columns.ambiguous += count(sides.filter(|(l, c)| letter(l) || code(c)).count());
                     columns.paired += i64::from(len);

@@ -36,7 +36,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use choice::{Choice, ListInReceipt, MatesInReceipt};
+pub use choice::{HitSelection, ListInReceipt, MatesInReceipt};
 
 /// The first bytes of every receipt, of any version.
 const WORD: &[u8] = b"swalign ";
@@ -81,7 +81,7 @@ pub struct Receipt {
     /// CRC-32 of all bytes.
     pub sum: u32,
     /// Only for a part of the references.
-    pub choice: Option<Choice>,
+    pub choice: Option<HitSelection>,
 }
 
 /// The reason why there is no valid receipt.
@@ -156,7 +156,7 @@ impl Receipt {
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
         text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
-        text += &choice.as_ref().map_or(String::new(), Choice::lines);
+        text += &choice.as_ref().map_or(String::new(), HitSelection::lines);
         let seal = seal(text.as_bytes());
         text + &seal
     }
@@ -198,7 +198,7 @@ impl Receipt {
         let sum = u32::from_str_radix(lines.next()?.strip_prefix("crc32\t")?, 16).ok()?;
         let choice = match parts_of {
             PartsOf::Queries => None,
-            PartsOf::References => Some(Choice::parse(&mut lines)?),
+            PartsOf::References => Some(HitSelection::parse(&mut lines)?),
         };
         let task = Task { command, format, part, parts_of, inputs };
         let receipt = Receipt { task, records, stretch: (from, to), header, end, bytes, sum, choice };
@@ -305,7 +305,7 @@ mod tests {
     use crate::align::quality::Typical;
     use crate::terms::alphabet::Alphabet;
     use crate::terms::insert::{InsertSize, Orientation};
-    use crate::terms::options::{Column, Limits, Rank};
+    use crate::terms::options::{Column, HitLimits, Rank};
 
     /// A file's time may be set to any value.
     #[test]
@@ -339,8 +339,8 @@ mod tests {
         let Receipt { task, .. } = receipt();
         let typical = Typical { match_: 6, mismatch: 4 };
         let (mates, list) = (None, None);
-        let limits = Limits::records(3);
-        let choice = Choice { min_score: 20, secondary_ppm: 800_000, limits, typical, mates, list };
+        let limits = HitLimits::records(3);
+        let choice = HitSelection { min_score: 20, secondary_ppm: 800_000, limits, typical, mates, list };
         let task = Task { parts_of: PartsOf::References, ..task };
         Receipt { task, choice: Some(choice), ..receipt() }
     }
@@ -349,12 +349,15 @@ mod tests {
         let Receipt { choice, .. } = of_references();
         let insert = InsertSize { orientation: Orientation::Rf, mean: 350, deviation: 61 };
         let mates = MatesInReceipt { insert, match_: 2, close: 9 };
-        Receipt { choice: choice.map(|choice| Choice { mates: Some(mates), ..choice }), ..of_references() }
+        Receipt {
+            choice: choice.map(|choice| HitSelection { mates: Some(mates), ..choice }),
+            ..of_references()
+        }
     }
 
     fn of_lists() -> Receipt {
         let Receipt { task, choice, .. } = of_mates();
-        let limits = Limits {
+        let limits = HitLimits {
             max_hits: 3,
             max_targets: 25,
             max_per_target: usize::MAX,
@@ -364,7 +367,7 @@ mod tests {
         };
         let (rank, columns) = (Rank::Evalue, vec![Column::Qlen, Column::Qcovs]);
         let list = ListInReceipt { rank, alphabet: Alphabet::Protein, columns };
-        let choice = choice.map(|choice| Choice { limits, list: Some(list), ..choice });
+        let choice = choice.map(|choice| HitSelection { limits, list: Some(list), ..choice });
         Receipt { task: Task { format: "table".into(), ..task }, choice, ..receipt() }
     }
 

@@ -52,7 +52,7 @@ pub struct RecordHit {
 
 /// The kind of a record among the records of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RecordKind {
     Primary {
         second: Option<i32>,
         quality: u8,
@@ -150,8 +150,8 @@ impl PartRecord {
     }
 
     /// Appends the record in its new standing, which is ignored for an unmapped record.
-    pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
-        let standing = if self.aligned.is_some() { standing } else { Standing::Unmapped };
+    pub fn push(&self, out: &mut Vec<u8>, standing: RecordKind) {
+        let standing = if self.aligned.is_some() { standing } else { RecordKind::Unmapped };
         match self.format {
             Format::Bam => bam::push(&self.bytes, out, standing),
             Format::Sam => text::SAM.push(&self.bytes, out, standing),
@@ -191,7 +191,7 @@ mod tests {
     use crate::output::writer::tests::{at, group, options, read, writer};
     use crate::output::writer::{Writer, bgzf};
     use crate::terms::alignment::Tier;
-    use crate::terms::alignment::{Alignment, Cigar, Found, Op};
+    use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult};
     use crate::terms::options::{CsForm, Options, Share};
     use crate::terms::scoring::Scoring;
     use smallvec::smallvec;
@@ -203,12 +203,12 @@ mod tests {
     /// Bytes of the records of these hits of one query.
     fn bytes(
         writer: &Writer,
-        query: &crate::input::reader::Record,
+        query: &crate::input::reader::FileRecord,
         hits: &[&Alignment],
         second: Option<i32>,
     ) -> Vec<u8> {
         let alignments = hits.iter().map(|&hit| hit.clone()).collect();
-        let found = Found { alignments, second, threshold: THRESHOLD, ..Found::default() };
+        let found = QueryResult { alignments, second, threshold: THRESHOLD, ..QueryResult::default() };
         writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
     }
 
@@ -219,11 +219,13 @@ mod tests {
     }
 
     /// Paths that consume 4 bases of the query, and one of 65,537 operations, which consumes 32,769.
-    fn cigars() -> Vec<Cigar> {
-        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
-        long.push((1, Op::Match));
-        let gaps = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
-        vec![smallvec![(4, Op::Match)], gaps, long]
+    fn cigars() -> Vec<PathRuns> {
+        let mut long: PathRuns =
+            (0..32_768).flat_map(|_| [(1, PathOp::Match), (1, PathOp::Deletion)]).collect();
+        long.push((1, PathOp::Match));
+        let gaps =
+            smallvec![(1, PathOp::Match), (3, PathOp::Insertion), (2, PathOp::Deletion), (2, PathOp::Match)];
+        vec![smallvec![(4, PathOp::Match)], gaps, long]
     }
 
     /// A changed record equals the one that the writer makes for the same hit in its new standing.
@@ -267,23 +269,23 @@ mod tests {
                     for second in [None, Some(25), Some(30)] {
                         let quality = mapping_quality(&scoring, &hit, second, THRESHOLD);
                         let mut out = Vec::new();
-                        record.push(&mut out, Standing::Primary { second, quality });
+                        record.push(&mut out, RecordKind::Primary { second, quality });
                         assert!(
                             out == bytes(&whole, &query, &[&hit], second),
                             "{format:?} {number} {second:?}"
                         );
                     }
-                    let better = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
+                    let better = at(Strand::Forward, 0, 0, smallvec![(4, PathOp::Match)]);
                     let before = bytes(&whole, &query, &[&better], None).len();
                     let expected = bytes(&whole, &query, &[&better, &hit], None).split_off(before);
                     let mut out = Vec::new();
-                    record.push(&mut out, Standing::Secondary);
+                    record.push(&mut out, RecordKind::Secondary);
                     assert!(out == expected, "{format:?} {number} secondary");
                     // A secondary record stays secondary.
                     let both = bytes(&part, &query, &[&better, &hit], None);
                     let both = records(format, both).next_query().unwrap();
                     let mut out = Vec::new();
-                    both[1].push(&mut out, Standing::Secondary);
+                    both[1].push(&mut out, RecordKind::Secondary);
                     assert!(out == expected && both[1].is_secondary(), "{format:?} {number} as it was");
                     assert!(all.next_query().unwrap().is_empty());
                 }
@@ -310,7 +312,7 @@ mod tests {
                     record.of_query,
                     Some(QueryInPart { threshold: THRESHOLD, second, tier: Tier::Single })
                 );
-                for standing in [Standing::Secondary, Standing::Unmapped] {
+                for standing in [RecordKind::Secondary, RecordKind::Unmapped] {
                     let mut out = Vec::new();
                     record.push(&mut out, standing);
                     assert!(out == bytes(&whole, &query, &[], None), "{format:?}");
@@ -329,7 +331,7 @@ mod tests {
             let format_of_output = crate::terms::options::OutputFormat::Records(format);
             let options = Options { format: format_of_output, ref_part: share, ..options() };
             let writer = writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap();
-            let hit = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
+            let hit = at(Strand::Forward, 0, 0, smallvec![(4, PathOp::Match)]);
             let whole = bytes(&writer, &read("q", "ACGT", None), &[&hit, &hit], Some(26));
             let first = bytes(&writer, &read("q", "ACGT", None), &[&hit], Some(26)).len();
             for len in 1..whole.len() {
@@ -347,8 +349,8 @@ mod tests {
                         let mut out = Vec::new();
                         query.iter().for_each(|record| {
                             record.name();
-                            record.push(&mut out, Standing::Secondary);
-                            record.push(&mut out, Standing::Primary { second: Some(1), quality: 1 });
+                            record.push(&mut out, RecordKind::Secondary);
+                            record.push(&mut out, RecordKind::Primary { second: Some(1), quality: 1 });
                         });
                     }
                 }

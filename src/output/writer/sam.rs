@@ -6,7 +6,7 @@
 //! A run may have millions of records, so this module writes their text itself, column by column. The tests compare it
 //! with noodles.
 
-use super::line::{AlignedLine, Kind, MateOf, OutputLine};
+use super::line::{AlignedLine, BamOp, MateOf, OutputLine};
 use super::tags::{push_number, sam_letter};
 
 /// RNEXT, PNEXT and TLEN without a mate's position, with the tabs around them.
@@ -61,7 +61,7 @@ fn push_place(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-pub(super) fn push_cigar(text: &mut Vec<u8>, cigar: &[(u32, Kind)]) {
+pub(super) fn push_cigar(text: &mut Vec<u8>, cigar: &[(u32, BamOp)]) {
     for &(len, kind) in cigar {
         push_number(text, len);
         text.push(kind.letter());

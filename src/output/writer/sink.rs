@@ -1,14 +1,14 @@
 //! Receives records from the writing stage.
 
 use super::Output;
-use super::bgzf::{Joint, RecordBytes};
+use super::bgzf::{BgzfJoiner, RecordBytes};
 use super::sort::Sorter;
 use crate::terms::error::Result;
 
 /// Receives the records of a run in input order.
 pub enum RecordSink {
     /// Writes the records in that order.
-    InOrder(Joint),
+    InOrder(BgzfJoiner),
     /// Sorts the records, and writes them after all have arrived.
     Sorted(Box<Sorter>),
 }

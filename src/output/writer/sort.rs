@@ -29,7 +29,7 @@ use blocks::{BlockBatch, pack_all};
 use index::IndexBuilder;
 use merge::Merge;
 use record::RecordPlace;
-use runs::{Gathered, Scratch, SortedRun};
+use runs::{RecordBuffer, RunFolder, SortedRun};
 use std::mem;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ const FAN_IN: usize = 64;
 pub struct Sorter {
     /// Maximum number of bytes of records in memory.
     memory: usize,
-    scratch: Scratch,
-    gathered: Gathered,
+    scratch: RunFolder,
+    gathered: RecordBuffer,
     /// Runs with their levels, in the order of their records. Fewer than [`FAN_IN`] runs have the same level; when
     /// there would be more, they are merged into one run of the next level.
     runs: Vec<(u32, SortedRun)>,
@@ -52,8 +52,8 @@ impl Sorter {
     /// Sorts the records of `output` in `memory` bytes.
     pub fn new(memory: usize, output: &Output, index: Option<IndexFile>) -> Sorter {
         let (folder, name) = output.scratch();
-        let scratch = Scratch { folder, name };
-        Sorter { memory, scratch, gathered: Gathered::default(), runs: Vec::new(), index }
+        let scratch = RunFolder { folder, name };
+        Sorter { memory, scratch, gathered: RecordBuffer::default(), runs: Vec::new(), index }
     }
 
     /// Adds concatenated records.

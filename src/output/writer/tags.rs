@@ -2,7 +2,7 @@
 
 mod cs;
 
-use crate::terms::alignment::{Alignment, Op};
+use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_i64, to_u8, to_u32};
 use crate::terms::options::CsForm;
@@ -22,7 +22,7 @@ pub struct EditTags {
 }
 
 /// A piece of an alignment, in the order of the target.
-enum Piece<'a> {
+enum AlignmentPiece<'a> {
     /// Target codes that equal the query residues beside them.
     Equal(&'a [u8]),
     /// A query residue beside a target code that it does not equal.
@@ -88,29 +88,29 @@ fn for_each_piece(
     query: &[u8],
     target: &[u8],
     alignment: &Alignment,
-    mut take: impl FnMut(Piece),
+    mut take: impl FnMut(AlignmentPiece),
 ) {
     let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
     for &(len, op) in &alignment.cigar {
         let steps = len as usize;
-        let letters = if op == Op::Deletion { &[] } else { &query[i..i + steps] };
-        let codes = if op == Op::Insertion { &[] } else { &target[j..j + steps] };
+        let letters = if op == PathOp::Deletion { &[] } else { &query[i..i + steps] };
+        let codes = if op == PathOp::Insertion { &[] } else { &target[j..j + steps] };
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 let mut passed = 0;
                 residues.for_each_unequal(letters, codes, |at| {
                     if at > passed {
-                        take(Piece::Equal(&codes[passed..at]));
+                        take(AlignmentPiece::Equal(&codes[passed..at]));
                     }
-                    take(Piece::Unequal(letters[at], codes[at]));
+                    take(AlignmentPiece::Unequal(letters[at], codes[at]));
                     passed = at + 1;
                 });
                 if steps > passed {
-                    take(Piece::Equal(&codes[passed..]));
+                    take(AlignmentPiece::Equal(&codes[passed..]));
                 }
             }
-            Op::Insertion => take(Piece::Insertion(letters)),
-            Op::Deletion => take(Piece::Deletion(codes)),
+            PathOp::Insertion => take(AlignmentPiece::Insertion(letters)),
+            PathOp::Deletion => take(AlignmentPiece::Deletion(codes)),
         }
         i += letters.len();
         j += codes.len();
@@ -129,15 +129,15 @@ impl EditTags {
         // also separates a mismatch from a preceding deletion.
         let mut equals = 0;
         for_each_piece(residues, query, target, alignment, |piece| match piece {
-            Piece::Equal(codes) => equals += to_i64(codes.len()),
-            Piece::Unequal(_, code) => {
+            AlignmentPiece::Equal(codes) => equals += to_i64(codes.len()),
+            AlignmentPiece::Unequal(_, code) => {
                 push_number(md, equals);
                 md.push(residues.letter(code));
                 *edits += 1;
                 equals = 0;
             }
-            Piece::Insertion(letters) => *edits += to_u32(letters.len()),
-            Piece::Deletion(codes) => {
+            AlignmentPiece::Insertion(letters) => *edits += to_u32(letters.len()),
+            AlignmentPiece::Deletion(codes) => {
                 push_number(md, equals);
                 md.push(b'^');
                 md.extend(codes.iter().map(|&code| residues.letter(code)));
@@ -186,7 +186,7 @@ pub fn push_number(text: &mut Vec<u8>, number: impl Into<i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terms::alignment::{Cigar, Strand};
+    use crate::terms::alignment::{PathRuns, Strand};
     use smallvec::smallvec;
 
     pub(super) fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
@@ -195,14 +195,14 @@ mod tests {
         codes
     }
 
-    pub(super) fn spanning(score: i32, cigar: Cigar) -> Alignment {
-        let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
-        let (query_end, target_end) = (span(Op::Deletion), span(Op::Insertion));
+    pub(super) fn spanning(score: i32, cigar: PathRuns) -> Alignment {
+        let span = |kind: PathOp| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
+        let (query_end, target_end) = (span(PathOp::Deletion), span(PathOp::Insertion));
         let strand = Strand::Forward;
         Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar }
     }
 
-    fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: Cigar) -> (u32, String) {
+    fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: PathRuns) -> (u32, String) {
         let target = codes(alphabet, target.as_bytes());
         let mut found = EditTags { edits: 7, md: b"stale".to_vec(), cs: b"stale".to_vec() };
         found.find(&Residues::new(alphabet), query.as_bytes(), &target, &spanning(0, cigar));
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn nm_and_md_by_hand() {
-        use Op::{Deletion, Insertion, Match};
+        use PathOp::{Deletion, Insertion, Match};
         let dna = |query, target, cigar| tags(Alphabet::Dna, query, target, cigar);
         assert_eq!(dna("ACGT", "ACGT", smallvec![(4, Match)]), (0, "4".into()));
         assert_eq!(dna("ACGT", "CCGA", smallvec![(4, Match)]), (2, "0C2A0".into()));
@@ -229,11 +229,11 @@ mod tests {
     #[test]
     fn protein_letters() {
         let protein = |query, target, cigar| tags(Alphabet::Protein, query, target, cigar);
-        assert_eq!(protein("MKXL", "MKXL", smallvec![(4, Op::Match)]), (0, "4".into()));
-        assert_eq!(protein("MKVL", "MK*L", smallvec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
+        assert_eq!(protein("MKXL", "MKXL", smallvec![(4, PathOp::Match)]), (0, "4".into()));
+        assert_eq!(protein("MKVL", "MK*L", smallvec![(4, PathOp::Match)]), (1, "2X1".into()), "MD has no *");
         for (query, target) in [("MUL", "MOL"), ("MUL", "MXL"), ("MOL", "MUL"), ("MXL", "MJL")] {
             let expected = (1, format!("1{}1", &target[1..2]));
-            assert_eq!(protein(query, target, smallvec![(3, Op::Match)]), expected, "{query} {target}");
+            assert_eq!(protein(query, target, smallvec![(3, PathOp::Match)]), expected, "{query} {target}");
         }
     }
 

@@ -1,14 +1,15 @@
 //! Compares headers and records with hand-written ones, and checks the text of random records against their targets.
 
-use super::{Chosen, NamedTargets, Writer};
-use crate::input::reader::Record;
-use crate::terms::alignment::{Alignment, Cigar, Found, Op, Strand, Strands, push_run};
+use super::{ChosenValues, NamedTargets, Writer};
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand, Strands, push_run};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::batch::Sequences;
 use crate::terms::error::Result;
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{
-    DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ReadGroup, ScoringChoice,
+    DeviceChoice, FilterChoice, Format, HitLimits, Mode, Options, OutputFormat, Rank, ReadGroup,
+    ScoringChoice,
 };
 use crate::terms::scoring::{Matrix, Scoring};
 use smallvec::smallvec;
@@ -36,7 +37,7 @@ pub(super) fn options() -> Options {
         strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
-        limits: Limits::records(1),
+        limits: HitLimits::records(1),
         anchor: 19,
         evalue: None,
         tie_rule: crate::terms::options::TieRule::First,
@@ -95,7 +96,7 @@ pub(super) fn writer_of_mates(
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
     Writer::new(
         options,
-        Chosen { min_score: 20, insert, ..Chosen::default() },
+        ChosenValues { min_score: 20, insert, ..ChosenValues::default() },
         Arc::new(scoring),
         NamedTargets::whole(names, Arc::new(sequences)),
     )
@@ -109,14 +110,14 @@ fn header(writer: &Writer) -> String {
     String::from_utf8(writer.header().concat()).unwrap()
 }
 
-fn lines(writer: &Writer, record: &Record, found: &Found) -> Vec<String> {
+fn lines(writer: &Writer, record: &FileRecord, found: &QueryResult) -> Vec<String> {
     let text = writer.records(slice::from_ref(record), slice::from_ref(found)).unwrap();
     String::from_utf8(text).unwrap().lines().map(str::to_string).collect()
 }
 
-pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> Record {
+pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> FileRecord {
     let qualities = qualities.map(|qualities| qualities.as_bytes().to_vec());
-    Record {
+    FileRecord {
         number: 1,
         name: name.into(),
         sequence: letters.as_bytes().to_vec(),
@@ -126,14 +127,15 @@ pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> Record
 }
 
 /// An alignment that begins at these positions of query and target (index 0).
-pub(super) fn at(strand: Strand, query_start: u32, target_start: u32, cigar: Cigar) -> Alignment {
-    let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum::<u32>();
-    let (query_end, target_end) = (query_start + span(Op::Deletion), target_start + span(Op::Insertion));
+pub(super) fn at(strand: Strand, query_start: u32, target_start: u32, cigar: PathRuns) -> Alignment {
+    let span = |kind: PathOp| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum::<u32>();
+    let (query_end, target_end) =
+        (query_start + span(PathOp::Deletion), target_start + span(PathOp::Insertion));
     Alignment { strand, target: 0, score: 30, query_start, query_end, target_start, target_end, cigar }
 }
 
-fn found(alignments: Vec<Alignment>, second: Option<i32>) -> Found {
-    Found { alignments, second, threshold: 24, ..Found::default() }
+fn found(alignments: Vec<Alignment>, second: Option<i32>) -> QueryResult {
+    QueryResult { alignments, second, threshold: 24, ..QueryResult::default() }
 }
 
 #[test]
@@ -189,7 +191,7 @@ fn of_many_names_the_first_that_stands_twice_is_named() {
 #[test]
 fn unmapped_records() {
     let writer = dna(&options(), &[("a", "ACGT")]);
-    let none = Found::default();
+    let none = QueryResult::default();
     assert_eq!(
         lines(&writer, &read("q", "ACN", Some("!I~")), &none),
         ["q\t4\t*\t0\t0\t*\t*\t0\t0\tACN\t!I~"]
@@ -202,10 +204,10 @@ fn unmapped_records() {
 #[test]
 fn both_strands_and_secondary_records() {
     let writer = dna(&options(), &[("a", "TTACGTATT")]);
-    let reverse = at(Strand::Reverse, 1, 2, smallvec![(4, Op::Match)]);
+    let reverse = at(Strand::Reverse, 1, 2, smallvec![(4, PathOp::Match)]);
     let forward = Alignment {
         score: 25,
-        ..at(Strand::Forward, 0, 3, smallvec![(2, Op::Match), (1, Op::Insertion), (1, Op::Match)])
+        ..at(Strand::Forward, 0, 3, smallvec![(2, PathOp::Match), (1, PathOp::Insertion), (1, PathOp::Match)])
     };
     let query = read("q", "NACGTC", Some("!\"#$%&"));
     // The reverse complement of the query is GACGTN.
@@ -224,13 +226,13 @@ fn both_strands_and_secondary_records() {
 fn equal_and_unequal_runs() {
     let options = Options { eqx: true, read_group: Some(group("@RG\tID:g")), ..options() };
     let writer = dna(&options, &[("a", "ACGTNACC")]);
-    let cigar = smallvec![(5, Op::Match), (1, Op::Deletion), (2, Op::Match)];
+    let cigar = smallvec![(5, PathOp::Match), (1, PathOp::Deletion), (2, PathOp::Match)];
     let alone = found(vec![at(Strand::Forward, 0, 0, cigar)], None);
     assert_eq!(
         lines(&writer, &read("q", "ACTTNCC", None), &alone),
         ["q\t0\ta\t1\t42\t2=1X1=1X1D2=\t*\t0\t0\tACTTNCC\t*\tNM:i:3\tMD:Z:2G1N0^A2\tAS:i:30\tRG:Z:g"]
     );
-    let unmapped = lines(&writer, &read("q", "A", None), &Found::default());
+    let unmapped = lines(&writer, &read("q", "A", None), &QueryResult::default());
     assert_eq!(unmapped, ["q\t4\t*\t0\t0\t*\t*\t0\t0\tA\t*\tRG:Z:g"]);
 }
 
@@ -238,7 +240,7 @@ fn equal_and_unequal_runs() {
 fn proteins_keep_their_letters_but_for_stops() {
     let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
     let writer = writer(&Options { eqx: true, ..options() }, scoring, &[("a", "MKU*VL")]).unwrap();
-    let alone = found(vec![at(Strand::Forward, 0, 0, smallvec![(6, Op::Match)])], None);
+    let alone = found(vec![at(Strand::Forward, 0, 0, smallvec![(6, PathOp::Match)])], None);
     let written = lines(&writer, &read("q", "MEU*JL", None), &alone).remove(0);
     assert!(written.contains("\t1=1X2=1X1=\t*\t0\t0\tMEUXJL\t*\tNM:i:2\tMD:Z:1K2V1\tAS"), "{written}");
     assert!(header(&writer).contains("alphabet=protein matrix=BLOSUM62 gap_open=11 gap_extend=1;"));
@@ -250,7 +252,7 @@ fn records_that_sam_cannot_hold_are_named() {
     for (name, qualities) in [("q@", "I"), ("q\t", "I"), (&"q".repeat(255), "I"), ("q", "\u{7f}"), ("q", " ")]
     {
         let query = read(name, "A", Some(qualities));
-        let error = writer.records(&[query], &[Found::default()]).unwrap_err();
+        let error = writer.records(&[query], &[QueryResult::default()]).unwrap_err();
         assert!(error.to_string().starts_with("reads.fq, record 1 'q"), "{error}");
     }
 }
@@ -268,13 +270,13 @@ impl Random {
         (0..len).map(|_| char::from(letters[self.below(letters.len() as u32) as usize])).collect()
     }
 
-    pub fn cigar(&mut self) -> Cigar {
-        let mut cigar: Cigar = smallvec![(1 + self.below(5), Op::Match)];
+    pub fn cigar(&mut self) -> PathRuns {
+        let mut cigar: PathRuns = smallvec![(1 + self.below(5), PathOp::Match)];
         for _ in 0..self.below(8) {
-            let op = [Op::Match, Op::Insertion, Op::Deletion][self.below(3) as usize];
+            let op = [PathOp::Match, PathOp::Insertion, PathOp::Deletion][self.below(3) as usize];
             push_run(&mut cigar, 1 + self.below(4), op);
         }
-        push_run(&mut cigar, 1 + self.below(5), Op::Match);
+        push_run(&mut cigar, 1 + self.below(5), PathOp::Match);
         cigar
     }
 }

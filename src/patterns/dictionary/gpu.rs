@@ -1,12 +1,12 @@
 //! Finds matching lines on a GPU: the device looks words up, and the host turns its bits into lines. If a text does not
 //! fit on the device, the CPU searches it.
 
-use super::words::Words;
-use super::{Dictionary, Place, Rule};
+use super::words::GivenWords;
+use super::{Dictionary, OccurrenceRule, WordPosition};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::select::{Finder, Span};
+use crate::patterns::grep::select::{LineCollector, Span};
 use crate::patterns::scan::dictionary::{WordList, WordPlace, WordRule, WordScan, WordTuning};
 use crate::terms::error::EngineError;
 use memchr::memchr_iter;
@@ -14,67 +14,67 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Looks words up on a GPU.
-pub struct OnGpu {
+pub struct GpuWordScan {
     scan: WordScan,
-    rule: Rule,
-    words: Words,
+    rule: OccurrenceRule,
+    words: GivenWords,
     /// Built for the first text that the device cannot search.
     cores: OnceLock<Dictionary>,
 }
 
 /// Result for one text.
-pub enum Found {
+pub enum TextLookup {
     /// One bit for each byte at which a word begins, starting at the lowest bit of the first element.
     Starts(Vec<u32>),
     /// The matching lines.
     Lines(Vec<Span>),
 }
 
-impl OnGpu {
+impl GpuWordScan {
     /// Returns an error if a device cannot search for these words: too many words, a word that is too long, or an empty
     /// word that may occur anywhere.
-    pub fn new(card: Arc<Card>, words: Words, rule: Rule) -> Result<OnGpu, EngineError> {
+    pub fn new(card: Arc<Card>, words: GivenWords, rule: OccurrenceRule) -> Result<GpuWordScan, EngineError> {
         let words = if rule.any_case { words.folded() } else { words };
         let place = match rule.place {
-            Place::Anywhere => WordPlace::Anywhere,
-            Place::Start => WordPlace::Start,
-            Place::Line => WordPlace::Line,
+            WordPosition::Anywhere => WordPlace::Anywhere,
+            WordPosition::Start => WordPlace::Start,
+            WordPosition::Line => WordPlace::Line,
         };
         let on_device = WordRule { place, whole_words: rule.whole_words, any_case: rule.any_case };
         let list = WordList { bytes: words.bytes(), starts: words.starts() };
         let scan = WordScan::new(card, list, on_device)?;
-        Ok(OnGpu { scan, rule, words, cores: OnceLock::new() })
+        Ok(GpuWordScan { scan, rule, words, cores: OnceLock::new() })
     }
 
-    pub fn tuned(self, tuning: WordTuning) -> OnGpu {
-        OnGpu { scan: self.scan.tuned(tuning), ..self }
+    pub fn tuned(self, tuning: WordTuning) -> GpuWordScan {
+        GpuWordScan { scan: self.scan.tuned(tuning), ..self }
     }
 
     /// Searches a text of whole lines.
-    pub fn find(&self, text: &[u8]) -> Result<Found, EngineError> {
+    pub fn find(&self, text: &[u8]) -> Result<TextLookup, EngineError> {
         match self.on_device(text) {
             Err(EngineError::Unsupported(_) | EngineError::OutOfMemory(_)) => {
                 let made = || Dictionary::new(InstructionSet::best(), self.words.clone(), self.rule);
-                Ok(Found::Lines(self.cores.get_or_init(made).lines(text)))
+                Ok(TextLookup::Lines(self.cores.get_or_init(made).lines(text)))
             }
             found => found,
         }
     }
 
-    fn on_device(&self, text: &[u8]) -> Result<Found, EngineError> {
+    fn on_device(&self, text: &[u8]) -> Result<TextLookup, EngineError> {
         let resident = self.scan.load(text)?;
         let bits = self.scan.bits(&resident)?;
         Ok(match self.rule.place {
-            Place::Anywhere => Found::Starts(bits),
-            Place::Start | Place::Line => Found::Lines(named(text, &bits)),
+            WordPosition::Anywhere => TextLookup::Starts(bits),
+            WordPosition::Start | WordPosition::Line => TextLookup::Lines(named(text, &bits)),
         })
     }
 
     /// Matching lines in a piece of the text that consists of whole lines; offsets are relative to the piece.
-    pub fn lines(&self, text: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
+    pub fn lines(&self, text: &[u8], piece: Range<usize>, found: &TextLookup) -> Vec<Span> {
         match found {
-            Found::Starts(bits) => holding(&text[piece.clone()], piece, bits),
-            Found::Lines(lines) => {
+            TextLookup::Starts(bits) => holding(&text[piece.clone()], piece, bits),
+            TextLookup::Lines(lines) => {
                 let from = |place: usize| lines.partition_point(|line| line.start < place);
                 let own = lines[from(piece.start)..from(piece.end)].iter();
                 own.map(|line| Span { start: line.start - piece.start, end: line.end - piece.start })
@@ -99,7 +99,7 @@ fn named(text: &[u8], bits: &[u32]) -> Vec<Span> {
 
 /// The lines of a piece that contain a set bit; there is one bit per byte of the text.
 fn holding(letters: &[u8], piece: Range<usize>, bits: &[u32]) -> Vec<Span> {
-    let mut finder = Finder::new(letters);
+    let mut finder = LineCollector::new(letters);
     if piece.is_empty() {
         return Vec::new();
     }

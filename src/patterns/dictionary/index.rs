@@ -1,11 +1,11 @@
 //! The index of a dictionary.
 
-use super::layout::{EXACT, Layout};
+use super::layout::{DictionaryLayout, EXACT};
 use super::sorted::Sorted;
-use super::table::{Bitmap, Hash, Slot, Table};
-use super::whole::Whole;
-use super::words::Words;
-use super::{Place, Rule};
+use super::table::{Bitmap, DictionaryTable, Hash, WordRange};
+use super::whole::DistinctWords;
+use super::words::GivenWords;
+use super::{OccurrenceRule, WordPosition};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// Words indexed for search by a rule.
 #[derive(Debug)]
 pub struct Dictionary {
-    pub(super) rule: Rule,
+    pub(super) rule: OccurrenceRule,
     pub(super) set: InstructionSet,
     /// For each given word, its index among the distinct words.
     of: Vec<u32>,
@@ -25,14 +25,14 @@ pub struct Dictionary {
 #[derive(Debug)]
 pub(super) enum LookedUp {
     /// Whole lines.
-    Lines(Whole),
+    Lines(DistinctWords),
     /// Words that begin at a position.
-    Beginnings(Beginnings),
+    Beginnings(WordPrefixes),
 }
 
 /// Words, keyed by their first bytes.
 #[derive(Debug)]
-pub(super) struct Beginnings {
+pub(super) struct WordPrefixes {
     pub sorted: Sorted,
     /// One table for each length of short words, then the table of all longer words.
     pub tables: Vec<Keyed>,
@@ -42,7 +42,7 @@ pub(super) struct Beginnings {
 /// Bitmap of the first bytes of all words.
 #[derive(Debug)]
 pub(super) struct Gate {
-    mask: Mask,
+    mask: KeyMask,
     hash: Hash,
     bits: Bitmap,
 }
@@ -50,23 +50,23 @@ pub(super) struct Gate {
 /// A table, and the mask that makes its keys.
 #[derive(Debug)]
 pub(super) struct Keyed {
-    pub mask: Mask,
+    pub mask: KeyMask,
     /// The key is the whole word, so no two words share a key.
     pub is_exact: bool,
-    pub table: Table,
+    pub table: DictionaryTable,
 }
 
 /// Mask of the first bytes of a key, eight at most, and the offset of the key's last eight bytes if it has more.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mask {
+pub(super) struct KeyMask {
     first: u64,
     pub last: Option<usize>,
 }
 
-impl Mask {
-    fn of(letters: usize) -> Mask {
+impl KeyMask {
+    fn of(letters: usize) -> KeyMask {
         let bits = 8 * to_u32(letters.min(EXACT));
-        Mask {
+        KeyMask {
             first: u64::MAX >> (u64::BITS - bits),
             last: letters.checked_sub(EXACT).filter(|&last| last > 0),
         }
@@ -94,21 +94,21 @@ impl Mask {
 }
 
 impl Dictionary {
-    pub fn new(set: InstructionSet, words: Words, rule: Rule) -> Dictionary {
+    pub fn new(set: InstructionSet, words: GivenWords, rule: OccurrenceRule) -> Dictionary {
         let words = if rule.any_case { words.folded() } else { words };
-        if rule.place == Place::Line {
-            let (whole, of) = Whole::new(&words);
+        if rule.place == WordPosition::Line {
+            let (whole, of) = DistinctWords::new(&words);
             let empty = whole.empty();
             return Dictionary { rule, set, of, empty, looked_up: LookedUp::Lines(whole) };
         }
         let (sorted, of) = Sorted::new(&words);
         drop(words);
         let empty = (!sorted.words.is_empty() && sorted.words.get(0).is_empty()).then_some(0);
-        let looked_up = LookedUp::Beginnings(Beginnings::new(sorted));
+        let looked_up = LookedUp::Beginnings(WordPrefixes::new(sorted));
         Dictionary { rule, set, of, empty, looked_up }
     }
 
-    pub fn rule(&self) -> &Rule {
+    pub fn rule(&self) -> &OccurrenceRule {
         &self.rule
     }
 
@@ -140,21 +140,21 @@ impl Dictionary {
     }
 }
 
-impl Beginnings {
-    fn new(mut sorted: Sorted) -> Beginnings {
-        let layout = Layout::of(&sorted.words);
+impl WordPrefixes {
+    fn new(mut sorted: Sorted) -> WordPrefixes {
+        let layout = DictionaryLayout::of(&sorted.words);
         let hash = Hash::of(&sorted.words);
         // Hashed keys can collide. Keys that are the bytes themselves cannot.
         let (layout, tables) = match tables(hash, &sorted.words, layout) {
             Some(tables) => (layout, tables),
             None => {
-                let exact = Layout { letters: EXACT, ..layout };
+                let exact = DictionaryLayout { letters: EXACT, ..layout };
                 (exact, tables(hash, &sorted.words, exact).unwrap_or_default())
             }
         };
         sorted.link(layout.letters);
         let gate = layout.gate.map(|letters| Gate::of(hash, &sorted.words, letters));
-        Beginnings { sorted, tables, gate }
+        WordPrefixes { sorted, tables, gate }
     }
 
     fn bytes(&self) -> usize {
@@ -164,16 +164,16 @@ impl Beginnings {
 }
 
 /// The tables of the words, or `None` if two words share a key but differ in the bytes that it is made of.
-fn tables(hash: Hash, words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
-    let mut short: Vec<Vec<Slot>> = vec![Vec::new(); layout.letters];
-    let mut long: Vec<Slot> = Vec::new();
-    let mask = Mask::of(layout.letters);
+fn tables(hash: Hash, words: &GivenWords, layout: DictionaryLayout) -> Option<Vec<Keyed>> {
+    let mut short: Vec<Vec<WordRange>> = vec![Vec::new(); layout.letters];
+    let mut long: Vec<WordRange> = Vec::new();
+    let mask = KeyMask::of(layout.letters);
     // Words with the same first bytes are neighbors.
     let mut before: &[u8] = b"";
     for (number, word) in (0..).zip(words.iter()).filter(|(_, word)| !word.is_empty()) {
-        let slot = |mask: Mask| Slot { key: mask.of_word(word), first: number, end: number + 1 };
+        let slot = |mask: KeyMask| WordRange { key: mask.of_word(word), first: number, end: number + 1 };
         match (word.get(..layout.letters), long.last_mut()) {
-            (None, _) => short[word.len()].push(slot(Mask::of(word.len()))),
+            (None, _) => short[word.len()].push(slot(KeyMask::of(word.len()))),
             (Some(first), Some(last)) if first == before => last.end = number + 1,
             (Some(first), _) => {
                 before = first;
@@ -181,12 +181,12 @@ fn tables(hash: Hash, words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
             }
         }
     }
-    let table = |entries: &Vec<Slot>| {
-        let mut table = Table::with_room(hash, entries.len());
+    let table = |entries: &Vec<WordRange>| {
+        let mut table = DictionaryTable::with_room(hash, entries.len());
         entries.iter().all(|&entry| table.insert(entry, |_| true).is_ok()).then_some(table)
     };
-    let of_short = |(length, entries): (usize, &Vec<Slot>)| {
-        table(entries).map(|table| Keyed { mask: Mask::of(length), is_exact: true, table })
+    let of_short = |(length, entries): (usize, &Vec<WordRange>)| {
+        table(entries).map(|table| Keyed { mask: KeyMask::of(length), is_exact: true, table })
     };
     let some = short.par_iter().enumerate().filter(|(_, entries)| !entries.is_empty());
     let of_long = || table(&long).map(|table| Keyed { mask, is_exact: false, table });
@@ -197,8 +197,8 @@ fn tables(hash: Hash, words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
 }
 
 impl Gate {
-    fn of(hash: Hash, words: &Words, letters: usize) -> Gate {
-        let mask = Mask::of(letters);
+    fn of(hash: Hash, words: &GivenWords, letters: usize) -> Gate {
+        let mask = KeyMask::of(letters);
         let mut bits = Bitmap::with_room(words.len());
         let words = words.iter().filter(|word| !word.is_empty());
         words.for_each(|word| bits.insert(hash.of_key(mask.of_word(word))));

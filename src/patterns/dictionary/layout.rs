@@ -16,20 +16,20 @@ const GATE: f64 = 0.4;
 /// Number of bytes sampled to estimate the entropy of the words.
 const COUNTED: usize = 1 << 16;
 
-use super::words::Words;
+use super::words::GivenWords;
 use crate::terms::casts::to_i32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct DictionaryLayout {
     /// Key length of all words that have at least this many bytes; shorter words are keys themselves.
     pub letters: usize,
     /// Number of bytes that the gate tests; `None` without a gate.
     pub gate: Option<usize>,
 }
 
-impl Layout {
+impl DictionaryLayout {
     /// Chooses the layout for the words; the empty word is ignored.
-    pub fn of(words: &Words) -> Layout {
+    pub fn of(words: &GivenWords) -> DictionaryLayout {
         let mut lengths = [0usize; MOST + 1];
         words.iter().for_each(|word| lengths[word.len().min(MOST)] += 1);
         let shortest = lengths.iter().skip(1).position(|&count| count > 0).map_or(1, |place| place + 1);
@@ -40,7 +40,7 @@ impl Layout {
         let tables = (1..letters).filter(|&length| lengths[length] > 0).count() + 1;
         let gate = shortest.min(EXACT);
         let passed = passed(words.len(), gate, kinds);
-        Layout { letters, gate: (tables > 1 && passed < GATE).then_some(gate) }
+        DictionaryLayout { letters, gate: (tables > 1 && passed < GATE).then_some(gate) }
     }
 }
 

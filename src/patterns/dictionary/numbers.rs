@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters shared by threads.
 #[derive(Debug)]
-pub struct Numbers {
+pub struct SharedCounters {
     /// One counter per distinct word. With `whole_words` it counts all occurrences; otherwise only the positions at
-    /// which the word is the longest match of its table, until [`Numbers::finish`] adds the rest.
+    /// which the word is the longest match of its table, until [`SharedCounters::finish`] adds the rest.
     sums: Vec<AtomicU64>,
 }
 
-impl Numbers {
-    pub fn of(dictionary: &Dictionary) -> Numbers {
-        Numbers::of_words(dictionary.distinct())
+impl SharedCounters {
+    pub fn of(dictionary: &Dictionary) -> SharedCounters {
+        SharedCounters::of_words(dictionary.distinct())
     }
 
-    pub fn of_words(words: usize) -> Numbers {
-        Numbers { sums: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    pub fn of_words(words: usize) -> SharedCounters {
+        SharedCounters { sums: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! The specification: tests every word at every position.
 
-use super::words::Words;
-use super::{Occurrence, Rule};
+use super::words::GivenWords;
+use super::{Occurrence, OccurrenceRule};
 use crate::patterns::grep::select::{self, Span};
 
 /// All occurrences that count, sorted by position and word.
-pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
+pub fn occurrences(text: &[u8], words: &GivenWords, rule: &OccurrenceRule) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for line in select::every(text) {
         let own = in_line(&text[line.start..line.end], words, rule);
@@ -19,7 +19,7 @@ pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
 }
 
 /// The occurrences in one line.
-fn in_line(line: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
+fn in_line(line: &[u8], words: &GivenWords, rule: &OccurrenceRule) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for start in 0..=line.len() {
         for (word, own) in (0..).zip(words.iter()) {
@@ -35,13 +35,13 @@ fn in_line(line: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
 }
 
 /// The lines in which some word occurs, without their newlines.
-pub fn lines(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
+pub fn lines(text: &[u8], words: &GivenWords, rule: &OccurrenceRule) -> Vec<Span> {
     let has = |line: &Span| !in_line(&text[line.start..line.end], words, rule).is_empty();
     select::every(text).into_iter().filter(has).collect()
 }
 
 /// The matches that `-o` shows, leftmost-longest.
-pub fn stretches(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
+pub fn stretches(text: &[u8], words: &GivenWords, rule: &OccurrenceRule) -> Vec<Span> {
     let mut stretches: Vec<Span> = Vec::new();
     for Occurrence { start, end, .. } in occurrences(text, words, rule) {
         match stretches.last_mut() {
@@ -55,12 +55,12 @@ pub fn stretches(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
 }
 
 /// Number of occurrences of each word.
-pub fn numbers(text: &[u8], words: &Words, rule: &Rule) -> Vec<u64> {
+pub fn numbers(text: &[u8], words: &GivenWords, rule: &OccurrenceRule) -> Vec<u64> {
     let mut numbers = vec![0; words.len()];
     occurrences(text, words, rule).iter().for_each(|one| numbers[one.word as usize] += 1);
     numbers
 }
 
-fn are_equal(stretch: &[u8], word: &[u8], rule: &Rule) -> bool {
+fn are_equal(stretch: &[u8], word: &[u8], rule: &OccurrenceRule) -> bool {
     if rule.any_case { stretch.eq_ignore_ascii_case(word) } else { stretch == word }
 }

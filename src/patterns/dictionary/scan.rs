@@ -4,15 +4,15 @@
 //! tested for the first bytes, the slots for the keys that pass, and the words for the slots found. Each level
 //! prefetches the memory that the next level reads.
 
-use super::index::{Beginnings, Dictionary, Keyed, LookedUp};
+use super::index::{Dictionary, Keyed, LookedUp, WordPrefixes};
 use super::newlines::each_line;
-use super::numbers::Numbers;
+use super::numbers::SharedCounters;
 use super::sorted::NONE;
-use super::whole::Whole;
-use super::{Place, is_of_word};
+use super::whole::DistinctWords;
+use super::{WordPosition, is_of_word};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::select::{self, Finder, Span};
+use crate::patterns::grep::select::{self, LineCollector, Span};
 use crate::terms::casts::to_u16;
 use bytemuck::{Zeroable, cast_slice};
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ impl Dictionary {
         let text = &*self.folded(text);
         if self.empty.is_some() {
             let every = select::every(text);
-            if !self.rule.whole_words && self.rule.place != Place::Line {
+            if !self.rule.whole_words && self.rule.place != WordPosition::Line {
                 return every;
             }
             let has_empty = |line: &Span| self.empties(&text[line.start..line.end]) > 0;
@@ -43,12 +43,12 @@ impl Dictionary {
         match &self.looked_up {
             LookedUp::Lines(whole) => {
                 let mut lines = Vec::new();
-                self.set.run(LineScan { whole, text, call: |line, _| lines.push(line) });
+                self.set.run(WholeLineScan { whole, text, call: |line, _| lines.push(line) });
                 lines
             }
             LookedUp::Beginnings(beginnings) => {
-                let mut sink = Lines(Finder::new(text));
-                self.set.run(Scan { dictionary: self, beginnings, text, sink: &mut sink });
+                let mut sink = Lines(LineCollector::new(text));
+                self.set.run(PositionScan { dictionary: self, beginnings, text, sink: &mut sink });
                 sink.0.lines()
             }
         }
@@ -65,11 +65,11 @@ impl Dictionary {
                         stretches.push(line)
                     }
                 };
-                self.set.run(LineScan { whole, text, call });
+                self.set.run(WholeLineScan { whole, text, call });
             }
             LookedUp::Beginnings(beginnings) => {
-                let mut sink = Stretches(stretches);
-                self.set.run(Scan { dictionary: self, beginnings, text, sink: &mut sink });
+                let mut sink = OccurrenceSpans(stretches);
+                self.set.run(PositionScan { dictionary: self, beginnings, text, sink: &mut sink });
                 stretches = sink.0;
             }
         }
@@ -77,11 +77,11 @@ impl Dictionary {
     }
 
     /// Counts the words of `text`.
-    pub fn count(&self, text: &[u8], numbers: &Numbers) {
+    pub fn count(&self, text: &[u8], numbers: &SharedCounters) {
         let text = &*self.folded(text);
         match &self.looked_up {
             LookedUp::Lines(whole) => {
-                self.set.run(LineScan { whole, text, call: |_, word| numbers.add(word, 1) })
+                self.set.run(WholeLineScan { whole, text, call: |_, word| numbers.add(word, 1) })
             }
             LookedUp::Beginnings(beginnings) => {
                 if let Some(empty) = self.empty {
@@ -89,7 +89,12 @@ impl Dictionary {
                     let counts = lines.iter().map(|line| self.empties(&text[line.start..line.end]));
                     numbers.add(empty, counts.sum());
                 }
-                self.set.run(Scan { dictionary: self, beginnings, text, sink: &mut Counted(numbers) });
+                self.set.run(PositionScan {
+                    dictionary: self,
+                    beginnings,
+                    text,
+                    sink: &mut Counted(numbers),
+                });
             }
         }
     }
@@ -97,7 +102,7 @@ impl Dictionary {
     /// Number of occurrences of the empty word in a line.
     fn empties(&self, line: &[u8]) -> u64 {
         match self.rule.place {
-            Place::Anywhere if !self.rule.whole_words => line.len() as u64 + 1,
+            WordPosition::Anywhere if !self.rule.whole_words => line.len() as u64 + 1,
             _ => (0..=line.len()).filter(|&at| self.rule.allows(line, at, at)).count() as u64,
         }
     }
@@ -108,7 +113,7 @@ impl Dictionary {
 }
 
 /// Receives occurrences in the order of their positions.
-trait Sink {
+trait OccurrenceSink {
     /// Whether no more occurrences at this position are needed.
     #[inline(always)]
     fn is_done_with(&self, _at: usize) -> bool {
@@ -124,9 +129,9 @@ trait Sink {
     const TAKES_ALL: bool;
 }
 
-struct Lines<'a>(Finder<'a>);
+struct Lines<'a>(LineCollector<'a>);
 
-impl Sink for Lines<'_> {
+impl OccurrenceSink for Lines<'_> {
     const TAKES_ALL: bool = false;
 
     #[inline(always)]
@@ -140,9 +145,9 @@ impl Sink for Lines<'_> {
     }
 }
 
-struct Stretches(Vec<Span>);
+struct OccurrenceSpans(Vec<Span>);
 
-impl Sink for Stretches {
+impl OccurrenceSink for OccurrenceSpans {
     const TAKES_ALL: bool = false;
 
     #[inline(always)]
@@ -160,9 +165,9 @@ impl Sink for Stretches {
     }
 }
 
-struct Counted<'a>(&'a Numbers);
+struct Counted<'a>(&'a SharedCounters);
 
-impl Sink for Counted<'_> {
+impl OccurrenceSink for Counted<'_> {
     const TAKES_ALL: bool = true;
 
     #[inline(always)]
@@ -181,7 +186,7 @@ struct Candidate {
 }
 
 /// A position, and a range of words that includes all words that begin there.
-struct Hit {
+struct WordHit {
     at: usize,
     first: u32,
     end: u32,
@@ -189,24 +194,24 @@ struct Hit {
 }
 
 /// Looks up the words that begin at positions of a text.
-struct Scan<'a, 'b, K> {
+struct PositionScan<'a, 'b, K> {
     dictionary: &'a Dictionary,
-    beginnings: &'a Beginnings,
+    beginnings: &'a WordPrefixes,
     text: &'a [u8],
     sink: &'b mut K,
 }
 
 /// Positions that are being looked up.
-struct Batch {
+struct LookupBatch {
     candidates: Vec<Candidate>,
     count: usize,
-    hits: Vec<Hit>,
+    hits: Vec<WordHit>,
 }
 
-impl Batch {
-    fn new(tables: usize) -> Batch {
+impl LookupBatch {
+    fn new(tables: usize) -> LookupBatch {
         // One extra element, since candidates are written before it is known whether they pass.
-        Batch { candidates: vec![Candidate::zeroed(); BATCH * tables + 1], count: 0, hits: Vec::new() }
+        LookupBatch { candidates: vec![Candidate::zeroed(); BATCH * tables + 1], count: 0, hits: Vec::new() }
     }
 
     /// Adds a candidate for each table whose bits the position passes; `letters` returns the eight bytes at an offset
@@ -223,25 +228,25 @@ impl Batch {
     }
 }
 
-impl<K: Sink> Kernel for Scan<'_, '_, K> {
+impl<K: OccurrenceSink> Kernel for PositionScan<'_, '_, K> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         match (&self.dictionary.rule.place, &*self.beginnings.tables) {
             (_, []) => {}
-            (Place::Anywhere, [one]) => self.everywhere(simd, std::slice::from_ref(one)),
-            (Place::Anywhere, tables) => self.everywhere(simd, tables),
-            (Place::Start | Place::Line, tables) => self.starts(simd, tables),
+            (WordPosition::Anywhere, [one]) => self.everywhere(simd, std::slice::from_ref(one)),
+            (WordPosition::Anywhere, tables) => self.everywhere(simd, tables),
+            (WordPosition::Start | WordPosition::Line, tables) => self.starts(simd, tables),
         }
     }
 }
 
-impl<K: Sink> Scan<'_, '_, K> {
+impl<K: OccurrenceSink> PositionScan<'_, '_, K> {
     #[inline(always)]
     fn everywhere<S: Bits>(mut self, simd: S, tables: &[Keyed]) {
         let text = self.text;
-        let mut batch = Batch::new(tables.len());
+        let mut batch = LookupBatch::new(tables.len());
         let mut end = [NEWLINE; BATCH + BEHIND];
         let mut passed = [0u16; BATCH + 1];
         for begin in (0..text.len()).step_by(BATCH) {
@@ -287,7 +292,7 @@ impl<K: Sink> Scan<'_, '_, K> {
     #[inline(always)]
     fn starts<S: Bits>(mut self, simd: S, tables: &[Keyed]) {
         let text = self.text;
-        let mut batch = Batch::new(tables.len());
+        let mut batch = LookupBatch::new(tables.len());
         let mut lines = 0;
         each_line(simd, text, |line| {
             batch.put(tables, line.start, true, |after| eight_letters(text, line.start + after));
@@ -302,7 +307,7 @@ impl<K: Sink> Scan<'_, '_, K> {
 
     /// Looks a batch up in the slots and the words, and empties it.
     #[inline(always)]
-    fn resolve<S: Bits>(&mut self, simd: S, tables: &[Keyed], batch: &mut Batch) {
+    fn resolve<S: Bits>(&mut self, simd: S, tables: &[Keyed], batch: &mut LookupBatch) {
         let words = &self.beginnings.sorted.words;
         let candidates = &batch.candidates[..batch.count];
         for candidate in candidates {
@@ -317,7 +322,7 @@ impl<K: Sink> Scan<'_, '_, K> {
                 if !is_exact {
                     simd.prefetch(cast_slice(&words.starts()[slot.first as usize..]));
                 }
-                batch.hits.push(Hit { at, first: slot.first, end: slot.end, is_exact: *is_exact });
+                batch.hits.push(WordHit { at, first: slot.first, end: slot.end, is_exact: *is_exact });
             }
         }
         for hit in &batch.hits {
@@ -334,8 +339,8 @@ impl<K: Sink> Scan<'_, '_, K> {
     }
 
     #[inline(always)]
-    fn take(&mut self, hit: &Hit) {
-        let Beginnings { sorted, .. } = self.beginnings;
+    fn take(&mut self, hit: &WordHit) {
+        let WordPrefixes { sorted, .. } = self.beginnings;
         let mut word = hit.first;
         if !hit.is_exact {
             word = sorted.longest(&self.text[hit.at..], hit.first..hit.end);
@@ -378,18 +383,18 @@ struct KeyedLine {
 }
 
 /// Looks up whole lines.
-struct LineScan<'a, C> {
-    whole: &'a Whole,
+struct WholeLineScan<'a, C> {
+    whole: &'a DistinctWords,
     text: &'a [u8],
     call: C,
 }
 
-impl<C: FnMut(Span, u32)> Kernel for LineScan<'_, C> {
+impl<C: FnMut(Span, u32)> Kernel for WholeLineScan<'_, C> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let LineScan { whole, text, mut call } = self;
+        let WholeLineScan { whole, text, mut call } = self;
         let mut lines = [KeyedLine { line: Span { start: 0, end: 0 }, key: 0 }; BATCH + 1];
         let mut count = 0;
         let mut resolve = |lines: &[KeyedLine]| {

@@ -5,7 +5,7 @@
 //! `u` also begins with `u`, so `w` does. Therefore all such words are `w` and prefixes of `w`, as far as the text
 //! agrees with them.
 
-use super::words::Words;
+use super::words::GivenWords;
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -19,7 +19,7 @@ const PART: usize = 1 << 16;
 /// Distinct words, sorted.
 #[derive(Debug)]
 pub struct Sorted {
-    pub words: Words,
+    pub words: GivenWords,
     /// For each word, its longest proper prefix among the words of at least the length given to [`Sorted::link`], or
     /// [`NONE`].
     shorter: Vec<u32>,
@@ -35,7 +35,7 @@ fn head(word: &[u8]) -> u64 {
 
 impl Sorted {
     /// The distinct words, and for each given word its index among them.
-    pub fn new(words: &Words) -> (Sorted, Vec<u32>) {
+    pub fn new(words: &GivenWords) -> (Sorted, Vec<u32>) {
         let mut order: Vec<(u64, u32)> = (0..to_u32(words.len()))
             .into_par_iter()
             .map(|word| (head(words.get(word as usize)), word))
@@ -53,7 +53,7 @@ impl Sorted {
         let parts = order.len().div_ceil(PART);
         let part = |part: usize| {
             let places = part * PART..order.len().min((part + 1) * PART);
-            let mut own = Words::default();
+            let mut own = GivenWords::default();
             let new: Vec<bool> = places
                 .map(|place| {
                     let new = is_new(place);
@@ -65,8 +65,8 @@ impl Sorted {
                 .collect();
             (own, new)
         };
-        let parts: Vec<(Words, Vec<bool>)> = (0..parts).into_par_iter().map(part).collect();
-        let (mut distinct, mut of) = (Words::default(), vec![0; words.len()]);
+        let parts: Vec<(GivenWords, Vec<bool>)> = (0..parts).into_par_iter().map(part).collect();
+        let (mut distinct, mut of) = (GivenWords::default(), vec![0; words.len()]);
         let mut count = 0;
         for ((own, new), order) in parts.iter().zip(order.chunks(PART)) {
             distinct.append(own);

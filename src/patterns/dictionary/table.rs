@@ -1,7 +1,7 @@
 //! Tables from a key to a range of words, in two levels as in `search/exact`: a bitmap by hash that fits in a core's
 //! caches, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
 
-use super::words::Words;
+use super::words::GivenWords;
 use bytemuck::{Pod, Zeroable};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
@@ -16,7 +16,7 @@ const SLOTS_OF_TWO: usize = 3;
 /// The range of words that a key leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Slot {
+pub struct WordRange {
     pub key: u64,
     /// Words `first .. end`; an empty range marks a free slot.
     pub first: u32,
@@ -29,10 +29,10 @@ pub struct Slot {
 pub struct Hash(u64);
 
 #[derive(Debug)]
-pub struct Table {
+pub struct DictionaryTable {
     hash: Hash,
     bits: Bitmap,
-    slots: Vec<Slot>,
+    slots: Vec<WordRange>,
 }
 
 /// The first level: the hashes that are present.
@@ -44,7 +44,7 @@ pub struct Bitmap {
 
 impl Hash {
     /// A hash seeded by the words.
-    pub fn of(words: &Words) -> Hash {
+    pub fn of(words: &GivenWords) -> Hash {
         Hash(FixedState::default().hash_one((words.bytes(), words.starts())) | 1)
     }
 
@@ -84,10 +84,10 @@ impl Bitmap {
     }
 }
 
-impl Table {
-    pub fn with_room(hash: Hash, keys: usize) -> Table {
-        let slots = vec![Slot::zeroed(); keys * SLOTS_OF_TWO / 2 + 1];
-        Table { hash, bits: Bitmap::with_room(keys), slots }
+impl DictionaryTable {
+    pub fn with_room(hash: Hash, keys: usize) -> DictionaryTable {
+        let slots = vec![WordRange::zeroed(); keys * SLOTS_OF_TWO / 2 + 1];
+        DictionaryTable { hash, bits: Bitmap::with_room(keys), slots }
     }
 
     #[inline(always)]
@@ -97,7 +97,7 @@ impl Table {
 
     /// Inserts a slot, for which there must be room. If a slot with its key is present that `is_same` accepts, returns
     /// that slot as the error.
-    pub fn insert(&mut self, slot: Slot, is_same: impl Fn(Slot) -> bool) -> Result<(), Slot> {
+    pub fn insert(&mut self, slot: WordRange, is_same: impl Fn(WordRange) -> bool) -> Result<(), WordRange> {
         let hash = self.hash(slot.key);
         match self.search(hash, slot.key, is_same) {
             (_, Some(there)) => Err(there),
@@ -123,19 +123,24 @@ impl Table {
 
     /// Slots that a lookup reads first; used to prefetch them.
     #[inline(always)]
-    pub fn near(&self, hash: u32) -> &[Slot] {
+    pub fn near(&self, hash: u32) -> &[WordRange] {
         &self.slots[self.place(hash)..]
     }
 
     /// The slot with this key that `is_wanted` accepts.
     #[inline(always)]
-    pub fn find(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
+    pub fn find(&self, hash: u32, key: u64, is_wanted: impl Fn(WordRange) -> bool) -> Option<WordRange> {
         self.search(hash, key, is_wanted).1
     }
 
     /// The index and the slot of the wanted key; if it is missing, the index of the free slot in which it belongs.
     #[inline(always)]
-    fn search(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> (usize, Option<Slot>) {
+    fn search(
+        &self,
+        hash: u32,
+        key: u64,
+        is_wanted: impl Fn(WordRange) -> bool,
+    ) -> (usize, Option<WordRange>) {
         let mut at = self.place(hash);
         // Ends, because there are more slots than keys.
         loop {
@@ -152,7 +157,7 @@ impl Table {
 
     /// Memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.bits.bytes() + self.slots.len() * size_of::<Slot>()
+        self.bits.bytes() + self.slots.len() * size_of::<WordRange>()
     }
 }
 
@@ -168,14 +173,14 @@ mod tests {
         let inverse = (0..6).fold(factor, |x, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x))));
         let keys: Vec<u64> = (1..=10_000u64).map(|low| low.wrapping_mul(inverse)).collect();
         assert!(keys.iter().all(|key| key.wrapping_mul(factor) >> 32 == 0));
-        let mut words = Words::default();
+        let mut words = GivenWords::default();
         keys.iter().for_each(|key| words.push(&key.to_le_bytes()).unwrap());
-        let mut table = Table::with_room(Hash::of(&words), keys.len());
+        let mut table = DictionaryTable::with_room(Hash::of(&words), keys.len());
         for (first, &key) in (0..).zip(&keys) {
-            table.insert(Slot { key, first, end: first + 1 }, |_| true).unwrap();
+            table.insert(WordRange { key, first, end: first + 1 }, |_| true).unwrap();
         }
-        let is_taken = |slot: &Slot| slot.first < slot.end;
-        let longest = table.slots.split(|slot| !is_taken(slot)).map(<[Slot]>::len).max().unwrap();
+        let is_taken = |slot: &WordRange| slot.first < slot.end;
+        let longest = table.slots.split(|slot| !is_taken(slot)).map(<[WordRange]>::len).max().unwrap();
         assert!(longest < 200, "{longest} slots in a row");
     }
 }

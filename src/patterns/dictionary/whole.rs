@@ -1,7 +1,7 @@
 //! Words that are whole lines: one key and one lookup per line.
 
-use super::table::{Hash, Slot, Table};
-use super::words::Words;
+use super::table::{DictionaryTable, Hash, WordRange};
+use super::words::GivenWords;
 use crate::terms::casts::to_u32;
 
 /// A line of fewer bytes is keyed by its bytes and length; a longer line's key has an all-ones highest byte.
@@ -11,9 +11,9 @@ const LENGTHS: usize = 64;
 
 /// Distinct words, in the order in which they were first given.
 #[derive(Debug)]
-pub struct Whole {
-    pub words: Words,
-    pub table: Table,
+pub struct DistinctWords {
+    pub words: GivenWords,
+    pub table: DictionaryTable,
     hash: Hash,
     /// Bitmap of the lengths of words; the last bit stands for all lengths of at least 63 bytes.
     lengths: u64,
@@ -43,17 +43,17 @@ fn eight(letters: Option<&[u8; EXACT]>) -> u64 {
     letters.map_or(0, |letters| u64::from_le_bytes(*letters))
 }
 
-impl Whole {
+impl DistinctWords {
     /// The distinct words, and for each given word its index among them.
-    pub fn new(given: &Words) -> (Whole, Vec<u32>) {
+    pub fn new(given: &GivenWords) -> (DistinctWords, Vec<u32>) {
         let hash = Hash::of(given);
-        let mut table = Table::with_room(hash, given.len());
-        let mut words = Words::default();
+        let mut table = DictionaryTable::with_room(hash, given.len());
+        let mut words = GivenWords::default();
         let (mut of, mut lengths, mut longest) = (Vec::with_capacity(given.len()), 0, 0);
         for word in given.iter() {
             let number = to_u32(words.len());
             let key = key_of_word(hash, word);
-            match table.insert(Slot { key, first: number, end: number + 1 }, |slot| {
+            match table.insert(WordRange { key, first: number, end: number + 1 }, |slot| {
                 words.get(slot.first as usize) == word
             }) {
                 Ok(()) => words.put(word),
@@ -66,7 +66,7 @@ impl Whole {
             lengths |= 1 << word.len().min(LENGTHS - 1);
             longest = longest.max(word.len());
         }
-        (Whole { words, table, hash, lengths, longest }, of)
+        (DistinctWords { words, table, hash, lengths, longest }, of)
     }
 
     /// Index of the empty word.
@@ -97,7 +97,7 @@ impl Whole {
     /// Index of the word that equals this line, which has the given key.
     #[inline(always)]
     pub fn find(&self, line: &[u8], key: u64) -> Option<u32> {
-        let is_line = |slot: Slot| line.len() < EXACT || self.words.get(slot.first as usize) == line;
+        let is_line = |slot: WordRange| line.len() < EXACT || self.words.get(slot.first as usize) == line;
         self.table.find(self.table.hash(key), key, is_line).map(|slot| slot.first)
     }
 

@@ -4,7 +4,7 @@ use crate::terms::casts::to_u32;
 
 /// Words in the order in which they were given, duplicates included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct GivenWords {
     bytes: Vec<u8>,
     /// Offset of each word's first byte, then the total number of bytes.
     starts: Vec<u32>,
@@ -14,13 +14,13 @@ pub struct Words {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-impl Default for Words {
-    fn default() -> Words {
-        Words { bytes: Vec::new(), starts: vec![0] }
+impl Default for GivenWords {
+    fn default() -> GivenWords {
+        GivenWords { bytes: Vec::new(), starts: vec![0] }
     }
 }
 
-impl Words {
+impl GivenWords {
     pub fn push(&mut self, word: &[u8]) -> Result<(), Full> {
         let is_full = u32::try_from(self.bytes.len() + word.len()).is_err();
         if is_full || self.starts.len() >= u32::MAX as usize {
@@ -37,15 +37,15 @@ impl Words {
     }
 
     /// Appends words, for which there must be room.
-    pub fn append(&mut self, words: &Words) {
+    pub fn append(&mut self, words: &GivenWords) {
         let before = to_u32(self.bytes.len());
         self.bytes.extend_from_slice(&words.bytes);
         self.starts.extend(words.starts[1..].iter().map(|start| before + start));
     }
 
     /// Stores all given words.
-    pub fn of(words: &[&[u8]]) -> Result<Words, Full> {
-        let mut all = Words::default();
+    pub fn of(words: &[&[u8]]) -> Result<GivenWords, Full> {
+        let mut all = GivenWords::default();
         words.iter().try_for_each(|word| all.push(word))?;
         Ok(all)
     }
@@ -79,7 +79,7 @@ impl Words {
 
     /// The words in ASCII lower case.
     #[must_use]
-    pub fn folded(mut self) -> Words {
+    pub fn folded(mut self) -> GivenWords {
         self.bytes.make_ascii_lowercase();
         self
     }

@@ -1,6 +1,6 @@
 //! Covers classes of bytes by cubes of their bits.
 
-use super::pattern::Class;
+use super::pattern::ByteClass;
 
 /// Bits per byte.
 pub const BITS: usize = 8;
@@ -24,7 +24,7 @@ impl Cube {
 }
 
 /// Cubes whose union is the class: `a` and `A` form one cube, and all bytes need only a few.
-pub fn cubes(class: Class) -> Vec<Cube> {
+pub fn cubes(class: ByteClass) -> Vec<Cube> {
     let mut cubes: Vec<Cube> =
         (0..=u8::MAX).filter(|&byte| class.has(byte)).map(|value| Cube { care: u8::MAX, value }).collect();
     // For each bit, cubes that differ only in it are joined.

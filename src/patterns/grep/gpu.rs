@@ -2,44 +2,48 @@
 //! CPU searches for the patterns that the device cannot: those with more than [`MOST_ROWS`] classes or more than
 //! [`MOST_EDITS`] edits.
 
-use super::pattern::Pattern;
+use super::pattern::GrepPattern;
 use super::plain;
-use super::select::{self, Finder, Span};
-use super::sliced::Sliced;
+use super::select::{self, LineCollector, Span};
+use super::sliced::SlicedLineScan;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 pub use crate::patterns::scan::bitap::shader::{MOST_EDITS, MOST_ROWS};
-use crate::patterns::scan::bitap::{Bitap, BitapTuning, BytePattern, Ends, Pending};
-use crate::patterns::search::Rule;
+use crate::patterns::scan::bitap::{Bitap, BitapTuning, BytePattern, Pending, TextEnds};
+use crate::patterns::search::MatchRule;
 use crate::terms::error::EngineError;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Finds lines on a GPU.
-pub struct OnGpu {
+pub struct GpuLineScan {
     device: Bitap,
     /// For the patterns that the device cannot search.
-    cores: Sliced,
+    cores: SlicedLineScan,
     /// Number of these patterns.
     left: usize,
     /// Some pattern matches the empty substring, and therefore every line.
     every: bool,
 }
 
-impl OnGpu {
-    pub fn new(card: Arc<Card>, patterns: &[Pattern], rule: Rule) -> Result<OnGpu, EngineError> {
+impl GpuLineScan {
+    pub fn new(
+        card: Arc<Card>,
+        patterns: &[GrepPattern],
+        rule: MatchRule,
+    ) -> Result<GpuLineScan, EngineError> {
         let every = patterns.iter().any(|pattern| plain::matches(b"", &pattern.classes, &rule));
         // If every line matches, there is nothing to search for.
         let patterns = if every { &[] } else { patterns };
-        let (own, left): (Vec<Pattern>, Vec<Pattern>) =
+        let (own, left): (Vec<GrepPattern>, Vec<GrepPattern>) =
             patterns.iter().cloned().partition(|pattern| wanted(pattern, &rule).fits());
         let own: Vec<BytePattern> = own.iter().map(|pattern| wanted(pattern, &rule)).collect();
-        let cores = Sliced::new(InstructionSet::best(), &left, rule);
-        Ok(OnGpu { device: Bitap::new(card, &own)?, cores, left: left.len(), every })
+        let cores = SlicedLineScan::new(InstructionSet::best(), &left, rule);
+        Ok(GpuLineScan { device: Bitap::new(card, &own)?, cores, left: left.len(), every })
     }
 
-    pub fn tuned(self, tuning: BitapTuning) -> OnGpu {
-        OnGpu { device: self.device.tuned(tuning), ..self }
+    pub fn tuned(self, tuning: BitapTuning) -> GpuLineScan {
+        GpuLineScan { device: self.device.tuned(tuning), ..self }
     }
 
     /// The device that finds the ends.
@@ -58,24 +62,24 @@ impl OnGpu {
     }
 
     /// Waits for the search of `text` to finish.
-    pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
+    pub fn finish(&self, text: &[u8], pending: Pending) -> Result<TextEnds, EngineError> {
         self.device.finish(text, pending)
     }
 
     /// Matching lines in a piece of the text that consists of whole lines; offsets are relative to the piece.
-    pub fn lines(&self, text: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
+    pub fn lines(&self, text: &[u8], piece: Range<usize>, ends: &TextEnds) -> Vec<Span> {
         let letters = &text[piece.clone()];
         if self.every {
             return select::every(letters);
         }
-        let mut finder = Finder::new(letters);
+        let mut finder = LineCollector::new(letters);
         ends.each(piece.clone(), |first, bits| finder.take_word(first - piece.start, bits));
         select::union(finder.lines(), self.cores.lines(letters))
     }
 }
 
 /// Converts a pattern for the device.
-fn wanted(pattern: &Pattern, rule: &Rule) -> BytePattern {
+fn wanted(pattern: &GrepPattern, rule: &MatchRule) -> BytePattern {
     let rows: Vec<[u64; 4]> = pattern.classes.iter().map(|class| class.bits()).collect();
     BytePattern { edits: rule.edits_of(rows.len()), rows, gaps: rule.indels }
 }

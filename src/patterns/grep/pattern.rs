@@ -9,17 +9,17 @@ const TAKE_LITERALLY: &str = "or use -F to treat all characters literally";
 
 /// A set of bytes; never contains the newline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Class([u64; 4]);
+pub struct ByteClass([u64; 4]);
 
 /// A sequence of classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    pub classes: Vec<Class>,
+pub struct GrepPattern {
+    pub classes: Vec<ByteClass>,
 }
 
 /// The error in a pattern, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct PatternError {
     /// 1-based, in bytes.
     pub position: usize,
     pub problem: String,
@@ -28,7 +28,7 @@ pub struct Fault {
 
 /// How to parse patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct PatternSyntax {
     /// Every character matches itself.
     pub literal: bool,
     /// Matches ASCII without regard to case.
@@ -40,7 +40,7 @@ pub fn is_literal(text: &[u8]) -> bool {
     !text.iter().any(|byte| matches!(byte, b'.' | b'[' | b'\\') || OPERATORS.contains(byte))
 }
 
-impl Class {
+impl ByteClass {
     pub fn has(self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
@@ -57,43 +57,43 @@ impl Class {
     }
 
     /// The bytes that `is_in` accepts.
-    pub fn of(is_in: impl Fn(u8) -> bool) -> Class {
-        let mut class = Class::default();
+    pub fn of(is_in: impl Fn(u8) -> bool) -> ByteClass {
+        let mut class = ByteClass::default();
         (0..=u8::MAX).filter(|&byte| is_in(byte)).for_each(|byte| class.insert(byte));
         class
     }
 
-    fn with(self, other: Class) -> Class {
-        Class::of(|byte| self.has(byte) || other.has(byte))
+    fn with(self, other: ByteClass) -> ByteClass {
+        ByteClass::of(|byte| self.has(byte) || other.has(byte))
     }
 
-    fn in_any_case(self) -> Class {
-        Class::of(|byte| self.has(byte.to_ascii_lowercase()) || self.has(byte.to_ascii_uppercase()))
+    fn in_any_case(self) -> ByteClass {
+        ByteClass::of(|byte| self.has(byte.to_ascii_lowercase()) || self.has(byte.to_ascii_uppercase()))
     }
 }
 
-impl Pattern {
+impl GrepPattern {
     /// Parses a pattern.
-    pub fn new(text: &[u8], reading: Reading) -> Result<Pattern, Fault> {
+    pub fn new(text: &[u8], reading: PatternSyntax) -> Result<GrepPattern, PatternError> {
         let mut parser = Parser { text, at: 0, reading };
         let mut classes = Vec::new();
         while parser.at < text.len() {
             classes.push(parser.class()?);
         }
-        Ok(Pattern { classes })
+        Ok(GrepPattern { classes })
     }
 }
 
 /// A parsed bracket expression or escape.
 enum Item {
     Byte(u8),
-    Set(Class),
+    Set(ByteClass),
 }
 
 struct Parser<'a> {
     text: &'a [u8],
     at: usize,
-    reading: Reading,
+    reading: PatternSyntax,
 }
 
 impl Parser<'_> {
@@ -103,11 +103,11 @@ impl Parser<'_> {
         byte
     }
 
-    fn class(&mut self) -> Result<Class, Fault> {
+    fn class(&mut self) -> Result<ByteClass, PatternError> {
         let begin = self.at;
         let class = match self.next() {
-            Some(byte) if self.reading.literal => Class::of(|other| other == byte),
-            Some(b'.') => Class::of(|_| true),
+            Some(byte) if self.reading.literal => ByteClass::of(|other| other == byte),
+            Some(b'.') => ByteClass::of(|_| true),
             Some(b'[') => return self.brackets(begin),
             Some(b'\\') => self.escape(begin)?.class(),
             Some(byte) if OPERATORS.contains(&byte) => {
@@ -120,21 +120,21 @@ impl Parser<'_> {
                     format!("to match the character, write \\{sign}, {TAKE_LITERALLY}"),
                 ));
             }
-            Some(byte) => Class::of(|other| other == byte),
-            None => Class::default(),
+            Some(byte) => ByteClass::of(|other| other == byte),
+            None => ByteClass::default(),
         };
         Ok(self.folded(class))
     }
 
-    fn folded(&self, class: Class) -> Class {
+    fn folded(&self, class: ByteClass) -> ByteClass {
         if self.reading.any_case { class.in_any_case() } else { class }
     }
 
     /// Parses the rest of an escape; the backslash at `begin` is already consumed.
-    fn escape(&mut self, begin: usize) -> Result<Item, Fault> {
+    fn escape(&mut self, begin: usize) -> Result<Item, PatternError> {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         let space = |byte: u8| byte.is_ascii_whitespace() || byte == 0x0b;
-        let set = |is_in: &dyn Fn(u8) -> bool| Ok(Item::Set(Class::of(is_in)));
+        let set = |is_in: &dyn Fn(u8) -> bool| Ok(Item::Set(ByteClass::of(is_in)));
         match self.next() {
             Some(b'd') => set(&|byte| byte.is_ascii_digit()),
             Some(b'D') => set(&|byte| !byte.is_ascii_digit()),
@@ -162,7 +162,7 @@ impl Parser<'_> {
         }
     }
 
-    fn hexadecimal(&mut self, begin: usize) -> Result<Item, Fault> {
+    fn hexadecimal(&mut self, begin: usize) -> Result<Item, PatternError> {
         let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
         let byte = match (digit(self.next()), digit(self.next())) {
             (Some(high), Some(low)) => to_u8(high << 4 | low),
@@ -181,10 +181,10 @@ impl Parser<'_> {
     }
 
     /// Parses a class in brackets; the bracket at `begin` is already consumed.
-    fn brackets(&mut self, begin: usize) -> Result<Class, Fault> {
+    fn brackets(&mut self, begin: usize) -> Result<ByteClass, PatternError> {
         let negated = self.text.get(self.at) == Some(&b'^');
         self.at += usize::from(negated);
-        let mut class = Class::default();
+        let mut class = ByteClass::default();
         let first = self.at;
         // A closing bracket right after the opening bracket is a member of the class, as in POSIX.
         while self.at == first || self.text.get(self.at) != Some(&b']') {
@@ -208,11 +208,11 @@ impl Parser<'_> {
         }
         self.at += 1;
         let class = self.folded(class);
-        Ok(if negated { Class::of(|byte| !class.has(byte)) } else { class })
+        Ok(if negated { ByteClass::of(|byte| !class.has(byte)) } else { class })
     }
 
     /// The last byte of a range that begins with `low`, or `low` if there is no range.
-    fn range_end(&mut self, begin: usize, low: u8) -> Result<u8, Fault> {
+    fn range_end(&mut self, begin: usize, low: u8) -> Result<u8, PatternError> {
         let hyphen = self.at;
         let is_range = self.text.get(hyphen) == Some(&b'-')
             && self.text.get(hyphen + 1).is_some_and(|&byte| byte != b']');
@@ -230,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// One byte or named class in brackets.
-    fn item(&mut self, begin: usize) -> Result<Item, Fault> {
+    fn item(&mut self, begin: usize) -> Result<Item, PatternError> {
         let place = self.at;
         match self.next() {
             None => Err(fault(
@@ -250,7 +250,7 @@ impl Parser<'_> {
     }
 
     /// Parses POSIX's `[:name:]`; the bracket at `place` is already consumed.
-    fn named(&mut self, place: usize) -> Result<Item, Fault> {
+    fn named(&mut self, place: usize) -> Result<Item, PatternError> {
         let rest = &self.text[self.at..];
         let end = rest.windows(2).position(|pair| pair == b":]").unwrap_or(0);
         let name = rest.get(1..end).unwrap_or_default();
@@ -277,20 +277,20 @@ impl Parser<'_> {
             }
         };
         self.at += end + 2;
-        Ok(Item::Set(Class::of(|byte| is_in(&byte))))
+        Ok(Item::Set(ByteClass::of(|byte| is_in(&byte))))
     }
 }
 
 impl Item {
-    fn class(self) -> Class {
+    fn class(self) -> ByteClass {
         match self {
-            Item::Byte(byte) => Class::of(|other| other == byte),
+            Item::Byte(byte) => ByteClass::of(|other| other == byte),
             Item::Set(class) => class,
         }
     }
 }
 
 /// `at` is 0-based.
-fn fault(at: usize, problem: String, remedy: impl Into<String>) -> Fault {
-    Fault { position: at + 1, problem, remedy: remedy.into() }
+fn fault(at: usize, problem: String, remedy: impl Into<String>) -> PatternError {
+    PatternError { position: at + 1, problem, remedy: remedy.into() }
 }

@@ -1,12 +1,12 @@
 //! The specification: the recurrence of Sellers (1980), cell by cell, line by line.
 
 use super::NEWLINE;
-use super::pattern::{Class, Pattern};
+use super::pattern::{ByteClass, GrepPattern};
 use super::select::Span;
-use crate::patterns::search::Rule;
+use crate::patterns::search::MatchRule;
 
 /// The lines of `text` that match at least one of the patterns, without their newlines.
-pub fn lines(text: &[u8], patterns: &[Pattern], rule: &Rule) -> Vec<Span> {
+pub fn lines(text: &[u8], patterns: &[GrepPattern], rule: &MatchRule) -> Vec<Span> {
     let mut lines = Vec::new();
     let mut begin = 0;
     for line in text.split_inclusive(|&byte| byte == NEWLINE) {
@@ -20,7 +20,7 @@ pub fn lines(text: &[u8], patterns: &[Pattern], rule: &Rule) -> Vec<Span> {
 }
 
 /// Whether some substring of `line` is within the allowed edits of the pattern.
-pub fn matches(line: &[u8], pattern: &[Class], rule: &Rule) -> bool {
+pub fn matches(line: &[u8], pattern: &[ByteClass], rule: &MatchRule) -> bool {
     let most = rule.max_edits as usize;
     if !rule.indels {
         let misses =

@@ -11,16 +11,16 @@ pub struct Span {
 }
 
 /// Collects the lines of positions that come in ascending order. Positions in the last line collected may come again.
-pub struct Finder<'a> {
+pub struct LineCollector<'a> {
     text: &'a [u8],
     lines: Vec<Span>,
     /// Positions before this one belong to lines already collected.
     after: usize,
 }
 
-impl<'a> Finder<'a> {
-    pub fn new(text: &'a [u8]) -> Finder<'a> {
-        Finder { text, lines: Vec::new(), after: 0 }
+impl<'a> LineCollector<'a> {
+    pub fn new(text: &'a [u8]) -> LineCollector<'a> {
+        LineCollector { text, lines: Vec::new(), after: 0 }
     }
 
     /// Adds the line that contains the byte at `place`, which is not a newline.

@@ -11,13 +11,13 @@
 //! chunk also finds. Newlines pad the text on both sides.
 
 use super::cubes::{BITS, Cube, cubes};
-use super::pattern::{Class, Pattern};
-use super::select::{self, Finder, Span};
-use super::sweep::State;
+use super::pattern::{ByteClass, GrepPattern};
+use super::select::{self, LineCollector, Span};
+use super::sweep::PatternState;
 use super::{NEWLINE, plain};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
-use crate::patterns::search::Rule;
-use crate::patterns::sliced::chunks::Shape;
+use crate::patterns::search::MatchRule;
+use crate::patterns::sliced::chunks::TextDivision;
 use crate::patterns::sliced::transpose::{BLOCK, all_ones, splat, transpose_rows};
 use bytemuck::{Zeroable, cast_slice};
 use std::array::from_fn;
@@ -30,9 +30,9 @@ const NEWLINES: usize = 0;
 
 /// Finds matching lines.
 #[derive(Debug)]
-pub struct Sliced {
+pub struct SlicedLineScan {
     set: InstructionSet,
-    rule: Rule,
+    rule: MatchRule,
     /// For each class that occurs, the newline first, the cubes that cover its bytes.
     planes: Vec<Vec<Cube>>,
     /// For each pattern, the indices of its planes.
@@ -44,28 +44,29 @@ pub struct Sliced {
     /// Bytes per chunk without its overlap; `None` chooses by the text length.
     chunk: Option<usize>,
     /// Buffers to reuse.
-    spare: Mutex<Vec<Words>>,
+    spare: Mutex<Vec<TileBits>>,
 }
 
 /// The bits of a tile before they are transposed, and its ends after they are transposed back.
 #[derive(Debug, Default)]
-struct Words {
+struct TileBits {
     /// Indexed by group of chunks that share a vector's row, then block, then bit of a byte, then chunk of the group.
     bits: Vec<u64>,
     /// Indexed by chunk, then block.
     ends: Vec<u64>,
 }
 
-impl Sliced {
-    pub fn new(set: InstructionSet, patterns: &[Pattern], rule: Rule) -> Sliced {
-        let mut classes: Vec<Class> = patterns.iter().flat_map(|pattern| pattern.classes.clone()).collect();
+impl SlicedLineScan {
+    pub fn new(set: InstructionSet, patterns: &[GrepPattern], rule: MatchRule) -> SlicedLineScan {
+        let mut classes: Vec<ByteClass> =
+            patterns.iter().flat_map(|pattern| pattern.classes.clone()).collect();
         classes.sort_unstable();
         classes.dedup();
-        let place = |class: &Class| classes.binary_search(class).unwrap_or(0) + NEWLINES + 1;
+        let place = |class: &ByteClass| classes.binary_search(class).unwrap_or(0) + NEWLINES + 1;
         let newline = vec![Cube { care: u8::MAX, value: NEWLINE }];
         let before =
             patterns.iter().map(|pattern| rule.span_of(pattern.classes.len()).saturating_sub(1)).max();
-        Sliced {
+        SlicedLineScan {
             set,
             rule,
             planes: [newline].into_iter().chain(classes.iter().map(|&class| cubes(class))).collect(),
@@ -78,8 +79,8 @@ impl Sliced {
     }
 
     /// Sets the chunk length, to test chunk boundaries.
-    pub fn with_chunks(self, chunk: usize) -> Sliced {
-        Sliced { chunk: Some(chunk), ..self }
+    pub fn with_chunks(self, chunk: usize) -> SlicedLineScan {
+        SlicedLineScan { chunk: Some(chunk), ..self }
     }
 
     /// The matching lines of `text`, in order.
@@ -87,13 +88,13 @@ impl Sliced {
         if self.every {
             return select::every(text);
         }
-        let mut finder = Finder::new(text);
+        let mut finder = LineCollector::new(text);
         if !self.patterns.is_empty() {
-            let shape = Shape::new(self.set.lanes(1) * 8, self.before, text.len(), self.chunk);
+            let shape = TextDivision::new(self.set.lanes(1) * 8, self.before, text.len(), self.chunk);
             let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
             let mut words = spare().pop().unwrap_or_default();
             for first in (0..text.len()).step_by(shape.letters()) {
-                let tile = Tile { scan: self, words: &mut words, shape: &shape, text, first };
+                let tile = TileScan { scan: self, words: &mut words, shape: &shape, text, first };
                 if self.set.run(tile) {
                     words.places(&shape, first).for_each(|place| finder.take(place));
                 }
@@ -104,15 +105,15 @@ impl Sliced {
     }
 }
 
-impl Words {
+impl TileBits {
     /// Offset of the words of a group.
     #[inline(always)]
-    fn place(shape: &Shape, group: usize, block: usize, bit: usize) -> usize {
+    fn place(shape: &TextDivision, group: usize, block: usize, bit: usize) -> usize {
         ((group * (shape.columns / BLOCK) + block) * BITS + bit) * (shape.lanes / BLOCK)
     }
 
     /// Positions of the ends, chunk by chunk.
-    fn places(&self, shape: &Shape, first: usize) -> impl Iterator<Item = usize> {
+    fn places(&self, shape: &TextDivision, first: usize) -> impl Iterator<Item = usize> {
         let blocks = shape.columns / BLOCK;
         let (chunk, before) = (shape.chunk, shape.before);
         self.ends.iter().enumerate().flat_map(move |(word, &ends)| {
@@ -125,23 +126,23 @@ impl Words {
 }
 
 /// Scans one tile, and returns whether anything ends in it.
-struct Tile<'a> {
-    scan: &'a Sliced,
-    words: &'a mut Words,
-    shape: &'a Shape,
+struct TileScan<'a> {
+    scan: &'a SlicedLineScan,
+    words: &'a mut TileBits,
+    shape: &'a TextDivision,
     text: &'a [u8],
     first: usize,
 }
 
-impl Kernel for Tile<'_> {
+impl Kernel for TileScan<'_> {
     type Output = bool;
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) -> bool {
         self.gather(simd);
         let scan = self.scan;
-        let mut states: Vec<State<S>> =
-            scan.patterns.iter().map(|pattern| State::new(pattern.len(), &scan.rule)).collect();
+        let mut states: Vec<PatternState<S>> =
+            scan.patterns.iter().map(|pattern| PatternState::new(pattern.len(), &scan.rule)).collect();
         let mut planes = vec![[S::B::zeroed(); BLOCK]; scan.planes.len()];
         // One extra row, for bits that do not matter.
         let mut bits = [[all_ones::<S::B>(); BLOCK]; BITS + 1];
@@ -166,11 +167,11 @@ impl Kernel for Tile<'_> {
     }
 }
 
-impl Tile<'_> {
+impl TileScan<'_> {
     /// Gathers the bits of the bytes, chunk by chunk.
     #[inline(always)]
     fn gather<S: Bits>(&mut self, simd: S) {
-        let Tile { words, shape, text, first, .. } = self;
+        let TileScan { words, shape, text, first, .. } = self;
         let (blocks, group) = (shape.columns / BLOCK, shape.lanes / BLOCK);
         words.bits.resize(blocks * shape.lanes * BITS, 0);
         for chunk in 0..shape.lanes {
@@ -180,7 +181,7 @@ impl Tile<'_> {
                 start.checked_sub(shape.before).and_then(|from| text.get(from..from + shape.columns));
             let ahead = text.get(start + AHEAD..).unwrap_or_default();
             for block in 0..blocks {
-                let at = Words::place(shape, chunk / group, block, 0) + chunk % group;
+                let at = TileBits::place(shape, chunk / group, block, 0) + chunk % group;
                 let out = &mut words.bits[at..][..(BITS - 1) * group + 1];
                 match inside.and_then(|letters| letters[block * BLOCK..].first_chunk::<BLOCK>()) {
                     Some(letters) => {
@@ -205,7 +206,7 @@ impl Tile<'_> {
         let words = self.shape.lanes / BLOCK;
         for (bit, rows) in bits[..BITS].iter_mut().enumerate() {
             for (group, row) in rows.iter_mut().enumerate() {
-                let begin = Words::place(self.shape, group, block, bit);
+                let begin = TileBits::place(self.shape, group, block, bit);
                 *row = bytemuck::pod_read_unaligned(cast_slice(&self.words.bits[begin..begin + words]));
             }
             transpose_rows(simd, rows);

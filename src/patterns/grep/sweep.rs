@@ -5,16 +5,16 @@
 //! hits end, to its initial value.
 
 use crate::engine::cpu::simd::Bits;
-use crate::patterns::search::Rule;
-use crate::patterns::sliced::hamming::Counts;
+use crate::patterns::search::MatchRule;
+use crate::patterns::sliced::hamming::HammingCounts;
 use crate::patterns::sliced::myers::{self, COLUMNS, Where, constant, step, width};
 use crate::patterns::sliced::transpose::{BLOCK, all_ones};
 use crate::terms::casts::to_i64;
 
 /// The state of a pattern after a column.
-pub enum State<S: Bits> {
+pub enum PatternState<S: Bits> {
     WithGaps(Differences<S>),
-    WithoutGaps(Counts<S>),
+    WithoutGaps(HammingCounts<S>),
 }
 
 /// Differences between the rows of the column, and the number at its last row.
@@ -26,19 +26,19 @@ pub struct Differences<S: Bits> {
     start: Vec<S::B>,
 }
 
-impl<S: Bits> State<S> {
+impl<S: Bits> PatternState<S> {
     /// State at the beginning of a line. With gaps, the pattern must have more than `max_edits` classes; without gaps,
     /// at least one.
     #[inline(always)]
-    pub fn new(len: usize, rule: &Rule) -> State<S> {
+    pub fn new(len: usize, rule: &MatchRule) -> PatternState<S> {
         let allowed = to_i64(rule.edits_of(len));
         if rule.indels {
             let most = to_i64(len) - allowed - 1;
             let start = constant::<S>(most, width(-allowed - 1, most));
             let rows = myers::beginning::<S>(len);
-            return State::WithGaps(Differences { rows, number: start.clone(), start });
+            return PatternState::WithGaps(Differences { rows, number: start.clone(), start });
         }
-        State::WithoutGaps(Counts::new(len, allowed))
+        PatternState::WithoutGaps(HammingCounts::new(len, allowed))
     }
 
     /// Processes a block of columns, and adds the ends of hits.
@@ -52,8 +52,8 @@ impl<S: Bits> State<S> {
         ends: &mut [S::B; BLOCK],
     ) {
         match self {
-            State::WithGaps(state) => state.sweep(simd, pattern, planes, newlines, ends),
-            State::WithoutGaps(state) => state.sweep(simd, pattern, planes, newlines, ends),
+            PatternState::WithGaps(state) => state.sweep(simd, pattern, planes, newlines, ends),
+            PatternState::WithoutGaps(state) => state.sweep(simd, pattern, planes, newlines, ends),
         }
     }
 }

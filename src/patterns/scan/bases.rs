@@ -11,7 +11,7 @@ use super::tasks::Looking;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -131,7 +131,7 @@ struct BaseState {
 }
 
 /// Counting-sorted entries, followed by the bases of all patterns.
-struct Index {
+struct BaseIndex {
     bits: Vec<u32>,
     bits_shift: u32,
     words: Vec<u32>,
@@ -141,8 +141,8 @@ struct Index {
     longest: usize,
 }
 
-impl Index {
-    fn new(words: &[BaseWord], patterns: &[Vec<u8>]) -> Index {
+impl BaseIndex {
+    fn new(words: &[BaseWord], patterns: &[Vec<u8>]) -> BaseIndex {
         let wanted = |each: usize| (words.len() * each).max(1).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted(BITS_OF_WORD).clamp(FEWEST_BITS, MOST_BITS);
         let starts_shift = u32::BITS - wanted(2).clamp(1, STARTS_BITS);
@@ -184,7 +184,7 @@ impl Index {
             }
             all.extend(words);
         }
-        Index { bits, bits_shift, words: all, starts_shift, entries_at, patterns_at, longest }
+        BaseIndex { bits, bits_shift, words: all, starts_shift, entries_at, patterns_at, longest }
     }
 }
 
@@ -224,8 +224,8 @@ impl BaseScan {
     /// for other characters.
     pub fn patterns(&self, patterns: &[Vec<u8>], words: &[BaseWords]) -> Result<BasePatterns, EngineError> {
         let table = |own: &BaseWords| {
-            let Index { bits, bits_shift, words, starts_shift, entries_at, patterns_at, longest } =
-                Index::new(&own.words, patterns);
+            let BaseIndex { bits, bits_shift, words, starts_shift, entries_at, patterns_at, longest } =
+                BaseIndex::new(&own.words, patterns);
             if words.len() > u32::MAX as usize {
                 return Err(EngineError::OutOfMemory("words of patterns".to_string()));
             }
@@ -376,7 +376,7 @@ impl BaseState {
     /// Sets the parameters of the next submission, and provides its buffers.
     fn buffers(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         record: &[u8],
     ) -> Result<(wgpu::Buffer, wgpu::Buffer), EngineError> {
         let work = self.work.with_room(device, record.len() as u64)?;

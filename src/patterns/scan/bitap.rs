@@ -13,15 +13,15 @@ use super::kernels::{ScanKernel, compiled};
 use super::tasks::Seeking;
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::MAX_GROUPS;
 use crate::gpu::run::{Arrival, Launch, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::{to_u32, to_usize};
 use crate::terms::error::EngineError;
 use bytemuck::bytes_of;
-pub use ends::Ends;
 use ends::FoundPart;
-pub use shader::Variant;
+pub use ends::TextEnds;
+pub use shader::BitapVariant;
 use shader::{THREADS, UNIT};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -77,7 +77,7 @@ pub struct Bitap {
 
 /// Patterns that one kernel searches for.
 struct TableGroup {
-    variant: Variant,
+    variant: BitapVariant,
     kernel: wgpu::ComputePipeline,
     tables: wgpu::Buffer,
     patterns: u32,
@@ -110,7 +110,7 @@ struct PartUnderWay {
 impl Bitap {
     /// All patterns in `wanted` must fit ([`BytePattern::fits`]).
     pub fn new(card: Arc<Card>, wanted: &[BytePattern]) -> Result<Bitap, EngineError> {
-        let mut by_kernel: BTreeMap<Variant, Vec<&BytePattern>> = BTreeMap::new();
+        let mut by_kernel: BTreeMap<BitapVariant, Vec<&BytePattern>> = BTreeMap::new();
         for pattern in wanted {
             let variant = pattern.variant().ok_or_else(|| {
                 EngineError::Unsupported(
@@ -165,9 +165,9 @@ impl Bitap {
     }
 
     /// Waits for the search of `text`, which must be the text given to `begin`, and completes it.
-    pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
+    pub fn finish(&self, text: &[u8], pending: Pending) -> Result<TextEnds, EngineError> {
         let Pending { mut part, mut most } = pending;
-        let mut ends = Ends::default();
+        let mut ends = TextEnds::default();
         while let Some(begun) = part.take() {
             let done = begun.own.end;
             ends.parts.push(self.finish_part(begun)?);
@@ -265,7 +265,7 @@ impl Bitap {
 }
 
 impl TableGroup {
-    fn new(card: &Card, variant: Variant, patterns: &[&BytePattern]) -> Result<TableGroup, EngineError> {
+    fn new(card: &Card, variant: BitapVariant, patterns: &[&BytePattern]) -> Result<TableGroup, EngineError> {
         let Card { runtime, .. } = card;
         let device = &runtime.device;
         let kernel = compiled(card, ScanKernel::Bitap(variant))?;
@@ -288,7 +288,7 @@ impl TableGroup {
 }
 
 impl TextSlot {
-    fn new(device: &Device) -> TextSlot {
+    fn new(device: &GpuDevice) -> TextSlot {
         let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
         TextSlot {
             work: storage("seeking", BufferUsages::COPY_DST),
@@ -301,7 +301,7 @@ impl TextSlot {
     /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         group: &TableGroup,
         seeking: &Seeking,
     ) -> Result<wgpu::BindGroup, EngineError> {

@@ -10,13 +10,13 @@ use super::kernels::{ScanKernel, compiled};
 use super::tasks::{Matching, Tiling};
 use crate::engine::gpu::Card;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use bytemuck::bytes_of;
 use rayon::prelude::*;
-use shader::{LINES, MOST_LETTERS, THREADS, TILE, UNIT, Wanted, WordVariant};
+use shader::{LINES, LookupRequest, MOST_LETTERS, THREADS, TILE, UNIT, WordVariant};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -219,9 +219,9 @@ impl WordScan {
     /// at the lowest bit of the first word.
     pub fn bits(&self, text: &WordText) -> Result<Vec<u32>, EngineError> {
         match self.rule.place {
-            WordPlace::Anywhere => self.scan(text, Wanted::Places),
-            WordPlace::Start => self.scan(text, Wanted::Start { numbers: false }),
-            WordPlace::Line => self.scan(text, Wanted::Line { numbers: false }),
+            WordPlace::Anywhere => self.scan(text, LookupRequest::Places),
+            WordPlace::Start => self.scan(text, LookupRequest::Start { numbers: false }),
+            WordPlace::Line => self.scan(text, LookupRequest::Line { numbers: false }),
         }
     }
 
@@ -232,15 +232,15 @@ impl WordScan {
             WordPlace::Anywhere => Err(EngineError::Unsupported(
                 "the GPU names only words that are a line or the start of a line".to_string(),
             )),
-            WordPlace::Start => self.scan(text, Wanted::Start { numbers: true }),
-            WordPlace::Line => self.scan(text, Wanted::Line { numbers: true }),
+            WordPlace::Start => self.scan(text, LookupRequest::Start { numbers: true }),
+            WordPlace::Line => self.scan(text, LookupRequest::Line { numbers: true }),
         }
     }
 
-    fn scan(&self, text: &WordText, wanted: Wanted) -> Result<Vec<u32>, EngineError> {
+    fn scan(&self, text: &WordText, wanted: LookupRequest) -> Result<Vec<u32>, EngineError> {
         // Each element of the answer covers `each` lines or units.
         let (places, each) = match wanted {
-            Wanted::Places => (text.bytes.div_ceil(UNIT), 1),
+            LookupRequest::Places => (text.bytes.div_ceil(UNIT), 1),
             _ if wanted.numbers() => (text.lines, 1),
             _ => (text.lines, u32::BITS as usize),
         };
@@ -271,7 +271,7 @@ impl WordScan {
         &self,
         state: &mut WordState,
         text: &WordText,
-        wanted: Wanted,
+        wanted: LookupRequest,
         places: Range<usize>,
         each: usize,
     ) -> Result<Readback, EngineError> {
@@ -281,14 +281,14 @@ impl WordScan {
         let kernel = compiled(&self.card, ScanKernel::Words(WordVariant { wanted, any_case, whole_words }))?;
         let bytes = places.len().div_ceil(each) as u64 * 4;
         let threads = match wanted {
-            Wanted::Places => THREADS,
+            LookupRequest::Places => THREADS,
             _ => THREADS * LINES,
         };
         let groups = to_u32(places.len().div_ceil(threads as usize));
         let work = state.tell(device, bytes_of(&self.matching(text, places)))?;
         let found = state.found.with_room(device, bytes)?.clone();
         let mut buffers = vec![&work, &text.buffer, &self.slots, &self.lists, &found];
-        buffers.extend(text.starts.iter().filter(|_| wanted != Wanted::Places));
+        buffers.extend(text.starts.iter().filter(|_| wanted != LookupRequest::Places));
         let launch = Launch::new(&kernel, &bind(device, &kernel, &buffers)?, groups);
         state.run(&self.card, launch, vec![Transfer { from: found.clone(), start: 0, bytes }])
     }
@@ -314,7 +314,7 @@ impl WordScan {
 
 impl WordState {
     /// Sets the parameters of the next submission.
-    fn tell(&mut self, device: &Device, record: &[u8]) -> Result<wgpu::Buffer, EngineError> {
+    fn tell(&mut self, device: &GpuDevice, record: &[u8]) -> Result<wgpu::Buffer, EngineError> {
         let work = self.work.with_room(device, size_of::<Matching>() as u64)?;
         device.queue.write_buffer(work, 0, record);
         Ok(work.clone())

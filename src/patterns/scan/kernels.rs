@@ -1,6 +1,6 @@
 //! The kernels of scans.
 
-use super::shader::{Variant, transpose_wgsl};
+use super::shader::{ScanVariant, transpose_wgsl};
 use super::{bases, bitap, dictionary, prints};
 use crate::engine::gpu::Card;
 use crate::gpu::kernels;
@@ -10,9 +10,9 @@ use crate::terms::error::EngineError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScanKernel {
     Transpose,
-    Sweep(Variant),
-    Bitap(bitap::Variant),
-    Print(prints::shader::Variant),
+    Sweep(ScanVariant),
+    Bitap(bitap::BitapVariant),
+    Print(prints::shader::PrintVariant),
     /// Finds the starts of lines: the pass that counts newlines, or the pass that writes positions.
     LineStarts {
         places: bool,
@@ -43,10 +43,12 @@ impl ScanKernel {
                 &[(0, false), (1, false), (2, true)]
             }
             ScanKernel::LineStarts { places: true } => &[(0, false), (1, false), (2, true), (3, true)],
-            ScanKernel::Words(variant) if variant.wanted == dictionary::shader::Wanted::Places => &words[..5],
+            ScanKernel::Words(variant) if variant.wanted == dictionary::shader::LookupRequest::Places => {
+                &words[..5]
+            }
             ScanKernel::Words(_) => words,
             ScanKernel::Bases(_) => &words[..5],
-            ScanKernel::Sweep(Variant { strips: true, .. }) => all,
+            ScanKernel::Sweep(ScanVariant { strips: true, .. }) => all,
             ScanKernel::Sweep(_) | ScanKernel::Bitap(_) | ScanKernel::Print(_) => &all[..4],
         }
     }

@@ -8,16 +8,16 @@ use super::bind;
 use super::kernels::{ScanKernel, compiled};
 use super::tasks::Printing;
 use crate::engine::gpu::Card;
-use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::layout::ResiduePacking;
 use crate::gpu::buffers::{self, Grown};
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{Launch, Readback, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use bytemuck::bytes_of;
 use rayon::prelude::*;
-use shader::{THREADS, UNIT, Variant};
+use shader::{PrintVariant, THREADS, UNIT};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -52,11 +52,11 @@ pub struct PrintRule {
 }
 
 impl PrintRule {
-    fn variant(&self, letters: Letters) -> Variant {
+    fn variant(&self, letters: ResiduePacking) -> PrintVariant {
         let is_value = (0..).zip(self.tables[0]).all(|(code, entry)| code == entry);
         // The codes of packed nucleotides are already their values.
-        let looked_up = !is_value && letters == Letters::Codes;
-        Variant { letters, window: self.window.map(to_u32), looked_up }
+        let looked_up = !is_value && letters == ResiduePacking::Codes;
+        PrintVariant { letters, window: self.window.map(to_u32), looked_up }
     }
 
     fn letters(&self) -> usize {
@@ -84,7 +84,7 @@ impl Default for PrintTuning {
 /// A text on the device.
 pub struct PrintText {
     buffer: wgpu::Buffer,
-    letters: Letters,
+    letters: ResiduePacking,
     len: usize,
 }
 
@@ -139,7 +139,7 @@ impl PrintScan {
     }
 
     /// Packs a text of codes and uploads it.
-    pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
+    pub fn load(&self, codes: &[u8], letters: ResiduePacking) -> Result<PrintText, EngineError> {
         let len = codes.len();
         if len > u32::MAX as usize - UNIT {
             let problem = "residues exceed the limit of the GPU";
@@ -241,7 +241,7 @@ impl PrintState {
     /// Binds the buffers of a kernel, and sets its parameters for the next submission.
     fn bind(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         print: &Print,
         printing: &Printing,
     ) -> Result<(wgpu::BindGroup, wgpu::Buffer), EngineError> {

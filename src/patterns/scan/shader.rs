@@ -67,7 +67,7 @@ pub fn is_iupac(slot: u32) -> bool {
 
 /// A kernel that sweeps patterns of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Variant {
+pub struct ScanVariant {
     /// Rows over which the kernel is unrolled: those of a pattern, or of a strip.
     pub rows: u32,
     /// Whether patterns have IUPAC codes besides N.
@@ -78,23 +78,25 @@ pub struct Variant {
     pub gapless: bool,
 }
 
-impl Variant {
+impl ScanVariant {
     /// The kernel for patterns of `rows` rows.
-    pub fn new(rows: u32, iupac: bool) -> Variant {
+    pub fn new(rows: u32, iupac: bool) -> ScanVariant {
         let strips = rows > MOST_ROWS;
-        Variant { rows: if strips { STRIP_ROWS } else { rows }, iupac, strips, gapless: false }
+        ScanVariant { rows: if strips { STRIP_ROWS } else { rows }, iupac, strips, gapless: false }
     }
 
     /// The kernel without gaps for patterns of `rows` rows, which must not exceed [`MOST_GAPLESS`].
-    pub fn gapless(rows: u32, iupac: bool) -> Variant {
-        Variant { rows, iupac, strips: false, gapless: true }
+    pub fn gapless(rows: u32, iupac: bool) -> ScanVariant {
+        ScanVariant { rows, iupac, strips: false, gapless: true }
     }
 
     /// Every kernel.
-    pub fn all() -> Vec<Variant> {
-        let gapless = (1..=MOST_GAPLESS).map(|rows| (rows, Variant::gapless as fn(u32, bool) -> Variant));
-        let others = (1..=MOST_ROWS + 1).map(|rows| (rows, Variant::new as fn(u32, bool) -> Variant));
-        let both = |(rows, new): (u32, fn(u32, bool) -> Variant)| [false, true].map(|iupac| new(rows, iupac));
+    pub fn all() -> Vec<ScanVariant> {
+        let gapless =
+            (1..=MOST_GAPLESS).map(|rows| (rows, ScanVariant::gapless as fn(u32, bool) -> ScanVariant));
+        let others = (1..=MOST_ROWS + 1).map(|rows| (rows, ScanVariant::new as fn(u32, bool) -> ScanVariant));
+        let both =
+            |(rows, new): (u32, fn(u32, bool) -> ScanVariant)| [false, true].map(|iupac| new(rows, iupac));
         gapless.chain(others).flat_map(both).collect()
     }
 
@@ -195,14 +197,14 @@ mod tests {
 
     #[test]
     fn every_kernel_fits_the_workgroup_memory_that_every_adapter_has() {
-        for variant in Variant::all() {
+        for variant in ScanVariant::all() {
             assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: {}", variant.workgroup_bytes());
         }
     }
 
     #[test]
     fn every_kernel_has_a_text_without_directives() {
-        for variant in Variant::all() {
+        for variant in ScanVariant::all() {
             let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
             assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
         }
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn numbers_have_enough_bits() {
         for rows in 1..=MOST_ROWS as i32 {
-            let bits = Variant::new(rows as u32, false).bits();
+            let bits = ScanVariant::new(rows as u32, false).bits();
             assert!(-1 << (bits - 1) < -rows && rows <= 1 << (bits - 1), "{rows}");
         }
     }

@@ -1,11 +1,11 @@
 //! Dispatches the kernel that sweeps patterns over a transposed text, and reads back the ends.
 
 use super::bind;
-use super::shader::{EDIT_BITS, GROUP, THREADS, Variant};
+use super::shader::{EDIT_BITS, GROUP, ScanVariant, THREADS};
 use super::shape::ChunkShape;
 use super::tasks::Sweeping;
 use crate::gpu::buffers::Grown;
-use crate::gpu::device::Device;
+use crate::gpu::device::GpuDevice;
 use crate::gpu::run::MAX_GROUPS;
 use crate::gpu::run::{CellRange, Launch, Pace, Readback, Runtime, Stamps, Stopwatch, Submission, Transfer};
 use crate::terms::casts::to_u32;
@@ -54,7 +54,7 @@ pub struct Transposed<'a> {
 
 /// Patterns of one kernel, and their records.
 pub struct SweptPatterns<'a> {
-    pub variant: Variant,
+    pub variant: ScanVariant,
     pub kernel: &'a wgpu::ComputePipeline,
     pub records: &'a [u32],
     pub count: usize,
@@ -185,7 +185,7 @@ struct SweepBuffers {
 }
 
 impl Sweeper {
-    pub fn new(device: &Device) -> Sweeper {
+    pub fn new(device: &GpuDevice) -> Sweeper {
         let grown = |label, usage| Grown::new(label, usage | BufferUsages::COPY_DST);
         Sweeper {
             work: grown("sweep", BufferUsages::STORAGE),
@@ -245,7 +245,7 @@ impl Sweeper {
     /// The portions to sweep instead of one whose ends did not fit: the same portion with more room, or its halves.
     fn with_more_room(
         &mut self,
-        device: &Device,
+        device: &GpuDevice,
         sweep: &PatternSweep,
         now: Portion,
         (buffers, most): (&mut SweepBuffers, usize),
@@ -269,7 +269,7 @@ impl Sweeper {
     }
 
     /// Binds the buffers of a kernel.
-    fn bind(&mut self, device: &Device, sweep: &PatternSweep) -> Result<SweepBuffers, EngineError> {
+    fn bind(&mut self, device: &GpuDevice, sweep: &PatternSweep) -> Result<SweepBuffers, EngineError> {
         let work = self.work.with_room(device, size_of::<Sweeping>() as u64)?.clone();
         let found = self.found.with_room(device, COUNT + self.room.max(FEW) as u64 * END)?.clone();
         let mut buffers = vec![&work, sweep.text.planes, &sweep.records, &found];

@@ -21,7 +21,7 @@ const CELLS: usize = 1 << 20;
 
 /// One kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PatternStep {
     /// A base of each, and they match.
     Equal,
     /// A base of each, and they do not match.
@@ -33,18 +33,18 @@ pub enum Step {
 }
 
 /// Runs of equal steps in text order. No run is empty, and adjacent runs differ in kind.
-pub type Path = Vec<(u32, Step)>;
+pub type PatternPath = Vec<(u32, PatternStep)>;
 
 /// Start of a hit in the text, 0-based, and the path from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aligned {
     pub start: usize,
-    pub path: Path,
+    pub path: PatternPath,
 }
 
 /// Cells of the bands, reused from path to path.
 #[derive(Clone, Debug, Default)]
-pub struct Cells {
+pub struct PatternCells {
     cells: Vec<u32>,
     /// The row before each block.
     firsts: Vec<u32>,
@@ -52,17 +52,23 @@ pub struct Cells {
 
 /// The path of a pattern with `edits` edits at `end`; `None` if there is no such path.
 pub fn align(pattern: &[u8], text: &[u8], end: usize, edits: u32) -> Option<Aligned> {
-    align_in(&mut Cells::default(), pattern, text, end, edits)
+    align_in(&mut PatternCells::default(), pattern, text, end, edits)
 }
 
 /// [`align`] with reusable cells.
-pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits: u32) -> Option<Aligned> {
+pub fn align_in(
+    kept: &mut PatternCells,
+    pattern: &[u8],
+    text: &[u8],
+    end: usize,
+    edits: u32,
+) -> Option<Aligned> {
     if edits == 0 {
         let start = end.checked_sub(pattern.len())?;
         return replaced(pattern, text, end)
-            .filter(|found| found.path == [(to_u32(end - start), Step::Equal)]);
+            .filter(|found| found.path == [(to_u32(end - start), PatternStep::Equal)]);
     }
-    let mut band = Band::fill(kept, pattern, text, end, edits as usize, CELLS);
+    let mut band = PatternBand::fill(kept, pattern, text, end, edits as usize, CELLS);
     let fits = band.at(pattern.len(), band.off) == edits;
     let found = fits.then(|| band.walk());
     *kept = band.kept;
@@ -70,8 +76,8 @@ pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits
 }
 
 /// Minimum number of edits of a pattern at `end`; `None` if it exceeds `most`.
-pub fn fewest_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, most: u32) -> Option<u32> {
-    let band = Band::fill(kept, pattern, text, end, most as usize, CELLS);
+pub fn fewest_in(kept: &mut PatternCells, pattern: &[u8], text: &[u8], end: usize, most: u32) -> Option<u32> {
+    let band = PatternBand::fill(kept, pattern, text, end, most as usize, CELLS);
     let edits = band.at(pattern.len(), band.off);
     *kept = band.kept;
     (edits <= most).then_some(edits)
@@ -81,13 +87,13 @@ pub fn fewest_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, most
 pub fn replaced(pattern: &[u8], text: &[u8], end: usize) -> Option<Aligned> {
     let start = end.checked_sub(pattern.len())?;
     let step = |(&class, &letter): (&u8, &u8)| step_of(class, letter);
-    let steps: Vec<Step> = pattern.iter().zip(&text[start..end]).map(step).collect();
+    let steps: Vec<PatternStep> = pattern.iter().zip(&text[start..end]).map(step).collect();
     Some(Aligned { start, path: runs(steps.into_iter()) })
 }
 
 /// Joins single steps into runs.
-pub fn runs(steps: impl Iterator<Item = Step>) -> Path {
-    let mut path = Path::new();
+pub fn runs(steps: impl Iterator<Item = PatternStep>) -> PatternPath {
+    let mut path = PatternPath::new();
     for step in steps {
         match path.last_mut() {
             Some((len, last)) if *last == step => *len += 1,
@@ -98,17 +104,17 @@ pub fn runs(steps: impl Iterator<Item = Step>) -> Path {
 }
 
 /// Edits of a path.
-pub fn edits(path: &Path) -> u32 {
-    path.iter().filter(|run| run.1 != Step::Equal).map(|run| run.0).sum()
+pub fn edits(path: &PatternPath) -> u32 {
+    path.iter().filter(|run| run.1 != PatternStep::Equal).map(|run| run.0).sum()
 }
 
-pub fn step_of(class: u8, letter: u8) -> Step {
-    if matches(class, letter) { Step::Equal } else { Step::Replaced }
+pub fn step_of(class: u8, letter: u8) -> PatternStep {
+    if matches(class, letter) { PatternStep::Equal } else { PatternStep::Replaced }
 }
 
 /// The cells of a band: in row `i`, the columns `j = end - (m - i) + o - off` for `o` from 0 to `2 * off`. Only the
 /// rows of one block and the last row of the block before it are in memory.
-struct Band<'a> {
+struct PatternBand<'a> {
     pattern: &'a [u8],
     text: &'a [u8],
     end: usize,
@@ -117,23 +123,23 @@ struct Band<'a> {
     rows: usize,
     /// Index of the block in memory: its rows start at `block * rows + 1`.
     block: usize,
-    kept: Cells,
+    kept: PatternCells,
 }
 
-impl<'a> Band<'a> {
+impl<'a> PatternBand<'a> {
     /// Fills the band row by row, with about `cells` cells in memory, and keeps its last block.
     fn fill(
-        kept: &mut Cells,
+        kept: &mut PatternCells,
         pattern: &'a [u8],
         text: &'a [u8],
         end: usize,
         off: usize,
         cells: usize,
-    ) -> Band<'a> {
+    ) -> PatternBand<'a> {
         let (width, len) = (2 * off + 1, pattern.len());
         // Memory is smallest if a block has as many rows as there are blocks.
         let rows = if (len + 1) * width <= cells { len } else { (cells / width).max(len.isqrt()).max(1) };
-        let mut band = Band { pattern, text, end, off, rows, block: 0, kept: mem::take(kept) };
+        let mut band = PatternBand { pattern, text, end, off, rows, block: 0, kept: mem::take(kept) };
         let first = |o: usize| if band.column(0, o).is_some() { 0 } else { u32::MAX };
         let firsts: Vec<u32> = (0..width).map(first).collect();
         band.kept.firsts.clear();
@@ -151,7 +157,7 @@ impl<'a> Band<'a> {
         let width = 2 * self.off + 1;
         self.block = block;
         let before = block * self.rows;
-        let Cells { cells, firsts } = &mut self.kept;
+        let PatternCells { cells, firsts } = &mut self.kept;
         cells.clear();
         cells.extend_from_slice(&firsts[block * width..(block + 1) * width]);
         let last = (before + self.rows).min(self.pattern.len());
@@ -176,17 +182,17 @@ impl<'a> Band<'a> {
     }
 
     /// The value and step of each move into a cell of row 1 or more.
-    fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, Step); 3] {
+    fn ways(&self, i: usize, o: usize, j: usize) -> [(u32, PatternStep); 3] {
         let diagonal = match j.checked_sub(1) {
             Some(before) => {
                 let step = step_of(self.pattern[i - 1], self.text[before]);
-                (self.at(i - 1, o).saturating_add(u32::from(step == Step::Replaced)), step)
+                (self.at(i - 1, o).saturating_add(u32::from(step == PatternStep::Replaced)), step)
             }
-            None => (u32::MAX, Step::Replaced),
+            None => (u32::MAX, PatternStep::Replaced),
         };
         let deletion = if o > 0 { self.at(i, o - 1).saturating_add(1) } else { u32::MAX };
         let insertion = if o < 2 * self.off { self.at(i - 1, o + 1).saturating_add(1) } else { u32::MAX };
-        [diagonal, (deletion, Step::Deletion), (insertion, Step::Insertion)]
+        [diagonal, (deletion, PatternStep::Deletion), (insertion, PatternStep::Insertion)]
     }
 
     fn cell(&self, i: usize, o: usize, j: usize) -> u32 {
@@ -209,9 +215,9 @@ impl<'a> Band<'a> {
             // One of the moves produced the cell's value.
             let (_, step) = ways.into_iter().find(|way| way.0 == best).unwrap_or(ways[2]);
             match step {
-                Step::Equal | Step::Replaced => i -= 1,
-                Step::Deletion => o -= 1,
-                Step::Insertion => (i, o) = (i - 1, o + 1),
+                PatternStep::Equal | PatternStep::Replaced => i -= 1,
+                PatternStep::Deletion => o -= 1,
+                PatternStep::Insertion => (i, o) = (i - 1, o + 1),
             }
             steps.push(step);
         }
@@ -227,14 +233,14 @@ mod tests {
     #[test]
     fn blocks_of_rows_are_those_of_the_whole_band() {
         let text: Vec<u8> = (0..150u32).map(|k| (k * k % 7 % 4) as u8).collect();
-        let mut kept = Cells::default();
+        let mut kept = PatternCells::default();
         for len in [1, 2, 3, 8, 30, 61] {
             let pattern: Vec<u8> = (0..len).map(|k: u32| 1 << (k * k % 11 % 4)).collect();
             for end in [1, 2, 29, 64, 150] {
                 let expected = plain::align(&pattern, &text, end);
                 let off = edits(&expected.path) as usize;
                 for cells in [0, 50, 200, 1000, CELLS] {
-                    let mut band = Band::fill(&mut kept, &pattern, &text, end, off, cells);
+                    let mut band = PatternBand::fill(&mut kept, &pattern, &text, end, off, cells);
                     assert_eq!(band.at(pattern.len(), off) as usize, off);
                     assert_eq!(band.walk(), expected, "{len} rows, end {end}, {cells} cells");
                     kept = band.kept;

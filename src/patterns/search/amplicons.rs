@@ -20,9 +20,9 @@ mod mates;
 mod pairs;
 
 pub use mates::{MatePart, MateParts, MateSites, parts};
-pub use pairs::{NamedPair, NoPair, Pairs};
+pub use pairs::{NamedPair, NoPair, PatternPairs};
 
-use super::hits::Hit;
+use super::hits::PatternHit;
 use crate::terms::alignment::Strand;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque, btree_set};
@@ -45,7 +45,7 @@ pub struct Site {
 
 /// An interval of a text between two sites that face each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Amplicon {
+pub struct AmpliconSpan {
     /// On the forward strand; the amplicon starts at its start.
     pub forward: Site,
     /// On the reverse strand; the amplicon ends at its end.
@@ -59,12 +59,12 @@ pub struct Amplicon {
 /// Joins the hits of a text into amplicons; reusable for further texts.
 #[derive(Debug)]
 pub struct Joiner<'a> {
-    pairs: &'a Pairs,
+    pairs: &'a PatternPairs,
     lengths: RangeInclusive<usize>,
     /// Forward sites that wait for reverse sites, by start.
     waiting: VecDeque<Site>,
     /// Reverse sites, lane by lane.
-    lanes: Vec<BTreeSet<Held>>,
+    lanes: Vec<BTreeSet<ReverseSite>>,
     /// Lanes that have sites.
     used: Vec<u32>,
     /// Number of sites in all lanes, now and after the last removal of sites out of reach.
@@ -80,7 +80,7 @@ pub struct Joiner<'a> {
 
 /// A reverse site in a lane. The field order is the order of the amplicons of one forward site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Held {
+struct ReverseSite {
     end: usize,
     pattern: u32,
     start: usize,
@@ -100,8 +100,8 @@ struct Role {
 struct Cursor<'a> {
     forward: Site,
     role: Role,
-    rest: btree_set::Range<'a, Held>,
-    current: Option<Amplicon>,
+    rest: btree_set::Range<'a, ReverseSite>,
+    current: Option<AmpliconSpan>,
 }
 
 impl Role {
@@ -115,12 +115,12 @@ impl Role {
 }
 
 impl Site {
-    fn of(hit: &Hit) -> Site {
+    fn of(hit: &PatternHit) -> Site {
         Site { start: hit.start, end: hit.end, pattern: hit.pattern, edits: hit.edits }
     }
 }
 
-impl Amplicon {
+impl AmpliconSpan {
     pub fn start(&self) -> usize {
         self.forward.start
     }
@@ -146,7 +146,7 @@ impl Amplicon {
 
     /// The order of a text's amplicons.
     fn order(&self) -> [usize; 7] {
-        let Amplicon { forward, reverse, pair, .. } = self;
+        let AmpliconSpan { forward, reverse, pair, .. } = self;
         let primers = [forward.pattern, reverse.pattern, pair.unwrap_or(0)].map(|place| place as usize);
         let [first, second, pair] = primers;
         [forward.start, reverse.end, first, second, forward.end, reverse.start, pair]
@@ -155,7 +155,7 @@ impl Amplicon {
 
 impl<'a> Joiner<'a> {
     /// `lengths` is the range of amplicon lengths.
-    pub fn new(pairs: &'a Pairs, lengths: RangeInclusive<usize>) -> Joiner<'a> {
+    pub fn new(pairs: &'a PatternPairs, lengths: RangeInclusive<usize>) -> Joiner<'a> {
         let lanes = vec![BTreeSet::new(); pairs.lanes()];
         Joiner {
             pairs,
@@ -188,7 +188,11 @@ impl<'a> Joiner<'a> {
     }
 
     /// Adds the next hit of the text in order of starts, and reports the amplicons that no later hit can precede.
-    pub fn put<E>(&mut self, hit: &Hit, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
+    pub fn put<E>(
+        &mut self,
+        hit: &PatternHit,
+        give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>,
+    ) -> Result<(), E> {
         let site = Site::of(hit);
         self.give_out_before(site.start, give)?;
         match hit.strand {
@@ -208,14 +212,14 @@ impl<'a> Joiner<'a> {
     fn give_out_before<E>(
         &mut self,
         start: usize,
-        give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+        give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>,
     ) -> Result<(), E> {
         let most = self.most();
         self.give_out(|site| site.start.saturating_add(most) < start, give)
     }
 
     /// Reports the remaining amplicons of a text after its last hit.
-    pub fn finish<E>(&mut self, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
+    pub fn finish<E>(&mut self, give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>) -> Result<(), E> {
         let letters = self.circle.unwrap_or(0);
         for site in mem::take(&mut self.across) {
             let site = Site { start: site.start + letters, end: site.end + letters, ..site };
@@ -245,7 +249,7 @@ impl<'a> Joiner<'a> {
         if sites.is_empty() {
             self.used.push(lane);
         }
-        self.held += usize::from(sites.insert(Held { end, pattern, start, edits }));
+        self.held += usize::from(sites.insert(ReverseSite { end, pattern, start, edits }));
     }
 
     /// Removes the sites that start before every site that could join them.
@@ -266,7 +270,7 @@ impl<'a> Joiner<'a> {
     fn give_out<E>(
         &mut self,
         is_sure: impl Fn(&Site) -> bool,
-        give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+        give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>,
     ) -> Result<(), E> {
         let lengths = *self.lengths.start()..=self.most();
         while let Some(first) = self.waiting.front().copied().filter(&is_sure) {
@@ -280,17 +284,17 @@ impl<'a> Joiner<'a> {
 
 /// Reports the amplicons of forward sites with the same start, in order, and returns their number.
 fn meet<E>(
-    pairs: &Pairs,
-    lanes: &[BTreeSet<Held>],
+    pairs: &PatternPairs,
+    lanes: &[BTreeSet<ReverseSite>],
     lengths: &RangeInclusive<usize>,
     sites: &[Site],
-    give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+    give: &mut impl FnMut(&AmpliconSpan) -> Result<(), E>,
 ) -> Result<u64, E> {
     let mut cursors: Vec<Cursor> = Vec::new();
     for forward in sites {
         let end = |length: &usize| forward.start.saturating_add(*length);
-        let from = Held::first(end(lengths.start()).max(forward.end));
-        let to = Held::last(end(lengths.end()));
+        let from = ReverseSite::first(end(lengths.start()).max(forward.end));
+        let to = ReverseSite::last(end(lengths.end()));
         if from > to {
             continue;
         }
@@ -318,22 +322,22 @@ fn meet<E>(
 }
 
 impl Cursor<'_> {
-    fn step(&mut self) -> Option<Amplicon> {
+    fn step(&mut self) -> Option<AmpliconSpan> {
         let forward = self.forward;
         let held = self.rest.find(|held| held.start >= forward.start)?;
         let reverse = Site { start: held.start, end: held.end, pattern: held.pattern, edits: held.edits };
         let strand = self.role.strand_of(forward.pattern, reverse.pattern);
-        Some(Amplicon { forward, reverse, pair: self.role.pair, strand })
+        Some(AmpliconSpan { forward, reverse, pair: self.role.pair, strand })
     }
 }
 
-impl Held {
-    fn first(end: usize) -> Held {
-        Held { end, pattern: 0, start: 0, edits: 0 }
+impl ReverseSite {
+    fn first(end: usize) -> ReverseSite {
+        ReverseSite { end, pattern: 0, start: 0, edits: 0 }
     }
 
-    fn last(end: usize) -> Held {
-        Held { end, pattern: u32::MAX, start: usize::MAX, edits: u32::MAX }
+    fn last(end: usize) -> ReverseSite {
+        ReverseSite { end, pattern: u32::MAX, start: usize::MAX, edits: u32::MAX }
     }
 }
 

@@ -11,8 +11,8 @@
 //! starts: for each end, every base at which a hit may begin is tried, once each, and edits are counted only if a PAM
 //! precedes it.
 
-use super::align::{self, Aligned, Cells, Path};
-use super::hits::Wanted;
+use super::align::{self, Aligned, PatternCells, PatternPath};
+use super::hits::HitOptions;
 use super::limits;
 use super::pam::Pam;
 use super::stream::TextEnd;
@@ -28,7 +28,7 @@ const RUN: usize = 64;
 /// For each pattern, the first start of a text that was not tried yet.
 pub type Tried = BTreeMap<u32, usize>;
 
-impl Wanted {
+impl HitOptions {
     /// The strand that the oriented pattern with this index searches.
     pub fn strand(&self, pattern: u32) -> Strand {
         self.strands.of_number(pattern)
@@ -54,9 +54,9 @@ impl Wanted {
     }
 
     /// Sets `before` for patterns of these lengths.
-    pub fn reaching(self, lengths: impl Iterator<Item = usize>) -> Wanted {
+    pub fn reaching(self, lengths: impl Iterator<Item = usize>) -> HitOptions {
         let before = lengths.map(|len| self.span_of(len)).max().unwrap_or(0).saturating_sub(1);
-        Wanted { before, ..self }
+        HitOptions { before, ..self }
     }
 
     /// The anchors that these ends lead to, sorted by pattern and end, in the next part of a text.
@@ -71,7 +71,7 @@ impl Wanted {
         for ends in ends.chunk_by(|a, b| a.pattern == b.pattern) {
             let place = ends[0].pattern;
             let pattern = &patterns[place as usize];
-            let sought = Sought { wanted: self, pattern, strand: self.strand(place), text };
+            let sought = StrandPattern { wanted: self, pattern, strand: self.strand(place), text };
             match &self.pam {
                 Some(pam) if self.anchors_at_starts(place) => {
                     anchors.extend(sought.starts(pam, ends, tried.entry(place).or_default()));
@@ -92,7 +92,7 @@ impl Wanted {
         if self.limits.is_none() {
             return anchors;
         }
-        let limited = |cells: &mut Cells, anchor: &TextEnd| {
+        let limited = |cells: &mut PatternCells, anchor: &TextEnd| {
             let pattern = &patterns[anchor.pattern as usize];
             let edits = if self.anchors_at_starts(anchor.pattern) {
                 let Turned { pattern, text } = Turned::new(self, pattern, text, anchor.end - 1);
@@ -102,17 +102,17 @@ impl Wanted {
             };
             Some(TextEnd { edits, ..*anchor })
         };
-        anchors.par_iter().with_min_len(RUN).map_init(Cells::default, limited).flatten_iter().collect()
+        anchors.par_iter().with_min_len(RUN).map_init(PatternCells::default, limited).flatten_iter().collect()
     }
 
     /// Interval and path of the hit with its anchor at this position of `text`.
     pub(super) fn aligned(
         &self,
-        cells: &mut Cells,
+        cells: &mut PatternCells,
         (place, pattern): (u32, &[u8]),
         text: &[u8],
         (anchor, edits): (usize, u32),
-    ) -> Option<(Range<usize>, Path)> {
+    ) -> Option<(Range<usize>, PatternPath)> {
         if !self.anchors_at_starts(place) {
             let Aligned { start, path } = self.path(cells, pattern, text, anchor, edits)?;
             return Some((start..anchor, path));
@@ -128,7 +128,7 @@ impl Wanted {
     /// The path at an end.
     fn path(
         &self,
-        cells: &mut Cells,
+        cells: &mut PatternCells,
         pattern: &[u8],
         text: &[u8],
         end: usize,
@@ -144,7 +144,14 @@ impl Wanted {
     }
 
     /// Number of edits of an end that has at least `least`; `None` if there are too many.
-    fn edits(&self, cells: &mut Cells, pattern: &[u8], text: &[u8], end: usize, least: u32) -> Option<u32> {
+    fn edits(
+        &self,
+        cells: &mut PatternCells,
+        pattern: &[u8],
+        text: &[u8],
+        end: usize,
+        least: u32,
+    ) -> Option<u32> {
         let rule = self.rule_of(pattern.len());
         let most = rule.max_edits;
         match &self.limits {
@@ -159,18 +166,18 @@ impl Wanted {
 }
 
 /// A pattern of one strand whose anchors are searched for.
-struct Sought<'a> {
-    wanted: &'a Wanted,
+struct StrandPattern<'a> {
+    wanted: &'a HitOptions,
     pattern: &'a [u8],
     strand: Strand,
     text: &'a [u8],
 }
 
-impl Sought<'_> {
+impl StrandPattern<'_> {
     /// The given ends that are followed by a PAM, if one is required, with their edits within the limits.
     fn ends(&self, ends: &[TextEnd]) -> Vec<TextEnd> {
-        let anchor = |cells: &mut Cells, end: &TextEnd| {
-            let Wanted { pam, limits, .. } = self.wanted;
+        let anchor = |cells: &mut PatternCells, end: &TextEnd| {
+            let HitOptions { pam, limits, .. } = self.wanted;
             if pam.as_ref().is_some_and(|pam| !pam.passes(self.strand, self.text, end.end)) {
                 return None;
             }
@@ -180,7 +187,7 @@ impl Sought<'_> {
             let edits = self.wanted.edits(cells, self.pattern, self.text, end.end, end.edits)?;
             Some(TextEnd { edits, ..*end })
         };
-        ends.par_iter().with_min_len(RUN).map_init(Cells::default, anchor).flatten_iter().collect()
+        ends.par_iter().with_min_len(RUN).map_init(PatternCells::default, anchor).flatten_iter().collect()
     }
 
     /// The starts after a PAM that these ends lead to; `tried` is the first start not tried yet.
@@ -194,7 +201,7 @@ impl Sought<'_> {
             from..to
         };
         let stretches: Vec<(TextEnd, Range<usize>)> = ends.iter().map(|end| (*end, fresh(end))).collect();
-        let anchor = |cells: &mut Cells, (end, starts): &(TextEnd, Range<usize>)| -> Vec<TextEnd> {
+        let anchor = |cells: &mut PatternCells, (end, starts): &(TextEnd, Range<usize>)| -> Vec<TextEnd> {
             let with_pam = starts.clone().filter(|&start| pam.passes(self.strand, self.text, start));
             let anchor = |start: usize| {
                 let turned = Turned::new(self.wanted, self.pattern, self.text, start);
@@ -204,7 +211,12 @@ impl Sought<'_> {
             };
             with_pam.filter_map(anchor).collect()
         };
-        stretches.par_iter().with_min_len(RUN).map_init(Cells::default, anchor).flatten_iter().collect()
+        stretches
+            .par_iter()
+            .with_min_len(RUN)
+            .map_init(PatternCells::default, anchor)
+            .flatten_iter()
+            .collect()
     }
 }
 
@@ -215,7 +227,7 @@ struct Turned {
 }
 
 impl Turned {
-    fn new(wanted: &Wanted, pattern: &[u8], text: &[u8], start: usize) -> Turned {
+    fn new(wanted: &HitOptions, pattern: &[u8], text: &[u8], start: usize) -> Turned {
         let to = text.len().min(start + wanted.span_of(pattern.len()));
         let turned = |codes: &[u8]| codes.iter().rev().copied().collect();
         Turned { pattern: turned(pattern), text: turned(&text[start.min(to)..to]) }

@@ -1,7 +1,7 @@
 //! Texts laid one after the other, and how a batch is cut if it has too many ends to be held at once.
 
 use super::circle::Circle;
-use super::stream::{Seams, Stream, Stretch};
+use super::stream::{Seams, Stream, TextStretch};
 use std::collections::VecDeque;
 use std::mem;
 use std::ops::Range;
@@ -71,7 +71,7 @@ impl<T: TextHandle> TextBatch<T> {
 
     /// Number of bases whose ends belong to this batch.
     pub fn letters(&self) -> usize {
-        self.stream.stretches.iter().map(Stretch::own).sum()
+        self.stream.stretches.iter().map(TextStretch::own).sum()
     }
 }
 

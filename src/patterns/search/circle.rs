@@ -11,7 +11,7 @@
 //! true edits. [`super::hits::Gatherer`] needs these neighbors to recognize local minima. Only a run of equal edits
 //! across the origin needs more: its left part is seen at the end of the copy, and its right part at the start.
 
-use super::hits::{Hit, Wanted};
+use super::hits::{HitOptions, PatternHit};
 
 /// How a circle is unrolled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Circle {
 
 impl Circle {
     /// A circle of `len` bases for a search.
-    pub fn new(len: usize, wanted: &Wanted) -> Circle {
+    pub fn new(len: usize, wanted: &HitOptions) -> Circle {
         // A hit has at most `wanted.before + 1` bases. An end may be one base before or after its copy.
         let span = wanted.before + 1;
         let pam = wanted.pam.as_ref().map(|pam| pam.letters() + 1);
@@ -56,13 +56,13 @@ impl Circle {
     }
 
     /// Converts a hit of the stretch to a hit of the circle.
-    pub fn place(&self, hit: Hit) -> Hit {
+    pub fn place(&self, hit: PatternHit) -> PatternHit {
         let letters = hit.end - hit.start;
         let start = match hit.start.checked_sub(self.before) {
             Some(start) => start % self.len,
             None => (self.len - (self.before - hit.start) % self.len) % self.len,
         };
-        Hit { start, end: start + letters, ..hit }
+        PatternHit { start, end: start + letters, ..hit }
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
     fn hits_begin_in_the_first_copy() {
         let circle = Circle { before: 9, len: 4, after: 6 };
         for start in 0..16 {
-            let hit = Hit {
+            let hit = PatternHit {
                 start,
                 end: start + 7,
                 pattern: 0,

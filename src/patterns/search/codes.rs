@@ -16,7 +16,7 @@ const RUN: usize = 1 << 10;
 
 /// Codes of a text: 0 to 3, [`super::OTHER`] and [`super::NOTHING`].
 #[derive(Clone, Debug, Default)]
-pub struct Codes {
+pub struct TextCodes {
     /// The codes, padded with zeros.
     blocks: Vec<[u8; BLOCK]>,
     letters: usize,
@@ -29,9 +29,9 @@ pub struct Codes {
     packed: usize,
 }
 
-impl Codes {
-    pub fn of(codes: &[u8]) -> Codes {
-        let mut text = Codes::default();
+impl TextCodes {
+    pub fn of(codes: &[u8]) -> TextCodes {
+        let mut text = TextCodes::default();
         text.append(codes, u8::MAX);
         text
     }
@@ -61,7 +61,7 @@ impl Codes {
 
     /// Packs the blocks that are not packed yet. An incomplete last block is packed again each time.
     fn pack(&mut self) {
-        let Codes { blocks, letters, low, high, rare, packed } = self;
+        let TextCodes { blocks, letters, low, high, rare, packed } = self;
         low.resize(blocks.len(), 0);
         high.resize(blocks.len(), 0);
         rare.resize(blocks.len().div_ceil(BLOCK), 0);
@@ -103,7 +103,7 @@ impl Codes {
     }
 }
 
-impl Deref for Codes {
+impl Deref for TextCodes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -151,7 +151,7 @@ mod tests {
         };
         let codes: Vec<u8> = (0..300_000).map(code).collect();
         // Input in pieces of several lengths.
-        let mut text = Codes::default();
+        let mut text = TextCodes::default();
         for len in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 70_001, 65_536, 8000, 131_000, 300_000] {
             let from = text.len();
             text.append(&codes[from..codes.len().min(from + len)], u8::MAX);

@@ -4,13 +4,13 @@
 //! and handed out in portions: memory stays bounded.
 
 use super::batch::{Remainder, TextBatch, TextHandle, TextLayout};
-use super::hits::{self, Gatherer, Hit, Wanted};
+use super::hits::{self, Gatherer, HitOptions, PatternHit};
 use super::needs::Needs;
-use super::pattern::Pattern;
-use super::room::Room;
-use super::sites::{Sites, TextPart};
+use super::pattern::SearchPattern;
+use super::room::EndCapacity;
+use super::sites::{PamSites, TextPart};
 use super::stream::{Seams, TextEnd};
-use super::{Scan, scan_some};
+use super::{EndScan, scan_some};
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
@@ -25,8 +25,8 @@ const ENDS: usize = 1 << 20;
 const LEAST_PORTION: usize = 1 << 8;
 
 /// The classes of each pattern in its orientations.
-pub fn oriented(patterns: &[Pattern], strands: Strands) -> Vec<Vec<u8>> {
-    let of_strand = |pattern: &Pattern, strand: &Strand| match strand {
+pub fn oriented(patterns: &[SearchPattern], strands: Strands) -> Vec<Vec<u8>> {
+    let of_strand = |pattern: &SearchPattern, strand: &Strand| match strand {
         Strand::Forward => pattern.classes(),
         Strand::Reverse => pattern.reverse_classes(),
     };
@@ -50,7 +50,7 @@ pub trait HitReceiver<T> {
     }
 
     /// Takes the next hits of a text.
-    fn hits(&mut self, text: &T, hits: Vec<Hit>) -> Result<(), Self::Error>;
+    fn hits(&mut self, text: &T, hits: Vec<PatternHit>) -> Result<(), Self::Error>;
 
     /// Takes note that the first `_bases` bases of a text are searched.
     fn reached(&mut self, _text: &T, _bases: usize) {}
@@ -63,10 +63,10 @@ pub trait HitReceiver<T> {
 pub struct Driver {
     /// See [`oriented`].
     pub oriented: Vec<Vec<u8>>,
-    pub wanted: Wanted,
+    pub wanted: HitOptions,
     pub layout: TextLayout,
     /// Finds hits from their PAMs, if that costs less than a scan.
-    sites: Option<Sites>,
+    sites: Option<PamSites>,
     needs: Needs,
 }
 
@@ -101,15 +101,15 @@ struct PartEnds<'a, T> {
 }
 
 /// The first hits in a part of a text, and the source of further hits.
-struct Gathered<'a, T> {
+struct TextHits<'a, T> {
     text: &'a T,
     to: usize,
-    hits: Vec<Hit>,
+    hits: Vec<PatternHit>,
     gatherer: Gatherer,
 }
 
 impl Driver {
-    pub fn new(oriented: Vec<Vec<u8>>, wanted: Wanted, sites: Option<Sites>) -> Driver {
+    pub fn new(oriented: Vec<Vec<u8>>, wanted: HitOptions, sites: Option<PamSites>) -> Driver {
         let seams = Seams::new(oriented.iter().map(Vec::len), &wanted.rule);
         let needs = Needs::new(&oriented, &wanted.rule);
         let layout = TextLayout { seams, scanned: sites.is_none() };
@@ -117,7 +117,7 @@ impl Driver {
     }
 
     /// What finds hits from their PAMs; `None` if a scan does.
-    pub fn sites(&self) -> Option<&Sites> {
+    pub fn sites(&self) -> Option<&PamSites> {
         self.sites.as_ref()
     }
 
@@ -141,7 +141,7 @@ impl Driver {
     /// Those of the scan and of the receiver, and [`EngineError::Stopped`] if the flag is set.
     pub fn search<T: TextHandle, R: HitReceiver<T>>(
         &self,
-        scan: &dyn Scan,
+        scan: &dyn EndScan,
         batch: TextBatch<T>,
         state: &mut SearchState,
         receiver: &mut R,
@@ -150,7 +150,7 @@ impl Driver {
         let mut rest = Remainder::of(batch);
         while let Some(portion) = rest.next(&self.layout, state.most) {
             let (letters, is_done) = (portion.letters(), portion.is_done());
-            let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
+            let room = if letters <= least { EndCapacity::unlimited() } else { EndCapacity::of(ENDS) };
             let room = room.until(state.stop.clone());
             let ends = if is_done { Vec::new() } else { self.ends(scan, &portion, &room)? };
             receiver.notice(scan.take_notice());
@@ -174,9 +174,9 @@ impl Driver {
     /// The ends in all texts of a portion, or the anchors if these are found from their PAMs.
     fn ends<T: TextHandle>(
         &self,
-        scan: &dyn Scan,
+        scan: &dyn EndScan,
         portion: &TextBatch<T>,
-        room: &Room,
+        room: &EndCapacity,
     ) -> Result<Vec<TextEnd>, EngineError> {
         if let Some(sites) = &self.sites {
             let parts = portion.stream.stretches.iter().zip(&portion.texts).map(|(stretch, text)| TextPart {
@@ -248,7 +248,7 @@ impl Driver {
         // Without a part here, the text continues in the next portion.
         state.carried = first.unwrap_or_default();
         let (wanted, patterns) = (&self.wanted, &self.oriented);
-        let gathered: Vec<Gathered<T>> = parts
+        let gathered: Vec<TextHits<T>> = parts
             .into_par_iter()
             .zip(gatherers)
             .map(|(PartEnds { text, to, ends }, mut gatherer)| {
@@ -258,11 +258,11 @@ impl Driver {
                     None => gatherer.put(wanted, patterns, text.codes(), ends, to),
                 }
                 let hits = gatherer.next(wanted, patterns, text.codes())?;
-                Ok(Gathered { text, to, hits, gatherer })
+                Ok(TextHits { text, to, hits, gatherer })
             })
             .collect::<Result<_, EngineError>>()?;
         receiver.check(&gathered.iter().map(|part| part.text).collect::<Vec<_>>())?;
-        for Gathered { text, to, mut hits, mut gatherer } in gathered {
+        for TextHits { text, to, mut hits, mut gatherer } in gathered {
             while !hits.is_empty() {
                 receiver.hits(text, hits)?;
                 hits = gatherer.next(wanted, patterns, text.codes())?;

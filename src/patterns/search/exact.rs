@@ -9,11 +9,11 @@
 
 pub mod words;
 
-use super::codes::Codes;
-use super::pieces::{self, Pieces};
-use super::room::{Ends, Room};
-use super::sliced::Sliced;
-use super::{End, NOTHING, Rule, Scan, scan_some};
+use super::codes::TextCodes;
+use super::pieces::{self, PatternPieces};
+use super::room::{EndCapacity, ThreadEnds};
+use super::sliced::SlicedScan;
+use super::{EndScan, MatchRule, NOTHING, PatternEnd, scan_some};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use crate::patterns::search::pattern::matches;
 use crate::terms::casts::to_u32;
@@ -21,7 +21,7 @@ use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::array::from_fn;
 use std::sync::{Arc, Mutex, PoisonError};
-use words::{Entry, Index, MOST_LETTERS, Table, hash, shape_of};
+use words::{MOST_LETTERS, PatternWordTable, WordEntry, WordIndex, hash, shape_of};
 
 /// Minimum number of patterns to look up; fewer are swept over the text. One core, 50 Mbp, m=20, AVX-512: looking up
 /// takes 28 to 40 ms with 2 to 64 patterns, sweeping 57 ms with 4 and 90 with 8.
@@ -40,29 +40,35 @@ const BATCH: usize = 512;
 #[derive(Debug)]
 pub struct Exact {
     set: InstructionSet,
-    swept: Sliced,
+    swept: SlicedScan,
     /// Minimum number of patterns to look up.
     worth: usize,
     /// Index of the patterns of the last call. All parts of a text have the same patterns.
-    index: Mutex<Option<Arc<Index>>>,
+    index: Mutex<Option<Arc<WordIndex>>>,
     /// Index of the same patterns by their pieces.
-    pieces: Mutex<Option<Arc<Pieces>>>,
+    pieces: Mutex<Option<Arc<PatternPieces>>>,
 }
 
 /// Whether nearly all patterns would be looked up.
-pub fn pays(patterns: &[Vec<u8>], rule: &Rule) -> bool {
+pub fn pays(patterns: &[Vec<u8>], rule: &MatchRule) -> bool {
     words_pay(patterns, rule) || rule.max_edits > 0 && pieces::pays(InstructionSet::best(), patterns, rule)
 }
 
 /// Whether looking up words pays: for nearly all patterns, without edits.
-pub fn words_pay(patterns: &[Vec<u8>], rule: &Rule) -> bool {
+pub fn words_pay(patterns: &[Vec<u8>], rule: &MatchRule) -> bool {
     let swept = || patterns.iter().filter(|classes| shape_of(classes).is_none()).take(WORTH).count();
     rule.max_edits == 0 && patterns.len() >= 2 * WORTH && swept() < WORTH
 }
 
 impl Exact {
     pub fn on(set: InstructionSet) -> Exact {
-        Exact { set, swept: Sliced::on(set), worth: WORTH, index: Mutex::default(), pieces: Mutex::default() }
+        Exact {
+            set,
+            swept: SlicedScan::on(set),
+            worth: WORTH,
+            index: Mutex::default(),
+            pieces: Mutex::default(),
+        }
     }
 
     /// Looks patterns up even if there are few: for tests, and to measure when it pays.
@@ -70,16 +76,16 @@ impl Exact {
         Exact { worth: 1, ..Exact::on(set) }
     }
 
-    fn index(&self, patterns: &[Vec<u8>]) -> Arc<Index> {
+    fn index(&self, patterns: &[Vec<u8>]) -> Arc<WordIndex> {
         let mut last = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(index) if index.classes.are(patterns) => Arc::clone(index),
-            _ => Arc::clone(last.insert(Arc::new(Index::new(patterns)))),
+            _ => Arc::clone(last.insert(Arc::new(WordIndex::new(patterns)))),
         }
     }
 
     /// The patterns by their pieces, if looking them up pays.
-    fn pieces(&self, patterns: &[Vec<u8>], rule: &Rule) -> Option<Arc<Pieces>> {
+    fn pieces(&self, patterns: &[Vec<u8>], rule: &MatchRule) -> Option<Arc<PatternPieces>> {
         if !pieces::takes(rule) {
             return None;
         }
@@ -87,19 +93,19 @@ impl Exact {
         if let Some(pieces) = last.as_ref().filter(|pieces| pieces.is_of(patterns, rule)) {
             return Some(Arc::clone(pieces));
         }
-        *last = Pieces::new(self.set, patterns, rule, self.worth == 1).map(Arc::new);
+        *last = PatternPieces::new(self.set, patterns, rule, self.worth == 1).map(Arc::new);
         last.clone()
     }
 }
 
-impl Scan for Exact {
+impl EndScan for Exact {
     fn scan_within(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         patterns: &[Vec<u8>],
-        rule: &Rule,
-        room: &Room,
-    ) -> Result<Vec<End>, EngineError> {
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Result<Vec<PatternEnd>, EngineError> {
         if let Some(pieces) = self.pieces(patterns, rule) {
             let mut ends = pieces.scan(self.set, text, room);
             ends.extend(scan_some(&self.swept, text, (patterns, &pieces.others), rule, room)?);
@@ -113,9 +119,9 @@ impl Scan for Exact {
         if patterns.len() - index.others.len() < self.worth {
             return self.swept.scan_within(text, patterns, rule, room);
         }
-        let look = |first: usize| self.set.run(Look { index: &index, text, first, room });
+        let look = |first: usize| self.set.run(WordLookup { index: &index, text, first, room });
         let stretches = text.len().div_ceil(STRETCH);
-        let mut ends: Vec<End> =
+        let mut ends: Vec<PatternEnd> =
             (0..stretches).into_par_iter().flat_map_iter(|stretch| look(stretch * STRETCH)).collect();
         ends.extend(scan_some(&self.swept, text, (patterns, &index.others), rule, room)?);
         ends.par_sort_unstable();
@@ -124,25 +130,25 @@ impl Scan for Exact {
 }
 
 /// Looks up the words that begin in a stretch.
-struct Look<'a> {
-    index: &'a Index,
+struct WordLookup<'a> {
+    index: &'a WordIndex,
     text: &'a [u8],
     first: usize,
-    room: &'a Room,
+    room: &'a EndCapacity,
 }
 
-impl Kernel for Look<'_> {
-    type Output = Vec<End>;
+impl Kernel for WordLookup<'_> {
+    type Output = Vec<PatternEnd>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<End> {
-        let Look { index, text, first, room } = self;
-        let mut ends = Ends::new(room);
+    fn run<S: Simd>(self, simd: S) -> Vec<PatternEnd> {
+        let WordLookup { index, text, first, room } = self;
+        let mut ends = ThreadEnds::new(room);
         if ends.are_too_many() {
             return Vec::new();
         }
-        let packed = Packed::new(simd, text, first);
-        let mut found = |at: usize, entry: &Entry| {
+        let packed = PackedBases::new(simd, text, first);
+        let mut found = |at: usize, entry: &WordEntry| {
             if ends.are_too_many() {
                 return;
             }
@@ -154,7 +160,7 @@ impl Kernel for Look<'_> {
                 && classes.iter().zip(letters).all(|(&class, &letter)| matches(class, letter))
             {
                 let end = at - entry.before as usize + classes.len();
-                ends.push(End { pattern: entry.pattern, end: to_u32(end), edits: 0 });
+                ends.push(PatternEnd { pattern: entry.pattern, end: to_u32(end), edits: 0 });
             }
         };
         let len = STRETCH.min(text.len() - first);
@@ -169,14 +175,14 @@ impl Kernel for Look<'_> {
 #[inline(always)]
 fn look_up<S: Bits>(
     simd: S,
-    table: &Table,
-    packed: &Packed,
+    table: &PatternWordTable,
+    packed: &PackedBases,
     len: usize,
-    mut call: impl FnMut(usize, &Entry),
+    mut call: impl FnMut(usize, &WordEntry),
 ) {
     let (letters, step) = (table.shape.letters, table.shape.step);
     let mut passed = [(0, 0); BATCH];
-    let mut near: [&[Entry]; BATCH] = [&[]; BATCH];
+    let mut near: [&[WordEntry]; BATCH] = [&[]; BATCH];
     for begin in (0..len).step_by(BATCH * step) {
         let mut count = 0;
         for at in (begin..len.min(begin + BATCH * step)).step_by(step) {
@@ -196,19 +202,19 @@ fn look_up<S: Bits>(
 }
 
 /// The bits of a stretch's bases, eight bases per byte: the low bit, the high bit, and whether a character is no base.
-struct Packed {
+struct PackedBases {
     low: Vec<u8>,
     high: Vec<u8>,
     other: Vec<u8>,
 }
 
-impl Packed {
+impl PackedBases {
     #[inline(always)]
-    fn new<S: Bits>(simd: S, text: &[u8], first: usize) -> Packed {
+    fn new<S: Bits>(simd: S, text: &[u8], first: usize) -> PackedBases {
         // A word reads at most one block after the stretch.
         let blocks = STRETCH.min(text.len() - first).div_ceil(BLOCK) + 1;
         let bytes = || Vec::with_capacity(blocks * BLOCK / 8);
-        let mut packed = Packed { low: bytes(), high: bytes(), other: bytes() };
+        let mut packed = PackedBases { low: bytes(), high: bytes(), other: bytes() };
         let mut put = |letters: &[u8; BLOCK]| {
             packed.low.extend_from_slice(&simd.bits_of::<0>(letters).to_le_bytes());
             packed.high.extend_from_slice(&simd.bits_of::<1>(letters).to_le_bytes());

@@ -1,10 +1,10 @@
 //! Searches all targets for seeds of queries with edits, for the filter.
 
-use super::pattern::{ANY, Class};
-use super::room::Room;
+use super::pattern::{ANY, BaseClass};
+use super::room::EndCapacity;
 use super::stream::{Seams, Stream};
-use super::{End, Rule, Scan as TextScan};
-use crate::align::candidates::by_scan::{Ends, Scan, SeedEnd};
+use super::{EndScan, MatchRule, PatternEnd};
+use crate::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::to_u32;
@@ -26,9 +26,9 @@ const DEVICE_CELLS: usize = LETTERS.saturating_mul(SEEDS);
 const ENDS: usize = 1 << 21;
 
 /// Scans the targets of a run.
-pub struct Finder {
+pub struct PatternFinder {
     targets: Arc<Sequences>,
-    scan: Box<dyn TextScan + Send>,
+    scan: Box<dyn EndScan + Send>,
     /// Maximum number of bases times seeds, and of bases, per scan.
     cells: usize,
     letters: usize,
@@ -36,9 +36,9 @@ pub struct Finder {
 
 /// Seeds to scan for, and the receiver of their ends.
 struct SeedQuery<'a> {
-    classes: &'a [Vec<Class>],
-    rule: Rule,
-    ends: &'a mut dyn Ends,
+    classes: &'a [Vec<BaseClass>],
+    rule: MatchRule,
+    ends: &'a mut dyn SeedEnds,
 }
 
 impl SeedQuery<'_> {
@@ -48,7 +48,7 @@ impl SeedQuery<'_> {
     }
 
     /// Passes on the ends in a stream. `some` maps the patterns of the scan to seeds.
-    fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<Class>], found: &[End]) {
+    fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<BaseClass>], found: &[PatternEnd]) {
         let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| SeedEnd {
             seed: some[end.pattern as usize],
             target: to_u32(end.text),
@@ -58,14 +58,14 @@ impl SeedQuery<'_> {
     }
 }
 
-impl Finder {
+impl PatternFinder {
     /// Scans with `scan`, which runs on a device if `on_device`, otherwise on the CPU.
-    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn TextScan + Send>, on_device: bool) -> Finder {
+    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn EndScan + Send>, on_device: bool) -> PatternFinder {
         let (cells, letters) = match on_device {
             true => (DEVICE_CELLS, LETTERS),
             false => (CORE_CELLS, LETTERS.min(CORE_LETTERS * rayon::current_num_threads())),
         };
-        Finder { targets: Arc::clone(targets), scan, cells, letters }
+        PatternFinder { targets: Arc::clone(targets), scan, cells, letters }
     }
 
     /// Calls `call` with streams of up to `letters` bases, one after the other, until it breaks.
@@ -94,8 +94,9 @@ impl Finder {
     /// Scans a stream for the seeds `some`. If they have too many ends, each half of the seeds is scanned alone; a
     /// single seed with too many ends is given up.
     fn scan_stream(&self, seeds: &mut SeedQuery, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
-        let own: Vec<Vec<Class>> = some.iter().map(|&seed| seeds.classes[seed as usize].clone()).collect();
-        let room = Room::of(ENDS);
+        let own: Vec<Vec<BaseClass>> =
+            some.iter().map(|&seed| seeds.classes[seed as usize].clone()).collect();
+        let room = EndCapacity::of(ENDS);
         let found = self.scan.scan_within(&stream.codes, &own, &seeds.rule, &room)?;
         if !room.is_over() {
             seeds.give(stream, some, &own, &found);
@@ -112,11 +113,12 @@ impl Finder {
     }
 }
 
-impl Scan for Finder {
-    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
-        let rule = Rule { max_edits: to_u32(edits), indels: edits > 0 };
+impl SeedScan for PatternFinder {
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn SeedEnds) -> Result<(), EngineError> {
+        let rule = MatchRule { max_edits: to_u32(edits), indels: edits > 0 };
         let class = |&code: &u8| if is_base(code) { 1 << code } else { ANY };
-        let classes: Vec<Vec<Class>> = seeds.iter().map(|codes| codes.iter().map(class).collect()).collect();
+        let classes: Vec<Vec<BaseClass>> =
+            seeds.iter().map(|codes| codes.iter().map(class).collect()).collect();
         let seams = Seams::new(seeds.iter().map(|seed| seed.len()), &rule);
         let mut seeds = SeedQuery { classes: &classes, rule, ends };
         let letters = (self.cells / classes.len().clamp(1, SEEDS)).clamp(LEAST_LETTERS, self.letters);

@@ -4,11 +4,11 @@
 
 pub mod words;
 
-use super::codes::Codes;
+use super::codes::TextCodes;
 use super::exact;
-use super::room::Room;
-use super::sliced::Sliced;
-use super::{End, Rule, Scan, scan_some};
+use super::room::EndCapacity;
+use super::sliced::SlicedScan;
+use super::{EndScan, MatchRule, PatternEnd, scan_some};
 use crate::engine::gpu::Card;
 use crate::patterns::scan::{ClassPattern, FoundEnd, ScanTuning, Scanner};
 use crate::terms::casts::to_u32;
@@ -70,9 +70,9 @@ impl ScanDevice for OnCard {
 }
 
 /// Finds ends on a GPU.
-pub struct OnGpu<D = OnCard> {
+pub struct GpuScan<D = OnCard> {
     device: D,
-    cores: Sliced,
+    cores: SlicedScan,
     /// Whether many patterns without edits are looked up.
     looks_up: bool,
     /// Record of a takeover by the CPU; `None` if the CPU must not take over.
@@ -85,14 +85,14 @@ struct Fallback {
     notice: Option<String>,
 }
 
-impl<D: ScanDevice> OnGpu<D> {
-    pub fn new(device: D, cores: Sliced, may_fall_back: bool) -> OnGpu<D> {
-        OnGpu { device, cores, looks_up: true, fallback: may_fall_back.then(Mutex::default) }
+impl<D: ScanDevice> GpuScan<D> {
+    pub fn new(device: D, cores: SlicedScan, may_fall_back: bool) -> GpuScan<D> {
+        GpuScan { device, cores, looks_up: true, fallback: may_fall_back.then(Mutex::default) }
     }
 
     /// Sweeps all patterns over the text, regardless of their number.
-    pub fn sweeping(self) -> OnGpu<D> {
-        OnGpu { looks_up: false, ..self }
+    pub fn sweeping(self) -> GpuScan<D> {
+        GpuScan { looks_up: false, ..self }
     }
 
     /// The device that scans.
@@ -103,11 +103,11 @@ impl<D: ScanDevice> OnGpu<D> {
     /// The ends of the patterns with the indices `chosen`, each reported with its own index.
     fn on_device(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         (patterns, chosen): (&[Vec<u8>], &[u32]),
-        rule: &Rule,
-        room: &Room,
-    ) -> Result<Vec<End>, EngineError> {
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Result<Vec<PatternEnd>, EngineError> {
         let on_cores = || scan_some(&self.cores, text, (patterns, chosen), rule, room);
         if self.is_lost() {
             return on_cores();
@@ -116,8 +116,11 @@ impl<D: ScanDevice> OnGpu<D> {
         match self.device.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>(), room.left()) {
             Ok(found) => {
                 room.take(found.len());
-                let end =
-                    |FoundEnd { pattern, end, edits }| End { pattern: chosen[pattern as usize], end, edits };
+                let end = |FoundEnd { pattern, end, edits }| PatternEnd {
+                    pattern: chosen[pattern as usize],
+                    end,
+                    edits,
+                };
                 Ok(found.into_par_iter().map(end).collect())
             }
             Err(error) if self.fall_back(&error) => on_cores(),
@@ -129,9 +132,9 @@ impl<D: ScanDevice> OnGpu<D> {
     /// has taken over.
     fn looked_up(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         patterns: &[Vec<u8>],
-        room: &Room,
+        room: &EndCapacity,
     ) -> Result<Option<LookUp>, EngineError> {
         if self.is_lost() {
             return Ok(None);
@@ -161,23 +164,23 @@ impl<D: ScanDevice> OnGpu<D> {
 }
 
 /// Whether a device can scan for this pattern.
-pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
+pub fn takes(pattern: &[u8], rule: &MatchRule) -> bool {
     wanted(pattern, rule).fits()
 }
 
 /// Converts a pattern for the device.
-fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> ClassPattern<'a> {
+fn wanted<'a>(pattern: &'a [u8], rule: &MatchRule) -> ClassPattern<'a> {
     ClassPattern { classes: pattern, allowed: to_u32(rule.edits_of(pattern.len())), gaps: rule.indels }
 }
 
-impl<D: ScanDevice> Scan for OnGpu<D> {
+impl<D: ScanDevice> EndScan for GpuScan<D> {
     fn scan_within(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         patterns: &[Vec<u8>],
-        rule: &Rule,
-        room: &Room,
-    ) -> Result<Vec<End>, EngineError> {
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Result<Vec<PatternEnd>, EngineError> {
         let pays = self.looks_up && exact::words_pay(patterns, rule);
         let looked_up = if pays { self.looked_up(text, patterns, room)? } else { None };
         let all = || LookUp { ends: Vec::new(), others: (0..to_u32(patterns.len())).collect() };
@@ -203,7 +206,7 @@ impl<D: ScanDevice> Scan for OnGpu<D> {
 mod tests {
     use super::*;
     use crate::engine::cpu::simd::InstructionSet;
-    use crate::patterns::search::plain::Plain;
+    use crate::patterns::search::plain::PlainScan;
 
     /// A device that is lost before its first answer.
     struct Lost;
@@ -224,19 +227,19 @@ mod tests {
 
     #[test]
     fn the_cores_take_over_where_they_may() {
-        let text = Codes::of(&[0, 1, 2, 3, 0, 1, 2]);
+        let text = TextCodes::of(&[0, 1, 2, 3, 0, 1, 2]);
         let few = vec![vec![1, 2, 4], vec![1; 2000], vec![31]];
         let many = vec![vec![1, 2, 4, 8, 1, 2]; 10];
         for (patterns, max_edits) in [(few, 1), (many, 0)] {
-            cores_take_over(&text, &patterns, &Rule { max_edits, indels: true });
+            cores_take_over(&text, &patterns, &MatchRule { max_edits, indels: true });
         }
     }
 
-    fn cores_take_over(text: &Codes, patterns: &[Vec<u8>], rule: &Rule) {
-        let scan = |may| OnGpu::new(Lost, Sliced::on(InstructionSet::best()), may);
+    fn cores_take_over(text: &TextCodes, patterns: &[Vec<u8>], rule: &MatchRule) {
+        let scan = |may| GpuScan::new(Lost, SlicedScan::on(InstructionSet::best()), may);
         assert!(matches!(scan(false).scan(text, patterns, rule), Err(EngineError::Lost(_))));
         let scan = scan(true);
-        let expected = Plain.scan(text, patterns, rule).unwrap();
+        let expected = PlainScan.scan(text, patterns, rule).unwrap();
         for round in 0..2 {
             assert_eq!(scan.scan(text, patterns, rule).unwrap(), expected);
             let notice = scan.take_notice();

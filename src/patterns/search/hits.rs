@@ -3,7 +3,7 @@
 //! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the
 //! one after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with
 //! the same edits only the leftmost is reported, unless they have no edits: then all of them are. With
-//! [`Wanted::every_end`] every end is reported.
+//! [`HitOptions::every_end`] every end is reported.
 //!
 //! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand.
 //! With a PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the
@@ -17,11 +17,11 @@
 //! that the next part may continue, and the hits that a later hit may precede. An end needs a few bytes and a path
 //! many, so hits are aligned in the order of their ends, portion by portion, and only when they can be returned.
 
-use super::Rule;
-use super::align::{self, Cells, Path};
+use super::MatchRule;
+use super::align::{self, PatternCells, PatternPath};
 use super::anchors::Tried;
 use super::circle::Circle;
-use super::limits::Limits;
+use super::limits::EditLimits;
 use super::pam::Pam;
 use super::rates::Rate;
 use super::stream::TextEnd;
@@ -42,7 +42,7 @@ const OF_HIT: usize = 32;
 
 /// An occurrence of a pattern. The order of the fields is the order of hits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct PatternHit {
     /// 0-based, half-open interval in the text.
     pub start: usize,
     pub end: usize,
@@ -51,26 +51,26 @@ pub struct Hit {
     pub strand: Strand,
     pub edits: u32,
     /// In text order, regardless of the strand.
-    pub path: Path,
+    pub path: PatternPath,
 }
 
 /// Sort key of the hits of a text.
-type Order = (usize, usize, u32, Strand);
+type HitOrder = (usize, usize, u32, Strand);
 
-impl Hit {
-    fn order(&self) -> Order {
+impl PatternHit {
+    fn order(&self) -> HitOrder {
         (self.start, self.end, self.pattern, self.strand)
     }
 }
 
 /// Options for the hits of a text.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct HitOptions {
     /// With a rate, the rule of the longest pattern.
-    pub rule: Rule,
+    pub rule: MatchRule,
     /// Maximum number of edits as a function of pattern length.
     pub rate: Option<Rate>,
-    pub limits: Option<Limits>,
+    pub limits: Option<EditLimits>,
     pub pam: Option<Pam>,
     /// Reports every end, and not only local minima of the edits.
     pub every_end: bool,
@@ -94,19 +94,19 @@ pub struct Gatherer {
     /// report.
     wrapped: BTreeMap<u32, usize>,
     /// Hits across the origin, which begin at the end of the circle.
-    across: BTreeMap<Order, Hit>,
+    across: BTreeMap<HitOrder, PatternHit>,
     /// The starts already tried, if PAMs precede hits.
     tried: Tried,
     /// Runs that the next part may continue, by pattern.
-    open: BTreeMap<u32, Run>,
-    /// Minimum number of edits of an end so far, if [`Wanted::best`] is set.
+    open: BTreeMap<u32, EndRun>,
+    /// Minimum number of edits of an end so far, if [`HitOptions::best`] is set.
     fewest: Option<u32>,
     /// Ends whose hits must wait for others that are not known yet.
-    pending: Vec<Chosen>,
+    pending: Vec<ReportedEnd>,
     /// Ends whose hits come next, in reverse order.
-    ready: Vec<Chosen>,
+    ready: Vec<ReportedEnd>,
     /// Hits that cannot be reported yet.
-    waiting: Vec<Hit>,
+    waiting: Vec<PatternHit>,
     /// No further end before this position will be chosen.
     until: usize,
     /// Number of hits reported.
@@ -115,7 +115,7 @@ pub struct Gatherer {
 
 /// An end to report: an anchor.
 #[derive(Clone, Copy, Debug)]
-struct Chosen {
+struct ReportedEnd {
     end: usize,
     pattern: u32,
     edits: u32,
@@ -123,7 +123,7 @@ struct Chosen {
 
 /// Adjacent ends of a pattern with the same edits, up to the last known one.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct EndRun {
     first: usize,
     last: usize,
     /// The end that is reported if the run is a local minimum.
@@ -133,21 +133,21 @@ struct Run {
     may_be_minimum: bool,
 }
 
-impl Run {
+impl EndRun {
     /// The run of the next end of a pattern, and the end that is reported if `before` is a local minimum and ends here.
-    fn next(before: Option<Run>, found: &TextEnd, rightmost: bool) -> (Run, Option<Run>) {
+    fn next(before: Option<EndRun>, found: &TextEnd, rightmost: bool) -> (EndRun, Option<EndRun>) {
         let adjacent = before.filter(|run| run.last + 1 == found.end);
         let change = adjacent.map(|run| found.edits.cmp(&run.edits));
         let &TextEnd { end, edits, .. } = found;
         match adjacent {
             Some(run) if run.edits == edits && edits > 0 => {
                 let chosen = if rightmost { end } else { run.end };
-                (Run { last: end, end: chosen, ..run }, None)
+                (EndRun { last: end, end: chosen, ..run }, None)
             }
             _ => {
                 let may_be_minimum = change != Some(Ordering::Greater);
                 let ended = before.filter(|run| run.may_be_minimum && change != Some(Ordering::Less));
-                (Run { first: end, last: end, end, edits, may_be_minimum }, ended)
+                (EndRun { first: end, last: end, end, edits, may_be_minimum }, ended)
             }
         }
     }
@@ -160,8 +160,8 @@ impl Run {
         rightmost: bool,
         circle: Option<Circle>,
         wrapped: &mut BTreeMap<u32, usize>,
-    ) -> Option<Chosen> {
-        let chosen = |end| Some(Chosen { pattern, end, edits: self.edits });
+    ) -> Option<ReportedEnd> {
+        let chosen = |end| Some(ReportedEnd { pattern, end, edits: self.edits });
         let Some(circle) = circle else { return chosen(self.end) };
         let is_right_part = self.first <= circle.before && self.last > circle.before;
         let is_left_part = self.first <= circle.last() && self.last > circle.last();
@@ -193,19 +193,19 @@ impl Gatherer {
     }
 
     /// Whether no further hit will be returned.
-    pub fn is_done(&self, wanted: &Wanted) -> bool {
+    pub fn is_done(&self, wanted: &HitOptions) -> bool {
         wanted.first && self.given > 0
     }
 
     /// Adds the ends of a part of a text, sorted by pattern and end, and returns all hits that are final.
     pub fn take(
         &mut self,
-        wanted: &Wanted,
+        wanted: &HitOptions,
         patterns: &[Vec<u8>],
         text: &[u8],
         ends: &[TextEnd],
         to: usize,
-    ) -> Result<Vec<Hit>, EngineError> {
+    ) -> Result<Vec<PatternHit>, EngineError> {
         self.put(wanted, patterns, text, ends, to);
         self.rest(wanted, patterns, text)
     }
@@ -213,10 +213,10 @@ impl Gatherer {
     /// All remaining hits of the text that are final before the next part.
     pub fn rest(
         &mut self,
-        wanted: &Wanted,
+        wanted: &HitOptions,
         patterns: &[Vec<u8>],
         text: &[u8],
-    ) -> Result<Vec<Hit>, EngineError> {
+    ) -> Result<Vec<PatternHit>, EngineError> {
         let mut all = Vec::new();
         loop {
             let hits = self.next(wanted, patterns, text)?;
@@ -229,7 +229,14 @@ impl Gatherer {
 
     /// Adds the ends of a part of a text, sorted by pattern and end. The part ends before `to`; the last part ends with
     /// the text. The hits of the part before must have been taken.
-    pub fn put(&mut self, wanted: &Wanted, patterns: &[Vec<u8>], text: &[u8], ends: &[TextEnd], to: usize) {
+    pub fn put(
+        &mut self,
+        wanted: &HitOptions,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        ends: &[TextEnd],
+        to: usize,
+    ) {
         if self.is_done(wanted) {
             return;
         }
@@ -240,7 +247,7 @@ impl Gatherer {
 
     /// Adds the anchors of a part ([`super::sites`]) at positions up to `to`. All parts of a text must use either
     /// [`Gatherer::put`] or this function.
-    pub fn put_anchors(&mut self, wanted: &Wanted, text: &[u8], ends: &[TextEnd], to: usize) {
+    pub fn put_anchors(&mut self, wanted: &HitOptions, text: &[u8], ends: &[TextEnd], to: usize) {
         if self.is_done(wanted) {
             return;
         }
@@ -255,7 +262,7 @@ impl Gatherer {
         };
         if wanted.every_end {
             let is_own = |end: &&TextEnd| self.circle.is_none_or(|circle| circle.owns(end.end));
-            self.pending.extend(ends.iter().filter(is_own).map(Chosen::of));
+            self.pending.extend(ends.iter().filter(is_own).map(ReportedEnd::of));
         } else {
             let until = if whole { usize::MAX } else { to };
             self.choose(wanted, ends, until);
@@ -270,7 +277,7 @@ impl Gatherer {
         } else if wanted.best && self.fewest != Some(0) {
             0
         } else {
-            let may_be_chosen = |run: &&Run| run.may_be_minimum && !wanted.best;
+            let may_be_chosen = |run: &&EndRun| run.may_be_minimum && !wanted.best;
             let open = self.open.values().filter(may_be_chosen).map(|run| run.end);
             let is_reported = |&(&pattern, _): &(&u32, &usize)| wanted.anchors_at_starts(pattern);
             let open = open.chain(self.wrapped.iter().filter(is_reported).map(|(_, &end)| end));
@@ -278,7 +285,7 @@ impl Gatherer {
             let next = if wanted.pam.is_some() { (to + 1).saturating_sub(wanted.before) } else { to + 1 };
             open.min().unwrap_or(next).min(next)
         };
-        let (ready, pending): (Vec<Chosen>, Vec<Chosen>) =
+        let (ready, pending): (Vec<ReportedEnd>, Vec<ReportedEnd>) =
             mem::take(&mut self.pending).into_iter().partition(|end| end.end < self.until);
         self.pending = pending;
         self.ready.extend(ready);
@@ -288,20 +295,21 @@ impl Gatherer {
     /// The next hits of the text, in order; empty if no more are final before the next part.
     pub fn next(
         &mut self,
-        wanted: &Wanted,
+        wanted: &HitOptions,
         patterns: &[Vec<u8>],
         text: &[u8],
-    ) -> Result<Vec<Hit>, EngineError> {
+    ) -> Result<Vec<PatternHit>, EngineError> {
         loop {
             if self.is_done(wanted) {
                 return Ok(Vec::new());
             }
             let ends = self.portion(patterns);
             self.waiting.extend(wanted.hits(patterns, text, &ends)?);
-            self.waiting.par_sort_unstable_by_key(Hit::order);
+            self.waiting.par_sort_unstable_by_key(PatternHit::order);
             // The next hit ends there or later.
             let earliest = self.ready.last().map_or(self.until, |next| next.end.min(self.until));
-            let can_come = |hit: &&Hit| earliest < usize::MAX && hit.start + wanted.before + 1 >= earliest;
+            let can_come =
+                |hit: &&PatternHit| earliest < usize::MAX && hit.start + wanted.before + 1 >= earliest;
             let sure = self.waiting.iter().take_while(|hit| !can_come(hit)).count();
             let rest = self.waiting.split_off(sure);
             let mut out = mem::replace(&mut self.waiting, rest);
@@ -320,7 +328,7 @@ impl Gatherer {
 
     /// Converts the next hits to positions on the circle, in order. Hits across the origin are found first, and are
     /// returned in the order of their starts.
-    fn placed(&mut self, circle: Circle, hits: Vec<Hit>, are_last: bool) -> Vec<Hit> {
+    fn placed(&mut self, circle: Circle, hits: Vec<PatternHit>, are_last: bool) -> Vec<PatternHit> {
         let mut placed = Vec::with_capacity(hits.len());
         for hit in hits {
             let is_across = hit.start < circle.before;
@@ -341,9 +349,9 @@ impl Gatherer {
     }
 
     /// The ends that are aligned next.
-    fn portion(&mut self, patterns: &[Vec<u8>]) -> Vec<Chosen> {
+    fn portion(&mut self, patterns: &[Vec<u8>]) -> Vec<ReportedEnd> {
         let mut weight = 0;
-        let fits = |end: &&Chosen| {
+        let fits = |end: &&ReportedEnd| {
             let fits = weight < PORTION;
             weight += OF_HIT + patterns[end.pattern as usize].len();
             fits
@@ -354,7 +362,7 @@ impl Gatherer {
 
     /// Chooses the local minima that are known. Ends up to `to` are known; if the text is complete, all of its ends
     /// are.
-    fn choose(&mut self, wanted: &Wanted, ends: &[TextEnd], to: usize) {
+    fn choose(&mut self, wanted: &HitOptions, ends: &[TextEnd], to: usize) {
         let Gatherer { circle, wrapped, open: kept, pending: chosen, .. } = self;
         let circle = *circle;
         let mut before = mem::take(kept);
@@ -363,7 +371,7 @@ impl Gatherer {
             let rightmost = wanted.anchors_at_starts(pattern);
             let mut open = before.remove(&pattern);
             for found in ends {
-                let (mut run, ended) = Run::next(open, found, rightmost);
+                let (mut run, ended) = EndRun::next(open, found, rightmost);
                 chosen.extend(ended.and_then(|run| run.chosen(pattern, rightmost, circle, wrapped)));
                 if run.edits == 0 {
                     chosen.extend(run.chosen(pattern, rightmost, circle, wrapped));
@@ -386,29 +394,34 @@ impl Gatherer {
     }
 }
 
-impl Chosen {
-    fn of(end: &TextEnd) -> Chosen {
-        Chosen { end: end.end, pattern: end.pattern, edits: end.edits }
+impl ReportedEnd {
+    fn of(end: &TextEnd) -> ReportedEnd {
+        ReportedEnd { end: end.end, pattern: end.pattern, edits: end.edits }
     }
 }
 
-impl Wanted {
+impl HitOptions {
     /// The hits of these ends, in their order.
-    fn hits(&self, patterns: &[Vec<u8>], text: &[u8], ends: &[Chosen]) -> Result<Vec<Hit>, EngineError> {
+    fn hits(
+        &self,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        ends: &[ReportedEnd],
+    ) -> Result<Vec<PatternHit>, EngineError> {
         let letters: usize = ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum();
         let run = (RUN * RUN * ends.len() / letters.max(1)).clamp(1, RUN);
-        let hit = |cells: &mut Cells, end: &Chosen| self.hit(cells, patterns, text, end);
-        ends.par_iter().with_min_len(run).map_init(Cells::default, hit).collect()
+        let hit = |cells: &mut PatternCells, end: &ReportedEnd| self.hit(cells, patterns, text, end);
+        ends.par_iter().with_min_len(run).map_init(PatternCells::default, hit).collect()
     }
 
     /// Index of the hit's pattern, without its orientation.
     fn hit(
         &self,
-        cells: &mut Cells,
+        cells: &mut PatternCells,
         patterns: &[Vec<u8>],
         text: &[u8],
-        end: &Chosen,
-    ) -> Result<Hit, EngineError> {
+        end: &ReportedEnd,
+    ) -> Result<PatternHit, EngineError> {
         let classes = &patterns[end.pattern as usize];
         let anchor = (end.end, end.edits);
         let found = self.aligned(cells, (end.pattern, classes), text, anchor);
@@ -417,7 +430,7 @@ impl Wanted {
             return Err(EngineError::Wrong(text));
         };
         let (pattern, strand) = (end.pattern / self.strands.count(), self.strand(end.pattern));
-        Ok(Hit { start: place.start, end: place.end, pattern, strand, edits: end.edits, path })
+        Ok(PatternHit { start: place.start, end: place.end, pattern, strand, edits: end.edits, path })
     }
 }
 

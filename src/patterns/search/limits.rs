@@ -8,14 +8,14 @@
 //! found is the right one. The state of the search is the number of rows left and the insertions and deletions so far.
 //! If a state failed with `s` substitutions so far, it also fails with more.
 
-use super::align::{Aligned, Step, runs, step_of};
+use super::align::{Aligned, PatternStep, runs, step_of};
 
 /// Maximum total of edits if single kinds are limited: the work grows with its cube.
 pub const MOST_LIMITED: u32 = 32;
 
 /// Maximum number of edits of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct EditLimits {
     pub insertions: u32,
     pub deletions: u32,
     pub substitutions: u32,
@@ -23,15 +23,15 @@ pub struct Limits {
     pub gaps: u32,
 }
 
-impl Limits {
+impl EditLimits {
     /// The limits of insertions, deletions, substitutions, and insertions and deletions together; `None` if they add
     /// nothing to the limit of `most` edits.
-    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<Limits> {
+    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<EditLimits> {
         let [ins, del, substitutions, gaps] = kinds.map(|limit| limit.unwrap_or(most).min(most));
         // Without gaps, a limit on substitutions is a limit on all edits.
         let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
         let says_no_more = substitutions == most && (!indels || [insertions, deletions, gaps] == [most; 3]);
-        (!says_no_more).then_some(Limits { insertions, deletions, substitutions, gaps })
+        (!says_no_more).then_some(EditLimits { insertions, deletions, substitutions, gaps })
     }
 }
 
@@ -50,7 +50,7 @@ pub fn align(
     text: &[u8],
     end: usize,
     (least, most): (u32, u32),
-    limits: &Limits,
+    limits: &EditLimits,
 ) -> Option<(u32, Aligned)> {
     (least..=most).find_map(|edits| {
         let round = Round { pattern, text, end, edits, limits };
@@ -64,7 +64,7 @@ struct Round<'a> {
     text: &'a [u8],
     end: usize,
     edits: u32,
-    limits: &'a Limits,
+    limits: &'a EditLimits,
 }
 
 impl Round<'_> {
@@ -93,7 +93,7 @@ impl Round<'_> {
             }
             next.push(way + 1);
             let Some((step, after)) = self.step(way, rows, column, &spent) else { continue };
-            let rows_after = rows - usize::from(step != Step::Deletion);
+            let rows_after = rows - usize::from(step != PatternStep::Deletion);
             if after.substitutions < failed[place(rows_after, &after)] {
                 (rows, spent) = (rows_after, after);
                 steps.push(step);
@@ -109,21 +109,21 @@ impl Round<'_> {
     }
 
     /// The step in this direction and the edits after it, if they are within all limits.
-    fn step(&self, way: u32, rows: usize, column: usize, spent: &Spent) -> Option<(Step, Spent)> {
+    fn step(&self, way: u32, rows: usize, column: usize, spent: &Spent) -> Option<(PatternStep, Spent)> {
         if rows == 0 || (way < 2 && column == 0) {
             return None;
         }
         let mut after = *spent;
         let step = match way {
             0 => step_of(self.pattern[rows - 1], self.text[column - 1]),
-            1 => Step::Deletion,
-            _ => Step::Insertion,
+            1 => PatternStep::Deletion,
+            _ => PatternStep::Insertion,
         };
         match step {
-            Step::Equal => {}
-            Step::Replaced => after.substitutions += 1,
-            Step::Insertion => after.insertions += 1,
-            Step::Deletion => after.deletions += 1,
+            PatternStep::Equal => {}
+            PatternStep::Replaced => after.substitutions += 1,
+            PatternStep::Insertion => after.insertions += 1,
+            PatternStep::Deletion => after.deletions += 1,
         }
         let within = after.insertions <= self.limits.insertions
             && after.deletions <= self.limits.deletions
@@ -135,12 +135,12 @@ impl Round<'_> {
 }
 
 /// Undoes a step, and returns the number of rows that it consumed.
-fn undo(step: Step, spent: &mut Spent) -> usize {
+fn undo(step: PatternStep, spent: &mut Spent) -> usize {
     match step {
-        Step::Equal => {}
-        Step::Replaced => spent.substitutions -= 1,
-        Step::Insertion => spent.insertions -= 1,
-        Step::Deletion => spent.deletions -= 1,
+        PatternStep::Equal => {}
+        PatternStep::Replaced => spent.substitutions -= 1,
+        PatternStep::Insertion => spent.insertions -= 1,
+        PatternStep::Deletion => spent.deletions -= 1,
     }
-    usize::from(step != Step::Deletion)
+    usize::from(step != PatternStep::Deletion)
 }

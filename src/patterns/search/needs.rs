@@ -1,9 +1,9 @@
 //! Decides which patterns can occur in which texts. A pattern that is longer than a text by more than the edits cannot
 //! occur, and is not searched in it.
 
-use super::Rule;
+use super::MatchRule;
 use super::batch::{TextBatch, TextHandle};
-use super::stream::{Seams, Stream, Stretch};
+use super::stream::{Seams, Stream, TextStretch};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct ScanRound<'a> {
 }
 
 impl Needs {
-    pub fn new(patterns: &[Vec<u8>], rule: &Rule) -> Needs {
+    pub fn new(patterns: &[Vec<u8>], rule: &MatchRule) -> Needs {
         let least: Vec<usize> = patterns.iter().map(|pattern| rule.least_end(pattern.len())).collect();
         let mut classes: BTreeMap<u32, LengthClass> = BTreeMap::new();
         for (pattern, &least) in (0..).zip(&least) {
@@ -47,7 +47,7 @@ impl Needs {
     /// patterns only in the texts that are long enough.
     pub fn rounds<'a, T: TextHandle>(&self, batch: &'a TextBatch<T>, seams: &Seams) -> Vec<ScanRound<'a>> {
         let TextBatch { stream, .. } = batch;
-        let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;
+        let long_enough = |stretch: &&TextStretch, least: usize| stretch.to >= least;
         if stream.stretches.iter().all(|stretch| long_enough(&stretch, self.most)) {
             return vec![ScanRound { stream: Cow::Borrowed(stream), patterns: None }];
         }
@@ -56,7 +56,7 @@ impl Needs {
         let (mut everywhere, mut rounds) = (Vec::new(), Vec::new());
         for class in &self.classes {
             let fitting = || stream.stretches.iter().filter(|stretch| long_enough(stretch, class.least));
-            let own: usize = fitting().map(Stretch::own).sum();
+            let own: usize = fitting().map(TextStretch::own).sum();
             let patterns = class.patterns.iter().copied();
             let patterns = patterns.filter(|&pattern| self.least[pattern as usize] <= longest);
             if own == 0 {

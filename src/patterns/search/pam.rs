@@ -12,7 +12,7 @@
 //! A PAM is tested at the edge of the hit beside it: at *ends* if it follows hits, and at *starts* if it precedes them.
 //! [`super::anchors`] finds these edges. An edge is the number of text bases before it.
 
-use super::pattern::{Class, class_of, matches};
+use super::pattern::{BaseClass, class_of, matches};
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::{Alphabet, reverse_complement_codes};
 use std::ops::Range;
@@ -30,8 +30,8 @@ pub enum PamSide {
 /// A PAM in both orientations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pam {
-    forward: Vec<Class>,
-    reverse: Vec<Class>,
+    forward: Vec<BaseClass>,
+    reverse: Vec<BaseClass>,
     side: PamSide,
 }
 
@@ -56,7 +56,7 @@ impl Pam {
     }
 
     /// The classes of the PAM in text order.
-    pub fn classes(&self, strand: Strand) -> &[Class] {
+    pub fn classes(&self, strand: Strand) -> &[BaseClass] {
         match strand {
             Strand::Forward => &self.forward,
             Strand::Reverse => &self.reverse,

@@ -6,8 +6,8 @@
 //! few operations. The candidates of a piece are stored back to back, and the compiler vectorizes the comparison.
 
 use super::planes::Planes;
-use super::room::{Ends, Room};
-use super::{End, Rule};
+use super::room::{EndCapacity, ThreadEnds};
+use super::{MatchRule, PatternEnd};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use crate::terms::casts::{low_u32, to_i32, to_u32, to_usize};
 use rayon::prelude::*;
@@ -39,14 +39,14 @@ pub const BYTES: usize = 12;
 
 /// Patterns of one length, indexed by their pieces.
 #[derive(Debug)]
-struct Cut {
+struct PieceIndex {
     len: usize,
-    tables: Vec<Table>,
+    tables: Vec<PieceTable>,
 }
 
 /// Patterns indexed by one piece.
 #[derive(Debug)]
-struct Table {
+struct PieceTable {
     /// Interval of the piece in the patterns.
     piece: Range<usize>,
     /// Right shift of the hash; `None` if the table is indexed by the piece itself.
@@ -59,9 +59,9 @@ struct Table {
 
 /// Patterns indexed by their pieces, for a number of edits.
 #[derive(Debug)]
-pub struct Pieces {
+pub struct PatternPieces {
     edits: usize,
-    cuts: Vec<Cut>,
+    cuts: Vec<PieceIndex>,
     /// Number of all patterns, and the patterns that are in no table.
     count: usize,
     pub others: Vec<u32>,
@@ -81,7 +81,7 @@ fn word_of(classes: &[u8]) -> Option<u64> {
 }
 
 /// Whether patterns can be looked up under this rule.
-pub fn takes(rule: &Rule) -> bool {
+pub fn takes(rule: &MatchRule) -> bool {
     !rule.indels && (1..=to_u32(MOST_EDITS)).contains(&rule.max_edits)
 }
 
@@ -100,7 +100,7 @@ fn costs(set: InstructionSet, count: usize, len: usize, edits: usize) -> (f64, f
 }
 
 /// The lengths whose patterns are looked up rather than swept.
-fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOST_LETTERS + 1] {
+fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &MatchRule) -> [bool; MOST_LETTERS + 1] {
     let edits = rule.max_edits as usize;
     let mut counts = [0; MOST_LETTERS + 1];
     if !takes(rule) {
@@ -118,7 +118,7 @@ fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOS
 }
 
 /// Whether nearly all patterns would be looked up.
-pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
+pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &MatchRule) -> bool {
     let lengths = lengths(set, patterns, rule);
     let looked_up =
         |pattern: &&Vec<u8>| lengths.get(pattern.len()) == Some(&true) && word_of(pattern).is_some();
@@ -126,10 +126,15 @@ pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
     swept * 64 < patterns.len()
 }
 
-impl Pieces {
+impl PatternPieces {
     /// Indexes the patterns that cost less to look up, or with `all` every pattern that can be looked up; `None` if
     /// there are none. The rule must satisfy [`takes`].
-    pub fn new(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule, all: bool) -> Option<Pieces> {
+    pub fn new(
+        set: InstructionSet,
+        patterns: &[Vec<u8>],
+        rule: &MatchRule,
+        all: bool,
+    ) -> Option<PatternPieces> {
         let edits = rule.max_edits as usize;
         let lengths = match all && takes(rule) {
             true => std::array::from_fn(|len| fits(len, edits)),
@@ -145,13 +150,13 @@ impl Pieces {
             }
         }
         let cuts = own.iter().enumerate().filter(|(_, words)| !words.is_empty());
-        let cuts: Vec<Cut> = cuts.map(|(len, words)| Cut::new(len, words, edits)).collect();
-        (!cuts.is_empty()).then_some(Pieces { edits, cuts, count: patterns.len(), others })
+        let cuts: Vec<PieceIndex> = cuts.map(|(len, words)| PieceIndex::new(len, words, edits)).collect();
+        (!cuts.is_empty()).then_some(PatternPieces { edits, cuts, count: patterns.len(), others })
     }
 
     /// Whether this index was built from these patterns and this number of edits.
-    pub fn is_of(&self, patterns: &[Vec<u8>], rule: &Rule) -> bool {
-        let is_same = |cut: &Cut| {
+    pub fn is_of(&self, patterns: &[Vec<u8>], rule: &MatchRule) -> bool {
+        let is_same = |cut: &PieceIndex| {
             let table = &cut.tables[0];
             table.words.par_iter().zip(&table.patterns).all(|(&word, &number)| {
                 let pattern = &patterns[number as usize];
@@ -163,10 +168,10 @@ impl Pieces {
     }
 
     /// The ends of all indexed patterns, in any order.
-    pub fn scan(&self, set: InstructionSet, text: &[u8], room: &Room) -> Vec<End> {
+    pub fn scan(&self, set: InstructionSet, text: &[u8], room: &EndCapacity) -> Vec<PatternEnd> {
         let stretches = text.len().div_ceil(STRETCH);
-        let look = |planes: &mut Planes, (cut, stretch): (&Cut, usize)| {
-            set.run(Look { cut, edits: self.edits, text, first: stretch * STRETCH, planes, room })
+        let look = |planes: &mut Planes, (cut, stretch): (&PieceIndex, usize)| {
+            set.run(PieceLookup { cut, edits: self.edits, text, first: stretch * STRETCH, planes, room })
         };
         let all =
             self.cuts.par_iter().flat_map(|cut| (0..stretches).into_par_iter().map(move |at| (cut, at)));
@@ -174,20 +179,20 @@ impl Pieces {
     }
 }
 
-impl Cut {
-    fn new(len: usize, words: &[(u64, u32)], edits: usize) -> Cut {
+impl PieceIndex {
+    fn new(len: usize, words: &[(u64, u32)], edits: usize) -> PieceIndex {
         let pieces = (0..=edits).map(|piece| piece * len / (edits + 1)..(piece + 1) * len / (edits + 1));
-        Cut { len, tables: pieces.map(|piece| Table::new(piece, words)).collect() }
+        PieceIndex { len, tables: pieces.map(|piece| PieceTable::new(piece, words)).collect() }
     }
 }
 
-impl Table {
-    fn new(piece: Range<usize>, words: &[(u64, u32)]) -> Table {
+impl PieceTable {
+    fn new(piece: Range<usize>, words: &[(u64, u32)]) -> PieceTable {
         let wanted = (2 * words.len()).next_power_of_two().ilog2().clamp(FEWEST_BITS, MOST_BITS);
         let letters = to_u32(piece.len());
         let shift = (wanted < 2 * letters).then(|| u32::BITS - wanted);
         let hashes = 1usize << wanted.min(2 * letters);
-        let mut table = Table {
+        let mut table = PieceTable {
             piece,
             shift,
             starts: vec![0; hashes + 1],
@@ -232,20 +237,20 @@ impl Table {
 }
 
 /// Looks up the pieces at the positions of a stretch.
-struct Look<'a> {
-    cut: &'a Cut,
+struct PieceLookup<'a> {
+    cut: &'a PieceIndex,
     edits: usize,
     text: &'a [u8],
     first: usize,
     planes: &'a mut Planes,
-    room: &'a Room,
+    room: &'a EndCapacity,
 }
 
-impl Kernel for Look<'_> {
-    type Output = Vec<End>;
+impl Kernel for PieceLookup<'_> {
+    type Output = Vec<PatternEnd>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<End> {
+    fn run<S: Simd>(self, simd: S) -> Vec<PatternEnd> {
         match self.edits {
             1 => self.within::<1, S>(simd),
             2 => self.within::<2, S>(simd),
@@ -254,11 +259,11 @@ impl Kernel for Look<'_> {
     }
 }
 
-impl Look<'_> {
+impl PieceLookup<'_> {
     #[inline(always)]
-    fn within<const EDITS: usize, S: Bits>(self, simd: S) -> Vec<End> {
-        let Look { cut, text, first, planes, room, .. } = self;
-        let mut ends = Ends::new(room);
+    fn within<const EDITS: usize, S: Bits>(self, simd: S) -> Vec<PatternEnd> {
+        let PieceLookup { cut, text, first, planes, room, .. } = self;
+        let mut ends = ThreadEnds::new(room);
         let places = (text.len() + 1).saturating_sub(first + cut.len).min(STRETCH);
         if ends.are_too_many() || places == 0 {
             return Vec::new();
@@ -293,7 +298,7 @@ impl Look<'_> {
                             differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
                         if is_first && differ.count_ones() as usize <= EDITS {
                             let end = to_u32(first + at + cut.len);
-                            ends.push(End {
+                            ends.push(PatternEnd {
                                 pattern: table.patterns[place],
                                 end,
                                 edits: differ.count_ones(),

@@ -1,26 +1,26 @@
 //! The specification: the recurrence, cell by cell, and the traceback over all of its cells.
 
-use super::align::{Aligned, Step, runs, step_of};
-use super::codes::Codes;
+use super::align::{Aligned, PatternStep, runs, step_of};
+use super::codes::TextCodes;
 use super::pattern::matches;
-use super::room::{Ends, Room};
-use super::{End, Rule, Scan};
+use super::room::{EndCapacity, ThreadEnds};
+use super::{EndScan, MatchRule, PatternEnd};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 
 /// Finds ends cell by cell.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plain;
+pub struct PlainScan;
 
-impl Scan for Plain {
+impl EndScan for PlainScan {
     fn scan_within(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         patterns: &[Vec<u8>],
-        rule: &Rule,
-        room: &Room,
-    ) -> Result<Vec<End>, EngineError> {
-        let mut ends = Ends::new(room);
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Result<Vec<PatternEnd>, EngineError> {
+        let mut ends = ThreadEnds::new(room);
         for (place, pattern) in (0..).zip(patterns) {
             let edits = match rule.indels {
                 true => edit_distances(pattern, text),
@@ -28,7 +28,7 @@ impl Scan for Plain {
             };
             let within = (1..).zip(edits).filter_map(|(end, edits)| Some((end, edits?)));
             for (end, edits) in within.filter(|&(_, edits)| edits <= rule.max_edits) {
-                ends.push(End { pattern: place, end, edits });
+                ends.push(PatternEnd { pattern: place, end, edits });
             }
             if ends.are_too_many() {
                 break;
@@ -56,10 +56,10 @@ pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
             steps.push(step_of(pattern[i - 1], text[j - 1]));
             (i, j) = (i - 1, j - 1);
         } else if j > 0 && d[i][j] == d[i][j - 1] + 1 {
-            steps.push(Step::Deletion);
+            steps.push(PatternStep::Deletion);
             j -= 1;
         } else {
-            steps.push(Step::Insertion);
+            steps.push(PatternStep::Insertion);
             i -= 1;
         }
     }
@@ -93,14 +93,14 @@ fn hamming_distances(pattern: &[u8], text: &[u8]) -> Vec<Option<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patterns::search::pattern::Pattern;
+    use crate::patterns::search::pattern::SearchPattern;
     use crate::patterns::search::{NOTHING, OTHER};
 
     fn ends(pattern: &str, text: &[u8], max_edits: u32, indels: bool) -> Vec<(u32, u32)> {
-        let classes = Pattern::new(String::new(), pattern.as_bytes()).unwrap().classes();
-        let rule = Rule { max_edits, indels };
-        Plain
-            .scan(&Codes::of(text), &[classes], &rule)
+        let classes = SearchPattern::new(String::new(), pattern.as_bytes()).unwrap().classes();
+        let rule = MatchRule { max_edits, indels };
+        PlainScan
+            .scan(&TextCodes::of(text), &[classes], &rule)
             .unwrap()
             .iter()
             .map(|end| (end.end, end.edits))

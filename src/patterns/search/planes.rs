@@ -1,7 +1,7 @@
 //! The bases of a stretch as bit planes, read forward or backward.
 
 use crate::engine::cpu::simd::Bits;
-use crate::patterns::search::pattern::{ANY, Class};
+use crate::patterns::search::pattern::{ANY, BaseClass};
 use std::ops::Range;
 
 /// Bases per word.
@@ -22,7 +22,7 @@ pub struct Planes {
 
 /// The bits of 64 bases, the first base lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct BasePlanes {
     pub low: u64,
     pub high: u64,
     pub other: u64,
@@ -82,8 +82,8 @@ impl Planes {
 
     /// The 64 bases from this position on.
     #[inline(always)]
-    pub fn window(&self, at: usize) -> Window {
-        Window { low: bits(&self.low, at), high: bits(&self.high, at), other: bits(&self.other, at) }
+    pub fn window(&self, at: usize) -> BasePlanes {
+        BasePlanes { low: bits(&self.low, at), high: bits(&self.high, at), other: bits(&self.other, at) }
     }
 
     /// The low and the high bits of the 64 bases from this position on.
@@ -95,7 +95,7 @@ impl Planes {
     /// Calls `call` with each of these positions that the PAM precedes. Every position must have at least the length of
     /// the PAM before it.
     #[inline(always)]
-    pub fn for_each_site(&self, pam: &[Class], places: Range<usize>, mut call: impl FnMut(usize)) {
+    pub fn for_each_site(&self, pam: &[BaseClass], places: Range<usize>, mut call: impl FnMut(usize)) {
         if places.is_empty() {
             return;
         }
@@ -124,7 +124,7 @@ impl Planes {
 
     /// Bases of a word that match a class other than N.
     #[inline(always)]
-    fn of_class(&self, class: Class, word: usize) -> u64 {
+    fn of_class(&self, class: BaseClass, word: usize) -> u64 {
         let (low, high) = (self.low[word], self.high[word]);
         let of = |base: u32, bits: u64| if class >> base & 1 == 1 { bits } else { 0 };
         (of(0, !low & !high) | of(1, low & !high) | of(2, !low & high) | of(3, low & high))

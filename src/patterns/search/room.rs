@@ -1,7 +1,7 @@
 //! Limits the number of ends that a scan may find, so that its memory is bounded even if nearly every position is an
 //! end.
 
-use super::End;
+use super::PatternEnd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,21 +11,21 @@ const TOLD: usize = 1 << 12;
 /// Capacity for the ends of a scan, shared by its threads. A scan that finds more stops early with an incomplete
 /// result. The caller must then scan the text in shorter parts.
 #[derive(Debug)]
-pub struct Room {
+pub struct EndCapacity {
     most: usize,
     taken: AtomicUsize,
     /// Set by a caller who no longer wants the answer.
     stop: Option<Arc<AtomicBool>>,
 }
 
-impl Room {
-    pub fn of(most: usize) -> Room {
-        Room { most, taken: AtomicUsize::new(0), stop: None }
+impl EndCapacity {
+    pub fn of(most: usize) -> EndCapacity {
+        EndCapacity { most, taken: AtomicUsize::new(0), stop: None }
     }
 
     /// Adds a flag that ends the scan as soon as it is set.
-    pub fn until(self, stop: Option<Arc<AtomicBool>>) -> Room {
-        Room { stop, ..self }
+    pub fn until(self, stop: Option<Arc<AtomicBool>>) -> EndCapacity {
+        EndCapacity { stop, ..self }
     }
 
     /// Whether the caller no longer wants the answer.
@@ -33,8 +33,8 @@ impl Room {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    pub fn unlimited() -> Room {
-        Room::of(usize::MAX)
+    pub fn unlimited() -> EndCapacity {
+        EndCapacity::of(usize::MAX)
     }
 
     /// Counts `ends` more ends.
@@ -54,21 +54,21 @@ impl Room {
 
 /// The ends that one thread finds.
 #[derive(Debug)]
-pub struct Ends<'a> {
-    room: &'a Room,
-    ends: Vec<End>,
+pub struct ThreadEnds<'a> {
+    room: &'a EndCapacity,
+    ends: Vec<PatternEnd>,
     /// Number of its ends that the shared count includes.
     told: usize,
     over: bool,
 }
 
-impl<'a> Ends<'a> {
-    pub fn new(room: &'a Room) -> Ends<'a> {
-        Ends { room, ends: Vec::new(), told: 0, over: room.is_over() }
+impl<'a> ThreadEnds<'a> {
+    pub fn new(room: &'a EndCapacity) -> ThreadEnds<'a> {
+        ThreadEnds { room, ends: Vec::new(), told: 0, over: room.is_over() }
     }
 
     #[inline]
-    pub fn push(&mut self, end: End) {
+    pub fn push(&mut self, end: PatternEnd) {
         self.ends.push(end);
         if self.ends.len() - self.told >= TOLD {
             self.tell();
@@ -87,7 +87,7 @@ impl<'a> Ends<'a> {
         self.over = self.room.is_over();
     }
 
-    pub fn finish(mut self) -> Vec<End> {
+    pub fn finish(mut self) -> Vec<PatternEnd> {
         self.tell();
         self.ends
     }

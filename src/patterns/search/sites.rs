@@ -11,25 +11,25 @@
 //! - `look` processes a stretch: sites, words, guides.
 //!
 //! If there are many sites, or if words lead to many guides, a sweep costs less. A stretch with too many of them, and
-//! any pattern for which a sweep costs less from the start, is scanned by a [`Scan`], whose ends give the anchors.
+//! any pattern for which a sweep costs less from the start, is scanned by an [`EndScan`], whose ends give the anchors.
 
 mod guides;
 mod look;
 mod seeds;
 
 use super::anchors::Tried;
-use super::hits::Wanted;
+use super::hits::HitOptions;
 use super::pam::Pam;
-use super::pattern::{Class, complement};
-use super::room::Room;
+use super::pattern::{BaseClass, complement};
+use super::room::EndCapacity;
 use super::stream::{Seams, Stream, TextEnd};
-use super::{Scan, scan_some};
+use super::{EndScan, scan_some};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alignment::{Strand, Strands};
 use crate::terms::casts::whole_usize;
 use crate::terms::error::EngineError;
-use guides::{Group, Guide, Plan};
-use look::{Found, Look, Scratch};
+use guides::{Guide, GuideGroup, Plan};
+use look::{GuideAnchor, GuideLookup, LookupBuffers};
 use rayon::prelude::*;
 use std::mem;
 use std::ops::Range;
@@ -64,7 +64,7 @@ type OwnRange = (usize, Range<usize>);
 
 /// One strand of a search.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct StrandSide {
     /// Index among the orientations of a pattern.
     strand: u32,
     /// Number of orientations.
@@ -74,11 +74,11 @@ pub struct Side {
     /// All ones if bases are complemented.
     turned: u64,
     /// The PAM, read towards the site.
-    pam: Vec<Class>,
+    pam: Vec<BaseClass>,
 }
 
-impl Side {
-    fn new(pam: &Pam, strand: Strand, strands: Strands) -> Side {
+impl StrandSide {
+    fn new(pam: &Pam, strand: Strand, strands: Strands) -> StrandSide {
         let mut classes = pam.classes(strand).to_vec();
         let backwards = pam.is_behind(strand);
         if backwards {
@@ -86,7 +86,7 @@ impl Side {
         }
         let turned = if strand == Strand::Reverse { u64::MAX } else { 0 };
         let (strand, strands) = (strands.position(strand), strands.count());
-        Side { strand, strands, backwards, turned, pam: classes }
+        StrandSide { strand, strands, backwards, turned, pam: classes }
     }
 
     /// Positions at which sites of a part may occur in planes of `planes.1` bases. Unless the planes are reversed,
@@ -113,12 +113,12 @@ impl Side {
 }
 
 /// Finds the anchors of patterns that have a PAM.
-pub struct Sites {
+pub struct PamSites {
     set: InstructionSet,
-    wanted: Wanted,
-    sides: Vec<Side>,
+    wanted: HitOptions,
+    sides: Vec<StrandSide>,
     plans: Vec<Plan>,
-    groups: OnceLock<Vec<Group>>,
+    groups: OnceLock<Vec<GuideGroup>>,
     /// Patterns that are always swept.
     others: Vec<u32>,
     /// Total length of all texts in bases, if known.
@@ -131,15 +131,15 @@ pub struct Sites {
     share: f64,
 }
 
-impl Sites {
+impl PamSites {
     /// For oriented patterns, in texts of `letters` bases if that is known; `None` if a sweep costs less.
     pub fn new(
         set: InstructionSet,
-        wanted: &Wanted,
-        patterns: &[Vec<Class>],
+        wanted: &HitOptions,
+        patterns: &[Vec<BaseClass>],
         letters: Option<u64>,
-    ) -> Option<Sites> {
-        let mut sites = Sites::within(set, wanted, patterns, (STRETCH, SHARE))?;
+    ) -> Option<PamSites> {
+        let mut sites = PamSites::within(set, wanted, patterns, (STRETCH, SHARE))?;
         sites.letters = letters;
         let all = mem::take(&mut sites.plans).into_iter();
         let (plans, swept): (Vec<Plan>, Vec<Plan>) =
@@ -151,7 +151,7 @@ impl Sites {
         let is_more = plans.iter().map(|plan| plan.guides.len()).sum::<usize>()
             * wanted.strands.count() as usize
             > others.len();
-        is_more.then_some(Sites { plans, others, ..sites })
+        is_more.then_some(PamSites { plans, others, ..sites })
     }
 
     /// For all patterns that can be searched for from a PAM, with stretches of `stretch` bases that may each cost the
@@ -159,17 +159,18 @@ impl Sites {
     /// none of these patterns is ever swept.
     pub fn within(
         set: InstructionSet,
-        wanted: &Wanted,
-        patterns: &[Vec<Class>],
+        wanted: &HitOptions,
+        patterns: &[Vec<BaseClass>],
         (stretch, share): (usize, f64),
-    ) -> Option<Sites> {
+    ) -> Option<PamSites> {
         let pam = wanted.pam.as_ref()?;
         let orientations = wanted.strands.orientations().iter();
-        let sides: Vec<Side> = orientations.map(|&strand| Side::new(pam, strand, wanted.strands)).collect();
+        let sides: Vec<StrandSide> =
+            orientations.map(|&strand| StrandSide::new(pam, strand, wanted.strands)).collect();
         if sides[0].pam.len() > MOST_PAM {
             return None;
         }
-        let guide = |(number, classes): (u32, &Vec<Class>)| {
+        let guide = |(number, classes): (u32, &Vec<BaseClass>)| {
             let mut classes = classes.clone();
             if sides[0].backwards {
                 classes.reverse();
@@ -185,7 +186,7 @@ impl Sites {
         let (plans, others) = Plan::all(guides, wanted.rule.indels);
         let mut others: Vec<u32> = others.into_iter().flat_map(|number| wanted.oriented(number)).collect();
         others.sort_unstable();
-        (!plans.is_empty()).then(|| Sites {
+        (!plans.is_empty()).then(|| PamSites {
             set,
             wanted: wanted.clone(),
             sides,
@@ -230,19 +231,19 @@ impl Sites {
     /// result is incomplete. `scan` sweeps, and `patterns` are the oriented patterns.
     pub fn anchors(
         &self,
-        scan: &dyn Scan,
-        patterns: &[Vec<Class>],
+        scan: &dyn EndScan,
+        patterns: &[Vec<BaseClass>],
         parts: &[TextPart],
-        room: &Room,
+        room: &EndCapacity,
     ) -> Result<Vec<TextEnd>, EngineError> {
         let mut anchors = Vec::new();
         let all: Vec<OwnRange> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
         if self.are_made(parts) {
             let kept = self
                 .are_kept()
-                .then(|| self.groups.get_or_init(|| self.plans.iter().map(Group::new).collect()));
+                .then(|| self.groups.get_or_init(|| self.plans.iter().map(GuideGroup::new).collect()));
             for (number, plan) in self.plans.iter().enumerate() {
-                let fresh = kept.is_none().then(|| Group::new(plan));
+                let fresh = kept.is_none().then(|| GuideGroup::new(plan));
                 let Some(group) = fresh.as_ref().or_else(|| kept?.get(number)) else { continue };
                 let (found, left) = self.look(plan, group, parts, room);
                 for found in found {
@@ -296,9 +297,9 @@ impl Sites {
     fn look(
         &self,
         plan: &Plan,
-        group: &Group,
+        group: &GuideGroup,
         parts: &[TextPart],
-        room: &Room,
+        room: &EndCapacity,
     ) -> (Vec<Vec<TextEnd>>, Vec<OwnRange>) {
         let stretches: Vec<OwnRange> = parts
             .iter()
@@ -311,13 +312,13 @@ impl Sites {
             })
             .collect();
         let of_sweep = self.of_sweep(plan);
-        let look = |scratch: &mut Scratch, (number, own): &OwnRange| {
+        let look = |scratch: &mut LookupBuffers, (number, own): &OwnRange| {
             let part = &parts[*number];
             if room.is_over() {
                 return (Vec::new(), None);
             }
             let most = self.share * of_sweep * own.len() as f64;
-            let found = self.set.run(Look {
+            let found = self.set.run(GuideLookup {
                 group,
                 sides: &self.sides,
                 text: part.codes,
@@ -329,10 +330,10 @@ impl Sites {
             let Some(found) = found else { return (Vec::new(), Some((*number, own.clone()))) };
             room.take(found.len());
             let anchor =
-                |Found { pattern, place, edits }| TextEnd { text: *number, pattern, end: place, edits };
+                |GuideAnchor { pattern, place, edits }| TextEnd { text: *number, pattern, end: place, edits };
             (found.into_iter().map(anchor).collect(), None)
         };
-        let looked: Vec<_> = stretches.par_iter().map_init(Scratch::default, look).collect();
+        let looked: Vec<_> = stretches.par_iter().map_init(LookupBuffers::default, look).collect();
         let (anchors, left): (Vec<Vec<TextEnd>>, Vec<Option<_>>) = looked.into_iter().unzip();
         (anchors, joined(left.into_iter().flatten()))
     }
@@ -340,11 +341,11 @@ impl Sites {
     /// The anchors of some patterns in some ranges, derived from the ends of a sweep.
     fn sweep(
         &self,
-        scan: &dyn Scan,
-        (patterns, some): (&[Vec<Class>], &[u32]),
+        scan: &dyn EndScan,
+        (patterns, some): (&[Vec<BaseClass>], &[u32]),
         parts: &[TextPart],
         left: &[OwnRange],
-        room: &Room,
+        room: &EndCapacity,
     ) -> Result<Vec<TextEnd>, EngineError> {
         let wanted = &self.wanted;
         let longest = left.iter().map(|(number, _)| parts[*number].codes.len()).max().unwrap_or(0);

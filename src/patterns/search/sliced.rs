@@ -7,59 +7,59 @@
 mod sweep;
 mod tile;
 
-use super::codes::Codes;
-use super::room::Room;
-use super::{End, Rule, Scan};
+use super::codes::TextCodes;
+use super::room::EndCapacity;
+use super::{EndScan, MatchRule, PatternEnd};
 use crate::engine::cpu::simd::InstructionSet;
-use crate::patterns::sliced::chunks::Shape;
+use crate::patterns::sliced::chunks::TextDivision;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
-use sweep::Sweep;
-use tile::{Fill, Tile};
+use sweep::TileSweep;
+use tile::{PlaneTile, TileFill};
 
 /// Patterns that a thread sweeps over a tile per task.
 const RUN: usize = 16;
 
 /// Finds ends with the vectors of an instruction set, on all threads.
 #[derive(Debug)]
-pub struct Sliced {
+pub struct SlicedScan {
     set: InstructionSet,
     /// Bases per chunk without its overlap; `None` chooses by the text length.
     chunk: Option<usize>,
     /// Tiles to reuse: fresh memory costs as much as writing to it.
-    spare: Mutex<Vec<Tile>>,
+    spare: Mutex<Vec<PlaneTile>>,
 }
 
-impl Sliced {
-    pub fn on(set: InstructionSet) -> Sliced {
-        Sliced { set, chunk: None, spare: Mutex::default() }
+impl SlicedScan {
+    pub fn on(set: InstructionSet) -> SlicedScan {
+        SlicedScan { set, chunk: None, spare: Mutex::default() }
     }
 
     /// Sets the chunk length, to test chunk boundaries.
-    pub fn with_chunks(set: InstructionSet, chunk: usize) -> Sliced {
-        Sliced { chunk: Some(chunk), ..Sliced::on(set) }
+    pub fn with_chunks(set: InstructionSet, chunk: usize) -> SlicedScan {
+        SlicedScan { chunk: Some(chunk), ..SlicedScan::on(set) }
     }
 
     /// The ends in the tile that begins at `first`.
     fn tile(
         &self,
-        shape: &Shape,
-        (text, first): (&Codes, usize),
+        shape: &TextDivision,
+        (text, first): (&TextCodes, usize),
         patterns: &[Vec<u8>],
-        rule: &Rule,
-        room: &Room,
-    ) -> Vec<End> {
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Vec<PatternEnd> {
         if room.is_over() {
             return Vec::new();
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tile = spare().pop().unwrap_or_default();
-        self.set.run(Fill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
+        self.set.run(TileFill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
         let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
             let first = to_u32(run * RUN);
-            self.set.run(Sweep { tile: &tile, shape, patterns, first, rule, room })
+            self.set.run(TileSweep { tile: &tile, shape, patterns, first, rule, room })
         };
         let ends = patterns.par_chunks(RUN).enumerate().flat_map_iter(sweep).collect();
         spare().push(tile);
@@ -67,21 +67,21 @@ impl Sliced {
     }
 }
 
-impl Scan for Sliced {
+impl EndScan for SlicedScan {
     fn scan_within(
         &self,
-        text: &Codes,
+        text: &TextCodes,
         patterns: &[Vec<u8>],
-        rule: &Rule,
-        room: &Room,
-    ) -> Result<Vec<End>, EngineError> {
+        rule: &MatchRule,
+        room: &EndCapacity,
+    ) -> Result<Vec<PatternEnd>, EngineError> {
         let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
         // No chunk needs more bases before it than the text has.
         let before = before.min(text.len());
-        let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
+        let shape = TextDivision::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
         let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();
         let tile = |&first: &usize| self.tile(&shape, (text, first), patterns, rule, room);
-        let mut ends: Vec<End> = firsts.par_iter().flat_map(tile).collect();
+        let mut ends: Vec<PatternEnd> = firsts.par_iter().flat_map(tile).collect();
         ends.par_sort_unstable();
         Ok(ends)
     }

@@ -5,8 +5,8 @@
 //! part that a hit with such an end may span: the longest span of a hit less the one base inside the part. So each end
 //! is found once, with its true edits.
 
-use super::codes::Codes;
-use super::{End, NOTHING, OTHER, Rule};
+use super::codes::TextCodes;
+use super::{MatchRule, NOTHING, OTHER, PatternEnd};
 use rayon::prelude::*;
 
 /// Ends that a thread maps to texts per task.
@@ -14,7 +14,7 @@ const RUN: usize = 1 << 12;
 
 /// A stretch of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TextStretch {
     /// Index of the text in the stream.
     pub text: usize,
     /// Offset of the stretch in the text.
@@ -26,7 +26,7 @@ pub struct Stretch {
     at: usize,
 }
 
-impl Stretch {
+impl TextStretch {
     /// Number of bases that the stretch owns.
     pub fn own(&self) -> usize {
         self.to - self.after
@@ -50,8 +50,8 @@ pub fn plain_codes(codes: &mut [u8]) {
 /// Codes for a scan, and their origin.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    pub codes: Codes,
-    pub stretches: Vec<Stretch>,
+    pub codes: TextCodes,
+    pub stretches: Vec<TextStretch>,
 }
 
 /// Length of the overlap and the separators of stretches.
@@ -65,7 +65,7 @@ pub struct Seams {
 
 impl Seams {
     /// The seams for patterns of these lengths.
-    pub fn new(lengths: impl Iterator<Item = usize> + Clone, rule: &Rule) -> Seams {
+    pub fn new(lengths: impl Iterator<Item = usize> + Clone, rule: &MatchRule) -> Seams {
         let longest = |of: &dyn Fn(usize) -> usize| lengths.clone().map(of).max().unwrap_or(0);
         Seams {
             before: longest(&|len| rule.span_of(len)).saturating_sub(1),
@@ -88,20 +88,20 @@ impl Stream {
         }
         let from = own.start.saturating_sub(seams.before);
         let at = self.codes.len();
-        self.stretches.push(Stretch { text, from, after: own.start, to: own.end, at });
+        self.stretches.push(TextStretch { text, from, after: own.start, to: own.end, at });
         self.codes.append(&codes[from..own.end], OTHER);
     }
 
     /// Appends the part `own` of a text without its codes, for searches that read the text directly.
     pub fn mark(&mut self, text: usize, own: std::ops::Range<usize>) {
         let std::ops::Range { start, end } = own;
-        self.stretches.push(Stretch { text, from: start, after: start, to: end, at: 0 });
+        self.stretches.push(TextStretch { text, from: start, after: start, to: end, at: 0 });
     }
 
     /// Maps the ends of a scan to their texts: only ends that a stretch owns, sorted by text, pattern and end.
-    pub fn place(&self, ends: &[End], patterns: &[Vec<u8>], rule: &Rule) -> Vec<TextEnd> {
-        let place = |found: &End| {
-            let End { pattern, end, edits } = *found;
+    pub fn place(&self, ends: &[PatternEnd], patterns: &[Vec<u8>], rule: &MatchRule) -> Vec<TextEnd> {
+        let place = |found: &PatternEnd| {
+            let PatternEnd { pattern, end, edits } = *found;
             let behind = self.stretches.partition_point(|stretch| stretch.at < end as usize);
             let stretch = &self.stretches[behind.checked_sub(1)?];
             let end = stretch.from + end as usize - stretch.at;

@@ -9,7 +9,7 @@ const OVERLAP: usize = 4;
 
 /// Division of a text into tiles and chunks.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct TextDivision {
     /// Chunks per tile: bits of a vector.
     pub lanes: usize,
     /// Length of a chunk without its overlap.
@@ -20,10 +20,10 @@ pub struct Shape {
     pub columns: usize,
 }
 
-impl Shape {
+impl TextDivision {
     /// Chooses the shape for a text of length `len`, with an overlap of at least `before`. If `chunk` is `None`, each
     /// chunk begins at a word boundary of the text.
-    pub fn new(lanes: usize, before: usize, len: usize, chunk: Option<usize>) -> Shape {
+    pub fn new(lanes: usize, before: usize, len: usize, chunk: Option<usize>) -> TextDivision {
         let longest = CHUNK.max(OVERLAP * before);
         let (chunk, columns) = match chunk {
             Some(chunk) => (chunk, (before + chunk).next_multiple_of(BLOCK)),
@@ -36,7 +36,7 @@ impl Shape {
                 (chunk, before + chunk)
             }
         };
-        Shape { lanes, chunk, before: columns - chunk, columns }
+        TextDivision { lanes, chunk, before: columns - chunk, columns }
     }
 
     /// Length of a whole tile without overlaps.

@@ -3,8 +3,8 @@
 //! If the planes of all columns are available, adders of single bits count the matches: seven bits are added to a sum
 //! of three ([`sum`]), which is subtracted from the number of matches needed ([`take_away`]).
 //!
-//! If planes come block by block, [`Counts`] carries its state from column to column. `C(i,j)` counts the mismatches of
-//! the first `i` classes with the `i` bytes that end at column `j`:
+//! If planes come block by block, [`HammingCounts`] carries its state from column to column. `C(i,j)` counts the
+//! mismatches of the first `i` classes with the `i` bytes that end at column `j`:
 //!
 //! ```text
 //! C(0,j) = 0        C(i,j) = C(i-1,j-1) + !matches, and too many if a text begins behind column j
@@ -49,21 +49,21 @@ pub fn take_away<S: Bits>(simd: S, number: &mut [S::B], bits: [S::B; 3]) {
 }
 
 /// Counts of each row except the last, including row 0: `w` bits, the lowest first, then the overflow bit.
-pub struct Counts<S: Bits> {
+pub struct HammingCounts<S: Bits> {
     bits: Vec<S::B>,
     width: usize,
 }
 
-impl<S: Bits> Counts<S> {
+impl<S: Bits> HammingCounts<S> {
     /// State at the beginning of all chunks; the pattern must have at least one class.
     #[inline(always)]
-    pub fn new(len: usize, allowed: i64) -> Counts<S> {
+    pub fn new(len: usize, allowed: i64) -> HammingCounts<S> {
         // The smallest width with 2^w > k.
         let width = (i64::BITS - allowed.leading_zeros()) as usize;
         let mut bits = vec![all_ones(); len * (width + 1)];
         let bias = (1 << width) - allowed - 1;
         bits[..=width].copy_from_slice(&constant::<S>(bias, width + 1));
-        Counts { bits, width }
+        HammingCounts { bits, width }
     }
 
     /// Processes a block of columns in which texts begin at the bits of `beginnings`, and adds the ends of hits.

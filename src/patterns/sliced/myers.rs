@@ -30,7 +30,7 @@ pub fn beginning<S: Bits>(rows: usize) -> Vec<[S::B; 2]> {
 }
 
 /// Columns in which texts begin.
-pub trait Beginnings<S: Bits>: Copy {
+pub trait TextStarts<S: Bits>: Copy {
     /// Updates `v+` and `v-` of a column in which texts may begin.
     fn begin(self, simd: S, column: usize, v: [S::B; 2]) -> [S::B; 2];
 }
@@ -43,14 +43,14 @@ pub struct Nowhere;
 #[derive(Clone, Copy)]
 pub struct Where<'a, B>(pub &'a [B; COLUMNS]);
 
-impl<S: Bits> Beginnings<S> for Nowhere {
+impl<S: Bits> TextStarts<S> for Nowhere {
     #[inline(always)]
     fn begin(self, _: S, _: usize, v: [S::B; 2]) -> [S::B; 2] {
         v
     }
 }
 
-impl<S: Bits> Beginnings<S> for Where<'_, S::B> {
+impl<S: Bits> TextStarts<S> for Where<'_, S::B> {
     #[inline(always)]
     fn begin(self, simd: S, column: usize, [plus, minus]: [S::B; 2]) -> [S::B; 2] {
         [simd.or(plus, self.0[column]), simd.and_not(minus, self.0[column])]
@@ -63,7 +63,7 @@ pub fn columns<'a, S: Bits>(
     simd: S,
     matches: impl Iterator<Item = &'a [S::B; COLUMNS]>,
     rows: &mut [[S::B; 2]],
-    beginnings: impl Beginnings<S>,
+    beginnings: impl TextStarts<S>,
 ) -> ([S::B; COLUMNS], [S::B; COLUMNS])
 where
     S::B: 'a,

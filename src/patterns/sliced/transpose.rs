@@ -10,7 +10,7 @@ pub const BLOCK: usize = 64;
 /// As many bytes as the longest vector, with its alignment.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct Line([u64; 8]);
+pub struct VectorBytes([u64; 8]);
 
 /// Transposes 64 rows in each block of 64 bits. Applying it twice restores the rows.
 #[inline(always)]
@@ -40,7 +40,7 @@ fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64)
 /// A vector that repeats one word.
 #[inline(always)]
 pub fn splat<B: Pod>(word: u64) -> B {
-    let line = Line([word; 8]);
+    let line = VectorBytes([word; 8]);
     cast_slice(&[line])[0]
 }
 

@@ -1,7 +1,7 @@
 //! The sets of the records so far: the distinct sequences, the representative of each, and, if a table is written, the
 //! members.
 
-use crate::align::dedup::{Distinct, hash, prefixes, strands};
+use crate::align::dedup::{DistinctSequences, hash, prefixes, strands};
 use crate::input::reader::ReadBatch;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{DedupBy, DedupOptions};
@@ -39,7 +39,7 @@ struct Members {
 
 /// The sets of equal sequences.
 pub struct Sets {
-    distinct: Distinct,
+    distinct: DistinctSequences,
     both_strands: bool,
     /// The representative of each sequence.
     representatives: Vec<Representative>,
@@ -85,7 +85,7 @@ impl Hashing {
 impl Sets {
     pub fn new(options: &DedupOptions) -> Sets {
         Sets {
-            distinct: Distinct::default(),
+            distinct: DistinctSequences::default(),
             both_strands: options.both_strands,
             representatives: Vec::new(),
             sizes: Vec::new(),

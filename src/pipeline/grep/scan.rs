@@ -1,18 +1,18 @@
 //! The search engines of `swalign grep`.
 
-use super::sought::{Sought, patterns};
+use super::sought::{WordsOrPatterns, patterns};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
-use crate::patterns::dictionary::numbers::Numbers;
-use crate::patterns::dictionary::words::Words;
-use crate::patterns::dictionary::{self, Dictionary, gpu::OnGpu as WordsOnGpu};
-use crate::patterns::grep::gpu::{self, OnGpu};
-use crate::patterns::grep::pattern::{Pattern, Reading};
+use crate::patterns::dictionary::numbers::SharedCounters;
+use crate::patterns::dictionary::words::GivenWords;
+use crate::patterns::dictionary::{self, Dictionary, gpu::GpuWordScan};
+use crate::patterns::grep::gpu::{self, GpuLineScan};
+use crate::patterns::grep::pattern::{GrepPattern, PatternSyntax};
 use crate::patterns::grep::plain;
-use crate::patterns::grep::select::{Finder, Span};
-use crate::patterns::grep::sliced::Sliced;
-use crate::patterns::scan::bitap::{Ends, Pending};
-use crate::patterns::search::Rule;
+use crate::patterns::grep::select::{LineCollector, Span};
+use crate::patterns::grep::sliced::SlicedLineScan;
+use crate::patterns::scan::bitap::{Pending, TextEnds};
+use crate::patterns::search::MatchRule;
 use crate::pipeline::{Reporter, device};
 use crate::terms::error::{EngineError, Error, Result};
 use crate::terms::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
@@ -31,55 +31,59 @@ const ON_GPU: usize = 2;
 
 /// Search engine for lines.
 pub enum LineScan {
-    Sliced(Sliced),
-    Plain(Vec<Pattern>, Rule),
-    Gpu(Box<OnGpu>),
+    Sliced(SlicedLineScan),
+    Plain(Vec<GrepPattern>, MatchRule),
+    Gpu(Box<GpuLineScan>),
     /// A dictionary, with the block size in bytes.
     Words(Box<Dictionary>, usize),
-    GpuWords(Box<WordsOnGpu>),
-    PlainWords(Words, dictionary::Rule),
+    GpuWords(Box<GpuWordScan>),
+    PlainWords(GivenWords, dictionary::OccurrenceRule),
 }
 
 /// Matches that a device has found in a block.
 #[derive(Default)]
-pub enum Found {
+pub enum BlockMatches {
     #[default]
     Nothing,
-    Ends(Ends),
-    Words(dictionary::gpu::Found),
+    Ends(TextEnds),
+    Words(dictionary::gpu::TextLookup),
 }
 
 impl LineScan {
     /// Opens the requested engine.
-    pub fn open(options: &GrepOptions, sought: Sought, reporter: &dyn Reporter) -> Result<LineScan> {
+    pub fn open(options: &GrepOptions, sought: WordsOrPatterns, reporter: &dyn Reporter) -> Result<LineScan> {
         let patterns = match sought {
-            Sought::Words(words) if are_looked_up(options, &words) => {
+            WordsOrPatterns::Words(words) if are_looked_up(options, &words) => {
                 return LineScan::of_words(options, words, reporter);
             }
-            Sought::Words(words) => own_patterns(options, &words)?,
-            Sought::Patterns(_) if needs_words(options) => return Err(Error::Usage(ONLY_WORDS.to_string())),
-            Sought::Patterns(patterns) => patterns,
-        };
-        let rule = Rule { max_edits: options.max_edits, indels: options.indels };
-        Ok(match &options.device {
-            GrepDevice::Cpu(name) => {
-                LineScan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
+            WordsOrPatterns::Words(words) => own_patterns(options, &words)?,
+            WordsOrPatterns::Patterns(_) if needs_words(options) => {
+                return Err(Error::Usage(ONLY_WORDS.to_string()));
             }
+            WordsOrPatterns::Patterns(patterns) => patterns,
+        };
+        let rule = MatchRule { max_edits: options.max_edits, indels: options.indels };
+        Ok(match &options.device {
+            GrepDevice::Cpu(name) => LineScan::Sliced(SlicedLineScan::new(
+                device::instruction_set(name.as_deref())?,
+                &patterns,
+                rule,
+            )),
             GrepDevice::Plain => LineScan::Plain(patterns, rule),
             GrepDevice::Gpu(name) => {
-                let scan = OnGpu::new(card(name.as_deref())?, &patterns, rule)?;
+                let scan = GpuLineScan::new(card(name.as_deref())?, &patterns, rule)?;
                 note_left(&scan, patterns.len(), reporter);
                 LineScan::Gpu(Box::new(scan))
             }
         })
     }
 
-    fn of_words(options: &GrepOptions, words: Words, reporter: &dyn Reporter) -> Result<LineScan> {
-        let rule = dictionary::Rule {
+    fn of_words(options: &GrepOptions, words: GivenWords, reporter: &dyn Reporter) -> Result<LineScan> {
+        let rule = dictionary::OccurrenceRule {
             place: match options.place {
-                GrepPlace::Anywhere => dictionary::Place::Anywhere,
-                GrepPlace::Start => dictionary::Place::Start,
-                GrepPlace::Line => dictionary::Place::Line,
+                GrepPlace::Anywhere => dictionary::WordPosition::Anywhere,
+                GrepPlace::Start => dictionary::WordPosition::Start,
+                GrepPlace::Line => dictionary::WordPosition::Line,
             },
             whole_words: options.whole_words,
             any_case: options.any_case,
@@ -91,7 +95,7 @@ impl LineScan {
                 reporter.note("-o and --count-by-pattern run on the CPU");
                 InstructionSet::best()
             }
-            GrepDevice::Gpu(name) => match WordsOnGpu::new(card(name.as_deref())?, words.clone(), rule) {
+            GrepDevice::Gpu(name) => match GpuWordScan::new(card(name.as_deref())?, words.clone(), rule) {
                 Ok(scan) => return Ok(LineScan::GpuWords(Box::new(scan))),
                 Err(EngineError::Unsupported(problem)) => {
                     reporter.note(&format!("looking up words on the CPU: {problem}"));
@@ -126,19 +130,19 @@ impl LineScan {
     }
 
     /// Waits for the matches that a device finds.
-    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Found> {
+    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<BlockMatches> {
         match (self, pending) {
-            (LineScan::Gpu(scan), Some(pending)) => Ok(Found::Ends(scan.finish(text, *pending)?)),
-            (LineScan::GpuWords(scan), _) => Ok(Found::Words(scan.find(text)?)),
-            _ => Ok(Found::Nothing),
+            (LineScan::Gpu(scan), Some(pending)) => Ok(BlockMatches::Ends(scan.finish(text, *pending)?)),
+            (LineScan::GpuWords(scan), _) => Ok(BlockMatches::Words(scan.find(text)?)),
+            _ => Ok(BlockMatches::Nothing),
         }
     }
 
     /// The lines that match in a piece of a block.
-    pub fn lines(&self, block: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
+    pub fn lines(&self, block: &[u8], piece: Range<usize>, found: &BlockMatches) -> Vec<Span> {
         match (self, found) {
-            (LineScan::Gpu(scan), Found::Ends(ends)) => scan.lines(block, piece, ends),
-            (LineScan::GpuWords(scan), Found::Words(found)) => scan.lines(block, piece, found),
+            (LineScan::Gpu(scan), BlockMatches::Ends(ends)) => scan.lines(block, piece, ends),
+            (LineScan::GpuWords(scan), BlockMatches::Words(found)) => scan.lines(block, piece, found),
             (LineScan::Sliced(scan), _) => scan.lines(&block[piece]),
             (LineScan::Plain(patterns, rule), _) => plain::lines(&block[piece], patterns, rule),
             (LineScan::Words(dictionary, _), _) => dictionary.lines(&block[piece]),
@@ -166,16 +170,16 @@ impl LineScan {
     }
 
     /// Counters for the occurrences of each word.
-    pub fn numbers(&self) -> Numbers {
+    pub fn numbers(&self) -> SharedCounters {
         match self {
-            LineScan::Words(dictionary, _) => Numbers::of(dictionary),
-            LineScan::PlainWords(words, _) => Numbers::of_words(words.len()),
-            _ => Numbers::of_words(0),
+            LineScan::Words(dictionary, _) => SharedCounters::of(dictionary),
+            LineScan::PlainWords(words, _) => SharedCounters::of_words(words.len()),
+            _ => SharedCounters::of_words(0),
         }
     }
 
     /// Adds the occurrences of each word in a text.
-    pub fn count(&self, text: &[u8], numbers: &Numbers) {
+    pub fn count(&self, text: &[u8], numbers: &SharedCounters) {
         match self {
             LineScan::Words(dictionary, _) => dictionary.count(text, numbers),
             LineScan::PlainWords(words, rule) => {
@@ -187,7 +191,7 @@ impl LineScan {
     }
 
     /// The count of each word, in the order in which the words were given.
-    pub fn counted(&self, numbers: &Numbers) -> Vec<u64> {
+    pub fn counted(&self, numbers: &SharedCounters) -> Vec<u64> {
         match self {
             LineScan::Words(dictionary, _) => numbers.finish(dictionary),
             _ => numbers.sums(),
@@ -199,7 +203,7 @@ const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need liter
                           and leave out -k";
 
 /// Whether words are found by dictionary look-up.
-fn are_looked_up(options: &GrepOptions, words: &Words) -> bool {
+fn are_looked_up(options: &GrepOptions, words: &GivenWords) -> bool {
     let on_gpu = matches!(options.device, GrepDevice::Gpu(_));
     !on_gpu || needs_words(options) || words.len() >= LOOKED_UP
 }
@@ -219,19 +223,19 @@ fn card(name: Option<&str>) -> Result<Arc<Card>> {
     Ok(Card::open(name, false).map_err(remedy)?)
 }
 
-fn own_patterns(options: &GrepOptions, words: &Words) -> Result<Vec<Pattern>> {
-    let reading = Reading { literal: true, any_case: options.any_case };
+fn own_patterns(options: &GrepOptions, words: &GivenWords) -> Result<Vec<GrepPattern>> {
+    let reading = PatternSyntax { literal: true, any_case: options.any_case };
     patterns(words, reading).map_err(|fault| Error::Usage(format!("{}; {}", fault.problem, fault.remedy)))
 }
 
 fn lines_of(text: &[u8], stretches: &[Span]) -> Vec<Span> {
-    let mut finder = Finder::new(text);
+    let mut finder = LineCollector::new(text);
     stretches.iter().for_each(|stretch| finder.take(stretch.start));
     finder.lines()
 }
 
 /// Notes which patterns the device leaves to the CPU.
-fn note_left(scan: &OnGpu, patterns: usize, reporter: &dyn Reporter) {
+fn note_left(scan: &GpuLineScan, patterns: usize, reporter: &dyn Reporter) {
     let (left, rows, edits) = (scan.left_to_cores(), gpu::MOST_ROWS, gpu::MOST_EDITS);
     if left > 0 {
         reporter.note(&format!(

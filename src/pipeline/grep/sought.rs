@@ -2,34 +2,34 @@
 
 use super::PIECE;
 use crate::input::reader::{LineBlock, LineReader};
-use crate::patterns::dictionary::words::Words;
+use crate::patterns::dictionary::words::GivenWords;
 use crate::patterns::grep::NEWLINE;
-use crate::patterns::grep::pattern::{Fault, Pattern, Reading, is_literal};
+use crate::patterns::grep::pattern::{GrepPattern, PatternError, PatternSyntax, is_literal};
 use crate::patterns::grep::select;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{GrepOptions, GrepPatterns};
 use std::path::PathBuf;
 
 /// Search input: words or patterns.
-pub enum Sought {
+pub enum WordsOrPatterns {
     /// Literal words, without edits.
-    Words(Words),
-    Patterns(Vec<Pattern>),
+    Words(GivenWords),
+    Patterns(Vec<GrepPattern>),
 }
 
 /// Reason for refusing a line of patterns.
-enum Refused {
-    Fault(Fault),
+enum PatternRefusal {
+    Fault(PatternError),
     Full,
 }
 
-impl Sought {
+impl WordsOrPatterns {
     /// Reads the given patterns.
-    pub fn read(options: &GrepOptions) -> Result<Sought> {
-        let reading = Reading { literal: options.literal, any_case: options.any_case };
+    pub fn read(options: &GrepOptions) -> Result<WordsOrPatterns> {
+        let reading = PatternSyntax { literal: options.literal, any_case: options.any_case };
         let mut sought = match options.max_edits {
-            0 => Sought::Words(Words::default()),
-            _ => Sought::Patterns(Vec::new()),
+            0 => WordsOrPatterns::Words(GivenWords::default()),
+            _ => WordsOrPatterns::Patterns(Vec::new()),
         };
         for given in &options.patterns {
             match given {
@@ -55,46 +55,53 @@ impl Sought {
         Ok(sought)
     }
 
-    fn push(&mut self, line: &[u8], reading: Reading) -> std::result::Result<(), Refused> {
-        if let Sought::Words(words) = self {
+    fn push(&mut self, line: &[u8], reading: PatternSyntax) -> std::result::Result<(), PatternRefusal> {
+        if let WordsOrPatterns::Words(words) = self {
             if reading.literal || is_literal(line) {
-                return words.push(line).map_err(|_| Refused::Full);
+                return words.push(line).map_err(|_| PatternRefusal::Full);
             }
-            *self = Sought::Patterns(patterns(words, reading).map_err(Refused::Fault)?);
+            *self = WordsOrPatterns::Patterns(patterns(words, reading).map_err(PatternRefusal::Fault)?);
         }
-        if let Sought::Patterns(patterns) = self {
-            patterns.push(Pattern::new(line, reading).map_err(Refused::Fault)?);
+        if let WordsOrPatterns::Patterns(patterns) = self {
+            patterns.push(GrepPattern::new(line, reading).map_err(PatternRefusal::Fault)?);
         }
         Ok(())
     }
 }
 
 /// Words as patterns.
-pub fn patterns(words: &Words, reading: Reading) -> std::result::Result<Vec<Pattern>, Fault> {
-    words.iter().map(|word| Pattern::new(word, Reading { literal: true, ..reading })).collect()
+pub fn patterns(
+    words: &GivenWords,
+    reading: PatternSyntax,
+) -> std::result::Result<Vec<GrepPattern>, PatternError> {
+    words.iter().map(|word| GrepPattern::new(word, PatternSyntax { literal: true, ..reading })).collect()
 }
 
-impl Refused {
+impl PatternRefusal {
     const TOO_MANY: &str = "the patterns have more than 4294967295 bytes";
     const FEWER: &str = "split the patterns into several searches";
 
     fn of_text(self, line: &[u8]) -> Error {
         match self {
-            Refused::Fault(Fault { position, problem, remedy }) => {
+            PatternRefusal::Fault(PatternError { position, problem, remedy }) => {
                 let text = String::from_utf8_lossy(line);
                 Error::Usage(format!("PATTERN '{text}', position {position}: {problem}; {remedy}"))
             }
-            Refused::Full => Error::Usage(format!("{}; {}", Refused::TOO_MANY, Refused::FEWER)),
+            PatternRefusal::Full => {
+                Error::Usage(format!("{}; {}", PatternRefusal::TOO_MANY, PatternRefusal::FEWER))
+            }
         }
     }
 
     fn of_file(self, path: &std::path::Path, number: u64) -> Error {
         let place = Place { file: PathBuf::from(path), record: None, line: Some(number) };
         match self {
-            Refused::Fault(Fault { position, problem, remedy }) => {
+            PatternRefusal::Fault(PatternError { position, problem, remedy }) => {
                 Error::input(place, format!("position {position}: {problem}"), remedy)
             }
-            Refused::Full => Error::input(place, Refused::TOO_MANY.to_string(), Refused::FEWER),
+            PatternRefusal::Full => {
+                Error::input(place, PatternRefusal::TOO_MANY.to_string(), PatternRefusal::FEWER)
+            }
         }
     }
 }

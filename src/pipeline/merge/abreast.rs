@@ -1,9 +1,9 @@
 //! Reads the parts of the references in parallel, one query of all parts after another.
 
 use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
-use super::{Header, open_files, refused};
+use super::{SharedHeader, open_files, refused};
 use crate::output::writer::Output;
-use crate::output::writer::bgzf::{Joint, RecordBytes};
+use crate::output::writer::bgzf::{BgzfJoiner, RecordBytes};
 use crate::terms::error::Result;
 use crate::terms::groups;
 use std::io;
@@ -42,7 +42,7 @@ impl<'a, Q: PartQueries> Abreast<'a, Q> {
         parts: &'a [MergePart],
         queries: impl Fn(&MergePart, PartBytes) -> Result<Q>,
     ) -> Result<Abreast<'a, Q>> {
-        let mut header = Header::default();
+        let mut header = SharedHeader::default();
         let mut sources = Vec::with_capacity(parts.len());
         let at_once = open_files::at_once(parts.len());
         for (index, part) in parts.iter().enumerate() {
@@ -102,7 +102,7 @@ impl<Q: PartQueries> PartSource<'_, Q> {
 pub struct GroupBytes {
     /// Blocks begin with groups.
     in_blocks: bool,
-    joint: Joint,
+    joint: BgzfJoiner,
     pub bytes: Vec<u8>,
     /// Whether `bytes` begin a group.
     begins: bool,
@@ -112,7 +112,7 @@ pub struct GroupBytes {
 
 impl GroupBytes {
     pub fn new(in_blocks: bool) -> Result<GroupBytes> {
-        let joint = if in_blocks { Joint::of_blocks()? } else { Joint::of_text() };
+        let joint = if in_blocks { BgzfJoiner::of_blocks()? } else { BgzfJoiner::of_text() };
         Ok(GroupBytes { in_blocks, joint, bytes: Vec::new(), begins: true, last: None })
     }
 

@@ -2,7 +2,7 @@
 //! record of its own, so later parts' primary records become secondary.
 
 use super::part::{MergePart, OpenPart, unread};
-use super::{BUFFER, Header};
+use super::{BUFFER, SharedHeader};
 use crate::output::writer::Output;
 use crate::output::writer::hits::demote;
 use crate::terms::error::Result;
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 
 /// Joins the parts, and returns the number of their texts.
 pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
-    let mut header = Header::default();
+    let mut header = SharedHeader::default();
     // Names of patterns that already have a primary record.
     let mut seen = HashSet::new();
     for part in parts {

@@ -14,17 +14,17 @@ use crate::output::writer::frame;
 use crate::output::writer::list::{
     ListStyle, PartHit, PartLists, PartQuery, QueryTold, ShownHit, by_target, covered_by_targets,
 };
-use crate::output::writer::receipt::{Choice, ListInReceipt};
+use crate::output::writer::receipt::{HitSelection, ListInReceipt};
 use crate::output::writer::reread::damaged;
 use crate::pipeline::{Reporter, ranking, remarks};
-use crate::terms::alignment::{Alignment, Found, InPart};
+use crate::terms::alignment::{Alignment, InPart, QueryResult};
 use crate::terms::error::Result;
-use crate::terms::options::{HitFormat, Limits, PageOptions};
+use crate::terms::options::{HitFormat, HitLimits, PageOptions};
 use std::io;
 
 /// How hits are chosen and written.
 struct ListChoice {
-    limits: Limits,
+    limits: HitLimits,
     rules: Rules,
     pairing: Option<Pairing>,
     /// Whether ranking uses more than scores.
@@ -90,8 +90,8 @@ impl PartQueries for PartLists {
 }
 
 impl ListChoice {
-    fn new(choice: &Choice, list: &ListInReceipt, format: HitFormat) -> ListChoice {
-        let &Choice { min_score, secondary_ppm, .. } = choice;
+    fn new(choice: &HitSelection, list: &ListInReceipt, format: HitFormat) -> ListChoice {
+        let &HitSelection { min_score, secondary_ppm, .. } = choice;
         let limits = choice.limits;
         let rules = Rules { min_score, secondary_ppm, ..ranking::rules(&limits) };
         // A part is a file, never a terminal.
@@ -145,7 +145,7 @@ impl ListChoice {
 
     /// The reported hits of a mate, among the hits that were found together with the other mate's. `None` if a hit has
     /// no line.
-    fn of_mate(&self, parts: &[PartQuery], mut found: Found) -> Option<Vec<PartHit>> {
+    fn of_mate(&self, parts: &[PartQuery], mut found: QueryResult) -> Option<Vec<PartHit>> {
         ranking::limit(&self.rules, &mut found);
         // Equal alignments have equal lines.
         let lines = || parts.iter().flat_map(|query| &query.hits);

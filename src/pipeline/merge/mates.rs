@@ -4,13 +4,13 @@ use super::references::tier_of;
 use crate::align::hits::Rules;
 use crate::align::pairing::{HitInParts, MateInParts, Pairing};
 use crate::align::quality::PairScores;
-use crate::output::writer::receipt::{Choice, MatesInReceipt};
+use crate::output::writer::receipt::{HitSelection, MatesInReceipt};
 use crate::output::writer::reread::{MateRecord, PartRecord, push_mates};
 use crate::pipeline::ranking;
 use crate::terms::alignment::InPart;
 
 /// Rules for pairing mates, if the parts contain mates.
-pub fn pairing(choice: &Choice, rules: Rules) -> Option<Pairing> {
+pub fn pairing(choice: &HitSelection, rules: Rules) -> Option<Pairing> {
     let MatesInReceipt { insert, match_, close } = choice.mates?;
     Some(Pairing::by_scores(
         insert,

@@ -12,13 +12,13 @@ use super::refused;
 use crate::align::hits::Rules;
 use crate::align::quality::{Typical, of_tier, quality_of};
 use crate::output::writer::Output;
-use crate::output::writer::receipt::Choice;
-use crate::output::writer::reread::{PartRecord, PartRecords, QueryInPart, RecordHit, Standing, damaged};
+use crate::output::writer::receipt::HitSelection;
+use crate::output::writer::reread::{PartRecord, PartRecords, QueryInPart, RecordHit, RecordKind, damaged};
 use crate::pipeline::ranking;
 use crate::pipeline::report::{QUERIES, counted};
 use crate::terms::alignment::Tier;
 use crate::terms::error::Result;
-use crate::terms::options::{Format, Limits};
+use crate::terms::options::{Format, HitLimits};
 use std::cmp::Reverse;
 use std::io;
 
@@ -53,7 +53,7 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     else {
         return Ok(0);
     };
-    let &Choice { min_score, secondary_ppm, ref limits, .. } = choice;
+    let &HitSelection { min_score, secondary_ppm, ref limits, .. } = choice;
     let rules = Rules { min_score, secondary_ppm, ..ranking::rules(limits) };
     let pairing = mates::pairing(choice, rules);
     let mut piece = GroupBytes::new(format_of(first)?.1)?;
@@ -90,7 +90,7 @@ impl PartQueries for PartRecords {
 }
 
 /// Appends the records of a query that are its hits among all references. `None` if the records are inconsistent.
-fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
+fn choose(limits: &HitLimits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
     let of_part = |records: &Vec<PartRecord>| Some(records.first()?.of_query?.tier);
     let tier = tier_of(query.iter().filter_map(of_part));
     let counts = |records: &&Vec<PartRecord>| of_part(records) == Some(tier);
@@ -105,7 +105,7 @@ fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &m
     hits.sort_by_key(|(_, hit)| (Reverse(hit.score), hit.strand));
     let Some(&(primary, best)) = hits.first() else {
         // The part with the best hit reports none, since no limit admits it.
-        records.clone().find(|record| record.aligned.is_none())?.push(out, Standing::Unmapped);
+        records.clone().find(|record| record.aligned.is_none())?.push(out, RecordKind::Unmapped);
         return Some(());
     };
     if best.secondary {
@@ -116,10 +116,10 @@ fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &m
         told.iter().filter_map(|told| told.second).chain(hits.get(1).map(|(_, hit)| hit.score)).max();
     let second = second.filter(|&score| score >= threshold);
     let quality = of_tier(quality_of(typical, best.span, best.score, (second, threshold)), tier);
-    primary.push(out, Standing::Primary { second, quality });
+    primary.push(out, RecordKind::Primary { second, quality });
     let ranked = hits.into_iter().map(|hit| (f64::from(hit.1.score), hit)).collect();
     let kept = ranking::within(limits, ranked, |(_, hit)| hit.target);
-    kept.into_iter().skip(1).for_each(|(record, _)| record.push(out, Standing::Secondary));
+    kept.into_iter().skip(1).for_each(|(record, _)| record.push(out, RecordKind::Secondary));
     Some(())
 }
 

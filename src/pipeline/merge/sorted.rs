@@ -1,7 +1,7 @@
 //! Sorted parts of the queries, merged by coordinate. Among equal records, those of the earlier part come first, as in
 //! a whole run, so that the bytes are the same. Memory contains one block of each part.
 
-use super::Header;
+use super::SharedHeader;
 use super::part::{AGAIN, MergePart, OpenPart, unread};
 use super::{open_files, refused};
 use crate::output::writer::Output;
@@ -10,12 +10,12 @@ use crate::output::writer::sort::{IndexFile, RecordReader, SortKey, SortedRecord
 use crate::terms::error::Result;
 
 /// The records of a part.
-struct PartSource<'a> {
+struct SortedPart<'a> {
     part: &'a MergePart<'a>,
     records: RecordReader,
 }
 
-impl SortedRecords for PartSource<'_> {
+impl SortedRecords for SortedPart<'_> {
     fn advance(&mut self) -> Result<Option<SortKey>> {
         self.records.advance().map_err(|error| unread(self.part.path, error))
     }
@@ -27,7 +27,7 @@ impl SortedRecords for PartSource<'_> {
 
 /// Joins the parts. Returns the number of their queries, and the index, which must be finished with the output.
 pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<(u64, Option<Output>)> {
-    let mut header = Header::default();
+    let mut header = SharedHeader::default();
     let mut sources: Vec<Box<dyn SortedRecords>> = Vec::with_capacity(parts.len());
     let mut tails = Vec::with_capacity(parts.len());
     let mut index = None;
@@ -40,7 +40,7 @@ pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<(u64, Opt
             index = IndexFile::beside(output, count, longest)?;
         }
         header.take(of_part, part, output)?;
-        sources.push(Box::new(PartSource { part, records: RecordReader::of_blocks(records) }));
+        sources.push(Box::new(SortedPart { part, records: RecordReader::of_blocks(records) }));
         tails.push((part, rest));
     }
     let index = write_sorted(sources, output, index)?;

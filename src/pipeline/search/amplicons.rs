@@ -3,8 +3,8 @@
 use super::super::Reporter;
 use super::super::report::warn;
 use crate::input::reader::{NamePair, read_name_pairs};
-use crate::patterns::search::amplicons::{NoPair, Pairs};
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::amplicons::{NoPair, PatternPairs};
+use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{AmpliconChoice, PairSource, PatternSource};
 use std::path::Path;
@@ -13,15 +13,16 @@ use std::path::Path;
 pub fn pairs(
     choice: &AmpliconChoice,
     given: &PatternSource,
-    patterns: &[Pattern],
+    patterns: &[SearchPattern],
     reporter: &dyn Reporter,
-) -> Result<Pairs> {
+) -> Result<PatternPairs> {
     // With --name full, a name may have several words.
-    let word = |pattern: &'_ Pattern| pattern.name.find(char::is_whitespace).unwrap_or(pattern.name.len());
+    let word =
+        |pattern: &'_ SearchPattern| pattern.name.find(char::is_whitespace).unwrap_or(pattern.name.len());
     let names: Vec<&str> = patterns.iter().map(|pattern| &pattern.name[..word(pattern)]).collect();
     match &choice.pairs {
-        PairSource::Any => Ok(Pairs::any()),
-        PairSource::Names => Pairs::of_names(&names).map_err(|none| unpaired(&none, given, &names)),
+        PairSource::Any => Ok(PatternPairs::any()),
+        PairSource::Names => PatternPairs::of_names(&names).map_err(|none| unpaired(&none, given, &names)),
         PairSource::File(path) => {
             let list = read_name_pairs(path)?;
             let lines: Vec<u64> = list.iter().map(|pair| pair.line).collect();
@@ -33,7 +34,7 @@ pub fn pairs(
                     "give two pattern names per line, up to their first space, or begin the line with #";
                 Error::input(place, problem, remedy)
             };
-            let pairs = Pairs::of_list(&names, &list).map_err(unknown)?;
+            let pairs = PatternPairs::of_list(&names, &list).map_err(unknown)?;
             warn(reporter, left_out(&pairs, path));
             Ok(pairs)
         }
@@ -41,7 +42,7 @@ pub fn pairs(
 }
 
 /// Warning about patterns that are in no pair.
-fn left_out(pairs: &Pairs, path: &Path) -> Option<String> {
+fn left_out(pairs: &PatternPairs, path: &Path) -> Option<String> {
     match pairs.left_out() {
         0 => None,
         1 => Some(format!("1 pattern is in no pair in {} and has no amplicons", path.display())),

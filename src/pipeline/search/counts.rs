@@ -1,27 +1,27 @@
 //! The summary of a search: a row for each pattern.
 
-use crate::patterns::search::hits::Hit;
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::hits::PatternHit;
+use crate::patterns::search::pattern::SearchPattern;
 use std::fmt::Write;
 
 /// Maximum number of edits that a summary has columns for.
 pub const MOST_EDITS: u32 = 64;
 
 /// Counts of the reported hits of each pattern.
-pub struct Counts {
+pub struct PatternCounts {
     /// Hits with each number of edits.
     by_edits: Vec<Vec<u64>>,
     /// Number of texts with a hit, and the number of the last such text, from 1.
     texts: Vec<(u64, u64)>,
 }
 
-impl Counts {
-    pub fn new(patterns: usize, most: u32) -> Counts {
-        Counts { by_edits: vec![vec![0; most as usize + 1]; patterns], texts: vec![(0, 0); patterns] }
+impl PatternCounts {
+    pub fn new(patterns: usize, most: u32) -> PatternCounts {
+        PatternCounts { by_edits: vec![vec![0; most as usize + 1]; patterns], texts: vec![(0, 0); patterns] }
     }
 
     /// Counts hits of the text with this number, from 1.
-    pub fn add(&mut self, text: u64, hits: &[Hit]) {
+    pub fn add(&mut self, text: u64, hits: &[PatternHit]) {
         for hit in hits {
             let pattern = hit.pattern as usize;
             if let Some(count) = self.by_edits[pattern].get_mut(hit.edits as usize) {
@@ -34,7 +34,7 @@ impl Counts {
     }
 
     /// The table, for `texts` texts in all.
-    pub fn table(&self, patterns: &[Pattern], texts: u64) -> String {
+    pub fn table(&self, patterns: &[SearchPattern], texts: u64) -> String {
         let mut table =
             "pattern\tlength\thits\tbest\tbest_hits\tunique\ttexts_with\ttexts_without".to_string();
         for edits in 0..self.by_edits.first().map_or(0, Vec::len) {

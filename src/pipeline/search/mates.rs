@@ -4,8 +4,8 @@ use super::SearchSummary;
 use super::active::ActiveText;
 use super::outputs::SearchOutputs;
 use crate::output::writer::hits::put_text;
-use crate::patterns::search::amplicons::{MateParts, MateSites, Pairs, parts};
-use crate::patterns::search::hits::Hit;
+use crate::patterns::search::amplicons::{MateParts, MateSites, PatternPairs, parts};
+use crate::patterns::search::hits::PatternHit;
 use crate::terms::alignment::Strand;
 use crate::terms::error::Result;
 use crate::terms::options::SearchFormat;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Finds the primers of mates, pair by pair.
 pub struct MateTrimmer<'a> {
-    pairs: &'a Pairs,
+    pairs: &'a PatternPairs,
     format: SearchFormat,
     trims_primers: bool,
     /// Maximum number of bases before a primer.
@@ -26,7 +26,7 @@ pub struct MateTrimmer<'a> {
 
 impl<'a> MateTrimmer<'a> {
     pub fn new(
-        pairs: &'a Pairs,
+        pairs: &'a PatternPairs,
         (format, trims_primers): (SearchFormat, bool),
         offset: usize,
     ) -> MateTrimmer<'a> {
@@ -34,7 +34,7 @@ impl<'a> MateTrimmer<'a> {
     }
 
     /// Adds a hit of the current mate. Hits come in the order of their starts.
-    pub fn put(&mut self, hit: &Hit) {
+    pub fn put(&mut self, hit: &PatternHit) {
         self.sites[usize::from(self.first.is_some())].put(hit, self.offset);
     }
 

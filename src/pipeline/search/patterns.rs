@@ -2,19 +2,19 @@
 
 use super::counts::MOST_EDITS;
 use crate::input::reader::{Text, read_patterns};
-use crate::patterns::search::Rule;
-use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::MatchRule;
+use crate::patterns::search::hits::HitOptions;
 use crate::patterns::search::limits::MOST_LIMITED;
 use crate::patterns::search::pam::{Pam, PamSide};
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
 use std::collections::HashSet;
 
 /// Warning about patterns that match at every position of any text. With limits on single kinds of edits or a PAM they
 /// may not match everywhere, and with an error rate they do not.
-pub fn everywhere(patterns: &[Pattern], wanted: &Wanted) -> Option<String> {
-    let Wanted { rule, rate: None, limits: None, pam: None, .. } = wanted else { return None };
+pub fn everywhere(patterns: &[SearchPattern], wanted: &HitOptions) -> Option<String> {
+    let HitOptions { rule, rate: None, limits: None, pam: None, .. } = wanted else { return None };
     let mut some = patterns.iter().filter(|pattern| pattern.letters.len() <= rule.max_edits as usize);
     let first = some.next()?;
     let others = match some.count() {
@@ -29,11 +29,11 @@ pub fn everywhere(patterns: &[Pattern], wanted: &Wanted) -> Option<String> {
 }
 
 /// Refuses patterns of one name, since parts of SAM are joined by the names.
-pub fn check_names(patterns: &[Pattern]) -> Result<()> {
+pub fn check_names(patterns: &[SearchPattern]) -> Result<()> {
     let mut names = HashSet::new();
     match patterns.iter().find(|pattern| !names.insert(&pattern.name)) {
         None => Ok(()),
-        Some(Pattern { name, .. }) => Err(Error::Usage(format!(
+        Some(SearchPattern { name, .. }) => Err(Error::Usage(format!(
             "two patterns are named '{}': rename one of them, because --part with --format sam needs unique names",
             name.escape_debug()
         ))),
@@ -41,7 +41,7 @@ pub fn check_names(patterns: &[Pattern]) -> Result<()> {
 }
 
 /// The given patterns, and warnings about their file.
-pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
+pub fn read(options: &SearchOptions) -> Result<(Vec<SearchPattern>, Vec<String>)> {
     let refused = |at: usize| {
         Error::Usage(format!(
             "PATTERN has an invalid character at position {}; use IUPAC codes of DNA",
@@ -50,11 +50,11 @@ pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
     };
     match &options.patterns {
         PatternSource::Letters(letters) => {
-            let pattern = Pattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
+            let pattern = SearchPattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
             Ok((vec![pattern], Vec::new()))
         }
         PatternSource::File(path) => {
-            let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
+            let pattern = |text: Text| SearchPattern::new(text.name, &text.letters).map_err(refused);
             let sam = options.format == SearchFormat::Sam;
             let (patterns, warnings) = read_patterns(path, options.rules(), options.full_names, sam)?;
             Ok((patterns.into_iter().map(pattern).collect::<Result<_>>()?, warnings))
@@ -71,7 +71,7 @@ pub fn pam(given: &PamChoice) -> Result<Pam> {
 }
 
 /// Refuses an error rate that gives the longest pattern more edits than limits of single kinds and summaries support.
-pub fn check_edits(options: &SearchOptions, rule: &Rule) -> Result<()> {
+pub fn check_edits(options: &SearchOptions, rule: &MatchRule) -> Result<()> {
     let most = rule.max_edits;
     if options.limits.is_some() && most > MOST_LIMITED {
         return Err(Error::Usage(format!(

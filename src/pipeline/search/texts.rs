@@ -8,7 +8,7 @@ use crate::input::reader::{
 };
 use crate::output::writer::hits::{LettersShown, TextShown};
 use crate::patterns::search::circle::Circle;
-use crate::patterns::search::hits::Wanted;
+use crate::patterns::search::hits::HitOptions;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_u64;
 use crate::terms::error::{Error, Place, Result};
@@ -56,7 +56,7 @@ pub struct StoredTexts {
 }
 
 /// Where the searched part of a file begins and ends.
-pub enum Searched {
+pub enum SearchedRange {
     Read(Arc<Extent>),
     /// Positions in the concatenated sequences of a database.
     Stored(u64, u64),
@@ -81,7 +81,7 @@ impl SearchText {
     }
 
     /// Makes the text circular, unless it is empty.
-    pub fn close(&mut self, wanted: &Wanted) -> Result<()> {
+    pub fn close(&mut self, wanted: &HitOptions) -> Result<()> {
         if self.letter_count() == 0 {
             return Ok(());
         }
@@ -184,16 +184,16 @@ impl TextSource {
         Ok(TextSource::Mates(Box::new(MateTexts::open(paths, rules)?)))
     }
 
-    pub fn searched(&self) -> Searched {
+    pub fn searched(&self) -> SearchedRange {
         match self {
-            TextSource::Read(texts) => Searched::Read(texts.extent()),
-            TextSource::Mates(texts) => Searched::Read(texts.extent()),
+            TextSource::Read(texts) => SearchedRange::Read(texts.extent()),
+            TextSource::Mates(texts) => SearchedRange::Read(texts.extent()),
             TextSource::Stored(StoredTexts { references, own, .. }) => {
                 let place = |place: usize| match place == references.names.len() {
                     true => references.sequences.codes().len() as u64,
                     false => references.sequences.start(place) as u64,
                 };
-                Searched::Stored(place(own.start), place(own.end))
+                SearchedRange::Stored(place(own.start), place(own.end))
             }
         }
     }
@@ -266,11 +266,11 @@ impl Iterator for TextSource {
     }
 }
 
-impl Searched {
+impl SearchedRange {
     pub fn places(&self) -> (u64, u64) {
         match self {
-            Searched::Read(extent) => extent.places(),
-            Searched::Stored(begin, end) => (*begin, *end),
+            SearchedRange::Read(extent) => extent.places(),
+            SearchedRange::Stored(begin, end) => (*begin, *end),
         }
     }
 }

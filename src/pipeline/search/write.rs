@@ -1,16 +1,16 @@
 //! The writer's stage, which also searches: it writes hits as lines, in the order of the texts.
 
 use super::active::ActiveText;
-use super::counts::Counts;
+use super::counts::PatternCounts;
 use super::mates::MateTrimmer;
 use super::outputs::SearchOutputs;
 use super::{SearchRun, SearchSummary};
 use crate::output::writer::hits::{AmpliconLines, HitLines, put_text};
-use crate::patterns::search::Scan;
-use crate::patterns::search::amplicons::{Amplicon, Joiner};
+use crate::patterns::search::EndScan;
+use crate::patterns::search::amplicons::{AmpliconSpan, Joiner};
 use crate::patterns::search::batch::TextBatch;
 use crate::patterns::search::driver::{HitReceiver, SearchState};
-use crate::patterns::search::hits::Hit;
+use crate::patterns::search::hits::PatternHit;
 use crate::pipeline::Reporter;
 use crate::pipeline::report::warn;
 use crate::terms::error::{Error, Result};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
 /// State of joining hits into amplicons.
-struct Joined<'a> {
+struct AmpliconJoin<'a> {
     joiner: Joiner<'a>,
     lines: AmpliconLines<'a>,
 }
@@ -28,7 +28,7 @@ struct Joined<'a> {
 struct HitSink<'a> {
     lines: HitLines<'a>,
     /// Joins hits, if amplicons are requested.
-    joined: Option<Joined<'a>>,
+    joined: Option<AmpliconJoin<'a>>,
     /// Trims mates, if the texts are mates.
     mates: Option<MateTrimmer<'a>>,
     /// Whether texts without a hit are written, instead of hits.
@@ -37,7 +37,7 @@ struct HitSink<'a> {
     searched: &'a AtomicU64,
     reporter: &'a dyn Reporter,
     outputs: &'a mut SearchOutputs,
-    counts: &'a mut Option<Counts>,
+    counts: &'a mut Option<PatternCounts>,
     summary: &'a mut SearchSummary,
 }
 
@@ -45,9 +45,9 @@ impl SearchRun<'_> {
     /// The writer's stage. It also searches, because one scan already uses all threads.
     pub(super) fn write(
         &self,
-        scan: &dyn Scan,
+        scan: &dyn EndScan,
         batches: Receiver<Result<TextBatch<Arc<ActiveText>>>>,
-        (outputs, counts): (&mut SearchOutputs, &mut Option<Counts>),
+        (outputs, counts): (&mut SearchOutputs, &mut Option<PatternCounts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
         let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
@@ -65,11 +65,11 @@ impl SearchRun<'_> {
     }
 
     /// Creates the joiner of hits, if requested.
-    fn joined(&self) -> Option<Joined<'_>> {
+    fn joined(&self) -> Option<AmpliconJoin<'_>> {
         let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
         let (least, most) = choice.lengths;
         let lines = AmpliconLines::new((self.options.format, choice.trims_primers), pairs, &self.patterns);
-        Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
+        Some(AmpliconJoin { joiner: Joiner::new(pairs, least..=most), lines })
     }
 
     /// Creates the trimmer of mates, if the texts are mates.
@@ -100,7 +100,7 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         self.searched.store(active.place(letters), Ordering::Relaxed);
     }
 
-    fn hits(&mut self, active: &Arc<ActiveText>, hits: Vec<Hit>) -> Result<()> {
+    fn hits(&mut self, active: &Arc<ActiveText>, hits: Vec<PatternHit>) -> Result<()> {
         let place = active.text.shown();
         self.summary.hits += hits.len() as u64;
         if let Some(counts) = self.counts {
@@ -113,10 +113,10 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
             hits.iter().for_each(|hit| mates.put(hit));
             return Ok(());
         }
-        if let Some(Joined { joiner, lines }) = &mut self.joined {
+        if let Some(AmpliconJoin { joiner, lines }) = &mut self.joined {
             joiner.set_circle(active.text.circle().map(|circle| circle.len));
             let mut give =
-                |amplicon: &Amplicon| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
+                |amplicon: &AmpliconSpan| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
             return hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
         }
         hits.iter().try_for_each(|hit| self.outputs.main.put(|out| self.lines.hit(out, place, hit)))
@@ -131,9 +131,10 @@ impl HitReceiver<Arc<ActiveText>> for HitSink<'_> {
         }
         let mut found = hits;
         let output = &mut self.outputs.main;
-        if let Some(Joined { joiner, lines }) = &mut self.joined {
-            joiner
-                .finish(&mut |amplicon: &Amplicon| output.put(|out| lines.amplicon(out, place, amplicon)))?;
+        if let Some(AmpliconJoin { joiner, lines }) = &mut self.joined {
+            joiner.finish(&mut |amplicon: &AmpliconSpan| {
+                output.put(|out| lines.amplicon(out, place, amplicon))
+            })?;
             found = joiner.given();
             joiner.clear();
             output.put(|out| lines.text(out, place, found))?;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// A file of reads, with its mates and its read group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lane {
+pub struct SequencingLane {
     pub reads: PathBuf,
     pub mates: MatesChoice,
     pub read_group: Option<ReadGroup>,
 }
 
-impl Lane {
+impl SequencingLane {
     /// The file of the second mates.
     pub fn mate_file(&self) -> Option<&Path> {
         match &self.mates {

@@ -2,7 +2,7 @@
 
 /// Limits on the reported hits of a query. A hit must meet all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct HitLimits {
     pub max_hits: usize,
     /// Maximum number of targets with a hit.
     pub max_targets: usize,
@@ -16,23 +16,23 @@ pub struct Limits {
     pub coverage: f64,
 }
 
-impl Limits {
+impl HitLimits {
     /// Default of the minimum coverage, in percent, for hits that are ranked by identity. If alignments may cover any
     /// part of the query, the shortest alignments have the highest identities.
     pub const FLOOR_OF_IDENTITY: f64 = 80.0;
 
     /// Limits only the number of hits.
-    pub fn records(max_hits: usize) -> Limits {
+    pub fn records(max_hits: usize) -> HitLimits {
         let (max_targets, max_per_target) = (usize::MAX, usize::MAX);
-        Limits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
+        HitLimits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
     }
 
     /// The limits for a part of the references, which keep all hits that these limits keep for all references. If
     /// targets are counted, the part has no limit on hits: targets that are not among the reported ones of the whole
     /// run must not displace others (docs/algorithm.md, section 6).
-    pub fn of_ref_part(self) -> Limits {
+    pub fn of_ref_part(self) -> HitLimits {
         let counts_targets = self.max_targets < usize::MAX || self.max_per_target < usize::MAX;
-        Limits { max_hits: if counts_targets { usize::MAX } else { self.max_hits }, ..self }
+        HitLimits { max_hits: if counts_targets { usize::MAX } else { self.max_hits }, ..self }
     }
 }
 

@@ -6,7 +6,7 @@
 //! L2 <TAB> s1 <TAB> L2_1.fq.gz  <TAB> L2_2.fq.gz
 //! ```
 
-use super::{Lane, MatesChoice, ReadGroup};
+use super::{MatesChoice, ReadGroup, SequencingLane};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ impl SheetFault {
 }
 
 /// A lane of a sheet, with its line.
-pub type LaneInSheet = (Lane, usize);
+pub type LaneInSheet = (SequencingLane, usize);
 
 /// The lanes of a sheet.
 pub fn parse_sample_sheet(text: &str) -> Result<Vec<LaneInSheet>, SheetFault> {
@@ -98,7 +98,7 @@ fn check_columns(line: usize, columns: &[&str]) -> Result<(), SheetFault> {
     Ok(())
 }
 
-fn lane(line: usize, columns: &[&str], fields: &[&str]) -> Result<Lane, SheetFault> {
+fn lane(line: usize, columns: &[&str], fields: &[&str]) -> Result<SequencingLane, SheetFault> {
     let field = |name: &str| {
         let place = columns.iter().position(|column| *column == name);
         place.map(|place| fields[place]).filter(|field| !field.is_empty())
@@ -124,7 +124,7 @@ fn lane(line: usize, columns: &[&str], fields: &[&str]) -> Result<Lane, SheetFau
     let values = GROUP.into_iter().filter_map(|name| Some((name, field(name)?)));
     let mates = field(MATES).map_or(MatesChoice::None, |path| MatesChoice::File(PathBuf::from(path)));
     let reads = field(READS).map(PathBuf::from).unwrap_or_default();
-    Ok(Lane { reads, mates, read_group: Some(ReadGroup::of_fields(values)) })
+    Ok(SequencingLane { reads, mates, read_group: Some(ReadGroup::of_fields(values)) })
 }
 
 #[cfg(test)]

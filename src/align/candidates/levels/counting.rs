@@ -1,9 +1,9 @@
 //! Levels that count seeds: chooses seed length and number of seeds per segment by expected cost.
 
-use super::{Costs, Field, Known, Level, SeedKind};
+use super::{Field, FilterCosts, Level, LevelGuarantee, SeedKind};
 use crate::align::candidates::ambiguous::QueryShape;
 use crate::align::candidates::seed_counts::SeedCounts;
-use crate::align::candidates::tally::Bins;
+use crate::align::candidates::tally::DiagonalBins;
 use crate::terms::casts::to_i32;
 
 /// Approximate numbers of seeds per segment. The longest segment still fits a count.
@@ -29,7 +29,7 @@ fn with(field: &Field, (query, least): (QueryShape, i32), (seed, segments): (usi
     let allowance = field.allowance((query, least.saturating_sub(field.bonuses(len))), (seed, 0))?;
     let counts = SeedCounts::new(len, (seed, segments), least.saturating_sub(allowance), &field.scoring)?;
     let seeds = len / seed;
-    let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
+    let bins = DiagonalBins::new(len, field.letters, counts.band(seeds / segments));
     let bands = field.columns() / bins.width() as f64 * segments as f64;
     let density = SKEW / field.alphabet.powi(to_i32(seed));
     let needed = counts.least_held(seeds / segments);
@@ -38,14 +38,14 @@ fn with(field: &Field, (query, least): (QueryShape, i32), (seed, segments): (usi
     // Adjacent bins form one window, which is no longer than the targets.
     let columns = (1.0 + by_chance) * field.window(len, least).min(field.letters as f64);
     let strands = f64::from(field.strands);
-    let Costs { place, counted, bin, hot, .. } = field.costs;
+    let FilterCosts { place, counted, bin, hot, .. } = field.costs;
     let looked_up = seeds as f64 * strands * place;
     let places = seeds as f64 * field.columns() * density;
     let all_bins = (bins.count() * segments) as f64 * strands;
     let of_hot = all_bins * most_likely(in_band / bins.side_by_side() as f64, f64::from(bins.share(needed)));
     let seeding =
         looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
-    let known = Known::Counted(counts);
+    let known = LevelGuarantee::Counted(counts);
     let kind = SeedKind::Index;
     let level = Level { kind, seed, edits: 0, least, allowance, known, by_chance, columns, seeding };
     // For a long query, counts show whether it occurs at all, so a window may be a whole strand.

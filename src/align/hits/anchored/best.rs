@@ -14,7 +14,7 @@
 //! Each piece of the gap costs has its own E, F, D and I.
 
 use crate::align::candidates::runs::are_equal;
-use crate::terms::alignment::{Cigar, Hit, Op, push_run};
+use crate::terms::alignment::{HitEnd, PathOp, PathRuns, push_run};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::scoring::{GapPiece, Scoring};
@@ -26,10 +26,10 @@ const NONE: i32 = i32::MIN / 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchoredAlignment {
     /// Last cell; columns count from the start of the stretch.
-    pub hit: Hit,
+    pub hit: HitEnd,
     pub query_start: u32,
     pub target_start: u32,
-    pub cigar: Cigar,
+    pub cigar: PathRuns,
 }
 
 /// Input of an alignment: a query and a stretch of a target.
@@ -48,12 +48,12 @@ fn run_score(scoring: &Scoring, query: &[u8]) -> i32 {
 }
 
 /// Whether an alignment that begins in these cells contains an exact run.
-pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &Cigar) -> bool {
+pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &PathRuns) -> bool {
     let (mut i, mut j, mut run) = (query_start as usize, target_start as usize, 0);
     for &(len, op) in cigar {
         let len = len as usize;
         match op {
-            Op::Match => {
+            PathOp::Match => {
                 for (&one, &other) in sides.query[i..i + len].iter().zip(&sides.target[j..j + len]) {
                     run = if are_equal(one, other) { run + 1 } else { 0 };
                     if run >= sides.anchor {
@@ -62,8 +62,8 @@ pub fn has_run(sides: &Sides, (query_start, target_start): (u32, u32), cigar: &C
                 }
                 (i, j) = (i + len, j + len);
             }
-            Op::Insertion => (i, run) = (i + len, 0),
-            Op::Deletion => (j, run) = (j + len, 0),
+            PathOp::Insertion => (i, run) = (i + len, 0),
+            PathOp::Deletion => (j, run) = (j + len, 0),
         }
     }
     false
@@ -102,7 +102,7 @@ fn best_under<const PIECES: usize>(sides: &Sides, own: usize, least: i32) -> Opt
 }
 
 /// The last cell of the best anchored alignment.
-fn best_hit<const PIECES: usize>(sides: &Sides, own: usize) -> Option<Hit> {
+fn best_hit<const PIECES: usize>(sides: &Sides, own: usize) -> Option<HitEnd> {
     let Sides { query, target, scoring, anchor } = *sides;
     let rows = query.len();
     let run_score = |i: usize| run_score(scoring, &query[i - anchor..i]);
@@ -112,7 +112,7 @@ fn best_hit<const PIECES: usize>(sides: &Sides, own: usize) -> Option<Hit> {
     let (mut e, mut d) = (vec![[NONE; PIECES]; rows + 1], vec![[NONE; PIECES]; rows + 1]);
     let mut a = vec![NONE; rows + 1];
     let mut run = vec![0u32; rows + 1];
-    let mut best: Option<Hit> = None;
+    let mut best: Option<HitEnd> = None;
     for (j, &base) in target.iter().enumerate() {
         let (before, now) = (j % (anchor + 1), (j + 1) % (anchor + 1));
         // Column j + 1 - anchor.
@@ -139,7 +139,7 @@ fn best_hit<const PIECES: usize>(sides: &Sides, own: usize) -> Option<Hit> {
             (a_diagonal, a[i]) = (a[i], anchored);
             (run_diagonal, run[i]) = (run[i], runs);
             if j + 1 > own && anchored > best.map_or(0, |best| best.score) {
-                best = Some(Hit { score: anchored, query_end: to_u32(i), target_end: to_u32(j) + 1 });
+                best = Some(HitEnd { score: anchored, query_end: to_u32(i), target_end: to_u32(j) + 1 });
             }
         }
         h[now] = h_now;
@@ -162,7 +162,7 @@ struct Matrices<'a, const PIECES: usize> {
 
 /// The gap that the traceback is in, with the number of its piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum GapState {
     Cell,
     Deletion(usize),
     Insertion(usize),
@@ -225,14 +225,14 @@ impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
         let pieces = scoring.gaps().array::<PIECES>();
         let piece_of = |gaps: &[i32; PIECES], score: i32| gaps.iter().position(|&gap| gap == score);
         let (mut row, mut column) = (row, self.columns - 1);
-        let end = Hit { score, query_end: to_u32(row), target_end: to_u32(column) };
-        let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, State::Cell);
-        let mut cigar = Cigar::new();
+        let end = HitEnd { score, query_end: to_u32(row), target_end: to_u32(column) };
+        let (mut left, mut is_anchored, mut held, mut state) = (score, false, 0, GapState::Cell);
+        let mut cigar = PathRuns::new();
         loop {
             let at = row * self.columns + column;
             match state {
-                State::Cell if is_anchored && left == 0 => break,
-                State::Cell => {
+                GapState::Cell if is_anchored && left == 0 => break,
+                GapState::Cell => {
                     let rest = (row > 0 && column > 0).then(|| {
                         let (one, other) = (self.sides.query[row - 1], self.sides.target[column - 1]);
                         let held = if are_equal(one, other) { held + 1 } else { 0 };
@@ -250,30 +250,30 @@ impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
                     if let Some((rest, now)) = diagonal {
                         is_anchored |= now >= self.sides.anchor;
                         (left, held, row, column) = (rest, now, row - 1, column - 1);
-                        push_run(&mut cigar, 1, Op::Match);
+                        push_run(&mut cigar, 1, PathOp::Match);
                     } else if let Some(piece) = piece_of(&deletions[at], left) {
-                        state = State::Deletion(piece);
+                        state = GapState::Deletion(piece);
                     } else {
-                        state = State::Insertion(piece_of(&insertions[at], left)?);
+                        state = GapState::Insertion(piece_of(&insertions[at], left)?);
                     }
                 }
-                State::Deletion(piece) => {
+                GapState::Deletion(piece) => {
                     let GapPiece { open, extend } = pieces[piece];
-                    push_run(&mut cigar, 1, Op::Deletion);
+                    push_run(&mut cigar, 1, PathOp::Deletion);
                     column = column.checked_sub(1)?;
                     let cells = if is_anchored { &self.h } else { &self.a };
                     let closes = cells[at - 1] - open - extend == left;
                     left += extend + if closes { open } else { 0 };
-                    (state, held) = (if closes { State::Cell } else { state }, 0);
+                    (state, held) = (if closes { GapState::Cell } else { state }, 0);
                 }
-                State::Insertion(piece) => {
+                GapState::Insertion(piece) => {
                     let GapPiece { open, extend } = pieces[piece];
-                    push_run(&mut cigar, 1, Op::Insertion);
+                    push_run(&mut cigar, 1, PathOp::Insertion);
                     row = row.checked_sub(1)?;
                     let cells = if is_anchored { &self.h } else { &self.a };
                     let closes = cells[at - self.columns] - open - extend == left;
                     left += extend + if closes { open } else { 0 };
-                    (state, held) = (if closes { State::Cell } else { state }, 0);
+                    (state, held) = (if closes { GapState::Cell } else { state }, 0);
                 }
             }
         }
@@ -329,14 +329,14 @@ mod tests {
         for &(len, op) in &found.cigar {
             let cost = sides.scoring.gap_cost(len as usize) as i32;
             match op {
-                Op::Match => {
+                PathOp::Match => {
                     for _ in 0..len {
                         score += sides.scoring.score(sides.query[i], sides.target[j]);
                         (i, j) = (i + 1, j + 1);
                     }
                 }
-                Op::Insertion => (i, score) = (i + len as usize, score - cost),
-                Op::Deletion => (j, score) = (j + len as usize, score - cost),
+                PathOp::Insertion => (i, score) = (i + len as usize, score - cost),
+                PathOp::Deletion => (j, score) = (j + len as usize, score - cost),
             }
         }
         (score, i as u32, j as u32)
@@ -373,7 +373,11 @@ mod tests {
                 );
                 let Some(found) = found else { continue };
                 let (score, i, j) = rescored(&sides, &found);
-                assert_eq!(Hit { score, query_end: i, target_end: j }, found.hit, "round {round}, {found:?}");
+                assert_eq!(
+                    HitEnd { score, query_end: i, target_end: j },
+                    found.hit,
+                    "round {round}, {found:?}"
+                );
                 assert!(has_run(&sides, (found.query_start, found.target_start), &found.cigar));
                 // More columns on both sides change only its position.
                 let wider = [&[4; 3][..], &target, &[4; 5]].concat();
@@ -402,7 +406,8 @@ mod tests {
         let scoring = Scoring::dna(2, 4, 4, 2);
         let sides = Sides { query: &query, target: &target, scoring: &scoring, anchor: 6 };
         let found = best(&sides, 0, 1).unwrap();
-        let cigar: Cigar = [(4, Op::Match), (1, Op::Deletion), (8, Op::Match)].into_iter().collect();
+        let cigar: PathRuns =
+            [(4, PathOp::Match), (1, PathOp::Deletion), (8, PathOp::Match)].into_iter().collect();
         assert_eq!((found.hit.score, found.query_start, found.target_start), (18, 0, 2));
         assert_eq!(found.cigar, cigar);
     }

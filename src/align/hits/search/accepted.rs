@@ -4,9 +4,9 @@
 //! whatever those regions contain. In one round, many hits of one target may be certain. One pass cuts all of them out
 //! of the regions, and each is reported in its turn (docs/algorithm.md, section 6).
 
-use super::{RecordSearch, SearchState};
+use super::{RecordSearch, RecordSearchState};
 use crate::align::hits::region::{FirstPlace, Left, Region, RegionKey};
-use crate::align::hits::{HitAt, Rules, Scope};
+use crate::align::hits::{HitAt, Rules, SearchInput};
 use crate::terms::alignment::{Alignment, Strand};
 use crate::terms::bounds::longest_span;
 use std::cmp::{Ordering, Reverse};
@@ -60,17 +60,17 @@ impl Taken {
 }
 
 /// The regions of one target on one strand, in the order of their columns.
-struct Line<'a> {
+struct StrandRegions<'a> {
     search: &'a RecordSearch,
     regions: &'a [usize],
     /// Longest stretch of the target that a hit can cover.
     span: u32,
     /// Earliest position of regions that represent copies without a region of their own.
     unopened: Option<FirstPlace>,
-    scope: &'a Scope<'a>,
+    scope: &'a SearchInput<'a>,
 }
 
-impl Line<'_> {
+impl StrandRegions<'_> {
     fn region(&self, index: usize) -> &Region {
         &self.search.regions[index]
     }
@@ -109,7 +109,7 @@ impl Line<'_> {
 
 impl RecordSearch {
     /// Cuts out the hit of region `next`, which is the first of all, and the other certain hits whose paths are known.
-    pub(super) fn settle(&mut self, next: usize, scope: &Scope) {
+    pub(super) fn settle(&mut self, next: usize, scope: &SearchInput) {
         let batch = scope.batch;
         let span = |&strand: &Strand| {
             let query = batch.query(scope.layout.query(self.record, strand));
@@ -151,7 +151,7 @@ impl RecordSearch {
 
     /// Creates regions for the copies of scored regions, in the order of hits and as many as hits are needed, so that
     /// one round may settle all of them. The columns of earlier hits are cut out of them later.
-    fn open_copies(&mut self, scope: &Scope) {
+    fn open_copies(&mut self, scope: &SearchInput) {
         let Some(distinct) = scope.repeats.distinct().filter(|_| self.takes_many()) else { return };
         let settled: usize = self.certain.iter().map(BinaryHeap::len).sum();
         let mut wanted = self.rules.most().saturating_sub(self.kept.count + settled);
@@ -173,13 +173,13 @@ impl RecordSearch {
     }
 
     /// Removes the path with this number and returns it. Copies of a region share its path.
-    fn take_path(&mut self, number: u32, scope: &Scope) -> Option<Alignment> {
+    fn take_path(&mut self, number: u32, scope: &SearchInput) -> Option<Alignment> {
         let path = self.paths.get_mut(number as usize)?;
         if scope.repeats.distinct().is_some() { path.clone() } else { path.take() }
     }
 
     /// Regions whose paths are known and whose hits are certain, `next` among them.
-    fn certain_regions(&self, next: usize, spans: [u32; 2], scope: &Scope) -> Vec<usize> {
+    fn certain_regions(&self, next: usize, spans: [u32; 2], scope: &SearchInput) -> Vec<usize> {
         let line = |index: usize| (self.regions[index].strand, self.regions[index].place.target);
         let mut order: Vec<usize> = (0..self.regions.len()).collect();
         order.sort_unstable_by_key(|&index| (line(index), self.regions[index].own_columns()));
@@ -188,14 +188,14 @@ impl RecordSearch {
         let mut certain = vec![next];
         for regions in order.chunk_by(|&one, &other| line(one) == line(other)) {
             let span = spans[line(regions[0]).0 as usize];
-            let line = Line { search: self, regions, span, unopened, scope };
+            let line = StrandRegions { search: self, regions, span, unopened, scope };
             certain.extend(regions.iter().copied().filter(|&index| index != next && line.is_certain(index)));
         }
         certain
     }
 
     /// Cuts the columns of certain hits out of the regions.
-    fn cut(&mut self, spans: [u32; 2], scope: &Scope) {
+    fn cut(&mut self, spans: [u32; 2], scope: &SearchInput) {
         let mut left = Vec::with_capacity(self.regions.len());
         // The first region is on the top of this stack.
         let mut open: Vec<Region> = Vec::new();
@@ -228,7 +228,7 @@ impl RecordSearch {
     }
 
     /// Reports the certain hits that precede all possible hits of the regions. Returns `false` if there are none.
-    pub(super) fn report(&mut self, scope: &Scope) -> bool {
+    pub(super) fn report(&mut self, scope: &SearchInput) -> bool {
         if self.first_certain().is_none() {
             return false;
         }
@@ -262,7 +262,7 @@ impl RecordSearch {
 
     /// Reports hits that are needed only for their scores: `first`, which comes next, and those that no region of
     /// unknown score can precede. Only the first hit of each target counts.
-    pub(super) fn report_scores(&mut self, first: RegionKey, scope: &Scope) {
+    pub(super) fn report_scores(&mut self, first: RegionKey, scope: &SearchInput) {
         let unknown = self.regions.iter().filter(|region| !region.is_scored).map(Region::first_key).min();
         let is_next = |region: &&Region| {
             let precedes = unknown.is_none_or(|unknown| region.key() < unknown);
@@ -298,7 +298,7 @@ impl RecordSearch {
     }
 
     /// Reports a hit that comes next.
-    fn accept(&mut self, alignment: Alignment, scope: &Scope) {
+    fn accept(&mut self, alignment: Alignment, scope: &SearchInput) {
         let Alignment { target, score, .. } = alignment;
         self.kept.add(HitAt { target, score }, &self.rules);
         self.rank(&alignment, scope);
@@ -308,12 +308,12 @@ impl RecordSearch {
         }
         let most = self.rules.most();
         if self.found.alignments.len() == most && most > 1 {
-            self.end(SearchState::Done);
+            self.end(RecordSearchState::Done);
         }
     }
 
     /// Notes the rank of a hit, which limits the score of further reported hits.
-    fn rank(&mut self, hit: &Alignment, scope: &Scope) {
+    fn rank(&mut self, hit: &Alignment, scope: &SearchInput) {
         let Some(ranks) = scope.ranks else { return };
         let Some(rank) = ranks.rank(self.record, hit) else { return };
         // The first hit of a target represents all its hits.

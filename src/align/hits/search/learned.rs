@@ -1,10 +1,10 @@
 //! Answers of the engine: scores of regions, of all pairs of the record, and of databases.
 
-use super::{RecordSearch, SearchState};
-use crate::align::hits::Scope;
+use super::{RecordSearch, RecordSearchState};
+use crate::align::hits::SearchInput;
 use crate::align::hits::region::{Most, Region};
 use crate::engine::TargetScore;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::Pair;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 impl RecordSearch {
     /// Stores the engine's answer for one of the regions.
-    pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
+    pub fn learn(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {
         self.learned += 1;
         let pair = self.regions[region].pair;
         self.spent += scope.batch.cells(&pair) as f64;
@@ -22,7 +22,7 @@ impl RecordSearch {
         self.take_answer(region, hit, scope)
     }
 
-    fn take_answer(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
+    fn take_answer(&mut self, region: usize, hit: HitEnd, scope: &SearchInput) -> Result<(), EngineError> {
         let region = &mut self.regions[region];
         region.learn(hit, scope.batch)?;
         if !scope.is_enough(self.record, region.place.target, hit.score) {
@@ -33,7 +33,7 @@ impl RecordSearch {
 
     /// Applies known scores to regions that are copies of scored ones. Returns the other regions, whose scores the
     /// engine has to find, one per pair.
-    pub(super) fn learn_again(&mut self, regions: Vec<u32>, scope: &Scope) -> Vec<u32> {
+    pub(super) fn learn_again(&mut self, regions: Vec<u32>, scope: &SearchInput) -> Vec<u32> {
         if scope.repeats.distinct().is_none() {
             return regions;
         }
@@ -55,11 +55,11 @@ impl RecordSearch {
     /// Keeps the regions of `pairs`, all pairs of the record, that may contain hits.
     pub fn take_everything(
         &mut self,
-        scope: &Scope,
+        scope: &SearchInput,
         pairs: &[Pair],
-        hits: &[Hit],
+        hits: &[HitEnd],
     ) -> Result<(), EngineError> {
-        let Scope { batch, layout, .. } = scope;
+        let SearchInput { batch, layout, .. } = scope;
         let most = Most::of(scope, self.record);
         for (pair, hit) in pairs.iter().zip(hits) {
             let strand = layout.strand(pair.query);
@@ -69,7 +69,7 @@ impl RecordSearch {
                 self.regions.push(region);
             }
         }
-        self.state = SearchState::Known;
+        self.state = RecordSearchState::Known;
         self.prune();
         // All searches of a batch stay in memory until the last one is done, so spare capacity would stay too.
         self.regions.shrink_to_fit();
@@ -77,14 +77,14 @@ impl RecordSearch {
     }
 
     /// Stores bounds for all `pairs` of the record. Scores are requested later if needed.
-    pub fn take_pairs(&mut self, scope: &Scope, pairs: &[Pair], bounds: &[i32]) {
+    pub fn take_pairs(&mut self, scope: &SearchInput, pairs: &[Pair], bounds: &[i32]) {
         let most = Most::of(scope, self.record);
         let regions = pairs.iter().zip(bounds).map(|(pair, bound)| {
             let strand = scope.layout.strand(pair.query);
             Region::unscored(scope, strand, *pair, most.in_pair(pair).min(*bound))
         });
         self.regions.extend(regions);
-        (self.state, self.has_pairs) = (SearchState::Known, true);
+        (self.state, self.has_pairs) = (RecordSearchState::Known, true);
         self.prune();
     }
 
@@ -92,7 +92,7 @@ impl RecordSearch {
     /// paths are needed.
     pub fn take_scores(
         &mut self,
-        scope: &Scope,
+        scope: &SearchInput,
         query: u32,
         scores: &[TargetScore],
     ) -> Result<(), EngineError> {
@@ -126,7 +126,7 @@ impl RecordSearch {
 
     /// Stores bounds for the scores of short targets against one of the record's queries. A target without a bound
     /// scores at most `others`. Scores and end cells are requested later if needed.
-    pub fn take_bounds(&mut self, scope: &Scope, query: u32, bounds: &[TargetScore], others: i32) {
+    pub fn take_bounds(&mut self, scope: &SearchInput, query: u32, bounds: &[TargetScore], others: i32) {
         let most = Most::of(scope, self.record);
         let strand = scope.layout.strand(query);
         let longest = scope.batch.targets.longest_short();

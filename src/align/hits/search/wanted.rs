@@ -1,7 +1,7 @@
 //! Regions whose scores, cells and paths are needed next.
 
 use super::RecordSearch;
-use crate::align::hits::Scope;
+use crate::align::hits::SearchInput;
 use crate::align::hits::region::{KnownPath, Region, RegionKey};
 use crate::terms::alignment::Alignment;
 use crate::terms::casts::to_u32;
@@ -135,7 +135,7 @@ impl RecordSearch {
 
     /// The regions whose paths are needed next: region `next`, and others that no unknown hit can precede. Equal pairs
     /// of repeats share one path.
-    pub(super) fn next_paths(&self, next: usize, scope: &Scope) -> SmallVec<[u32; 1]> {
+    pub(super) fn next_paths(&self, next: usize, scope: &SearchInput) -> SmallVec<[u32; 1]> {
         if !self.takes_many() {
             return smallvec![to_u32(next)];
         }
@@ -179,7 +179,7 @@ impl RecordSearch {
         &mut self,
         regions: &[u32],
         alignments: impl Iterator<Item = Alignment>,
-        scope: &Scope,
+        scope: &SearchInput,
     ) {
         let mut paths = HashMap::new();
         let has_copies = scope.repeats.distinct().is_some();

@@ -1,6 +1,6 @@
 //! Vectors as arrays of 16 bytes: the compiler turns the loops over their lanes into SSE or NEON.
 
-use super::{Bits, Lane, Rows, Stretches, Stripes, Table, Vectors};
+use super::{Bits, Lane, MatrixRow, Rows, Stretches, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
 use std::array::from_fn;
 
@@ -51,7 +51,7 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
-            fn lookup(self, table: &Table, codes: Self::V) -> Self::V {
+            fn lookup(self, table: &MatrixRow, codes: Self::V) -> Self::V {
                 from_fn(|k| <$lane>::from(table[codes[k].unsigned() as usize % CODES]))
             }
 

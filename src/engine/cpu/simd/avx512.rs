@@ -1,6 +1,6 @@
 //! AVX-512 with BW: vectors of 64 bytes, conditions in mask registers.
 
-use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
+use super::{Bits, Kernel, MatrixRow, Rows, Stretches, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -75,7 +75,7 @@ macro_rules! vectors {
             }
 
             #[inline(always)]
-            fn lookup(self, table: &Table, codes: __m512i) -> __m512i {
+            fn lookup(self, table: &MatrixRow, codes: __m512i) -> __m512i {
                 operation!(self, $extend(lookup_bytes(self, table, codes)))
             }
 
@@ -138,7 +138,7 @@ vectors!(
 /// The entry in the lowest byte of each lane. Shuffles of bytes take four bits of a code; the fifth chooses
 /// between two.
 #[inline(always)]
-fn lookup_bytes(_: Avx512, table: &Table, codes: __m512i) -> __m512i {
+fn lookup_bytes(_: Avx512, table: &MatrixRow, codes: __m512i) -> __m512i {
     let [low, high]: [__m128i; 2] = cast(*table);
     // SAFETY: the caller's token proves the features.
     unsafe {

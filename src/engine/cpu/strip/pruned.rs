@@ -1,13 +1,13 @@
 //! The path of a long alignment whose score is known. Directions are filled only for cells through which an alignment
 //! with that score can pass (docs/algorithm.md, section 23).
 
-use super::{Rectangle, Strips, Unkept, Words};
+use super::{DirectionWriter, Rectangle, Strips, Unkept};
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
-use crate::engine::directions::{Directions, Layout, Source, Tile, cell_bits};
+use crate::engine::directions::{CellSource, Directions, Tile, TileLayout, cell_bits};
 use crate::engine::potential::PotentialBehind;
 use crate::engine::traceback::Traceback;
-use crate::engine::{Edges, Stand, Window};
+use crate::engine::{Edges, PathPosition, Window};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
@@ -98,19 +98,19 @@ impl PrunedTrace<'_> {
 /// The minimum score bound for cells above a front, such that an alignment must leave at the same cell as the path and
 /// with the same value (docs/algorithm.md, section 23).
 fn front_score<const PIECES: usize>(
-    front: &Front<PIECES>,
+    front: &StripFront<PIECES>,
     path: &Traceback,
     potential: &PotentialBehind,
     scoring: &Scoring,
 ) -> i32 {
-    let Stand { cols, layer, .. } = path.stand;
+    let PathPosition { cols, layer, .. } = path.stand;
     let col = (cols as usize).wrapping_sub(1);
     if !front.live.contains(&col) {
         return 0;
     }
     let col = col - front.live.start;
     let value = match layer.source {
-        Source::Insertion => {
+        CellSource::Insertion => {
             let piece = usize::from(layer.is_second);
             front.f[piece][col] + scoring.gaps().array::<PIECES>()[piece].extend
         }
@@ -133,14 +133,14 @@ impl Filled {
     }
 
     fn directions(self) -> Directions {
-        let mut layout = Layout::default();
+        let mut layout = TileLayout::default();
         layout.push_window(self.tiles);
         Directions::new(layout, Box::new(self.words))
     }
 }
 
 /// The values that enter a strip from above, in the columns in which they count.
-struct Front<const PIECES: usize> {
+struct StripFront<const PIECES: usize> {
     first: usize,
     live: Range<usize>,
     h: Vec<i32>,
@@ -149,7 +149,7 @@ struct Front<const PIECES: usize> {
 
 /// Fronts from top to bottom.
 struct Fronts<const PIECES: usize> {
-    all: Vec<Front<PIECES>>,
+    all: Vec<StripFront<PIECES>>,
     /// [`PrunedTrace::front_columns`].
     columns: usize,
 }
@@ -161,7 +161,7 @@ impl<const PIECES: usize> Fronts<PIECES> {
 
     /// Adds a front. If the fronts have too many columns together, every second one is dropped, because wide fronts of
     /// a long query would fill the memory.
-    fn push(&mut self, front: Front<PIECES>) {
+    fn push(&mut self, front: StripFront<PIECES>) {
         self.all.push(front);
         while self.all.len() > 2 && self.all.iter().map(|front| front.h.len()).sum::<usize>() > self.columns {
             let (mut number, last) = (0, self.all.len() - 1);
@@ -175,7 +175,7 @@ impl<const PIECES: usize> Fronts<PIECES> {
         }
     }
 
-    fn pop(&mut self) -> Option<Front<PIECES>> {
+    fn pop(&mut self) -> Option<StripFront<PIECES>> {
         self.all.pop()
     }
 }
@@ -193,14 +193,14 @@ struct PrunedFill<'a, S: Rows, const PIECES: usize> {
 }
 
 impl<S: Rows, const PIECES: usize> PrunedFill<'_, S, PIECES> {
-    fn front(&self, first: usize) -> Front<PIECES> {
+    fn front(&self, first: usize) -> StripFront<PIECES> {
         let of = |values: &[i32]| values[self.live.clone()].to_vec();
         let f = self.strips.above_f.each_ref().map(|f| of(f));
-        Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f }
+        StripFront { first, live: self.live.clone(), h: of(&self.strips.above_h), f }
     }
 
     /// Restarts from a front.
-    fn enter(&mut self, front: &Front<PIECES>) {
+    fn enter(&mut self, front: &StripFront<PIECES>) {
         self.close(self.live.clone());
         self.live = front.live.clone();
         self.strips.above_h[self.live.clone()].copy_from_slice(&front.h);
@@ -277,7 +277,7 @@ impl<S: Rows, const PIECES: usize> PrunedFill<'_, S, PIECES> {
             let kept = self.filled.words.len();
             self.filled.words.resize(kept + to_usize(tile.words()), 0);
             self.filled.tiles.push(tile);
-            let mut words = Words::new(self.simd, &mut self.filled.words[kept..]);
+            let mut words = DirectionWriter::new(self.simd, &mut self.filled.words[kept..]);
             self.strips.strip(first, cols.clone(), &mut words);
         } else {
             self.strips.strip(first, cols.clone(), &mut Unkept);

@@ -4,14 +4,14 @@
 //! is swept only in columns that receive a value from which the threshold can be reached. Passes near the most
 //! promising cells find the threshold first (docs/algorithm.md, section 23).
 
-use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
+use super::{Strip, StripedColumns, StripedSubstitutes, WindowSize, letters_of};
 use crate::engine::Carried;
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::cpu::lanes::Nothing;
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::potential::PotentialBehind;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use std::ops::Range;
 
 /// Maximum number of strip rows for each 16-bit lane.
@@ -55,17 +55,17 @@ impl Aim {
 }
 
 /// The result of a pass.
-struct Found {
-    best: Hit,
+struct PassResult {
+    best: HitEnd,
     /// Alignments that the pass did not cover score less than this.
     least: i32,
 }
 
 impl Kernel for PrunedSweep<'_> {
-    type Output = Option<Hit>;
+    type Output = Option<HitEnd>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Option<Hit> {
+    fn run<S: Simd>(self, simd: S) -> Option<HitEnd> {
         match self.rectangle.scoring.second_gap {
             None => self.find::<S, 1>(simd),
             Some(_) => self.find::<S, 2>(simd),
@@ -75,12 +75,12 @@ impl Kernel for PrunedSweep<'_> {
 
 impl PrunedSweep<'_> {
     #[inline(always)]
-    fn find<S: Simd, const PIECES: usize>(mut self, simd: S) -> Option<Hit> {
+    fn find<S: Simd, const PIECES: usize>(mut self, simd: S) -> Option<HitEnd> {
         let scoring = self.rectangle.scoring;
         let near = (scoring.gap_open + NEAR * scoring.gap_extend).min(self.potential.whole() / 4);
         let mut aim = Aim::Near(near);
         loop {
-            let Found { best, least } = self.pass::<S, PIECES>(simd, aim)?;
+            let PassResult { best, least } = self.pass::<S, PIECES>(simd, aim)?;
             if best.score >= least {
                 return Some(best);
             }
@@ -97,17 +97,17 @@ impl PrunedSweep<'_> {
 
     /// Sweeps all strips once. `None` if that takes too many steps.
     #[inline(always)]
-    fn pass<S: Simd, const PIECES: usize>(&mut self, simd: S, aim: Aim) -> Option<Found> {
+    fn pass<S: Simd, const PIECES: usize>(&mut self, simd: S, aim: Aim) -> Option<PassResult> {
         let Rectangle { query, target, scoring } = self.rectangle;
         let nothing = Nothing::of(scoring);
         let letters: Vec<u8> = target.iter().map(|&code| nothing.target(code)).collect();
         let (substitutes, present) = (StripedSubstitutes::new(scoring), letters_of(&letters));
         let lanes = <S as Vectors<i16>>::LANES;
         let height = self.size.rows.min(ROWS * lanes);
-        let mut front = Front::<PIECES>::new(target.len());
+        let mut front = StripedFront::<PIECES>::new(target.len());
         let mut behind = vec![Carried::BORDER; height];
         let mut threshold = aim.least(self.potential.whole());
-        let (mut best, mut least) = (Hit::default(), threshold);
+        let (mut best, mut least) = (HitEnd::default(), threshold);
         let mut end = 0;
         while end < query.len() {
             let first = end;
@@ -128,9 +128,10 @@ impl PrunedSweep<'_> {
             let query = &query[first..end];
             let behind = &mut behind[..query.len()];
             behind.fill(Carried::BORDER);
-            let columns = Columns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
+            let columns =
+                StripedColumns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
             // Only scores at or above the threshold are of interest.
-            let known = Hit { score: threshold.max(1) - 1, ..Hit::default() };
+            let known = HitEnd { score: threshold.max(1) - 1, ..HitEnd::default() };
             let known = if best.score > known.score { best } else { known };
             let mut strip = Strip {
                 substitutes: &substitutes,
@@ -168,7 +169,7 @@ impl PrunedSweep<'_> {
             least = least.max(threshold);
             front.keep(swept, |value| attainable(value) >= threshold - rest);
         }
-        Some(Found { best, least })
+        Some(PassResult { best, least })
     }
 }
 
@@ -180,15 +181,15 @@ fn goes_on<const PIECES: usize>(column: &[Carried<i32, PIECES>], behind: &[i32],
 }
 
 /// The values that enter the next strip from above. Values that don't count are replaced by those of the matrix border.
-struct Front<const PIECES: usize> {
+struct StripedFront<const PIECES: usize> {
     /// H and F of each column.
     above: Vec<Carried<i32, PIECES>>,
     live: Range<usize>,
 }
 
-impl<const PIECES: usize> Front<PIECES> {
-    fn new(cols: usize) -> Front<PIECES> {
-        Front { above: vec![Carried::BORDER; cols], live: 0..0 }
+impl<const PIECES: usize> StripedFront<PIECES> {
+    fn new(cols: usize) -> StripedFront<PIECES> {
+        StripedFront { above: vec![Carried::BORDER; cols], live: 0..0 }
     }
 
     /// The columns that receive a value from above, vertically or diagonally.

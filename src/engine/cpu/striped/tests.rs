@@ -5,7 +5,7 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::recurrence::recurrence;
 use crate::engine::{Edge, Edges};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
@@ -90,9 +90,9 @@ fn entering(query: &[u8], target: &[u8], scoring: &Scoring, [row, col]: [usize; 
 fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, from: [usize; 2], own: usize, size: [usize; 2]) {
     let edges = entering(query, target, scoring, from);
     let (query, target) = (&query[from[0]..], &target[from[1]..]);
-    let mut best = Hit::default();
+    let mut best = HitEnd::default();
     let expected = recurrence(query, target, scoring, &edges, |i, j, score, _| {
-        let hit = Hit { score, query_end: i as u32 + 1, target_end: j as u32 + 1 };
+        let hit = HitEnd { score, query_end: i as u32 + 1, target_end: j as u32 + 1 };
         if j >= own && score > 0 && hit.order(&best).is_lt() {
             best = hit;
         }
@@ -184,7 +184,7 @@ fn windows_have_room_for_what_scores_allow() {
     for lanes in [8, 16, 32] {
         for scoring in scorings() {
             let size = WindowSize::of(&scoring, lanes).expect("a window");
-            let costs = super::Costs::new(&scoring);
+            let costs = super::StepCosts::new(&scoring);
             let (rows, cols) = (size.rows as i32, size.cols as i32);
             assert_eq!(size.spread, (rows + cols + 2) * (costs.best + costs.gaps.first.first()), "{scoring}");
             assert!(size.spread + (cols + 1) * costs.best <= size.values.most, "{scoring}");

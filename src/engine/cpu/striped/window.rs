@@ -1,6 +1,6 @@
 //! How much of a matrix 16-bit lanes hold at once, and their values of scores (docs/algorithm.md, section 9).
 
-use crate::engine::cpu::lanes::Costs;
+use crate::engine::cpu::lanes::StepCosts;
 use crate::engine::cpu::simd::Lane;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::scoring::{GapPiece, Scoring};
@@ -26,7 +26,7 @@ pub struct WindowSize {
 impl WindowSize {
     /// Window size for `lanes` 16-bit lanes. `None` if neighboring cells may differ too much.
     pub fn of(scoring: &Scoring, lanes: usize) -> Option<WindowSize> {
-        let costs = Costs::new(scoring);
+        let costs = StepCosts::new(scoring);
         let values = LaneValues::of::<i16>(&costs)?;
         let (best, most) = (i64::from(costs.best), i64::from(values.most));
         // Horizontal and vertical neighbors differ by at most this.
@@ -57,7 +57,7 @@ impl LaneValues {
     /// Gaps that are followed may become lower than the results of other steps. `None` if lanes of this type cannot
     /// hold the penalties.
     #[inline(always)]
-    pub fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
+    pub fn of<T: Lane>(costs: &StepCosts) -> Option<LaneValues> {
         // The first piece extends at the highest cost.
         let sink = to_i64(FOLLOWED) * i64::from(costs.gaps.first.extend);
         let (zero, most) = (costs.zero::<T>() + sink, costs.most::<T>()? - sink);

@@ -4,7 +4,7 @@
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::layout::TILE_COLS;
 use crate::engine::gpu::plan::grid::Grid;
-use crate::engine::gpu::plan::{Whole, span_of};
+use crate::engine::gpu::plan::{WholeTile, span_of};
 use crate::engine::{Edge, Edges};
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_u32, to_usize};
@@ -18,10 +18,10 @@ pub struct PairBlock {
 
 impl PairBlock {
     /// Its residues, and the first column whose cells count.
-    pub fn whole(&self, batch: &Batch, pair: &Pair) -> Whole {
+    pub fn whole(&self, batch: &Batch, pair: &Pair) -> WholeTile {
         let cols = pair.start + self.cols.start..pair.start + self.cols.end;
         let span = span_of(batch, (pair.query, self.rows.clone()), (pair.target, cols));
-        Whole { span, counts_from: (pair.own - pair.start).saturating_sub(self.cols.start) }
+        WholeTile { span, counts_from: (pair.own - pair.start).saturating_sub(self.cols.start) }
     }
 }
 
@@ -47,14 +47,14 @@ pub fn blocks(grid: &Grid, height: u32, [edges, tiles]: [u64; 2]) -> Vec<Vec<Pai
 
 /// The edges that later blocks need, while a pair's blocks are processed band by band.
 #[derive(Default)]
-pub struct Frontier {
+pub struct PairFrontier {
     /// H and F of the last row of the previous bands for each column, or of this band for columns that are done.
     above: Edge,
     /// The edge of the block on the left: H and E of its last column, and H above its next column.
     left: (Edge, i32),
 }
 
-impl Frontier {
+impl PairFrontier {
     /// The edges that enter a block.
     pub fn entering(&self, block: &PairBlock) -> Edges {
         let cols = block.cols.start as usize..block.cols.end as usize;

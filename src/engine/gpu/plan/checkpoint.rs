@@ -6,9 +6,9 @@ use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::strips::{chained, suited};
-use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, gave_up, in_waves};
+use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, gave_up, in_waves};
 use crate::engine::gpu::tasks::JoinedTask;
-use crate::engine::gpu::variant::{Kernel, STRIP_ROWS, Scores, TileVariant};
+use crate::engine::gpu::variant::{KernelResults, STRIP_ROWS, Scores, TileVariant};
 use crate::engine::{Block, Edge, Edges};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
@@ -81,7 +81,7 @@ impl CheckpointSweep {
 /// The grid of one block, and the job of its tiles in waves, which stores the block's edges.
 pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVariant) -> (Grid, Job) {
     let grid = Grid::unpadded(to_u32(block.rows.len()), to_u32(block.cols.len()), variant.capacity());
-    let whole = Whole::block(batch, block);
+    let whole = WholeTile::block(batch, block);
     let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
         for tile in grid.wave(wave, |_| 0..grid.cols) {
             // Nothing reads the best cell of a tile, but it still needs a position in the wave.
@@ -157,7 +157,7 @@ pub fn chain(
 ) -> (CheckpointSweep, Job) {
     let grid = sweep.grid.chained_with_lines(variant.capacity());
     let sweep = CheckpointSweep { grid, ..sweep.clone() };
-    let whole = Whole::block(batch, &sweep.band);
+    let whole = WholeTile::block(batch, &sweep.band);
     let task = |strip: u32| {
         let above = strip.checked_sub(1).map_or(0..0, |above| sweep.needed(above));
         grid.lined_task(strip, sweep.needed(strip), above, &whole.span, CHAIN_APART)
@@ -178,10 +178,11 @@ pub fn chain(
 
 /// The job of concurrent sweeps in waves.
 pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: &DeviceLimits) -> Job {
-    let (many, few) = (TileVariant::joined(Kernel::Score, scores), TileVariant::thin(Kernel::Score, scores));
-    let based: Vec<(&CheckpointSweep, Whole)> =
-        sweeps.iter().map(|sweep| (sweep, Whole::block(batch, &sweep.band))).collect();
-    let tasks = |(sweep, whole): &(&CheckpointSweep, Whole), wave: u32, tasks: &mut Vec<JoinedTask>| {
+    let (many, few) =
+        (TileVariant::joined(KernelResults::Score, scores), TileVariant::thin(KernelResults::Score, scores));
+    let based: Vec<(&CheckpointSweep, WholeTile)> =
+        sweeps.iter().map(|sweep| (sweep, WholeTile::block(batch, &sweep.band))).collect();
+    let tasks = |(sweep, whole): &(&CheckpointSweep, WholeTile), wave: u32, tasks: &mut Vec<JoinedTask>| {
         for tile in sweep.grid.wave(wave, |strip| sweep.needed(strip)) {
             // Nothing reads the best cell of a tile, but it still needs a position in the wave.
             let result = to_u32(tasks.len());

@@ -1,6 +1,6 @@
 //! Queries against all short targets: ranges of the targets, sorted from the longest to the shortest.
 
-use crate::engine::Asked;
+use crate::engine::DatabaseQuery;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::tasks::{DatabaseTask, PlacedTarget, Span};
 use crate::engine::gpu::variant::{DatabaseTiles, TileVariant};
@@ -77,7 +77,7 @@ impl TargetOrder {
 
 /// A range of the targets against which a query is scored in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meeting {
+pub struct TargetRange {
     /// Index of the query among those that ask.
     pub asked: usize,
     pub places: Range<usize>,
@@ -88,7 +88,7 @@ pub struct Meeting {
 /// Queries, and their progress through the targets.
 pub struct DatabasePlan<'a> {
     batch: &'a Batch,
-    asked: &'a [Asked],
+    asked: &'a [DatabaseQuery],
     order: &'a TargetOrder,
     tiles: &'a DatabaseTiles,
     /// Maximum number of columns of a range for a query of several strips, unless a workgroup's targets have more.
@@ -101,7 +101,7 @@ impl<'a> DatabasePlan<'a> {
     /// A plan with edges of at most `binding` bytes, unless the targets of a workgroup need more.
     pub fn new(
         batch: &'a Batch,
-        asked: &'a [Asked],
+        asked: &'a [DatabaseQuery],
         order: &'a TargetOrder,
         tiles: &'a DatabaseTiles,
         binding: u64,
@@ -112,7 +112,8 @@ impl<'a> DatabasePlan<'a> {
 
     /// Minimum and maximum number of bytes of the edges between strips: zero if each query is one tile.
     pub fn edge_bytes(&self) -> [u64; 2] {
-        let holding = |asked: &Asked| self.tiles.holding(self.rows(asked)).filter(|&(_, strips)| strips > 1);
+        let holding =
+            |asked: &DatabaseQuery| self.tiles.holding(self.rows(asked)).filter(|&(_, strips)| strips > 1);
         let Some(pairs) = self.asked.iter().filter_map(holding).map(|(tile, _)| tile.pairs()).max() else {
             return [0; 2];
         };
@@ -120,12 +121,12 @@ impl<'a> DatabasePlan<'a> {
         [least, self.order.all_cols().min(self.edges.max(least))].map(|cols| cols * EDGE)
     }
 
-    fn rows(&self, asked: &Asked) -> u32 {
+    fn rows(&self, asked: &DatabaseQuery) -> u32 {
         to_u32(self.batch.query(asked.query).len())
     }
 
     /// The next job, of about `cells` cells.
-    pub fn next(&mut self, cells: u64) -> Option<(Job, Vec<Meeting>)> {
+    pub fn next(&mut self, cells: u64) -> Option<(Job, Vec<TargetRange>)> {
         let (mut job, mut meetings, mut results) = (Job::default(), Vec::new(), 0);
         while let Some((asked, left)) = self.next_targets()
             && (meetings.is_empty() || (job.cells < cells && results < JOB_RESULTS))
@@ -136,7 +137,7 @@ impl<'a> DatabasePlan<'a> {
             let room = if strips > 1 { room.min(self.edges) } else { room };
             let most = JOB_RESULTS - results;
             let places = self.stretch(&left, (room, most), tile.pairs() as usize);
-            let meeting = Meeting { asked, places, result: results };
+            let meeting = TargetRange { asked, places, result: results };
             job.push(self.dispatch(&meeting, (tile, strips)));
             results += meeting.places.len();
             let is_first = meeting.places.start == left.start;
@@ -175,8 +176,8 @@ impl<'a> DatabasePlan<'a> {
         left.start..left.start + (held / pairs).max(1) * pairs
     }
 
-    fn dispatch(&self, meeting: &Meeting, (tile, strips): (TileVariant, u32)) -> Dispatch {
-        let Asked { query, .. } = self.asked[meeting.asked];
+    fn dispatch(&self, meeting: &TargetRange, (tile, strips): (TileVariant, u32)) -> Dispatch {
+        let DatabaseQuery { query, .. } = self.asked[meeting.asked];
         let rows = to_u32(self.batch.query(query).len());
         let (first, count) = (meeting.places.start, meeting.places.len());
         let pad = tile.capacity() * strips - rows;
@@ -244,7 +245,8 @@ mod tests {
             scoring: Arc::new(scoring),
         };
         let (order, tiles) = (TargetOrder::new(&batch.targets, 90), tiles());
-        let asked: Vec<Asked> = [2, 1, 0, 2, 3, 1].map(|query| Asked { query, least: 1, first: 0 }).to_vec();
+        let asked: Vec<DatabaseQuery> =
+            [2, 1, 0, 2, 3, 1].map(|query| DatabaseQuery { query, least: 1, first: 0 }).to_vec();
         for cells in [1, 50_000, 3_000_000, u64::MAX] {
             let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 5000 * EDGE);
             assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE, 5000 * EDGE]);
@@ -261,7 +263,7 @@ mod tests {
                 }
                 assert_eq!((job.output, job.dispatches.len()), (results as u64 * 4, meetings.len()));
             }
-            let once = |asked: &Asked| vec![u32::from(asked.query != 1); lens.len()];
+            let once = |asked: &DatabaseQuery| vec![u32::from(asked.query != 1); lens.len()];
             assert_eq!(met, asked.iter().map(once).collect::<Vec<_>>(), "{cells} cells");
         }
         let plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 0);

@@ -1,11 +1,11 @@
 //! Directions of windows inside their bands, and of whole blocks.
 
-use crate::engine::directions::Layout;
+use crate::engine::directions::TileLayout;
 use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
-use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, Whole, fitting, longest_first, window_span};
+use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, WholeTile, fitting, longest_first, window_span};
 use crate::engine::gpu::tasks::FillTask;
-use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
+use crate::engine::gpu::variant::{KernelResults, Scores, TileVariant};
 use crate::engine::{Block, Edges, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
@@ -32,14 +32,14 @@ impl WindowPlan {
     pub fn new(batch: &Batch, window: &Window, scores: Scores, subgroup: Option<u32>) -> WindowPlan {
         let (rows, cols) = (window.query_end, window.cols());
         let mut span = window_span(batch, window);
-        if let Some(variant) = TileVariant::holding(Kernel::Fill, scores, rows) {
+        if let Some(variant) = TileVariant::holding(KernelResults::Fill, scores, rows) {
             span.pad = variant.capacity() - rows;
             let tile = Tile::new(window, -to_i32(span.pad), 0..cols, (variant.lanes, variant.rows, 1));
             let variant = variant.on(subgroup);
             let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
             return WindowPlan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
         }
-        let variant = TileVariant::joined(Kernel::Fill, scores).on(subgroup);
+        let variant = TileVariant::joined(KernelResults::Fill, scores).on(subgroup);
         let grid = Grid::padded(rows, cols, variant.capacity());
         let mut plan = WindowPlan { rows, cols, variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
         for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
@@ -65,7 +65,7 @@ pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [Wi
 }
 
 /// A job that fills `plans` for the host, and the layout of their directions.
-pub fn fill_job(plans: &[WindowPlan]) -> (Job, Layout) {
+pub fn fill_job(plans: &[WindowPlan]) -> (Job, TileLayout) {
     let (waves, layout, edges) = filling(plans, 0);
     let mut job = Job { edges, output: layout.words * 4, ..Job::default() };
     let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, longest_first(tasks)));
@@ -78,7 +78,7 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
     let (waves, layout, edges) = filling(plans, 1);
     let mut job = Job { edges, scratch: layout.words, ..Job::default() };
     for (variant, tasks) in waves.into_tasks() {
-        let thin = TileVariant::thin(Kernel::Fill, variant.scores).on(subgroup);
+        let thin = TileVariant::thin(KernelResults::Fill, variant.scores).on(subgroup);
         let is_few = variant.has_edges() && tasks.len() < few_tiles && thin.lanes == variant.lanes;
         let variant = if is_few { thin } else { variant };
         job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
@@ -87,8 +87,8 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
 }
 
 /// The tasks that fill `plans`, the layout of the directions, and the number of edge values.
-fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, Layout, u64) {
-    let (mut waves, mut layout, mut edges) = (WaveTasks::new(), Layout::default(), 0);
+fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayout, u64) {
+    let (mut waves, mut layout, mut edges) = (WaveTasks::new(), TileLayout::default(), 0);
     for plan in plans {
         let tiles = layout.push_window(plan.tiles.iter().copied());
         for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
@@ -109,13 +109,13 @@ pub fn blocks_job(
     blocks: &[(Block, Edges)],
     variant: TileVariant,
 ) -> (Job, Vec<Tile>, Vec<usize>) {
-    let (mut waves, mut layout, mut job) = (WaveTasks::new(), Layout::default(), Job::default());
+    let (mut waves, mut layout, mut job) = (WaveTasks::new(), TileLayout::default(), Job::default());
     let mut firsts = vec![0; blocks.len() + 1];
     for (place, (block, edges)) in blocks.iter().enumerate().rev() {
         let first = layout.tiles.len();
         firsts[place + 1] = first;
         let grid = Grid::unpadded(to_u32(block.rows.len()), to_u32(block.cols.len()), variant.capacity());
-        let whole = Whole::block(batch, block);
+        let whole = WholeTile::block(batch, block);
         let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
         let kept = |tile: &GridTile| {
             Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)

@@ -3,7 +3,7 @@
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
-use crate::engine::gpu::plan::Whole;
+use crate::engine::gpu::plan::WholeTile;
 use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
 use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Edge, Edges};
@@ -215,7 +215,7 @@ impl Grid {
     }
 
     /// The task of a tile that is scored in waves; `edges` is the index of the grid's first edge value.
-    pub fn joined_task(&self, tile: &GridTile, whole: &Whole, edges: u64, result: u32) -> JoinedTask {
+    pub fn joined_task(&self, tile: &GridTile, whole: &WholeTile, edges: u64, result: u32) -> JoinedTask {
         let TileEdges { above, left, below, right } = self.edges_of(tile, edges);
         let counts_from = whole.counts_from.saturating_sub(tile.cols.start);
         JoinedTask { span: self.span(tile, &whole.span), counts_from, result, above, below, left, right }
@@ -231,7 +231,7 @@ impl Grid {
     pub fn chained_task(
         &self,
         tile: &GridTile,
-        whole: &Whole,
+        whole: &WholeTile,
         (edges, chain): (u64, u32),
         result: u32,
     ) -> ChainTask {

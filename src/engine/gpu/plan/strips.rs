@@ -6,10 +6,10 @@ use crate::engine::gpu::job::{Chain, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::blocks::{PairBlock, blocks};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
-use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, hit_at, in_waves, scoring};
+use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
-use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant};
-use crate::terms::alignment::Hit;
+use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, KernelResults, STRIP_ROWS, Scores, TileVariant};
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_u32, to_usize};
 use rayon::prelude::*;
@@ -36,8 +36,8 @@ pub struct StripTiles {
 impl StripTiles {
     pub fn new(scores: Scores, limits: DeviceLimits) -> StripTiles {
         StripTiles {
-            many: TileVariant::joined(Kernel::Score, scores),
-            few: TileVariant::thin(Kernel::Score, scores),
+            many: TileVariant::joined(KernelResults::Score, scores),
+            few: TileVariant::thin(KernelResults::Score, scores),
             chained: chained(scores, &limits),
             limits,
         }
@@ -101,7 +101,7 @@ struct PlacedGrid {
     row: u32,
     start: u32,
     grid: Grid,
-    whole: Whole,
+    whole: WholeTile,
     edges: u64,
     results: u64,
     chain: u32,
@@ -120,7 +120,7 @@ impl PairGrids {
     ) -> Option<PairGrids> {
         let placed = |&index: &usize| {
             let pair = &pairs[index];
-            let whole = Whole::pair(batch, pair);
+            let whole = WholeTile::pair(batch, pair);
             let grid = Grid::padded(whole.span.rows, pair.cols(), tiles.many.capacity());
             PlacedGrid::first(index, (0, pair.start), grid, whole)
         };
@@ -167,7 +167,7 @@ impl PairGrids {
     }
 
     /// The best hit of each pair, by index.
-    pub fn best(&self, results: &[u32]) -> Vec<(usize, Hit)> {
+    pub fn best(&self, results: &[u32]) -> Vec<(usize, HitEnd)> {
         self.placed.par_iter().map(|grid| (grid.index, grid.best(results))).collect()
     }
 
@@ -271,7 +271,7 @@ impl PairGrids {
 
 impl PlacedGrid {
     /// The grid whose first cell is at (`row`, `start`) of the pair at `index`, as the first grid of its job.
-    fn first(index: usize, (row, start): (u32, u32), grid: Grid, whole: Whole) -> PlacedGrid {
+    fn first(index: usize, (row, start): (u32, u32), grid: Grid, whole: WholeTile) -> PlacedGrid {
         PlacedGrid { index, row, start, grid, whole, edges: 0, results: 0, chain: 0, waves_before: 0 }
     }
 
@@ -288,16 +288,16 @@ impl PlacedGrid {
     }
 
     /// The best of its tiles' hits, among the results of its job.
-    fn best(&self, results: &[u32]) -> Hit {
+    fn best(&self, results: &[u32]) -> HitEnd {
         let first = to_usize(self.results) * 4;
         let results = results[first..first + to_usize(self.grid.size()) * 4].chunks_exact(4);
         let most = results.clone().map(|result| result[0]).max();
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
             // The kernel counts rows from the query's first row in the tile.
-            hit_at((self.row + row, self.start + col), result, Hit::default())
+            hit_at((self.row + row, self.start + col), result, HitEnd::default())
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
-        highest.map(hit).min_by(Hit::order).unwrap_or_default()
+        highest.map(hit).min_by(HitEnd::order).unwrap_or_default()
     }
 }

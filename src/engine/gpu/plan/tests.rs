@@ -13,7 +13,7 @@ use crate::engine::gpu::layout::{CHAIN_APART, NOWHERE};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, FillTask, JoinedTask, LinedTask, ScoreTask, TracebackTask,
 };
-use crate::engine::gpu::variant::{Exchange, Kernel, STRIP_ROWS, Scores, TRACES, Variant};
+use crate::engine::gpu::variant::{Exchange, KernelResults, STRIP_ROWS, Scores, TRACES, Variant};
 use crate::terms::bounds::Band;
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
@@ -91,11 +91,11 @@ fn workgroups_share_a_query() {
 
 #[test]
 fn waves_hold_the_tasks_of_all_grids_that_reach_them() {
-    let variant = TileVariant::joined(Kernel::Score, Scores::Packed);
+    let variant = TileVariant::joined(KernelResults::Score, Scores::Packed);
     let grids = [(512, 512), (1024, 1024), (2000, 512)].map(|(rows, cols)| Grid::padded(rows, cols, 512));
     let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
         let tiles = grid.wave(wave, |_| 0..grid.cols);
-        tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &Whole::default(), 0, 0)));
+        tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &WholeTile::default(), 0, 0)));
     };
     let dispatches = in_waves(&grids, |grid| (0, grid), tasks, |tasks| Dispatch::new(variant, tasks));
     let cells: Vec<u64> = dispatches.iter().map(|dispatch| dispatch.cells / 512).collect();
@@ -136,10 +136,10 @@ fn whole_queries_begin_at_the_border_of_their_tile() {
         let [dispatch] = &job.dispatches[..] else { panic!("one pair") };
         let [task] = tasks::<ScoreTask>(dispatch)[..] else { panic!("one task") };
         assert_eq!((task.span.pad, task.counts_from), (0, counts_from), "{mode}");
-        let mut hits = [Hit::default(); 2];
-        let results = [Hit::NONE.score.cast_unsigned(), 0, 0, 0, 0, 39, 19, 0];
+        let mut hits = [HitEnd::default(); 2];
+        let results = [HitEnd::NONE.score.cast_unsigned(), 0, 0, 0, 0, 39, 19, 0];
         tiles.take(&[pair; 2], &results, &mut hits);
-        assert_eq!(hits, [Hit::NONE, Hit { score: 0, query_end: 40, target_end: 20 }], "{mode}");
+        assert_eq!(hits, [HitEnd::NONE, HitEnd { score: 0, query_end: 40, target_end: 20 }], "{mode}");
     }
 }
 
@@ -162,7 +162,7 @@ fn random_pairs_have_one_tile_each() {
             let (lanes, rows, _) = tile_of(dispatch);
             for ScoreTask { span, result, .. } in tasks::<ScoreTask>(dispatch) {
                 let pair = &pairs[result as usize];
-                let held = TileVariant::holding(Kernel::Score, Scores::Packed, span.rows).unwrap();
+                let held = TileVariant::holding(KernelResults::Score, Scores::Packed, span.rows).unwrap();
                 assert_eq!((held.lanes, held.rows), (lanes, rows), "seed {seed}: the smallest tile");
                 assert_eq!(span.rows + span.pad, lanes * rows, "seed {seed}");
                 assert_eq!(
@@ -191,8 +191,10 @@ fn random_pairs_have_one_tile_each() {
 fn a_grid_by_hand() {
     let grid = Grid::padded(600, 700, 512);
     assert_eq!((grid.strips(), grid.runs(), grid.first_row(0), grid.first_row(1)), (2, 2, -424, 88));
-    let whole =
-        Whole { span: Span { query: 1000, rows: 600, pad: 0, target_: 5000, cols: 700 }, counts_from: 520 };
+    let whole = WholeTile {
+        span: Span { query: 1000, rows: 600, pad: 0, target_: 5000, cols: 700 },
+        counts_from: 520,
+    };
     let task = |strip, run| grid.joined_task(&grid.tile(strip, run).unwrap(), &whole, 10, 9);
     // Edge values: 10 at the front, one for each column, then 1 + 512 for each strip.
     let [first, left] = [10, 10 + 700];
@@ -215,7 +217,7 @@ fn tiles_of_random_grids_cover_all_cells_and_keep_to_their_edges() {
         let lined = Grid::unpadded(rows, cols, 512).with_lines(512 * (1 + random.below(3)));
         for grid in [Grid::padded(rows, cols, 512), lined, lined.in_tiles_for(1, 2)] {
             let span = Span { query: 7, rows, pad: 0, target_: 9, cols };
-            let whole = Whole { span, counts_from: 0 };
+            let whole = WholeTile { span, counts_from: 0 };
             let mut cells = 0;
             for tile in grid.tiles(|_| 0..cols) {
                 let JoinedTask { span, above, below, left, right, .. } =

@@ -2,10 +2,10 @@
 
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
-use crate::engine::gpu::plan::{Whole, fitting, hit_at, longest_first, none, scoring};
+use crate::engine::gpu::plan::{WholeTile, fitting, hit_at, longest_first, none, scoring};
 use crate::engine::gpu::tasks::ScoreTask;
-use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
-use crate::terms::alignment::Hit;
+use crate::engine::gpu::variant::{KernelResults, Scores, TileVariant};
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::AlignmentMode;
@@ -30,7 +30,7 @@ pub struct Tiles<'a> {
 impl Tiles<'_> {
     pub fn new(batch: &Batch, scores: Scores, subgroup: Option<u32>) -> Tiles<'_> {
         let mode = batch.scoring.mode;
-        let tiles = TileVariant::tiles(Kernel::Score, scores).into_iter();
+        let tiles = TileVariant::tiles(KernelResults::Score, scores).into_iter();
         Tiles { batch, variants: tiles.map(|tile| tile.in_mode(mode)).collect(), subgroup }
     }
 
@@ -57,7 +57,7 @@ impl Tiles<'_> {
         for sweep in sweeps(pairs) {
             let pair = swept(sweep);
             if let Some(class) = self.class(&pair) {
-                let Whole { mut span, mut counts_from } = Whole::pair(self.batch, &pair);
+                let WholeTile { mut span, mut counts_from } = WholeTile::pair(self.batch, &pair);
                 span.pad = self.variants[class].pad(span.rows);
                 if self.batch.scoring.mode == AlignmentMode::Global {
                     // The only end is in the last column.
@@ -97,7 +97,7 @@ impl Tiles<'_> {
     }
 
     /// Reads the hits of `pairs` from their results.
-    pub fn take(&self, pairs: &[Pair], results: &[u32], hits: &mut [Hit]) {
+    pub fn take(&self, pairs: &[Pair], results: &[u32], hits: &mut [HitEnd]) {
         let none = none(self.batch.scoring.mode);
         let known = hits.par_iter_mut().zip(pairs).zip(results.par_chunks_exact(4));
         known.with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {

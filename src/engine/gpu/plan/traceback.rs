@@ -7,7 +7,7 @@ use crate::engine::gpu::plan::DeviceLimits;
 use crate::engine::gpu::plan::fill::{WindowPlan, blocks_job, kept_job};
 use crate::engine::gpu::tasks::{KeptTile, TracebackTask};
 use crate::engine::gpu::variant::{TileVariant, Variant};
-use crate::engine::{Block, Edges, Leg, Source, Stand, Tile, Window};
+use crate::engine::{Block, CellSource, Edges, Leg, PathPosition, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{low_u8, to_u32};
 use crate::terms::scoring::Scoring;
@@ -39,7 +39,7 @@ pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -
     let (mut tasks, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
     let (mut path, mut tile) = (0, 0);
     for (plan, words) in plans.iter().zip(words) {
-        let stand = Stand { rows: plan.rows, cols: plan.cols, layer: Source::Diagonal.into() };
+        let stand = PathPosition { rows: plan.rows, cols: plan.cols, layer: CellSource::Diagonal.into() };
         let place = path..path + words;
         tasks.push(task(stand, tile..tile + plan.tiles.len(), &place, NOWHERE));
         (path, tile) = (place.end, tile + plan.tiles.len());
@@ -74,17 +74,17 @@ pub fn legs_job(
 }
 
 /// The positions of the paths of [`legs_job`].
-pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<Stand> {
+pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<PathPosition> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
-        [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(low_u8(layer)).into() },
-        _ => Stand { rows: 0, cols: 0, layer: Source::Stop.into() },
+        [rows, cols, layer, ..] => PathPosition { rows, cols, layer: CellSource::of(low_u8(layer)).into() },
+        _ => PathPosition { rows: 0, cols: 0, layer: CellSource::Stop.into() },
     };
     places.iter().map(stand).collect()
 }
 
 /// The task that traces a path from a position back over some tiles and stores its runs at a range of words. `says` is
 /// the index of its final position, or [`NOWHERE`]. Without tiles the task is empty.
-fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> TracebackTask {
+fn task(stand: PathPosition, tiles: Range<usize>, place: &Range<u32>, says: u32) -> TracebackTask {
     TracebackTask {
         rows: if tiles.is_empty() { 0 } else { stand.rows },
         cols: stand.cols,

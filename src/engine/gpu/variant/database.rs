@@ -1,7 +1,7 @@
 //! The tiles for databases. Queries use the lowest tile that holds them: all tasks share a query, so its empty rows are
 //! lost in each task.
 
-use super::{Exchange, Joint, Kernel, Scores, TileVariant};
+use super::{Exchange, KernelResults, Scores, TileNeighbors, TileVariant};
 
 /// Shapes of the tiles of a shared profile for a database; those of eight lanes also serve as strips.
 const DATABASE_SHAPES: &[(u32, u32)] = &[
@@ -35,10 +35,10 @@ fn shapes(scores: Scores) -> [&'static [(u32, u32)]; 2] {
 pub(super) fn tiles(scores: Scores) -> [Vec<TileVariant>; 2] {
     let scores = if scores.is_profile() { Scores::SharedProfile } else { scores };
     let variants = |shapes: &[(u32, u32)], strips: bool| {
-        let joint = Joint::Database { strips };
+        let joint = TileNeighbors::Database { strips };
         let variant = |&shape: &(u32, u32)| TileVariant {
             exchange: Exchange::Subgroup,
-            ..TileVariant::new(Kernel::Score, scores, shape, joint)
+            ..TileVariant::new(KernelResults::Score, scores, shape, joint)
         };
         shapes.iter().map(variant).collect()
     };

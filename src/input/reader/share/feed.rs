@@ -1,7 +1,7 @@
 //! Decompressed bytes of a file, from its beginning or from a later byte.
 
 use super::super::bgzf::{HEADER, MOST_PACKED, begins_block, block_len, inflated};
-use super::super::gunzip::{Gunzip, Next, Tail, damaged, next};
+use super::super::gunzip::{Gunzip, GzipTail, Next, damaged, next};
 use super::super::source::{BGZF_END, Lead, Packing, end_in_lf};
 use memchr::memmem;
 use rayon::prelude::*;
@@ -20,65 +20,72 @@ const ISIZE: usize = 4;
 const BLOCKS: usize = 64;
 
 /// Decompressed bytes, piece by piece.
-pub struct Feed {
-    source: Source,
+pub struct ShareFeed {
+    source: FeedSource,
     /// File offset of the last piece: of its first byte; in bgzf of its block; in gzip of the [`STEP`] that identifies
     /// it.
     at: u64,
-    tail: Tail,
+    tail: GzipTail,
     ends_in_cr: bool,
 }
 
-enum Source {
+enum FeedSource {
     /// `ends` are bytes at which pieces end.
     Plain {
         file: File,
         at: u64,
         ends: [u64; 2],
     },
-    Gzip(Box<Gunzip<Steps>>),
-    Bgzf(Blocks),
+    Gzip(Box<Gunzip<SteppedFile>>),
+    Bgzf(BgzfFile),
 }
 
-impl Feed {
+impl ShareFeed {
     /// Opens a feed at the beginning of the file, and returns it with the lead of its text. Pieces begin at the bytes
     /// `borders`, or at the first block or step after each of them.
-    pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(Feed, Lead)> {
+    pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(ShareFeed, Lead)> {
         let mut head = Vec::new();
         (&mut file).take(HEADER as u64).read_to_end(&mut head)?;
         let packing = Packing::of(&head);
         file.rewind()?;
         let (lead, _) = match packing {
             Packing::Gzip | Packing::Bgzf => {
-                Lead::read(&mut Gunzip::new(BufReader::new(&file), Tail::default()))?
+                Lead::read(&mut Gunzip::new(BufReader::new(&file), GzipTail::default()))?
             }
             _ => Lead::read(&mut BufReader::new(&file))?,
         };
-        let tail = Tail::default();
+        let tail = GzipTail::default();
         file.rewind()?;
         let source = match packing {
             Packing::Gzip => {
-                let steps = Steps { file, bytes: Vec::new(), used: 0, at: 0 };
-                Source::Gzip(Box::new(Gunzip::new(steps, tail.clone())))
+                let steps = SteppedFile { file, bytes: Vec::new(), used: 0, at: 0 };
+                FeedSource::Gzip(Box::new(Gunzip::new(steps, tail.clone())))
             }
             Packing::Bgzf => {
                 let [_, ahead] = borders;
                 let (input, tail) = (BufReader::new(file), tail.clone());
-                Source::Bgzf(Blocks { input, at: 0, ahead, ready: VecDeque::new(), tail, ends_well: None })
+                FeedSource::Bgzf(BgzfFile {
+                    input,
+                    at: 0,
+                    ahead,
+                    ready: VecDeque::new(),
+                    tail,
+                    ends_well: None,
+                })
             }
             Packing::Empty | Packing::Plain | Packing::Foreign(..) | Packing::Database => {
-                Source::Plain { file, at: 0, ends: borders }
+                FeedSource::Plain { file, at: 0, ends: borders }
             }
         };
-        Ok((Feed { source, at: 0, tail, ends_in_cr: lead.ends_in_cr }, lead))
+        Ok((ShareFeed { source, at: 0, tail, ends_in_cr: lead.ends_in_cr }, lead))
     }
 
     /// Skips the file before the byte `to`, as far as possible without reading it.
     pub fn jump(&mut self, to: u64) -> io::Result<()> {
         match &mut self.source {
-            Source::Plain { file, at, .. } => *at = file.seek(SeekFrom::Start(to))?,
-            Source::Gzip(_) => {}
-            Source::Bgzf(blocks) => blocks.jump(to)?,
+            FeedSource::Plain { file, at, .. } => *at = file.seek(SeekFrom::Start(to))?,
+            FeedSource::Gzip(_) => {}
+            FeedSource::Bgzf(blocks) => blocks.jump(to)?,
         }
         Ok(())
     }
@@ -87,19 +94,19 @@ impl Feed {
     pub fn next(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let before = bytes.len();
         match &mut self.source {
-            Source::Plain { file, at, ends } => {
+            FeedSource::Plain { file, at, ends } => {
                 let room = ends.iter().filter_map(|end| end.checked_sub(*at)).filter(|&room| room > 0).min();
                 let wanted = room.map_or(PLAIN, |room| room.min(PLAIN));
                 self.at = *at;
                 *at += file.take(wanted).read_to_end(bytes)? as u64;
             }
-            Source::Gzip(decoder) => {
+            FeedSource::Gzip(decoder) => {
                 bytes.resize(before + UNPACKED, 0);
                 let read = decoder.read(&mut bytes[before..])?;
                 bytes.truncate(before + read);
                 self.at = decoder.input().map_or(self.at, |steps| steps.at);
             }
-            Source::Bgzf(blocks) => {
+            FeedSource::Bgzf(blocks) => {
                 while bytes.len() == before {
                     let Some((at, block)) = blocks.next()? else { return Ok(false) };
                     self.at = at;
@@ -114,7 +121,7 @@ impl Feed {
     }
 
     /// Observations at the end of gzip data, filled in as it is read.
-    pub fn tail(&self) -> Tail {
+    pub fn tail(&self) -> GzipTail {
         self.tail.clone()
     }
 
@@ -125,7 +132,7 @@ impl Feed {
 }
 
 /// A file read in steps of [`STEP`] bytes, even if single reads return less.
-struct Steps {
+struct SteppedFile {
     file: File,
     bytes: Vec<u8>,
     used: usize,
@@ -133,7 +140,7 @@ struct Steps {
     at: u64,
 }
 
-impl BufRead for Steps {
+impl BufRead for SteppedFile {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.used == self.bytes.len() {
             let next = self.at + self.bytes.len() as u64;
@@ -151,7 +158,7 @@ impl BufRead for Steps {
     }
 }
 
-impl Read for Steps {
+impl Read for SteppedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
@@ -160,19 +167,19 @@ impl Read for Steps {
 }
 
 /// The blocks of a bgzf file.
-struct Blocks {
+struct BgzfFile {
     input: BufReader<File>,
     /// Offset of the next block.
     at: u64,
     /// Blocks before this byte are decompressed in parallel, and the few blocks after it one by one.
     ahead: u64,
     ready: VecDeque<(u64, Vec<u8>)>,
-    tail: Tail,
+    tail: GzipTail,
     /// Whether the last block read is empty, like the end marker.
     ends_well: Option<bool>,
 }
 
-impl Blocks {
+impl BgzfFile {
     fn next(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
         if self.ready.is_empty() {
             let mut packed = Vec::new();

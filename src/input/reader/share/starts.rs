@@ -7,7 +7,7 @@ use needletail::parser::Format;
 
 /// The start of a record in some bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Start<'a> {
+pub struct RecordStart<'a> {
     pub at: usize,
     /// The header up to its first whitespace.
     pub name: &'a [u8],
@@ -24,7 +24,7 @@ pub fn next_start(
     bytes: &[u8],
     at_end: bool,
     removes_gaps: bool,
-) -> Result<Start<'_>, usize> {
+) -> Result<RecordStart<'_>, usize> {
     match format {
         Format::Fasta => next_fasta(bytes, at_end, removes_gaps),
         Format::Fastq => next_fastq(bytes, at_end),
@@ -32,13 +32,13 @@ pub fn next_start(
 }
 
 /// A FASTA record begins at every line that begins with '>', and only there.
-fn next_fasta(bytes: &[u8], at_end: bool, removes_gaps: bool) -> Result<Start<'_>, usize> {
+fn next_fasta(bytes: &[u8], at_end: bool, removes_gaps: bool) -> Result<RecordStart<'_>, usize> {
     let Some(newline) = memmem::find(bytes, b"\n>") else { return Err(bytes.len().saturating_sub(1)) };
     let record = &bytes[newline + 1..];
     let end = memmem::find(record, b"\n>");
     let Some(header) = memchr(b'\n', record).or(at_end.then_some(record.len())) else { return Err(newline) };
     let lines = &record[header..end.unwrap_or(record.len())];
-    Ok(Start {
+    Ok(RecordStart {
         at: newline + 1,
         name: first_word(&record[1..header]),
         letters: lines
@@ -52,7 +52,7 @@ fn next_fasta(bytes: &[u8], at_end: bool, removes_gaps: bool) -> Result<Start<'_
 /// A FASTQ record is four lines. Its first line begins with '@', and the second line after that begins with '+'. No
 /// other line has this property: neither bases nor the third line begin with '@', and the second line after a quality
 /// line has bases, which never begin with '+'.
-fn next_fastq(bytes: &[u8], at_end: bool) -> Result<Start<'_>, usize> {
+fn next_fastq(bytes: &[u8], at_end: bool) -> Result<RecordStart<'_>, usize> {
     let line_end = |from: usize| Some(from + memchr(b'\n', bytes.get(from..)?)?);
     let mut before = line_end(0);
     while let Some(newline) = before {
@@ -67,7 +67,12 @@ fn next_fastq(bytes: &[u8], at_end: bool) -> Result<Start<'_>, usize> {
                 (Some(header), Some(end), Some(b'+')) => {
                     let line = &bytes[header + 1..end];
                     let letters = line.strip_suffix(b"\r").unwrap_or(line).len();
-                    return Ok(Start { at, name: first_word(&bytes[at + 1..header]), letters, open: false });
+                    return Ok(RecordStart {
+                        at,
+                        name: first_word(&bytes[at + 1..header]),
+                        letters,
+                        open: false,
+                    });
                 }
                 (_, _, None) if !at_end => return Err(newline),
                 _ => {}

@@ -1,7 +1,7 @@
 //! Compares the cuts found by jumping with the rule as written, applied to all records from the first.
 
-use super::feed::Feed;
-use super::starts::Start;
+use super::feed::ShareFeed;
+use super::starts::RecordStart;
 use super::*;
 use std::io::Write;
 use tempfile::NamedTempFile;
@@ -146,8 +146,8 @@ fn cut(starts: &[(usize, String, usize)], len: usize, from: usize, groups: bool)
 /// Bytes and position of a part; `jump` selects the method that skips the file before it.
 fn read(path: &Path, slice: Slice, jump: bool) -> (Vec<u8>, Extent) {
     let (mut stretch, extent) = match jump {
-        true => Stretch::open(path, slice).unwrap(),
-        false => Stretch::from_the_start(path, slice).unwrap().find_begin(path).unwrap(),
+        true => ShareBytes::open(path, slice).unwrap(),
+        false => ShareBytes::from_the_start(path, slice).unwrap().find_begin(path).unwrap(),
     };
     let mut bytes = Vec::new();
     stretch.read_to_end(&mut bytes).unwrap();
@@ -259,7 +259,7 @@ fn starts_in_any_beginning() {
             for to in from + 1..content.len() {
                 match (next_start(format, &content[from..to], false, false), &all) {
                     (Ok(start), Ok(all)) => {
-                        let Start { at, name, letters, open } = start;
+                        let RecordStart { at, name, letters, open } = start;
                         assert!((at, name) == (all.at, all.name) && letters <= all.letters, "seed {seed}");
                         assert!(open || letters == all.letters, "seed {seed}");
                     }
@@ -319,7 +319,7 @@ fn long_records_are_not_read_to_their_end() {
         before: 0,
         total,
     };
-    let (stretch, _) = Stretch::open(file.path(), slice(3)).unwrap();
+    let (stretch, _) = ShareBytes::open(file.path(), slice(3)).unwrap();
     assert_eq!(stretch.begin.as_ref().map(|begin| begin.at + 2), Some(12));
     assert!(stretch.bytes.len() < 3 << 20, "{}", stretch.bytes.len());
     // From a position inside the long record, the next record is found without keeping it in memory.
@@ -330,7 +330,7 @@ fn long_records_are_not_read_to_their_end() {
         before: 0,
         total,
     };
-    let (stretch, _) = Stretch::open(file.path(), slice(2)).unwrap();
+    let (stretch, _) = ShareBytes::open(file.path(), slice(2)).unwrap();
     assert!(stretch.bytes.len() < 3 << 20, "{}", stretch.bytes.len());
     assert_eq!(read(file.path(), slice(2), true).0, b">c\nAC\n");
 }
@@ -374,7 +374,7 @@ fn what_is_no_fasta_goes_to_all() {
                 total: content.len() as u64,
             };
             let file = file(content);
-            let (stretch, _) = Stretch::open(file.path(), slice).unwrap();
+            let (stretch, _) = ShareBytes::open(file.path(), slice).unwrap();
             assert!(!stretch.has_records());
             assert_eq!(read(file.path(), slice, true).0, content);
         }
@@ -394,7 +394,7 @@ fn damage_is_an_error() {
             total: whole.len() as u64,
         };
         let file = file(&whole[..whole.len() * 3 / 4]);
-        let read = Stretch::open(file.path(), slice)
+        let read = ShareBytes::open(file.path(), slice)
             .and_then(|(mut stretch, _)| stretch.read_to_end(&mut Vec::new()));
         let error = read.unwrap_err();
         assert!(error.to_string().contains("truncated"), "{error}");
@@ -412,7 +412,7 @@ fn blocks_are_not_mistaken() {
         stored(&[b"@a ", &false_header[..], &false_header[..], b"\nACGT\n+\nIIII\n@b\nAC\n+\nII\n"].concat());
     let file = file(&[first.clone(), block(b"@c\nA\n+\nI\n@d\nA\n+\nI\n"), block(b"")].concat());
     for to in 1..=first.len() as u64 {
-        let (mut feed, _) = Feed::open(file.reopen().unwrap(), [to; 2]).unwrap();
+        let (mut feed, _) = ShareFeed::open(file.reopen().unwrap(), [to; 2]).unwrap();
         feed.jump(to).unwrap();
         assert!(feed.next(&mut Vec::new()).unwrap());
         assert_eq!(feed.at(), first.len() as u64, "from byte {to}");

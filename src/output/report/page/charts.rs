@@ -2,7 +2,7 @@
 
 use super::html::{grouped, or_dash, table};
 use crate::output::report::ratio;
-use crate::output::statistics::{Bins, Histogram, Positions};
+use crate::output::statistics::{Histogram, HistogramBins, Positions};
 
 /// Maximum number of bars in a chart, and of positions in a chart by position.
 const BARS: usize = 60;
@@ -27,7 +27,7 @@ pub fn positions(caption: &str, [x, y]: [&str; 2], positions: &Positions) -> Str
     let letters = positions.letters.counts();
     let width = positions.letters.width();
     let each = letters.len().div_ceil(PLACES).max(1);
-    let sum = |bins: &Bins, from: usize| bins.counts().iter().skip(from).take(each).sum::<u64>();
+    let sum = |bins: &HistogramBins, from: usize| bins.counts().iter().skip(from).take(each).sum::<u64>();
     let series = [&positions.mismatches, &positions.inserted, &positions.deletions, &positions.clipped];
     let rows = (0..letters.len()).step_by(each).map(|from| {
         let start = from as u64 * width + 1;

@@ -23,14 +23,14 @@ const CHANGES: usize = 60;
 const COMMAND: usize = 2000;
 const COLUMNS: usize = 60;
 
-pub struct Section {
+pub struct ReportSection {
     pub id: &'static str,
     pub heading: &'static str,
     pub body: String,
 }
 
-pub fn all(account: &Account, facts: &Facts) -> Vec<Section> {
-    let section = |id, heading, body| Section { id, heading, body };
+pub fn all(account: &Account, facts: &Facts) -> Vec<ReportSection> {
+    let section = |id, heading, body| ReportSection { id, heading, body };
     vec![
         section("summary", "Summary", summary(account)),
         section("depth", "Depth", depth(account)),

@@ -1,8 +1,8 @@
 //! Writes amplicons as lines.
 
 use super::{TextShown, put, put_record};
-use crate::patterns::search::amplicons::{Amplicon, Pairs};
-use crate::patterns::search::pattern::Pattern;
+use crate::patterns::search::amplicons::{AmpliconSpan, PatternPairs};
+use crate::patterns::search::pattern::SearchPattern;
 use crate::terms::alignment::Strand;
 use crate::terms::options::SearchFormat;
 
@@ -15,15 +15,15 @@ pub struct AmpliconLines<'a> {
     format: SearchFormat,
     /// Whether FASTA and FASTQ records exclude the primers.
     trims_primers: bool,
-    pairs: &'a Pairs,
-    patterns: &'a [Pattern],
+    pairs: &'a PatternPairs,
+    patterns: &'a [SearchPattern],
 }
 
 impl<'a> AmpliconLines<'a> {
     pub fn new(
         (format, trims_primers): (SearchFormat, bool),
-        pairs: &'a Pairs,
-        patterns: &'a [Pattern],
+        pairs: &'a PatternPairs,
+        patterns: &'a [SearchPattern],
     ) -> AmpliconLines<'a> {
         AmpliconLines { format, trims_primers, pairs, patterns }
     }
@@ -38,8 +38,8 @@ impl<'a> AmpliconLines<'a> {
     }
 
     /// Starts are 0-based and ends exclusive, on the forward strand.
-    pub fn amplicon(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &Amplicon) {
-        let Amplicon { forward, reverse, .. } = *amplicon;
+    pub fn amplicon(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &AmpliconSpan) {
+        let AmpliconSpan { forward, reverse, .. } = *amplicon;
         let [primer, other] = self.primers(amplicon);
         let (name, pair, sign) = (text.name, self.pair(amplicon), sign(amplicon));
         let (start, end, letters) = (amplicon.start(), amplicon.end(), amplicon.letters());
@@ -60,8 +60,8 @@ impl<'a> AmpliconLines<'a> {
     }
 
     /// Appends a FASTA or FASTQ record.
-    fn record(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &Amplicon) {
-        let Amplicon { forward, reverse, strand, .. } = *amplicon;
+    fn record(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &AmpliconSpan) {
+        let AmpliconSpan { forward, reverse, strand, .. } = *amplicon;
         let [primer, other] = self.primers(amplicon);
         let places = if self.trims_primers { amplicon.without_primers() } else { amplicon.places() };
         // In a circular text, the forward primer may span the origin, or end there.
@@ -79,7 +79,7 @@ impl<'a> AmpliconLines<'a> {
     }
 
     /// Names of the forward and the reverse primer.
-    fn primers(&self, amplicon: &Amplicon) -> [&'a str; 2] {
+    fn primers(&self, amplicon: &AmpliconSpan) -> [&'a str; 2] {
         [amplicon.forward, amplicon.reverse].map(|site| &*self.patterns[site.pattern as usize].name)
     }
 
@@ -91,7 +91,7 @@ impl<'a> AmpliconLines<'a> {
     }
 
     /// The pair's name. If all patterns pair with each other, the names of its primers in pattern order.
-    fn pair(&self, amplicon: &Amplicon) -> String {
+    fn pair(&self, amplicon: &AmpliconSpan) -> String {
         if let Some(name) = amplicon.pair.and_then(|pair| self.pairs.name(pair)) {
             return name.to_string();
         }
@@ -101,6 +101,6 @@ impl<'a> AmpliconLines<'a> {
     }
 }
 
-fn sign(amplicon: &Amplicon) -> char {
+fn sign(amplicon: &AmpliconSpan) -> char {
     if amplicon.strand == Strand::Forward { '+' } else { '-' }
 }

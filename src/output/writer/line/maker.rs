@@ -1,12 +1,12 @@
 //! Makes the lines of queries and their hits.
 
-use super::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank, Refused};
+use super::{AlignedLine, BamOp, CopiedTags, LineRank, MateOf, MatePlace, OutputLine, RecordRefusal};
 use crate::align::quality;
-use crate::input::reader::{MAX_QUERY_NAME, Record};
+use crate::input::reader::{FileRecord, MAX_QUERY_NAME};
 use crate::output::writer::NamedTargets;
 use crate::output::writer::in_part::{self, QueryInPart};
 use crate::output::writer::tags::{EditTags, Residues, push_number, sam_letter};
-use crate::terms::alignment::{Alignment, Found, InPart, Mated, Op, Strand, Tier};
+use crate::terms::alignment::{Alignment, InPart, Mated, PathOp, QueryResult, Strand, Tier};
 use crate::terms::alphabet::reverse_complement;
 use crate::terms::casts::to_u32;
 use crate::terms::error::{Error, Place, Result};
@@ -46,7 +46,7 @@ pub struct LineMaker {
 /// Buffers that are reused from line to line.
 #[derive(Default)]
 struct Buffers {
-    cigar: Vec<(u32, Kind)>,
+    cigar: Vec<(u32, BamOp)>,
     differences: EditTags,
     others: Vec<u8>,
     in_part: Vec<u8>,
@@ -57,11 +57,11 @@ impl LineMaker {
     /// Calls `push` with all lines of the given queries and their hits, in order.
     pub fn for_each(
         &self,
-        queries: &[Record],
-        found: &[Found],
-        mut push: impl FnMut(&OutputLine) -> Result<(), Refused>,
+        queries: &[FileRecord],
+        found: &[QueryResult],
+        mut push: impl FnMut(&OutputLine) -> Result<(), RecordRefusal>,
     ) -> Result<()> {
-        let within: Vec<Found>;
+        let within: Vec<QueryResult>;
         let found = match self.shows_end_gaps {
             true => found,
             false => {
@@ -70,11 +70,13 @@ impl LineMaker {
             }
         };
         let mut buffers = Buffers::default();
-        let mut of_query =
-            |record: &Record, found: &Found, mate: Option<MateOf>, further: &[Option<MatePlace>]| {
-                self.of_query(&mut buffers, (record, found), (mate, further), &mut push)
-                    .map_err(|refused| self.refused(record, found, refused))
-            };
+        let mut of_query = |record: &FileRecord,
+                            found: &QueryResult,
+                            mate: Option<MateOf>,
+                            further: &[Option<MatePlace>]| {
+            self.of_query(&mut buffers, (record, found), (mate, further), &mut push)
+                .map_err(|refused| self.refused(record, found, refused))
+        };
         let mut records = queries.iter().zip(found);
         while let Some((record, found)) = records.next() {
             if found.mated.is_none() {
@@ -107,7 +109,7 @@ impl LineMaker {
     }
 
     /// The position of a hit, for the line of its mate.
-    fn place_of<'a>(&'a self, record: &Record, alignment: &'a Alignment, quality: u8) -> MatePlace<'a> {
+    fn place_of<'a>(&'a self, record: &FileRecord, alignment: &'a Alignment, quality: u8) -> MatePlace<'a> {
         let target_number = self.targets.first + alignment.target as usize;
         let mut cigar = Vec::new();
         let target = self.targets.sequences.once(alignment.target);
@@ -117,31 +119,31 @@ impl LineMaker {
     }
 
     /// The error for a record that the format cannot hold.
-    fn refused(&self, record: &Record, found: &Found, refused: Refused) -> Error {
+    fn refused(&self, record: &FileRecord, found: &QueryResult, refused: RecordRefusal) -> Error {
         let is_second = found.mated.is_some_and(|mated| !mated.is_first);
         let place = Place {
             file: self.queries[usize::from(is_second)].clone(),
             record: Some((record.number, record.name.clone())),
             line: None,
         };
-        let Refused { format, problem, remedy } = refused;
+        let RecordRefusal { format, problem, remedy } = refused;
         Error::input(place, format!("{format} cannot store this record ({problem})"), remedy)
     }
 
     fn of_query(
         &self,
         buffers: &mut Buffers,
-        (record, found): (&Record, &Found),
+        (record, found): (&FileRecord, &QueryResult),
         (mate, partners): (Option<MateOf>, &[Option<MatePlace>]),
-        push: &mut impl FnMut(&OutputLine) -> Result<(), Refused>,
-    ) -> Result<(), Refused> {
+        push: &mut impl FnMut(&OutputLine) -> Result<(), RecordRefusal>,
+    ) -> Result<(), RecordRefusal> {
         let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
         let copied = CopiedTags::Text(&record.tags);
         let Buffers { cigar, differences, others, in_part: tag, of_query } = buffers;
         of_query.clear();
         if self.of_part {
-            let &Found { threshold, second, tier, .. } = found;
+            let &QueryResult { threshold, second, tier, .. } = found;
             QueryInPart { threshold, second, tier }.push(of_query);
         }
         if found.alignments.is_empty() {
@@ -150,10 +152,12 @@ impl LineMaker {
         }
         let split = self.split(record, found);
         let (primary, further) = found.alignments.split_at(1);
-        let supplementary =
-            found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second, hit.tier));
-        let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second, found.tier));
-        let further = further.iter().map(|hit| (hit, Rank::Secondary, None, found.tier));
+        let supplementary = found
+            .supplementary
+            .iter()
+            .map(|hit| (&hit.alignment, LineRank::Supplementary, hit.second, hit.tier));
+        let primary = primary.iter().map(|hit| (hit, LineRank::Primary, found.second, found.tier));
+        let further = further.iter().map(|hit| (hit, LineRank::Secondary, None, found.tier));
         let before_further = found.supplementary.len();
         for (at, (alignment, rank, second, tier)) in primary.chain(supplementary).chain(further).enumerate() {
             let letters = oriented(record, alignment.strand);
@@ -173,8 +177,8 @@ impl LineMaker {
                 let own = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
                 in_part::push(tag, target_number, &own);
             }
-            let of_query = if rank == Rank::Primary { &of_query[..] } else { &[] };
-            let partner = (rank == Rank::Secondary).then(|| partners.get(at - before_further)).flatten();
+            let of_query = if rank == LineRank::Primary { &of_query[..] } else { &[] };
+            let partner = (rank == LineRank::Secondary).then(|| partners.get(at - before_further)).flatten();
             let mate = mate.map(|mate| mate.of_line(rank, partner.and_then(Option::as_ref)));
             let aligned = AlignedLine {
                 alignment,
@@ -192,7 +196,7 @@ impl LineMaker {
             };
             let aligned = Some(aligned);
             let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, of_query, copied };
-            match rank == Rank::Supplementary && self.hard_clips {
+            match rank == LineRank::Supplementary && self.hard_clips {
                 true => push(&whole.hard_clipped(&mut Vec::new()))?,
                 false => push(&whole)?,
             }
@@ -201,14 +205,14 @@ impl LineMaker {
     }
 
     /// The SA elements of the primary line and of each supplementary line; empty if there are no supplementary lines.
-    fn split(&self, record: &Record, found: &Found) -> Vec<Vec<u8>> {
+    fn split(&self, record: &FileRecord, found: &QueryResult) -> Vec<Vec<u8>> {
         if found.supplementary.is_empty() {
             return Vec::new();
         }
         let (mut cigar, mut differences) = (Vec::new(), EditTags::default());
-        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary));
-        let all = found.alignments.iter().take(1).map(|hit| (hit, Rank::Primary)).chain(supplementary);
-        let element = |(at, (alignment, rank)): (usize, (&Alignment, Rank))| {
+        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, LineRank::Supplementary));
+        let all = found.alignments.iter().take(1).map(|hit| (hit, LineRank::Primary)).chain(supplementary);
+        let element = |(at, (alignment, rank)): (usize, (&Alignment, LineRank))| {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.sequences.once(alignment.target);
             self.find_cigar(&mut cigar, &letters, target, alignment);
@@ -233,59 +237,61 @@ impl LineMaker {
     }
 
     /// MAPQ of the line with this index among those of its query.
-    fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
+    fn quality(&self, found: &QueryResult, at: usize, rank: LineRank) -> u8 {
         match rank {
-            Rank::Primary => quality::of_first(&self.scoring, found),
-            Rank::Supplementary => found.supplementary[at - 1].quality,
-            Rank::Secondary => 0,
+            LineRank::Primary => quality::of_first(&self.scoring, found),
+            LineRank::Supplementary => found.supplementary[at - 1].quality,
+            LineRank::Secondary => 0,
         }
     }
 
     /// Computes the path with soft clips, and with `=` and `X` if requested. `query` is in the aligned orientation.
-    fn find_cigar(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8], alignment: &Alignment) {
+    fn find_cigar(&self, cigar: &mut Vec<(u32, BamOp)>, query: &[u8], target: &[u8], alignment: &Alignment) {
         cigar.clear();
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-        push_op(cigar, alignment.query_start, Kind::Clip);
+        push_op(cigar, alignment.query_start, BamOp::Clip);
         for &(len, op) in &alignment.cigar {
             let steps = len as usize;
             match op {
-                Op::Match if self.eqx => self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps]),
-                Op::Match => push_op(cigar, len, Kind::Match),
-                Op::Insertion => push_op(cigar, len, Kind::Insertion),
-                Op::Deletion => push_op(cigar, len, Kind::Deletion),
+                PathOp::Match if self.eqx => {
+                    self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps])
+                }
+                PathOp::Match => push_op(cigar, len, BamOp::Match),
+                PathOp::Insertion => push_op(cigar, len, BamOp::Insertion),
+                PathOp::Deletion => push_op(cigar, len, BamOp::Deletion),
             }
-            i += if op == Op::Deletion { 0 } else { steps };
-            j += if op == Op::Insertion { 0 } else { steps };
+            i += if op == PathOp::Deletion { 0 } else { steps };
+            j += if op == PathOp::Insertion { 0 } else { steps };
         }
-        push_op(cigar, to_u32(query.len() - i), Kind::Clip);
+        push_op(cigar, to_u32(query.len() - i), BamOp::Clip);
     }
 
     /// Writes a run of `M` as `=` and `X`.
-    fn push_eqx(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8]) {
+    fn push_eqx(&self, cigar: &mut Vec<(u32, BamOp)>, query: &[u8], target: &[u8]) {
         // `start..end` is an open run of X; the columns between `end` and the next mismatch are equal.
         let (mut start, mut end) = (0, 0);
         self.residues.for_each_unequal(query, target, |at| {
             if at > end {
-                push_op(cigar, to_u32(end - start), Kind::Unequal);
-                push_op(cigar, to_u32(at - end), Kind::Equal);
+                push_op(cigar, to_u32(end - start), BamOp::Unequal);
+                push_op(cigar, to_u32(at - end), BamOp::Equal);
                 start = at;
             }
             end = at + 1;
         });
-        push_op(cigar, to_u32(end - start), Kind::Unequal);
-        push_op(cigar, to_u32(query.len() - end), Kind::Equal);
+        push_op(cigar, to_u32(end - start), BamOp::Unequal);
+        push_op(cigar, to_u32(query.len() - end), BamOp::Equal);
     }
 }
 
 /// Appends a CIGAR operation, unless its length is 0.
-fn push_op(cigar: &mut Vec<(u32, Kind)>, len: u32, kind: Kind) {
+fn push_op(cigar: &mut Vec<(u32, BamOp)>, len: u32, kind: BamOp) {
     if len > 0 {
         cigar.push((len, kind));
     }
 }
 
 /// QNAME; a nameless record is `*`.
-fn checked_name(name: &str) -> Result<&str, Refused> {
+fn checked_name(name: &str) -> Result<&str, RecordRefusal> {
     let letters = name.bytes().all(|letter| letter.is_ascii_graphic() && letter != b'@');
     match name {
         "" => Ok("*"),
@@ -295,7 +301,7 @@ fn checked_name(name: &str) -> Result<&str, Refused> {
 }
 
 /// The qualities of a record, after checking that its residues are valid in SEQ and its qualities in QUAL.
-fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
+fn checked_qualities(record: &FileRecord) -> Result<&[u8], RecordRefusal> {
     let query = &record.sequence;
     let qualities = record.qualities.as_deref().unwrap_or_default();
     // Folds vectorize, whereas `all` stops early.
@@ -307,7 +313,7 @@ fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
     if !qualities.is_empty() && qualities.len() != query.len() {
         let (expected, got) = (query.len(), qualities.len());
         let problem = format!("sequence-quality scores length mismatch: expected {expected}, got {got}");
-        return Err(Refused { problem, ..invalid() });
+        return Err(RecordRefusal { problem, ..invalid() });
     }
     match graphic {
         true => Ok(qualities),
@@ -320,20 +326,20 @@ fn is_letter(letter: u8) -> bool {
     letter.is_ascii_alphabetic() | (letter == b'=') | (letter == b'.')
 }
 
-fn invalid() -> Refused {
-    Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
+fn invalid() -> RecordRefusal {
+    RecordRefusal { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
 }
 
 /// Hits without deletions at their ends. A hit that consumes no residue of its target gets the position of the residue
 /// before it. The mapping quality is the same with and without these deletions ([`Alignment::span`]).
-fn without_end_gaps(found: &Found) -> Found {
+fn without_end_gaps(found: &QueryResult) -> QueryResult {
     let mut found = found.clone();
     for hit in &mut found.alignments {
-        if let Some(&(len, Op::Deletion)) = hit.cigar.first() {
+        if let Some(&(len, PathOp::Deletion)) = hit.cigar.first() {
             hit.cigar.remove(0);
             hit.target_start += len;
         }
-        if let Some(&(len, Op::Deletion)) = hit.cigar.last() {
+        if let Some(&(len, PathOp::Deletion)) = hit.cigar.last() {
             hit.cigar.pop();
             hit.target_end -= len;
         }
@@ -350,13 +356,13 @@ const LEAST_QUALITY: u8 = 15;
 /// The character of a base quality of 0.
 const OFFSET: u8 = b'!';
 
-fn base_qualities(record: &Record) -> Option<i64> {
+fn base_qualities(record: &FileRecord) -> Option<i64> {
     let qualities = record.qualities.as_ref()?.iter().map(|quality| quality.saturating_sub(OFFSET));
     Some(qualities.filter(|&quality| quality >= LEAST_QUALITY).map(i64::from).sum())
 }
 
 /// The query's residues in the orientation of an alignment.
-fn oriented(record: &Record, strand: Strand) -> Cow<'_, [u8]> {
+fn oriented(record: &FileRecord, strand: Strand) -> Cow<'_, [u8]> {
     match strand {
         Strand::Forward => Cow::Borrowed(&record.sequence),
         Strand::Reverse => Cow::Owned(reverse_complement(&record.sequence)),

@@ -17,7 +17,7 @@ use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::align::identity::{ColumnKinds, Identity};
 use crate::output::writer::in_part;
 use crate::output::writer::reread::damaged;
-use crate::terms::alignment::{Alignment, Cigar, InPart, Op, Strand, push_run};
+use crate::terms::alignment::{Alignment, InPart, PathOp, PathRuns, Strand, push_run};
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_u32;
 use noodles_bgzf::io::Reader;
@@ -277,13 +277,13 @@ fn columns_of(query: &str, target: &str, kinds: &str) -> Option<Vec<ColumnShown>
 }
 
 /// The path of these columns, which are in the query's direction.
-fn cigar_of(strand: Strand, columns: &[ColumnShown]) -> Cigar {
-    let mut cigar = Cigar::new();
+fn cigar_of(strand: Strand, columns: &[ColumnShown]) -> PathRuns {
+    let mut cigar = PathRuns::new();
     let mut push = |column: &ColumnShown| {
         let op = match column.kind {
-            ColumnKind::Equal | ColumnKind::Positive | ColumnKind::Unequal => Op::Match,
-            ColumnKind::Insertion => Op::Insertion,
-            ColumnKind::Deletion => Op::Deletion,
+            ColumnKind::Equal | ColumnKind::Positive | ColumnKind::Unequal => PathOp::Match,
+            ColumnKind::Insertion => PathOp::Insertion,
+            ColumnKind::Deletion => PathOp::Deletion,
         };
         push_run(&mut cigar, 1, op);
     };

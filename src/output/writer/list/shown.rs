@@ -2,8 +2,8 @@
 
 use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
-use crate::input::reader::Record;
-use crate::terms::alignment::{Alignment, Op, Strand};
+use crate::input::reader::FileRecord;
+use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Scoring;
@@ -91,7 +91,7 @@ impl QueryTold<'_> {
 }
 
 impl<'a> QueryShown<'a> {
-    pub fn new(record: &'a Record, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
+    pub fn new(record: &'a FileRecord, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
         let letters = record.sequence.clone();
         let forward = (codes(&letters, alphabet), letters);
         let told = QueryTold { name: &record.name, is_first, len: record.sequence.len() };
@@ -214,7 +214,7 @@ fn columns(
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {
             let column = match op {
-                Op::Match => {
+                PathOp::Match => {
                     let kind =
                         match (is_equal(scoring, codes[i], target[j]), scoring.score(codes[i], target[j])) {
                             (true, _) => ColumnKind::Equal,
@@ -223,14 +223,16 @@ fn columns(
                         };
                     ColumnShown { query: letters[i], target: letter(target[j]), kind }
                 }
-                Op::Insertion => ColumnShown { query: letters[i], target: GAP, kind: ColumnKind::Insertion },
-                Op::Deletion => {
+                PathOp::Insertion => {
+                    ColumnShown { query: letters[i], target: GAP, kind: ColumnKind::Insertion }
+                }
+                PathOp::Deletion => {
                     ColumnShown { query: GAP, target: letter(target[j]), kind: ColumnKind::Deletion }
                 }
             };
             columns.push(column);
-            i += usize::from(op != Op::Deletion);
-            j += usize::from(op != Op::Insertion);
+            i += usize::from(op != PathOp::Deletion);
+            j += usize::from(op != PathOp::Insertion);
         }
     }
     columns

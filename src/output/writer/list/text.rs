@@ -16,7 +16,7 @@ const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
 /// An alignment to be printed in blocks.
-pub struct Blocks<'a> {
+pub struct AlignmentBlocks<'a> {
     /// Labels of the two sequences, of equal length.
     pub labels: [&'static str; 2],
     pub alphabet: Alphabet,
@@ -29,7 +29,7 @@ pub struct Blocks<'a> {
 }
 
 /// One of the two sequences of a block: its label, and the position of its next residue.
-struct Side {
+struct BlockSide {
     label: &'static str,
     next: u64,
     descends: bool,
@@ -79,7 +79,7 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     let counts = format!("Identities {equal}{positives}{gaps}, query {coverage:.1} % covered");
     line(text, format_args!("{}\n", folded(&counts, (0, page.width))));
     let (first, last) = hit.target_ends();
-    let blocks = Blocks {
+    let blocks = AlignmentBlocks {
         labels: ["Query ", "Target"],
         alphabet: hit.alphabet,
         query: (u64::from(hit.query.0) + 1, hit.query.1.into()),
@@ -111,15 +111,15 @@ fn folded(text: &str, (mut column, width): (usize, usize)) -> String {
 }
 
 /// Appends an alignment in blocks.
-pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &Blocks) {
-    let Blocks { labels, alphabet, query, target, columns, descends } = *blocks;
+pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &AlignmentBlocks) {
+    let AlignmentBlocks { labels, alphabet, query, target, columns, descends } = *blocks;
     let digits = [query.0, query.1, target.0, target.1].map(|end| end.to_string().len());
     let digits = digits.into_iter().max().unwrap_or(1);
     let label = labels[0].len();
     // A line is the label, a space, the position, a space, residues, a space, and the position.
     let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
-    let mut query = Side { label: labels[0], next: query.0, descends: descends[0] };
-    let mut target = Side { label: labels[1], next: target.0, descends: descends[1] };
+    let mut query = BlockSide { label: labels[0], next: query.0, descends: descends[0] };
+    let mut target = BlockSide { label: labels[1], next: target.0, descends: descends[1] };
     for block in columns.chunks(letters) {
         query.push(text, page, digits, block, |column| column.query);
         let signs: String = block.iter().map(|column| sign(alphabet, column)).collect();
@@ -139,7 +139,7 @@ fn sign(alphabet: Alphabet, column: &ColumnShown) -> char {
     }
 }
 
-impl Side {
+impl BlockSide {
     /// Appends a line of a block. A line that is all gap shows the position of the residue before it twice.
     fn push(
         &mut self,
@@ -216,7 +216,7 @@ mod tests {
 
     fn shown(page: PageOptions, alphabet: Alphabet, columns: &[ColumnShown]) -> String {
         let mut text = String::new();
-        let blocks = Blocks {
+        let blocks = AlignmentBlocks {
             labels: ["Query ", "Target"],
             alphabet,
             query: (9, 31),

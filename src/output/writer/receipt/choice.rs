@@ -3,7 +3,7 @@
 use crate::align::quality::Typical;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::terms::options::{Column, Limits, Rank};
+use crate::terms::options::{Column, HitLimits, Rank};
 use std::iter::Peekable;
 
 const HITS: &str = "hits\t";
@@ -13,10 +13,10 @@ const LIST: &str = "list\t";
 
 /// Rules by which hits are chosen, and the values that their mapping quality depends on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct HitSelection {
     pub min_score: i32,
     pub secondary_ppm: i64,
-    pub limits: Limits,
+    pub limits: HitLimits,
     pub typical: Typical,
     pub mates: Option<MatesInReceipt>,
     pub list: Option<ListInReceipt>,
@@ -39,11 +39,17 @@ pub struct MatesInReceipt {
     pub close: i64,
 }
 
-impl Choice {
+impl HitSelection {
     /// All lines of the choice.
     pub fn lines(&self) -> String {
-        let Choice { min_score, secondary_ppm, limits, typical: Typical { match_, mismatch }, mates, list } =
-            self;
+        let HitSelection {
+            min_score,
+            secondary_ppm,
+            limits,
+            typical: Typical { match_, mismatch },
+            mates,
+            list,
+        } = self;
         let hits = format!("{HITS}{min_score}\t{secondary_ppm}\t{match_}\t{mismatch}\n");
         let mates = mates.as_ref().map_or(String::new(), MatesInReceipt::line);
         let list = list.as_ref().map_or(String::new(), ListInReceipt::line);
@@ -51,7 +57,7 @@ impl Choice {
     }
 
     /// Parses the lines that begin here.
-    pub fn parse<'a>(lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<Choice> {
+    pub fn parse<'a>(lines: &mut Peekable<impl Iterator<Item = &'a str>>) -> Option<HitSelection> {
         let fields: Vec<&str> = lines.next()?.strip_prefix(HITS)?.split('\t').collect();
         let &[min_score, secondary_ppm, match_, mismatch] = &fields[..] else { return None };
         let limits = limits_of(lines.next()?)?;
@@ -63,7 +69,7 @@ impl Choice {
             Some(line) => Some(ListInReceipt::parse(line)?),
             None => None,
         };
-        Some(Choice {
+        Some(HitSelection {
             min_score: min_score.parse().ok()?,
             secondary_ppm: secondary_ppm.parse().ok()?,
             limits,
@@ -125,17 +131,17 @@ impl ListInReceipt {
     }
 }
 
-fn line_of(limits: &Limits) -> String {
-    let Limits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
+fn line_of(limits: &HitLimits) -> String {
+    let HitLimits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
     let ties = u8::from(*keeps_ties);
     format!("{LIMITS}{max_hits}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\n")
 }
 
 /// Parses the line of limits.
-fn limits_of(line: &str) -> Option<Limits> {
+fn limits_of(line: &str) -> Option<HitLimits> {
     let fields: Vec<&str> = line.strip_prefix(LIMITS)?.split('\t').collect();
     let &[max_hits, max_targets, max_per_target, ties, identity, coverage] = &fields[..] else { return None };
-    Some(Limits {
+    Some(HitLimits {
         max_hits: max_hits.parse().ok()?,
         max_targets: max_targets.parse().ok()?,
         max_per_target: max_per_target.parse().ok()?,
@@ -146,8 +152,8 @@ fn limits_of(line: &str) -> Option<Limits> {
 }
 
 /// Whether the limits admit any hit.
-fn is_sound(limits: &Limits) -> bool {
-    let Limits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
+fn is_sound(limits: &HitLimits) -> bool {
+    let HitLimits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
     let is_percent = |share| (0.0..=100.0).contains(&share);
     max_hits > 0 && max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
 }

@@ -1,10 +1,10 @@
 //! Reads BAM records, field by field (SAMv1 specification, 4.2).
 
 use super::mates::{MateHit, MateTold, PathTold, is_copied};
-use super::{QueryInPart, RecordHit, RecordTold, Standing, damaged, span};
+use super::{QueryInPart, RecordHit, RecordKind, RecordTold, damaged, span};
 use crate::output::writer::bam::push_number;
 use crate::output::writer::in_part;
-use crate::output::writer::line::{Kind, REVERSE, SECONDARY, UNMAPPED};
+use crate::output::writer::line::{BamOp, REVERSE, SECONDARY, UNMAPPED};
 use crate::output::writer::tags::EditTags;
 use crate::terms::alignment::Strand;
 use crate::terms::bam::{
@@ -119,20 +119,20 @@ pub fn mate(record: &[u8]) -> Option<MateTold> {
 }
 
 /// Appends a record in its new standing. [`told`] must have accepted it.
-pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
+pub fn push(record: &[u8], out: &mut Vec<u8>, standing: RecordKind) {
     let Some(layout) = RecordLayout::of(record) else { return };
     let start = out.len();
     match standing {
-        Standing::Primary { second, quality } => {
+        RecordKind::Primary { second, quality } => {
             out.extend_from_slice(&record[..layout.tags_start(record)]);
             out[start + QUALITY] = quality;
             layout.push_tags(record, out, second);
         }
-        Standing::Unmapped => {
+        RecordKind::Unmapped => {
             out.extend_from_slice(&record[..layout.tags_start(record)]);
             layout.push_tags(record, out, None);
         }
-        Standing::Secondary => {
+        RecordKind::Secondary => {
             out.extend_from_slice(&record[..layout.fields.bases]);
             demote(&mut out[start..], &layout);
             layout.push_tags(record, out, None);
@@ -150,7 +150,7 @@ fn demote(record: &mut [u8], layout: &RecordLayout) {
     record[BASES..BASES + 4].fill(0);
     if layout.tag(b"CG").is_some() && layout.fields.cigar < layout.fields.bases {
         // The placeholder CIGAR clips all bases of SEQ, of which none are left.
-        let clip = Kind::Clip as u32;
+        let clip = BamOp::Clip as u32;
         record[layout.fields.cigar..layout.fields.cigar + 4].copy_from_slice(&clip.to_le_bytes());
     }
 }

@@ -3,13 +3,15 @@
 //! The fields about a record's own alignment stay (CIGAR, NM, MD, cs, AS). The fields about its mate are computed from
 //! the hits that are reported. SEQ and QUAL are stored in the first record of a mate in each part.
 
-use super::{PartRecord, QueryInPart, Standing, bam, text};
+use super::{PartRecord, QueryInPart, RecordKind, bam, text};
 use crate::align::quality::of_tier;
 use crate::input::reader::{READ_GROUP, WRITTEN_TAGS};
-use crate::output::writer::line::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank};
+use crate::output::writer::line::{AlignedLine, BamOp, CopiedTags, LineRank, MateOf, MatePlace, OutputLine};
 use crate::output::writer::tags::EditTags;
 use crate::output::writer::{bam as bam_lines, sam as sam_lines};
-use crate::terms::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, Tier, push_run};
+use crate::terms::alignment::{
+    Alignment, InPart, Mated, PathOp, PathRuns, QueryResult, Strand, Tier, push_run,
+};
 use crate::terms::alphabet::reverse_complement;
 use crate::terms::insert::PairScoring;
 use crate::terms::options::Format;
@@ -42,16 +44,16 @@ pub struct MateHit {
     pub in_part: InPart,
     /// Only for SAM, since BAM has the target's number, and PAF's columns stay.
     pub target_name: String,
-    pub cigar: Vec<(u32, Kind)>,
+    pub cigar: Vec<(u32, BamOp)>,
     pub differences: EditTags,
 }
 
 /// The path of a CIGAR.
 pub struct PathTold {
-    pub cigar: Vec<(u32, Kind)>,
+    pub cigar: Vec<(u32, BamOp)>,
     /// Query residues before the path.
     query_start: u32,
-    runs: Cigar,
+    runs: PathRuns,
     /// Query and target residues in the path.
     lens: (u32, u32),
 }
@@ -66,15 +68,15 @@ impl MateHit {
 impl PathTold {
     /// `None` for a path that no mate can have.
     pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
-        let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
+        let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: PathRuns::new(), lens: (0, 0) };
         for &(len, letter) in operations {
-            let kind = Kind::of(letter)?;
+            let kind = BamOp::of(letter)?;
             let (op, of_query, of_target) = match kind {
-                Kind::Clip => (None, 0, 0),
-                Kind::Match | Kind::Equal | Kind::Unequal => (Some(Op::Match), len, len),
-                Kind::Insertion => (Some(Op::Insertion), len, 0),
-                Kind::Deletion => (Some(Op::Deletion), 0, len),
-                Kind::HardClip => return None,
+                BamOp::Clip => (None, 0, 0),
+                BamOp::Match | BamOp::Equal | BamOp::Unequal => (Some(PathOp::Match), len, len),
+                BamOp::Insertion => (Some(PathOp::Insertion), len, 0),
+                BamOp::Deletion => (Some(PathOp::Deletion), 0, len),
+                BamOp::HardClip => return None,
             };
             path.lens = (path.lens.0.checked_add(of_query)?, path.lens.1.checked_add(of_target)?);
             match op {
@@ -156,7 +158,7 @@ struct Mate<'a> {
 
 impl<'a> Mate<'a> {
     /// `None` if an alignment belongs to no record.
-    fn new(records: &'a [MateRecord], found: &Found) -> Option<Mate<'a>> {
+    fn new(records: &'a [MateRecord], found: &QueryResult) -> Option<Mate<'a>> {
         // Equal alignments have equal records.
         let record_of = |alignment: &Alignment| {
             let with_hit = records.iter().filter_map(|record| Some((record, record.told.hit.as_ref()?)));
@@ -189,8 +191,8 @@ impl<'a> Mate<'a> {
         let Mate { first, hits, second, quality, .. } = self;
         for (rank, (record, _)) in hits.iter().enumerate() {
             let standing = match rank {
-                0 => Standing::Primary { second: *second, quality: *quality },
-                _ => Standing::Secondary,
+                0 => RecordKind::Primary { second: *second, quality: *quality },
+                _ => RecordKind::Secondary,
             };
             record.record.push(out, standing);
         }
@@ -228,8 +230,8 @@ impl<'a> Mate<'a> {
         }
         for (number, (_, hit)) in self.hits.iter().enumerate() {
             let (rank, quality, second) = match number {
-                0 => (Rank::Primary, self.quality, self.second),
-                _ => (Rank::Secondary, 0, None),
+                0 => (LineRank::Primary, self.quality, self.second),
+                _ => (LineRank::Secondary, 0, None),
             };
             let MateHit { alignment, target_name, cigar, differences, .. } = hit;
             let aligned = AlignedLine {
@@ -249,7 +251,7 @@ impl<'a> Mate<'a> {
             let partner = partners.get(number).copied().flatten().and_then(|partner| other.place_of(partner));
             let mate = mate.of_line(rank, partner.as_ref());
             match rank {
-                Rank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned), mate)?,
+                LineRank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned), mate)?,
                 _ => push(&[], Some(aligned), mate)?,
             }
         }
@@ -280,7 +282,7 @@ fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
 pub fn push_mates(
     pairs: &PairScoring,
     records: [&[MateRecord]; 2],
-    found: &[Found; 2],
+    found: &[QueryResult; 2],
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let [one, other] = [Mate::new(records[0], &found[0])?, Mate::new(records[1], &found[1])?];
@@ -298,7 +300,7 @@ pub fn push_mates(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::reader::Record;
+    use crate::input::reader::FileRecord;
     use crate::output::writer::reread::PartRecords;
     use crate::output::writer::tests::{at, group, options, read, writer_of_mates};
     use crate::output::writer::{Writer, bgzf};
@@ -336,18 +338,20 @@ mod tests {
     /// Alignments on both strands with gaps, one of 65,537 operations, and two with the same position but different
     /// paths.
     fn alignments() -> Vec<Alignment> {
-        let gaps: Cigar = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
-        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
-        long.push((1, Op::Match));
+        let gaps: PathRuns =
+            smallvec![(1, PathOp::Match), (3, PathOp::Insertion), (2, PathOp::Deletion), (2, PathOp::Match)];
+        let mut long: PathRuns =
+            (0..32_768).flat_map(|_| [(1, PathOp::Match), (1, PathOp::Deletion)]).collect();
+        long.push((1, PathOp::Match));
         vec![
-            at(Strand::Forward, 2, 5, smallvec![(4, Op::Match)]),
+            at(Strand::Forward, 2, 5, smallvec![(4, PathOp::Match)]),
             at(Strand::Reverse, 1, 40, gaps.clone()),
             at(Strand::Reverse, 0, 300, long),
-            at(Strand::Reverse, 0, 5, smallvec![(5, Op::Match)]),
+            at(Strand::Reverse, 0, 5, smallvec![(5, PathOp::Match)]),
         ]
     }
 
-    fn reads(with_qualities: bool) -> [Record; 2] {
+    fn reads(with_qualities: bool) -> [FileRecord; 2] {
         [("ACGTN", "I!*~0"), ("RACGA", "*0AB~")].map(|(letters, qualities)| {
             let (letters, qualities) = (letters.repeat(7000), qualities.repeat(7000));
             read("q", &letters, with_qualities.then_some(&*qualities))
@@ -358,16 +362,16 @@ mod tests {
     fn apart(
         format: Format,
         part: &Writer,
-        reads: &[Record],
+        reads: &[FileRecord],
         mates: [&[Alignment]; 2],
     ) -> [Vec<MateRecord>; 2] {
-        let found = mates.map(|alignments| Found {
+        let found = mates.map(|alignments| QueryResult {
             in_part: alignments.iter().map(|_| InPart::Hit { beside: Some(1) }).collect(),
             alignments: alignments.to_vec(),
             second: Some(26),
             quality: Some(0),
             mated: Some(Mated { is_first: true, insert: None }),
-            ..Found::default()
+            ..QueryResult::default()
         });
         let [one, mut other] = found;
         other.mated = Some(Mated { is_first: false, insert: None });
@@ -400,12 +404,12 @@ mod tests {
                     for (kept, others) in
                         [(&all[..1], &all[1..2]), (&all[2..], &all[..]), (&[], &all[1..]), (&[], &[])]
                     {
-                        let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| Found {
+                        let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| QueryResult {
                             alignments: alignments.to_vec(),
                             second: if alignments.is_empty() { None } else { Some(20 + mate as i32) },
                             quality: QUALITIES[mate],
                             mated: Some(MATED[mate]),
-                            ..Found::default()
+                            ..QueryResult::default()
                         });
                         let mut out = Vec::new();
                         push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
@@ -421,12 +425,12 @@ mod tests {
                 // Mates without hits in the part.
                 let records = apart(format, &part, &reads, [&[], &[]]);
                 assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
-                let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
+                let found = MATED.map(|mated| QueryResult { mated: Some(mated), ..QueryResult::default() });
                 let mut out = Vec::new();
                 push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
                 assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
                 // Hits that no part has cannot be written.
-                let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
+                let other = QueryResult { alignments: all[..1].to_vec(), ..found[0].clone() };
                 assert!(
                     push_mates(&PAIRS, [&records[0], &records[1]], &[other, found[1].clone()], &mut out)
                         .is_none()
@@ -445,8 +449,13 @@ mod tests {
             let mated = |is_first| Some(Mated { is_first, insert: None });
             let in_part = vec![InPart::Hit { beside: None }, InPart::Rescued];
             let found = [
-                Found { alignments: all.to_vec(), in_part, mated: mated(true), ..Found::default() },
-                Found { mated: mated(false), ..Found::default() },
+                QueryResult {
+                    alignments: all.to_vec(),
+                    in_part,
+                    mated: mated(true),
+                    ..QueryResult::default()
+                },
+                QueryResult { mated: mated(false), ..QueryResult::default() },
             ];
             let whole = part.records(&reads, &found).unwrap();
             let mut refused = 0;
@@ -469,13 +478,13 @@ mod tests {
                         refused += 1;
                         continue;
                     };
-                    let reported = |records: &[MateRecord], mated| Found {
+                    let reported = |records: &[MateRecord], mated| QueryResult {
                         alignments: records
                             .iter()
                             .filter_map(|record| Some(record.hit()?.0.clone()))
                             .collect(),
                         mated: Some(mated),
-                        ..Found::default()
+                        ..QueryResult::default()
                     };
                     let found = [reported(&one, MATED[0]), reported(&other, MATED[1])];
                     push_mates(&PAIRS, [&one, &other], &found, &mut Vec::new());

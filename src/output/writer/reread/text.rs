@@ -1,7 +1,7 @@
 //! Reads lines of SAM and PAF, column by column.
 
 use super::mates::{MateHit, MateTold, PathTold, is_copied, is_written};
-use super::{QueryInPart, RecordHit, RecordTold, Standing, span};
+use super::{QueryInPart, RecordHit, RecordKind, RecordTold, span};
 use crate::output::writer::in_part;
 use crate::output::writer::line::{REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 use crate::output::writer::paf::{SUPPLEMENTARY_LINE, UNALIGNED};
@@ -105,7 +105,7 @@ impl LineFormat {
     }
 
     /// Appends the line in its new standing.
-    pub fn push(&self, line: &[u8], out: &mut Vec<u8>, standing: Standing) {
+    pub fn push(&self, line: &[u8], out: &mut Vec<u8>, standing: RecordKind) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         for (at, column) in line.split(|&letter| letter == b'\t').enumerate() {
             if at >= self.tags && [SECOND, IN_PART, OF_QUERY].iter().any(|tag| column.starts_with(tag)) {
@@ -115,8 +115,8 @@ impl LineFormat {
                 out.push(b'\t');
             }
             match standing {
-                Standing::Primary { quality, .. } if at == self.quality => push_number(out, quality),
-                Standing::Primary { second: Some(second), .. }
+                RecordKind::Primary { quality, .. } if at == self.quality => push_number(out, quality),
+                RecordKind::Primary { second: Some(second), .. }
                     if self.tells_second && at >= self.tags && column.starts_with(SCORE) =>
                 {
                     out.extend_from_slice(column);
@@ -125,12 +125,12 @@ impl LineFormat {
                     push_number(out, second);
                 }
                 // PAF's tag of secondary records.
-                Standing::Primary { .. } if at >= self.tags && column == SECONDARY_LINE => {
+                RecordKind::Primary { .. } if at >= self.tags && column == SECONDARY_LINE => {
                     out.extend_from_slice(PRIMARY_LINE);
                 }
-                Standing::Primary { .. } | Standing::Unmapped => out.extend_from_slice(column),
-                Standing::Secondary if at == self.quality => out.push(b'0'),
-                Standing::Secondary => match (self.demoted)(at, column) {
+                RecordKind::Primary { .. } | RecordKind::Unmapped => out.extend_from_slice(column),
+                RecordKind::Secondary if at == self.quality => out.push(b'0'),
+                RecordKind::Secondary => match (self.demoted)(at, column) {
                     Some(other) => out.extend_from_slice(&other),
                     None => out.extend_from_slice(column),
                 },
@@ -292,7 +292,7 @@ mod tests {
     const SAM_LINE: &str =
         "AS:i:9\t16\tr\t5\t37\t2S3M1D2=1X\t*\t0\t0\tACGTACGT\t!!!!!!!!\tNM:i:1\tMD:Z:3^A3\tAS:i:30";
 
-    fn pushed(lines: &LineFormat, line: &str, standing: Standing) -> String {
+    fn pushed(lines: &LineFormat, line: &str, standing: RecordKind) -> String {
         let mut out = Vec::new();
         lines.push(format!("{line}\n").as_bytes(), &mut out, standing);
         String::from_utf8(out).unwrap()
@@ -309,19 +309,19 @@ mod tests {
                 RecordHit { score: 30, strand: Strand::Reverse, secondary: false, target: 5, span: 7 };
             assert_eq!(told.aligned, Some(expected));
             assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: score, tier: Tier::Single }));
-            let primary = Standing::Primary { second: Some(29), quality: 3 };
+            let primary = RecordKind::Primary { second: Some(29), quality: 3 };
             let expected = with("\tXS:i:29").replace("\t37\t", "\t3\t") + "\n";
             assert_eq!(pushed(&SAM, &with(second), primary), expected);
             let secondary =
                 "AS:i:9\t272\tr\t5\t0\t2S3M1D2=1X\t*\t0\t0\t*\t*\tNM:i:1\tMD:Z:3^A3\tAS:i:30\tRG:Z:g\n";
-            assert_eq!(pushed(&SAM, &with(second), Standing::Secondary), secondary);
-            assert_eq!(pushed(&SAM, secondary.trim_end(), Standing::Secondary), secondary);
+            assert_eq!(pushed(&SAM, &with(second), RecordKind::Secondary), secondary);
+            assert_eq!(pushed(&SAM, secondary.trim_end(), RecordKind::Secondary), secondary);
         }
         let unmapped = "q\t4\t*\t0\t0\t*\t*\t0\t0\tAC\t*";
         let told = SAM.told(format!("{unmapped}\tYQ:Z:20,30\n").as_bytes()).unwrap();
         let of_query = Some(QueryInPart { threshold: 20, second: Some(30), tier: Tier::Single });
         assert_eq!(told, RecordTold { aligned: None, of_query });
-        let line = pushed(&SAM, &format!("{unmapped}\tYQ:Z:20,30"), Standing::Unmapped);
+        let line = pushed(&SAM, &format!("{unmapped}\tYQ:Z:20,30"), RecordKind::Unmapped);
         assert_eq!(line, format!("{unmapped}\n"));
         assert_eq!(SAM.told(format!("{unmapped}\tYQ:Z:20\n").as_bytes()), None);
     }
@@ -334,10 +334,10 @@ mod tests {
         let expected = RecordHit { score: 30, strand: Strand::Reverse, secondary: false, target: 5, span: 7 };
         assert_eq!(told.aligned, Some(expected));
         assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: Some(24), tier: Tier::Single }));
-        let primary = Standing::Primary { second: Some(29), quality: 3 };
+        let primary = RecordKind::Primary { second: Some(29), quality: 3 };
         assert_eq!(pushed(&PAF, &part, primary), line.replace("\t60\t", "\t3\t") + "\n");
         let secondary = line.replace("\t60\t", "\t0\t").replace("tp:A:P", "tp:A:S") + "\n";
-        assert_eq!(pushed(&PAF, &part, Standing::Secondary), secondary);
+        assert_eq!(pushed(&PAF, &part, RecordKind::Secondary), secondary);
         let secondary = secondary.replace('\n', "\tYM:Z:5,-\n");
         let told = PAF.told(secondary.as_bytes()).unwrap();
         assert!(told.aligned.unwrap().secondary && told.of_query.is_none());

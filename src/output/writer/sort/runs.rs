@@ -26,14 +26,14 @@ const RECORD_BYTES: usize = size_of::<(SortKey, u64)>();
 
 /// Records in memory.
 #[derive(Default)]
-pub struct Gathered {
+pub struct RecordBuffer {
     pieces: Vec<Vec<u8>>,
     /// Sort key and location of each record; the location combines the piece and the byte offset.
     records: Vec<(SortKey, u64)>,
     bytes: usize,
 }
 
-impl Gathered {
+impl RecordBuffer {
     /// Adds concatenated records.
     pub fn add(&mut self, mut piece: Vec<u8>) -> Option<()> {
         let (number, before) = (self.pieces.len() as u64, self.records.len());
@@ -68,7 +68,7 @@ impl Gathered {
 
 /// Sorted records in memory.
 pub struct SortedGathered {
-    gathered: Gathered,
+    gathered: RecordBuffer,
     /// Number of records returned so far.
     next: usize,
 }
@@ -81,7 +81,7 @@ impl SortedRecords for SortedGathered {
     }
 
     fn record(&self) -> &[u8] {
-        let Gathered { records, pieces, .. } = &self.gathered;
+        let RecordBuffer { records, pieces, .. } = &self.gathered;
         let Some((_, place)) = self.next.checked_sub(1).and_then(|last| records.get(last)) else {
             return &[];
         };
@@ -95,7 +95,7 @@ impl SortedRecords for SortedGathered {
 
 /// Folder and name of the runs.
 #[derive(Clone, Debug)]
-pub struct Scratch {
+pub struct RunFolder {
     pub folder: PathBuf,
     /// The name of the file for which the runs are written.
     pub name: OsString,
@@ -109,7 +109,7 @@ pub struct SortedRun {
 
 impl SortedRun {
     /// Writes all records of `merge`.
-    pub fn write(merge: &mut Merge, scratch: &Scratch) -> Result<SortedRun> {
+    pub fn write(merge: &mut Merge, scratch: &RunFolder) -> Result<SortedRun> {
         let created = temporary::create(&scratch.folder, &scratch.name, Permissions::Private);
         let (mut file, path) = created.map_err(|source| explain(&scratch.folder, source))?;
         let mut run = SortedRun { path, records: 0 };
@@ -164,8 +164,8 @@ mod tests {
     use crate::output::writer::sort::record::tests::record;
     use tempfile::TempDir;
 
-    fn scratch(folder: &TempDir) -> Scratch {
-        Scratch { folder: folder.path().to_path_buf(), name: "x.bam".into() }
+    fn scratch(folder: &TempDir) -> RunFolder {
+        RunFolder { folder: folder.path().to_path_buf(), name: "x.bam".into() }
     }
 
     fn all(source: &mut dyn SortedRecords) -> Vec<Vec<u8>> {
@@ -176,8 +176,8 @@ mod tests {
         out
     }
 
-    fn gathered(pieces: &[&[Vec<u8>]]) -> Gathered {
-        let mut gathered = Gathered::default();
+    fn gathered(pieces: &[&[Vec<u8>]]) -> RecordBuffer {
+        let mut gathered = RecordBuffer::default();
         pieces.iter().for_each(|piece| gathered.add(piece.concat()).unwrap());
         gathered
     }
@@ -217,6 +217,6 @@ mod tests {
         let pieces = [&[record(0, 1, 0, &[], "a", 1000)][..]];
         let gathered = gathered(&pieces);
         assert!(gathered.is_full(1000) && !gathered.is_full(1200) && !gathered.is_empty());
-        assert!(Gathered::default().add(vec![1, 2, 3]).is_none());
+        assert!(RecordBuffer::default().add(vec![1, 2, 3]).is_none());
     }
 }

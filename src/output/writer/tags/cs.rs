@@ -11,32 +11,32 @@
 //! (minimap2 counts N beside N as an edit in NM, but as equal in cs.) In DNA all codes except A, C, G and T are shown
 //! as n, as in minimap2, whose manual allows no others in the tag.
 
-use super::{NONE, Piece, Residues, push_number};
+use super::{AlignmentPiece, NONE, Residues, push_number};
 use crate::terms::casts::to_i64;
 use crate::terms::options::CsForm;
 
 /// Appends a piece of an alignment.
-pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: Piece) {
+pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: AlignmentPiece) {
     let of_query = |letter: u8| match residues.codes[usize::from(letter)] {
         NONE => b'n',
         code => residues.letter(code).to_ascii_lowercase(),
     };
     let of_target = |code: u8| of_query(residues.letter(code));
     match (piece, form) {
-        (Piece::Equal(codes), CsForm::Short) => {
+        (AlignmentPiece::Equal(codes), CsForm::Short) => {
             cs.push(b':');
             push_number(cs, to_i64(codes.len()));
         }
-        (Piece::Equal(codes), CsForm::Long) => {
+        (AlignmentPiece::Equal(codes), CsForm::Long) => {
             cs.push(b'=');
             cs.extend(codes.iter().map(|&code| residues.letter(code)));
         }
-        (Piece::Unequal(letter, code), _) => cs.extend([b'*', of_target(code), of_query(letter)]),
-        (Piece::Insertion(letters), _) => {
+        (AlignmentPiece::Unequal(letter, code), _) => cs.extend([b'*', of_target(code), of_query(letter)]),
+        (AlignmentPiece::Insertion(letters), _) => {
             cs.push(b'+');
             cs.extend(letters.iter().map(|&letter| of_query(letter)));
         }
-        (Piece::Deletion(codes), _) => {
+        (AlignmentPiece::Deletion(codes), _) => {
             cs.push(b'-');
             cs.extend(codes.iter().map(|&code| of_target(code)));
         }
@@ -48,7 +48,7 @@ mod tests {
     use crate::output::writer::tags::tests::{codes, spanning};
     use crate::output::writer::tags::{EditTags, Residues};
     use crate::output::writer::tests::Random;
-    use crate::terms::alignment::{Alignment, Cigar, Op};
+    use crate::terms::alignment::{Alignment, PathOp, PathRuns};
     use crate::terms::alphabet::Alphabet;
     use crate::terms::options::CsForm;
     use smallvec::smallvec;
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn cs_by_hand() {
-        use Op::{Deletion, Insertion, Match};
-        let check = |alphabet, query: &str, target: &str, cigar: Cigar, short: &str, long: &str| {
+        use PathOp::{Deletion, Insertion, Match};
+        let check = |alphabet, query: &str, target: &str, cigar: PathRuns, short: &str, long: &str| {
             for (form, expected) in [(CsForm::Short, short), (CsForm::Long, long)] {
                 let sides = (query.as_bytes(), target.as_bytes());
                 let cs = found(alphabet, form, sides, &spanning(0, cigar.clone())).cs;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The ends of patterns in a text.
 #[derive(Default)]
-pub struct Ends {
+pub struct TextEnds {
     pub(super) parts: Vec<FoundPart>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct FoundPart {
     pub words: Readback,
 }
 
-impl Ends {
+impl TextEnds {
     /// Passes all ends among `bytes` to `take` in order, in groups of 32 positions: the first position, and one bit for
     /// each.
     pub fn each(&self, bytes: Range<usize>, mut take: impl FnMut(usize, u32)) {

@@ -24,7 +24,7 @@ const WRITTEN_OUT: u32 = 16;
 
 /// A kernel for patterns of `words` words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Variant {
+pub struct BitapVariant {
     pub words: u32,
     /// Maximum number of edits, which is the number of columns less one.
     pub edits: u32,
@@ -32,18 +32,18 @@ pub struct Variant {
     pub gapless: bool,
 }
 
-impl Variant {
+impl BitapVariant {
     /// The kernel for patterns of `rows` rows, if there is one.
-    pub fn new(rows: usize, edits: usize, gapless: bool) -> Option<Variant> {
+    pub fn new(rows: usize, edits: usize, gapless: bool) -> Option<BitapVariant> {
         let words = WORDS.into_iter().find(|&words| (1..=words as usize * 32).contains(&rows))?;
         let edits = u32::try_from(edits).ok().filter(|&edits| edits <= MOST_EDITS)?;
-        Some(Variant { words, edits, gapless })
+        Some(BitapVariant { words, edits, gapless })
     }
 
     /// Every kernel.
-    pub fn all() -> Vec<Variant> {
+    pub fn all() -> Vec<BitapVariant> {
         let of = |words| (0..=MOST_EDITS).map(move |edits| (words, edits));
-        let both = |(words, edits)| [false, true].map(|gapless| Variant { words, edits, gapless });
+        let both = |(words, edits)| [false, true].map(|gapless| BitapVariant { words, edits, gapless });
         WORDS.into_iter().flat_map(of).flat_map(both).collect()
     }
 
@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn every_kernel_fits_the_workgroup_memory_that_every_adapter_has() {
-        for variant in Variant::all() {
+        for variant in BitapVariant::all() {
             assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: {}", variant.workgroup_bytes());
         }
     }
 
     #[test]
     fn every_kernel_has_a_text_without_directives() {
-        for variant in Variant::all() {
+        for variant in BitapVariant::all() {
             let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
             assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
         }
@@ -121,12 +121,14 @@ mod tests {
 
     #[test]
     fn the_smallest_kernel_is_taken() {
-        let words = |rows| Variant::new(rows, 3, false).map(|variant| variant.words);
+        let words = |rows| BitapVariant::new(rows, 3, false).map(|variant| variant.words);
         let seams = [(0, None), (1, Some(1)), (32, Some(1)), (33, Some(2)), (64, Some(2)), (65, Some(4))];
         for (rows, expected) in seams.into_iter().chain([(128, Some(4)), (129, None)]) {
             assert_eq!(words(rows), expected, "{rows}");
         }
         let most = MOST_EDITS as usize;
-        assert!(Variant::new(20, most, true).is_some() && Variant::new(20, most + 1, true).is_none());
+        assert!(
+            BitapVariant::new(20, most, true).is_some() && BitapVariant::new(20, most + 1, true).is_none()
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Patterns, and the tables in which kernels look up bytes.
 
-use super::shader::{BYTES, Variant};
+use super::shader::{BYTES, BitapVariant};
 
 /// A pattern of byte classes.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ impl BytePattern {
         self.variant().is_some() && !(self.gaps && self.edits >= self.rows.len())
     }
 
-    pub(super) fn variant(&self) -> Option<Variant> {
-        Variant::new(self.rows.len(), self.edits, !self.gaps)
+    pub(super) fn variant(&self) -> Option<BitapVariant> {
+        BitapVariant::new(self.rows.len(), self.edits, !self.gaps)
     }
 
     /// Maximum length of a match less one, in bytes.

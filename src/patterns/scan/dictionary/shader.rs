@@ -37,7 +37,7 @@ pub const NONE: u32 = u32::MAX;
 
 /// Positions at which words are looked up, and what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
+pub enum LookupRequest {
     /// For each byte, whether a word begins there.
     Places,
     /// For each line, whether it begins with a word, or the longest such word.
@@ -46,15 +46,15 @@ pub enum Wanted {
     Line { numbers: bool },
 }
 
-impl Wanted {
+impl LookupRequest {
     pub fn numbers(self) -> bool {
-        matches!(self, Wanted::Start { numbers: true } | Wanted::Line { numbers: true })
+        matches!(self, LookupRequest::Start { numbers: true } | LookupRequest::Line { numbers: true })
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WordVariant {
-    pub wanted: Wanted,
+    pub wanted: LookupRequest,
     /// Ignores ASCII case.
     pub any_case: bool,
     /// Only words with no ASCII letter, digit or `_` directly before or after them.
@@ -63,8 +63,8 @@ pub struct WordVariant {
 
 impl WordVariant {
     pub fn all() -> Vec<WordVariant> {
-        let lines = |numbers| [Wanted::Start { numbers }, Wanted::Line { numbers }];
-        let wanted = [lines(false), lines(true)].concat().into_iter().chain([Wanted::Places]);
+        let lines = |numbers| [LookupRequest::Start { numbers }, LookupRequest::Line { numbers }];
+        let wanted = [lines(false), lines(true)].concat().into_iter().chain([LookupRequest::Places]);
         let variants = wanted.flat_map(|wanted| {
             let of = move |(any_case, whole_words)| WordVariant { wanted, any_case, whole_words };
             [(false, false), (false, true), (true, false), (true, true)].map(of)
@@ -92,7 +92,7 @@ impl WordVariant {
     }
 
     fn meaning(&self) -> Meaning {
-        let by_line = self.wanted != Wanted::Places;
+        let by_line = self.wanted != LookupRequest::Places;
         let byte = |byte: u32| {
             let (word, down) = (byte / 4, byte % 4 * 8);
             let letters = match down {
@@ -104,7 +104,7 @@ impl WordVariant {
         Meaning::default()
             .flag("BY_LINE", by_line)
             .flag("BITS_OF_LINES", by_line && !self.wanted.numbers())
-            .flag("WHOLE", matches!(self.wanted, Wanted::Line { .. }))
+            .flag("WHOLE", matches!(self.wanted, LookupRequest::Line { .. }))
             .flag("ANY_CASE", self.any_case)
             .flag("WHOLE_WORDS", self.whole_words)
             .rounds("line", (0..LINES).map(|line| Meaning::default().name("line", line)))

@@ -21,7 +21,7 @@ const MASK_BITS: std::ops::RangeInclusive<u32> = 4..=22;
 /// Maximum number of bytes that choose a mask.
 const KEY_LETTERS: usize = 4;
 
-pub type Slot = [u32; 4];
+pub type TableSlot = [u32; 4];
 
 /// Words stored back to back, with the offset of each, then the total number of bytes.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl<'a> WordList<'a> {
 /// A table on the host.
 #[derive(Debug)]
 pub struct WordTable {
-    pub slots: Vec<Slot>,
+    pub slots: Vec<TableSlot>,
     pub buckets: u32,
     /// Maximum number of buckets that a lookup reads.
     pub probes: u32,
@@ -151,7 +151,7 @@ impl Lists {
     }
 
     /// Stores the words in this number of buckets, if lookups stay short. If words are equal, only the first is stored.
-    fn place(&mut self, words: WordList, buckets: usize) -> Option<(Vec<Slot>, u32)> {
+    fn place(&mut self, words: WordList, buckets: usize) -> Option<(Vec<TableSlot>, u32)> {
         let mut slots = vec![[0; 4]; buckets * SLOTS];
         let mut probes = 1;
         self.long_letters.clear();
@@ -183,7 +183,7 @@ impl Lists {
         Some((slots, probes))
     }
 
-    fn slot(&mut self, word: &[u8], number: u32, hash: u32) -> Slot {
+    fn slot(&mut self, word: &[u8], number: u32, hash: u32) -> TableSlot {
         if word.len() <= INLINE {
             let [first, second, third] = inline(word);
             return [first, second, third, (to_u32(word.len()) + 1) << NUMBER_BITS | number];
@@ -194,7 +194,7 @@ impl Lists {
     }
 
     /// Whether a slot holds this word.
-    fn is_of(&self, slot: &Slot, word: &[u8], hash: u32) -> bool {
+    fn is_of(&self, slot: &TableSlot, word: &[u8], hash: u32) -> bool {
         let [first, at, len, code] = *slot;
         if code >> NUMBER_BITS != LONG {
             return code >> NUMBER_BITS == to_u32(word.len()) + 1 && slot[..3] == inline(word);

@@ -1,6 +1,6 @@
 //! The kernels, and their WGSL text from `shaders/prints.wgsl`.
 
-use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::layout::ResiduePacking;
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::patterns::scan::tasks::Printing;
 use crate::terms::alphabet::CODES;
@@ -18,21 +18,21 @@ const PARTS: [&str; 4] = ["x", "y", "z", "w"];
 
 /// A kernel for texts packed as `letters`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Variant {
-    pub letters: Letters,
+pub struct PrintVariant {
+    pub letters: ResiduePacking,
     /// Window length in residues of Rabin's fingerprints; `None` for the gear hash.
     pub window: Option<u32>,
     /// Whether a residue's value is looked up in Rabin's fingerprints. The gear hash always looks it up.
     pub looked_up: bool,
 }
 
-impl Variant {
+impl PrintVariant {
     /// Every kernel for these window lengths.
-    pub fn all(windows: impl IntoIterator<Item = u32>) -> Vec<Variant> {
+    pub fn all(windows: impl IntoIterator<Item = u32>) -> Vec<PrintVariant> {
         let rabin = windows.into_iter().map(Some).chain([None]);
         let all = rabin.flat_map(|window| {
-            let of = |letters, looked_up| Variant { letters, window, looked_up };
-            let (nucleotides, codes) = (Letters::Nucleotides, Letters::Codes);
+            let of = |letters, looked_up| PrintVariant { letters, window, looked_up };
+            let (nucleotides, codes) = (ResiduePacking::Nucleotides, ResiduePacking::Codes);
             [of(nucleotides, false), of(codes, false), of(codes, true)]
         });
         all.filter(|variant| variant.window.is_some() || !variant.looked_up).collect()
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn every_kernel_has_a_text_without_directives() {
-        for variant in Variant::all([1, 31, 32, 33, 48, 64, 256]) {
+        for variant in PrintVariant::all([1, 31, 32, 33, 48, 64, 256]) {
             let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
             assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
         }

@@ -8,8 +8,8 @@
 //! A mate that is longer than the amplicon also contains the primer of the other mate. It ends with the site of that
 //! primer on the reverse strand that its own site faces, with the fewest edits, and then the one that starts first.
 
-use super::{Pairs, Site};
-use crate::patterns::search::hits::Hit;
+use super::{PatternPairs, Site};
+use crate::patterns::search::hits::PatternHit;
 use crate::terms::alignment::Strand;
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub struct MateParts {
 impl MateSites {
     /// Adds the next hit of the mate in order of starts. `offset` is the last possible start of a primer at the
     /// beginning.
-    pub fn put(&mut self, hit: &Hit, offset: usize) {
+    pub fn put(&mut self, hit: &PatternHit, offset: usize) {
         let site = Site::of(hit);
         if hit.strand == Strand::Forward {
             if site.start <= offset {
@@ -76,7 +76,7 @@ impl MateSites {
 }
 
 /// The parts of two mates with the lengths `letters`; `None` if they do not begin with the primers of a pair.
-pub fn parts(pairs: &Pairs, mates: [&MateSites; 2], letters: [usize; 2]) -> Option<MateParts> {
+pub fn parts(pairs: &PatternPairs, mates: [&MateSites; 2], letters: [usize; 2]) -> Option<MateParts> {
     let both = |first| mates[1].starts.iter().map(move |second| (first, second));
     let sites = mates[0].starts.iter().flat_map(both);
     let primers = sites.filter_map(|(first, second): (&Site, &Site)| {

@@ -15,7 +15,7 @@ const SIDES: [[&str; 2]; 3] = [["_LEFT", "_RIGHT"], ["_F", "_R"], ["/1", "/2"]];
 /// The pairs of patterns. Patterns are equivalent if they have the same partners: alternates, and patterns with the
 /// same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pairs {
+pub struct PatternPairs {
     /// Names of pairs; `None` if every pattern pairs with every pattern, including itself.
     names: Option<Vec<String>>,
     /// For each pattern, its class of equivalent patterns; `None` if it is in no pair.
@@ -43,15 +43,15 @@ pub enum NoPair {
 /// A parsed primer name: the pair's name, the kind of side, and the side.
 type Said<'a> = (&'a str, usize, usize);
 
-impl Pairs {
+impl PatternPairs {
     /// Pairs every pattern with every pattern, including itself.
-    pub fn any() -> Pairs {
+    pub fn any() -> PatternPairs {
         let roles = vec![vec![Role { pair: None, strand: Strand::Forward, lane: 0 }]];
-        Pairs { names: None, class_of: Vec::new(), roles }
+        PatternPairs { names: None, class_of: Vec::new(), roles }
     }
 
     /// The given pairs, no two of which have the same classes.
-    pub fn named(class_of: Vec<Option<u32>>, pairs: Vec<NamedPair>) -> Pairs {
+    pub fn named(class_of: Vec<Option<u32>>, pairs: Vec<NamedPair>) -> PatternPairs {
         let classes = class_of.iter().flatten().max().map_or(0, |&last| last as usize + 1);
         let mut roles = vec![Vec::new(); classes];
         let mut names = Vec::with_capacity(pairs.len());
@@ -65,11 +65,11 @@ impl Pairs {
             }
             names.push(name);
         }
-        Pairs { names: Some(names), class_of, roles }
+        PatternPairs { names: Some(names), class_of, roles }
     }
 
     /// The pairs formed by the names of all patterns, in the order of their first patterns.
-    pub fn of_names(patterns: &[&str]) -> Result<Pairs, NoPair> {
+    pub fn of_names(patterns: &[&str]) -> Result<PatternPairs, NoPair> {
         let mut places: HashMap<(&str, usize), usize> = HashMap::new();
         // Name and kind, and the first pattern of each side.
         let mut pairs: Vec<(&str, usize, [Option<u32>; 2])> = Vec::new();
@@ -98,12 +98,12 @@ impl Pairs {
             name: name.to_string(),
             classes: [2 * at, 2 * at + 1],
         };
-        Ok(Pairs::named(class_of, (0..).zip(&pairs).map(named).collect()))
+        Ok(PatternPairs::named(class_of, (0..).zip(&pairs).map(named).collect()))
     }
 
     /// The pairs of a list of names, each of which stands for all patterns with that name. Duplicates, in either order,
     /// are left out. The error is the index in the list, and which of the two names belongs to no pattern.
-    pub fn of_list(patterns: &[&str], list: &[[String; 2]]) -> Result<Pairs, (usize, usize)> {
+    pub fn of_list(patterns: &[&str], list: &[[String; 2]]) -> Result<PatternPairs, (usize, usize)> {
         let known: HashSet<&str> = patterns.iter().copied().collect();
         let mut classes: HashMap<&str, u32> = HashMap::new();
         let (mut seen, mut pairs) = (HashSet::new(), Vec::new());
@@ -119,7 +119,7 @@ impl Pairs {
             }
         }
         let class_of = patterns.iter().map(|name| classes.get(name).copied()).collect();
-        Ok(Pairs::named(class_of, pairs))
+        Ok(PatternPairs::named(class_of, pairs))
     }
 
     /// The name of a pair; `None` if every pattern pairs with every pattern.
@@ -238,19 +238,19 @@ mod tests {
     fn pairs_of_names() {
         let named = |patterns: &[&str], classes: &[u32], pairs: &[&str]| {
             let pairs = (0..).step_by(2).zip(pairs).map(|(class, name)| pair(&(name, [class, class + 1])));
-            let expected = Pairs::named(classes.iter().copied().map(Some).collect(), pairs.collect());
-            assert_eq!(Pairs::of_names(patterns), Ok(expected), "{patterns:?}");
+            let expected = PatternPairs::named(classes.iter().copied().map(Some).collect(), pairs.collect());
+            assert_eq!(PatternPairs::of_names(patterns), Ok(expected), "{patterns:?}");
         };
         named(&["b_RIGHT", "a_LEFT", "b_LEFT", "a_RIGHT"], &[1, 2, 0, 3], &["b", "a"]);
         named(&["a_LEFT", "a_LEFT_alt1", "a_RIGHT_1", "a_RIGHT_2"], &[0, 0, 1, 1], &["a"]);
         named(&["a_F", "a_LEFT", "a_R", "a_right"], &[0, 2, 1, 3], &["a", "a"]);
         named(&["a/1", "a/2", "a/1"], &[0, 1, 0], &["a"]);
         let alone = |place, partner: &str| Err(NoPair::Alone { place, partner: partner.to_string() });
-        assert_eq!(Pairs::of_names(&["a_LEFT", "a_RIGHT", "probe"]), Err(NoPair::NoSide { place: 2 }));
-        assert_eq!(Pairs::of_names(&["a_LEFT", "a_RIGHT", "b_LEFT"]), alone(2, "b_RIGHT"));
-        assert_eq!(Pairs::of_names(&["b/2", "a_F", "a_R"]), alone(0, "b/1"));
+        assert_eq!(PatternPairs::of_names(&["a_LEFT", "a_RIGHT", "probe"]), Err(NoPair::NoSide { place: 2 }));
+        assert_eq!(PatternPairs::of_names(&["a_LEFT", "a_RIGHT", "b_LEFT"]), alone(2, "b_RIGHT"));
+        assert_eq!(PatternPairs::of_names(&["b/2", "a_F", "a_R"]), alone(0, "b/1"));
         // The two names have sides of different kinds.
-        assert_eq!(Pairs::of_names(&["a_LEFT", "a_R"]), alone(0, "a_RIGHT"));
+        assert_eq!(PatternPairs::of_names(&["a_LEFT", "a_R"]), alone(0, "a_RIGHT"));
     }
 
     #[test]
@@ -259,11 +259,12 @@ mod tests {
             |pairs: &[[&str; 2]]| pairs.iter().map(|names| names.map(str::to_string)).collect::<Vec<_>>();
         let patterns = ["x", "y", "x", "z"];
         let pairs =
-            Pairs::of_list(&patterns, &list(&[["y", "x"], ["x", "y"], ["x", "x"], ["y", "x"]])).unwrap();
+            PatternPairs::of_list(&patterns, &list(&[["y", "x"], ["x", "y"], ["x", "x"], ["y", "x"]]))
+                .unwrap();
         let expected = [("y,x", [0, 1]), ("x,x", [1, 1])].iter().map(pair).collect();
-        assert_eq!(pairs, Pairs::named(vec![Some(1), Some(0), Some(1), None], expected));
+        assert_eq!(pairs, PatternPairs::named(vec![Some(1), Some(0), Some(1), None], expected));
         assert_eq!((pairs.left_out(), pairs.name(1)), (1, Some("x,x")));
-        assert_eq!(Pairs::of_list(&patterns, &list(&[["x", "y"], ["x", "w"]])), Err((1, 1)));
-        assert_eq!(Pairs::of_list(&patterns, &list(&[["w", "v"]])), Err((0, 0)));
+        assert_eq!(PatternPairs::of_list(&patterns, &list(&[["x", "y"], ["x", "w"]])), Err((1, 1)));
+        assert_eq!(PatternPairs::of_list(&patterns, &list(&[["w", "v"]])), Err((0, 0)));
     }
 }

@@ -1,7 +1,7 @@
 //! Compares the joiner with all pairs of hits.
 
 use super::*;
-use crate::patterns::search::align::Path;
+use crate::patterns::search::align::PatternPath;
 
 /// Numbers from a seed (splitmix64).
 struct Numbers(u64);
@@ -21,8 +21,8 @@ impl Numbers {
 fn plain(
     pairs: Option<(&[Option<u32>], &[NamedPair])>,
     lengths: &RangeInclusive<usize>,
-    hits: &[Hit],
-) -> Vec<Amplicon> {
+    hits: &[PatternHit],
+) -> Vec<AmpliconSpan> {
     let mut found = Vec::new();
     let on = |strand| hits.iter().filter(move |hit| hit.strand == strand).map(Site::of);
     for forward in on(Strand::Forward) {
@@ -34,7 +34,7 @@ fn plain(
             let Some((class_of, pairs)) = pairs else {
                 let strand =
                     if forward.pattern <= reverse.pattern { Strand::Forward } else { Strand::Reverse };
-                found.push(Amplicon { forward, reverse, pair: None, strand });
+                found.push(AmpliconSpan { forward, reverse, pair: None, strand });
                 continue;
             };
             let class = |site: &Site| class_of[site.pattern as usize];
@@ -43,37 +43,37 @@ fn plain(
                 let both = [class(&forward), class(&reverse)];
                 let [first, second] = classes.map(Some);
                 if both == [first, second] {
-                    found.push(Amplicon { forward, reverse, pair, strand: Strand::Forward });
+                    found.push(AmpliconSpan { forward, reverse, pair, strand: Strand::Forward });
                 } else if both == [second, first] {
-                    found.push(Amplicon { forward, reverse, pair, strand: Strand::Reverse });
+                    found.push(AmpliconSpan { forward, reverse, pair, strand: Strand::Reverse });
                 }
             }
         }
     }
-    found.sort_by_key(Amplicon::order);
+    found.sort_by_key(AmpliconSpan::order);
     found
 }
 
 /// Hits of a text in the order of a search, without duplicates.
-fn hits(numbers: &mut Numbers, count: usize, letters: usize, patterns: usize) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = Vec::new();
+fn hits(numbers: &mut Numbers, count: usize, letters: usize, patterns: usize) -> Vec<PatternHit> {
+    let mut hits: Vec<PatternHit> = Vec::new();
     for _ in 0..count {
         let start = numbers.below(letters);
         let end = start + numbers.below(9);
         let strand = [Strand::Forward, Strand::Reverse][numbers.below(2)];
         let pattern = numbers.below(patterns) as u32;
         let edits = numbers.below(4) as u32;
-        hits.push(Hit { start, end, pattern, strand, edits, path: Path::new() });
+        hits.push(PatternHit { start, end, pattern, strand, edits, path: PatternPath::new() });
     }
-    let order = |hit: &Hit| (hit.start, hit.end, hit.pattern, hit.strand);
+    let order = |hit: &PatternHit| (hit.start, hit.end, hit.pattern, hit.strand);
     hits.sort_by_key(order);
     hits.dedup_by_key(|hit| order(hit));
     hits
 }
 
-fn joined(joiner: &mut Joiner, hits: &[Hit]) -> Vec<Amplicon> {
+fn joined(joiner: &mut Joiner, hits: &[PatternHit]) -> Vec<AmpliconSpan> {
     let mut found = Vec::new();
-    let mut give = |amplicon: &Amplicon| -> Result<(), ()> {
+    let mut give = |amplicon: &AmpliconSpan| -> Result<(), ()> {
         found.push(*amplicon);
         Ok(())
     };
@@ -103,8 +103,8 @@ fn joined_hits_are_all_that_face_each_other() {
         }
         let least = numbers.below(30);
         let lengths = least..=[least, least + 1, least + 20, 300, usize::MAX][numbers.below(5)];
-        let any = Pairs::any();
-        let named = Pairs::named(class_of.clone(), pairs.clone());
+        let any = PatternPairs::any();
+        let named = PatternPairs::named(class_of.clone(), pairs.clone());
         // One joiner processes several texts.
         let mut joiners = [Joiner::new(&any, lengths.clone()), Joiner::new(&named, lengths.clone())];
         for _ in 0..3 {
@@ -125,7 +125,7 @@ fn joined_hits_are_all_that_face_each_other() {
 /// Many more hits than fit in memory before a sweep.
 #[test]
 fn sweeps_lose_nothing() {
-    let pairs = Pairs::any();
+    let pairs = PatternPairs::any();
     for seed in 0..4 {
         let mut numbers = Numbers(1000 + seed);
         let hits = hits(&mut numbers, 6000, 3000, 2);
@@ -139,15 +139,16 @@ fn sweeps_lose_nothing() {
 /// Memory of a joiner depends on the maximum length, not on the length of the text.
 #[test]
 fn sites_out_of_reach_are_not_held() {
-    let pairs = Pairs::any();
+    let pairs = PatternPairs::any();
     let mut joiner = Joiner::new(&pairs, 1..=100);
     let mut most = 0;
     let mut found = 0_u64;
     for start in 0..200_000 {
         let strand = if start % 10 == 0 { Strand::Forward } else { Strand::Reverse };
-        let hit = Hit { start, end: start + 20, pattern: 0, strand, edits: 0, path: Path::new() };
+        let hit =
+            PatternHit { start, end: start + 20, pattern: 0, strand, edits: 0, path: PatternPath::new() };
         joiner
-            .put(&hit, &mut |_: &Amplicon| -> Result<(), ()> {
+            .put(&hit, &mut |_: &AmpliconSpan| -> Result<(), ()> {
                 found += 1;
                 Ok(())
             })
@@ -161,12 +162,12 @@ fn sites_out_of_reach_are_not_held() {
 
 #[test]
 fn an_error_ends_the_joining() {
-    let pairs = Pairs::any();
+    let pairs = PatternPairs::any();
     let mut joiner = Joiner::new(&pairs, 1..=1000);
     let mut numbers = Numbers(5);
     let hits = hits(&mut numbers, 500, 500, 3);
     let mut left = 10;
-    let mut give = |_: &Amplicon| {
+    let mut give = |_: &AmpliconSpan| {
         left -= 1;
         if left == 0 { Err("closed") } else { Ok(()) }
     };

@@ -11,7 +11,7 @@ use bytemuck::{Pod, Zeroable};
 
 /// Words of `letters` bases, looked up at multiples of `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct WordShape {
     pub letters: usize,
     pub step: usize,
 }
@@ -19,7 +19,7 @@ pub struct Shape {
 /// The shapes in which patterns are entered: each pattern in the first shape for which it is long enough. Each shape in
 /// use costs a pass over the text that reads one of `step` positions. Measured with patterns of 20 bases
 /// (docs/ideas.md).
-pub const SHAPES: [Shape; 5] = [shape(14, 7), shape(12, 4), shape(12, 1), shape(8, 1), shape(6, 1)];
+pub const SHAPES: [WordShape; 5] = [shape(14, 7), shape(12, 4), shape(12, 1), shape(8, 1), shape(6, 1)];
 /// Maximum length of a word in bases.
 pub const MOST_LETTERS: usize = 14;
 /// A pattern that needs more words than this is not entered.
@@ -31,11 +31,11 @@ const BITS_OF_WORD: usize = 32;
 const FEWEST_BITS: u32 = 12;
 const MOST_BITS: u32 = 23;
 
-const fn shape(letters: usize, step: usize) -> Shape {
-    Shape { letters, step }
+const fn shape(letters: usize, step: usize) -> WordShape {
+    WordShape { letters, step }
 }
 
-impl Shape {
+impl WordShape {
     /// Number of pattern bases that the words of a shape cover.
     fn span(self) -> usize {
         self.letters + self.step - 1
@@ -97,7 +97,7 @@ pub fn hash(word: u32) -> u32 {
 /// A word of a pattern.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub struct Entry {
+pub struct WordEntry {
     pub hash: u32,
     pub pattern: u32,
     /// Bases of the pattern before the word.
@@ -106,30 +106,30 @@ pub struct Entry {
 
 /// The words of all patterns of one shape.
 #[derive(Debug)]
-pub struct Table {
-    pub shape: Shape,
+pub struct PatternWordTable {
+    pub shape: WordShape,
     /// The first level: one bit for each hash prefix that some word has.
     bits: Vec<u64>,
     bits_shift: u32,
     /// The second level: offset of the entries of each hash prefix.
     starts: Vec<u32>,
     starts_shift: u32,
-    entries: Vec<Entry>,
+    entries: Vec<WordEntry>,
 }
 
-impl Table {
+impl PatternWordTable {
     /// Builds the table from `count` entries. `for_each` is called twice, which avoids a temporary copy of the entries.
-    fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
+    fn new(shape: WordShape, count: usize, for_each: impl Fn(&mut dyn FnMut(WordEntry))) -> PatternWordTable {
         let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
         let starts_shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
-        let mut table = Table {
+        let mut table = PatternWordTable {
             shape,
             bits: vec![0; (1 << (u32::BITS - bits_shift)) / 64],
             bits_shift,
             starts: vec![0; (1 << (u32::BITS - starts_shift)) + 1],
             starts_shift,
-            entries: vec![Entry::zeroed(); count],
+            entries: vec![WordEntry::zeroed(); count],
         };
         // A counting sort by the upper bits of the hash.
         for_each(&mut |entry| {
@@ -158,7 +158,7 @@ impl Table {
 
     /// A bucket that contains all entries with this hash.
     #[inline(always)]
-    pub fn near(&self, hash: u32) -> &[Entry] {
+    pub fn near(&self, hash: u32) -> &[WordEntry] {
         let at = (hash >> self.starts_shift) as usize;
         &self.entries[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -206,7 +206,7 @@ pub struct PatternWord {
 
 /// Patterns entered in a shape, and the offset of the words in each.
 pub struct Entered {
-    pub shape: Shape,
+    pub shape: WordShape,
     patterns: Vec<(u32, u32)>,
 }
 
@@ -237,26 +237,26 @@ pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
 
 /// Patterns indexed by their words.
 #[derive(Debug)]
-pub struct Index {
+pub struct WordIndex {
     pub classes: Classes,
-    pub tables: Vec<Table>,
+    pub tables: Vec<PatternWordTable>,
     /// The patterns that are in none of the tables.
     pub others: Vec<u32>,
 }
 
-impl Index {
-    pub fn new(patterns: &[Vec<u8>]) -> Index {
+impl WordIndex {
+    pub fn new(patterns: &[Vec<u8>]) -> WordIndex {
         let (entered, others) = entered(patterns);
         let table = |own: &Entered| {
-            let for_each = |call: &mut dyn FnMut(Entry)| {
+            let for_each = |call: &mut dyn FnMut(WordEntry)| {
                 own.for_each(patterns, |PatternWord { word, pattern, before }| {
-                    call(Entry { hash: hash(word), pattern, before });
+                    call(WordEntry { hash: hash(word), pattern, before });
                 });
             };
             let mut count = 0;
             for_each(&mut |_| count += 1);
-            Table::new(own.shape, count, for_each)
+            PatternWordTable::new(own.shape, count, for_each)
         };
-        Index { classes: Classes::of(patterns), tables: entered.iter().map(table).collect(), others }
+        WordIndex { classes: Classes::of(patterns), tables: entered.iter().map(table).collect(), others }
     }
 }

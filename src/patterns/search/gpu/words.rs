@@ -2,7 +2,7 @@
 
 use crate::engine::gpu::Card;
 use crate::patterns::scan::bases::{BaseEnd, BasePatterns, BaseScan, BaseWord, BaseWords};
-use crate::patterns::search::End;
+use crate::patterns::search::PatternEnd;
 use crate::patterns::search::exact::words::{Classes, Entered, PatternWord, entered};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -16,7 +16,7 @@ const LEAST_TEXT: usize = 1 << 16;
 
 /// Result of a lookup.
 pub struct LookUp {
-    pub ends: Vec<End>,
+    pub ends: Vec<PatternEnd>,
     /// The patterns that have no words.
     pub others: Vec<u32>,
 }
@@ -27,11 +27,11 @@ pub struct WordsOnCard {
     /// Bases of a text on the device.
     text: usize,
     /// The patterns of the last call. All parts of a text have the same patterns.
-    known: Mutex<Option<Arc<Known>>>,
+    known: Mutex<Option<Arc<GpuPatterns>>>,
 }
 
 /// Patterns on the GPU.
-struct Known {
+struct GpuPatterns {
     classes: Classes,
     on_device: BasePatterns,
     others: Vec<u32>,
@@ -52,7 +52,7 @@ impl WordsOnCard {
         self.scan.kernel_time()
     }
 
-    fn known(&self, patterns: &[Vec<u8>]) -> Result<Arc<Known>, EngineError> {
+    fn known(&self, patterns: &[Vec<u8>]) -> Result<Arc<GpuPatterns>, EngineError> {
         let mut last = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = last.as_ref().filter(|known| known.classes.are(patterns)) {
             return Ok(Arc::clone(known));
@@ -67,7 +67,7 @@ impl WordsOnCard {
             BaseWords { letters: own.shape.letters, step: own.shape.step, words }
         };
         let words: Vec<BaseWords> = entered.iter().map(words_of).collect();
-        let known = Known {
+        let known = GpuPatterns {
             classes: Classes::of(patterns),
             on_device: self.scan.patterns(patterns, &words)?,
             others,
@@ -89,7 +89,7 @@ impl WordsOnCard {
                 Err(EngineError::OutOfMemory(_)) if end - first > LEAST_TEXT => letters = (end - first) / 2,
                 found => {
                     let own = found?.into_iter().filter(|found| found.end as usize > first - begin);
-                    ends.extend(own.map(|BaseEnd { pattern, end }| End {
+                    ends.extend(own.map(|BaseEnd { pattern, end }| PatternEnd {
                         pattern,
                         end: end + to_u32(begin),
                         edits: 0,
@@ -101,7 +101,7 @@ impl WordsOnCard {
         Ok(LookUp { ends, others: known.others.clone() })
     }
 
-    fn ends_in(&self, part: &[u8], known: &Known, most: usize) -> Result<Vec<BaseEnd>, EngineError> {
+    fn ends_in(&self, part: &[u8], known: &GpuPatterns, most: usize) -> Result<Vec<BaseEnd>, EngineError> {
         let resident = self.scan.load(part)?;
         self.scan.ends(&resident, &known.on_device, most)
     }

@@ -1,8 +1,8 @@
 //! Guides: patterns read away from the PAM, in groups that share seeds.
 
-use super::seeds::{MOST_LETTERS, Seed, Table};
-use crate::patterns::search::pattern::Class;
-use crate::patterns::search::planes::Window;
+use super::seeds::{MOST_LETTERS, Seed, SeedTable};
+use crate::patterns::search::pattern::BaseClass;
+use crate::patterns::search::planes::BasePlanes;
 use crate::terms::casts::{to_i32, to_u32, to_usize};
 
 /// Maximum length of a guide plus its edits, in bases: the bits of a window.
@@ -32,14 +32,14 @@ const MAKE_WORD: f64 = 190.0;
 #[derive(Clone, Debug)]
 pub struct Guide {
     pub number: u32,
-    pub classes: Vec<Class>,
+    pub classes: Vec<BaseClass>,
     pub edits: usize,
 }
 
 /// The seeds of a group. With `k` edits, either the first seed has at most `a` of them, or the second seed has at most
 /// `k - a - 1` and begins at most `k` bases off its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seeds {
+pub struct GuideSeeds {
     pub first: Seed,
     pub second: Option<Seed>,
 }
@@ -50,7 +50,7 @@ pub struct Plan {
     pub guides: Vec<Guide>,
     pub edits: usize,
     pub indels: bool,
-    pub seeds: Seeds,
+    pub seeds: GuideSeeds,
     /// Cost of a site.
     pub of_site: f64,
     /// Approximate number of words of all guides.
@@ -63,7 +63,7 @@ impl Plan {
         let (mut plans, mut others) = (Vec::new(), Vec::new());
         let key = |guide: &Guide| (guide.edits, guide.classes.len().min(LOOKED_AT));
         guides.sort_by_key(key);
-        let counts = Counts::new(indels);
+        let counts = SeedWordCounts::new(indels);
         for same in guides.chunk_by(|a, b| key(a) == key(b)) {
             let (edits, len) = key(&same[0]);
             let most = same.iter().map(|guide| guide.classes.len()).max().unwrap_or(0);
@@ -109,15 +109,15 @@ impl Plan {
 }
 
 /// Number of words of a seed without ambiguous bases, by its length and edits.
-struct Counts {
+struct SeedWordCounts {
     indels: bool,
     words: [[usize; MOST_LETTERS + 1]; MOST_SEED_EDITS + 1],
 }
 
-impl Counts {
-    fn new(indels: bool) -> Counts {
+impl SeedWordCounts {
+    fn new(indels: bool) -> SeedWordCounts {
         // A sequence with few repeats; the counts hardly depend on it.
-        let guide: Vec<Class> = [0, 1, 3, 2, 2, 0, 3, 1, 1, 2, 0, 3].map(|base: u32| 1 << base).to_vec();
+        let guide: Vec<BaseClass> = [0, 1, 3, 2, 2, 0, 3, 1, 1, 2, 0, 3].map(|base: u32| 1 << base).to_vec();
         let mut words = [[0; MOST_LETTERS + 1]; MOST_SEED_EDITS + 1];
         for (edits, words) in words.iter_mut().enumerate() {
             for (letters, words) in words.iter_mut().enumerate().skip(FEWEST_LETTERS) {
@@ -125,7 +125,7 @@ impl Counts {
                 *words = seed.words(&guide).map_or(usize::MAX, |words| words.len());
             }
         }
-        Counts { indels, words }
+        SeedWordCounts { indels, words }
     }
 
     fn of(&self, seed: &Seed) -> usize {
@@ -133,12 +133,12 @@ impl Counts {
     }
 
     /// Number of words per guide.
-    fn words(&self, seeds: &Seeds) -> usize {
+    fn words(&self, seeds: &GuideSeeds) -> usize {
         self.of(&seeds.first) + seeds.second.map_or(0, |seed| self.of(&seed))
     }
 
     /// Cost of a site with `guides` guides, which may form several groups.
-    fn cost(&self, seeds: &Seeds, edits: usize, guides: usize) -> f64 {
+    fn cost(&self, seeds: &GuideSeeds, edits: usize, guides: usize) -> f64 {
         let words = guides * self.words(seeds);
         let groups = words.div_ceil(MOST_WORDS) as f64;
         let cost = |seed: &Seed, looks: usize| {
@@ -152,8 +152,8 @@ impl Counts {
     }
 
     /// The seeds with the lowest cost for guides of at least `len` bases; `None` if guides are too short.
-    fn best(&self, len: usize, edits: usize, guides: usize) -> Option<(Seeds, f64)> {
-        let mut best: Option<(Seeds, f64)> = None;
+    fn best(&self, len: usize, edits: usize, guides: usize) -> Option<(GuideSeeds, f64)> {
+        let mut best: Option<(GuideSeeds, f64)> = None;
         let seed = |at, letters, edits| Seed { at, letters, edits, indels: self.indels };
         for first_edits in 0..=edits.min(MOST_SEED_EDITS) {
             for letters in FEWEST_LETTERS..=len.min(MOST_LETTERS) {
@@ -168,7 +168,7 @@ impl Counts {
                         Some(second)
                     }
                 };
-                let seeds = Seeds { first, second };
+                let seeds = GuideSeeds { first, second };
                 let cost = self.cost(&seeds, edits, guides);
                 if best.is_none_or(|(_, least)| cost < least) {
                     best = Some((seeds, cost));
@@ -181,23 +181,23 @@ impl Counts {
 
 /// A plan with its tables.
 #[derive(Debug)]
-pub struct Group {
-    pub first: Table,
-    pub second: Option<Table>,
-    pub profiles: Vec<Profile>,
+pub struct GuideGroup {
+    pub first: SeedTable,
+    pub second: Option<SeedTable>,
+    pub profiles: Vec<GuideProfile>,
     pub edits: u32,
     pub indels: bool,
     pub span: usize,
     pub of_site: f64,
 }
 
-impl Group {
-    pub fn new(plan: &Plan) -> Group {
-        let classes: Vec<&[Class]> = plan.guides.iter().map(|guide| &guide.classes[..]).collect();
-        Group {
-            first: Table::new(plan.seeds.first, &classes),
-            second: plan.seeds.second.map(|seed| Table::new(seed, &classes)),
-            profiles: plan.guides.iter().map(Profile::new).collect(),
+impl GuideGroup {
+    pub fn new(plan: &Plan) -> GuideGroup {
+        let classes: Vec<&[BaseClass]> = plan.guides.iter().map(|guide| &guide.classes[..]).collect();
+        GuideGroup {
+            first: SeedTable::new(plan.seeds.first, &classes),
+            second: plan.seeds.second.map(|seed| SeedTable::new(seed, &classes)),
+            profiles: plan.guides.iter().map(GuideProfile::new).collect(),
             edits: to_u32(plan.edits),
             indels: plan.indels,
             span: plan.span(),
@@ -206,7 +206,7 @@ impl Group {
     }
 
     /// Offsets of the second seed to try.
-    pub fn shifts(&self, second: &Table) -> std::ops::RangeInclusive<usize> {
+    pub fn shifts(&self, second: &SeedTable) -> std::ops::RangeInclusive<usize> {
         let off = if self.indels { self.edits as usize } else { 0 };
         second.seed.at - off..=second.seed.at + off
     }
@@ -214,21 +214,21 @@ impl Group {
 
 /// Match masks of a guide: for each text code, the guide's bases that match it.
 #[derive(Clone, Copy, Debug)]
-pub struct Profile {
+pub struct GuideProfile {
     pub number: u32,
     letters: u32,
     /// By the code of a base; rows from 4 on are for other characters.
     rows: [u64; 8],
 }
 
-impl Profile {
-    fn new(guide: &Guide) -> Profile {
+impl GuideProfile {
+    fn new(guide: &Guide) -> GuideProfile {
         let row = |letter: u32| {
             let bits = (0..).zip(&guide.classes);
             bits.map(|(row, class)| u64::from(class >> letter & 1) << row).sum()
         };
         let rows = std::array::from_fn(|letter| row(to_u32(letter).min(4)));
-        Profile { number: guide.number, letters: to_u32(guide.classes.len()), rows }
+        GuideProfile { number: guide.number, letters: to_u32(guide.classes.len()), rows }
     }
 
     /// Minimum number of edits of the guide in a stretch that begins with the window and has between one and `letters`
@@ -236,8 +236,8 @@ impl Profile {
     ///
     /// Computes the columns of `D` (Myers 1999) with `D(0,j) = j`, because the stretch begins at the PAM.
     #[inline(always)]
-    pub fn fewest(&self, window: Window, letters: usize, most: u32) -> Option<u32> {
-        let Window { mut low, mut high, mut other } = window;
+    pub fn fewest(&self, window: BasePlanes, letters: usize, most: u32) -> Option<u32> {
+        let BasePlanes { mut low, mut high, mut other } = window;
         let last = self.letters - 1;
         let (mut plus, mut minus) = (u64::MAX, 0u64);
         let (mut edits, mut fewest) = (self.letters, u32::MAX);
@@ -263,11 +263,11 @@ impl Profile {
 
     /// Number of mismatches between the guide and the window, which has `letters` bases; `None` if there are too many.
     #[inline(always)]
-    pub fn differing(&self, window: Window, letters: usize, most: u32) -> Option<u32> {
+    pub fn differing(&self, window: BasePlanes, letters: usize, most: u32) -> Option<u32> {
         if letters < self.letters as usize {
             return None;
         }
-        let Window { low, high, other } = window;
+        let BasePlanes { low, high, other } = window;
         let bases = [!low & !high, low & !high, !low & high, low & high];
         let of_bases = bases.iter().zip(&self.rows).fold(0, |all, (base, row)| all | base & row);
         let matches = of_bases & !other | other & self.rows[4];

@@ -3,11 +3,11 @@
 //! Sites are processed in batches: first the words of all sites, then the guides of the sites that pass. So the loads
 //! of a step overlap.
 
-use super::Side;
-use super::guides::Group;
-use super::seeds::{Entry, Table};
+use super::StrandSide;
+use super::guides::GuideGroup;
+use super::seeds::{SeedEntry, SeedTable};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
-use crate::patterns::search::planes::{Planes, Window};
+use crate::patterns::search::planes::{BasePlanes, Planes};
 use crate::terms::casts::to_u32;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const BATCH: usize = 256;
 
 /// Buffers that a thread reuses from stretch to stretch.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct LookupBuffers {
     planes: Planes,
     turned: Planes,
     sites: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct Scratch {
 
 /// An anchor of a guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Found {
+pub struct GuideAnchor {
     /// Index of the oriented pattern.
     pub pattern: u32,
     pub place: usize,
@@ -33,20 +33,20 @@ pub struct Found {
 }
 
 /// Searches for the guides of a group in the part `own` of a text.
-pub struct Look<'a> {
-    pub group: &'a Group,
-    pub sides: &'a [Side],
+pub struct GuideLookup<'a> {
+    pub group: &'a GuideGroup,
+    pub sides: &'a [StrandSide],
     pub text: &'a [u8],
     pub own: Range<usize>,
-    pub scratch: &'a mut Scratch,
+    pub scratch: &'a mut LookupBuffers,
     /// Maximum number of sites and guides to look at; more would cost more than a sweep.
     pub most_sites: usize,
     pub most_guides: usize,
 }
 
 /// The sites of a side.
-struct Sites<'a> {
-    side: &'a Side,
+struct SideSites<'a> {
+    side: &'a StrandSide,
     planes: &'a Planes,
     sites: &'a [u32],
     /// Offset of the planes in the text, then the length of the text.
@@ -54,13 +54,13 @@ struct Sites<'a> {
     text: usize,
 }
 
-impl Kernel for Look<'_> {
+impl Kernel for GuideLookup<'_> {
     /// All anchors, sorted; `None` if there is too much to look at.
-    type Output = Option<Vec<Found>>;
+    type Output = Option<Vec<GuideAnchor>>;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, simd: S) -> Option<Vec<Found>> {
-        let Scratch { planes, turned, sites, passed } = self.scratch;
+    fn run<S: Simd>(mut self, simd: S) -> Option<Vec<GuideAnchor>> {
+        let LookupBuffers { planes, turned, sites, passed } = self.scratch;
         let reach = self.group.span + self.sides.iter().map(|side| side.pam.len()).max().unwrap_or(0);
         let from = self.own.start.saturating_sub(reach);
         let to = self.text.len().min(self.own.end + reach);
@@ -77,7 +77,7 @@ impl Kernel for Look<'_> {
             let places = side.places(&self.own, self.text.len(), (from, planes.letters()));
             planes.for_each_site(&side.pam, places, |at| sites.push(to_u32(at)));
             self.most_sites = self.most_sites.checked_sub(sites.len())?;
-            let sites = Sites { side, planes, sites, from, text: self.text.len() };
+            let sites = SideSites { side, planes, sites, from, text: self.text.len() };
             look(simd, self.group, &sites, passed, &mut self.most_guides, &mut found)?;
         }
         // Several words may lead to the same guide.
@@ -87,7 +87,7 @@ impl Kernel for Look<'_> {
     }
 }
 
-impl Sites<'_> {
+impl SideSites<'_> {
     /// The bits of the bases at a site, in the orientation of the guides.
     #[inline(always)]
     fn bases(&self, at: u32) -> (u64, u64) {
@@ -96,9 +96,9 @@ impl Sites<'_> {
     }
 
     #[inline(always)]
-    fn window(&self, at: u32) -> Window {
-        let Window { low, high, other } = self.planes.window(at as usize);
-        Window { low: low ^ self.side.turned, high: high ^ self.side.turned, other }
+    fn window(&self, at: u32) -> BasePlanes {
+        let BasePlanes { low, high, other } = self.planes.window(at as usize);
+        BasePlanes { low: low ^ self.side.turned, high: high ^ self.side.turned, other }
     }
 
     /// The position of a site's anchor, and the number of text bases from there on.
@@ -121,11 +121,11 @@ impl Sites<'_> {
 #[inline(always)]
 fn look<S: Bits>(
     simd: S,
-    group: &Group,
-    sites: &Sites,
+    group: &GuideGroup,
+    sites: &SideSites,
     passed: &mut Vec<(u32, u32)>,
     most: &mut usize,
-    found: &mut Vec<Found>,
+    found: &mut Vec<GuideAnchor>,
 ) -> Option<()> {
     let shifts = group.second.as_ref().map(|second| (second, group.shifts(second)));
     let looks = shifts.as_ref().map_or(1, |(_, shifts)| shifts.clone().count());
@@ -158,14 +158,14 @@ fn look<S: Bits>(
 #[inline(always)]
 fn compare<S: Bits>(
     simd: S,
-    group: &Group,
-    table: &Table,
-    sites: &Sites,
+    group: &GuideGroup,
+    table: &SeedTable,
+    sites: &SideSites,
     passed: &[(u32, u32)],
     most: &mut usize,
-    found: &mut Vec<Found>,
+    found: &mut Vec<GuideAnchor>,
 ) -> Option<()> {
-    let mut near: [&[Entry]; BATCH] = [&[]; BATCH];
+    let mut near: [&[SeedEntry]; BATCH] = [&[]; BATCH];
     for passed in passed.chunks(BATCH) {
         for (&(_, word), near) in passed.iter().zip(&mut near) {
             *near = table.near(word);
@@ -183,7 +183,7 @@ fn compare<S: Bits>(
                 };
                 if let Some(edits) = edits {
                     let pattern = profile.number * sites.side.strands + sites.side.strand;
-                    found.push(Found { pattern, place, edits });
+                    found.push(GuideAnchor { pattern, place, edits });
                 }
             }
         }

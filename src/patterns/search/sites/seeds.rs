@@ -5,7 +5,7 @@
 //! begin with a stretch within the edits, and words that are a prefix of such a stretch. So if the word at a position
 //! is not among them, no stretch within the edits begins there.
 
-use crate::patterns::search::pattern::Class;
+use crate::patterns::search::pattern::BaseClass;
 use crate::terms::casts::{to_u8, to_u32};
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
@@ -30,7 +30,7 @@ pub struct Seed {
 
 impl Seed {
     /// The seed's words in a guide; `None` if there are too many.
-    pub fn words(&self, guide: &[Class]) -> Option<Vec<u32>> {
+    pub fn words(&self, guide: &[BaseClass]) -> Option<Vec<u32>> {
         let mut search =
             WordSearch { classes: &guide[self.at..self.at + self.letters], seed: self, words: Vec::new() };
         let mut first = [u8::MAX; MOST_LETTERS + 1];
@@ -55,7 +55,7 @@ impl Seed {
 
 /// Depth-first search for words, base by base.
 struct WordSearch<'a> {
-    classes: &'a [Class],
+    classes: &'a [BaseClass],
     seed: &'a Seed,
     words: Vec<u32>,
 }
@@ -105,36 +105,36 @@ impl WordSearch<'_> {
 /// A word, and a guide whose seed has this word.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub struct Entry {
+pub struct SeedEntry {
     word: u32,
     pub guide: u32,
 }
 
 /// The words of one seed in all guides.
 #[derive(Debug)]
-pub struct Table {
+pub struct SeedTable {
     pub seed: Seed,
     /// One bit for each possible word, set if a guide has it.
     bits: Vec<u64>,
     /// Offset of the entries of each hash.
     starts: Vec<u32>,
     shift: u32,
-    entries: Vec<Entry>,
+    entries: Vec<SeedEntry>,
 }
 
-impl Table {
+impl SeedTable {
     /// Builds the table for guides that do not have too many words.
-    pub fn new(seed: Seed, guides: &[&[Class]]) -> Table {
+    pub fn new(seed: Seed, guides: &[&[BaseClass]]) -> SeedTable {
         let words: Vec<Vec<u32>> =
             guides.par_iter().with_min_len(RUN).map(|guide| seed.words(guide).unwrap_or_default()).collect();
         let count: usize = words.iter().map(Vec::len).sum();
         let shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, 24);
-        let mut table = Table {
+        let mut table = SeedTable {
             seed,
             bits: vec![0; (1usize << (2 * seed.letters)).div_ceil(64)],
             starts: vec![0; (1 << (u32::BITS - shift)) + 1],
             shift,
-            entries: vec![Entry::zeroed(); count],
+            entries: vec![SeedEntry::zeroed(); count],
         };
         // A counting sort by the hash.
         for &word in words.iter().flatten() {
@@ -148,7 +148,7 @@ impl Table {
         for (guide, words) in (0..).zip(&words) {
             for &word in words {
                 let next = &mut next[hash(word, shift)];
-                table.entries[*next as usize] = Entry { word, guide };
+                table.entries[*next as usize] = SeedEntry { word, guide };
                 *next += 1;
             }
         }
@@ -163,13 +163,13 @@ impl Table {
 
     /// A bucket that contains all entries of this word.
     #[inline(always)]
-    pub fn near(&self, word: u32) -> &[Entry] {
+    pub fn near(&self, word: u32) -> &[SeedEntry] {
         let hash = hash(word, self.shift);
         &self.entries[self.starts[hash] as usize..self.starts[hash + 1] as usize]
     }
 }
 
-impl Entry {
+impl SeedEntry {
     #[inline(always)]
     pub fn is_of(&self, word: u32) -> bool {
         self.word == word

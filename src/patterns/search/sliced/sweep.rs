@@ -1,11 +1,11 @@
 //! Sweeps patterns over a tile, with [`crate::patterns::sliced::myers`] or, without gaps, with
 //! [`crate::patterns::sliced::hamming`].
 
-use super::tile::Tile;
+use super::tile::PlaneTile;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
-use crate::patterns::search::room::{Ends, Room};
-use crate::patterns::search::{End, Rule};
-use crate::patterns::sliced::chunks::Shape;
+use crate::patterns::search::room::{EndCapacity, ThreadEnds};
+use crate::patterns::search::{MatchRule, PatternEnd};
+use crate::patterns::sliced::chunks::TextDivision;
 use crate::patterns::sliced::hamming::{ADDENDS, sum, take_away};
 use crate::patterns::sliced::myers::{self, COLUMNS, Nowhere, constant, step, width};
 use crate::patterns::sliced::transpose::all_ones;
@@ -13,27 +13,27 @@ use crate::terms::casts::{to_i64, to_u32};
 use bytemuck::{Zeroable, cast_slice};
 
 /// Sweeps patterns over a tile.
-pub struct Sweep<'a> {
-    pub tile: &'a Tile,
-    pub shape: &'a Shape,
+pub struct TileSweep<'a> {
+    pub tile: &'a PlaneTile,
+    pub shape: &'a TextDivision,
     pub patterns: &'a [Vec<u8>],
     /// Index of the first pattern.
     pub first: u32,
-    pub rule: &'a Rule,
-    pub room: &'a Room,
+    pub rule: &'a MatchRule,
+    pub room: &'a EndCapacity,
 }
 
-impl Kernel for Sweep<'_> {
-    type Output = Vec<End>;
+impl Kernel for TileSweep<'_> {
+    type Output = Vec<PatternEnd>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Vec<End> {
-        let mut ends = Ends::new(self.room);
+    fn run<S: Simd>(self, simd: S) -> Vec<PatternEnd> {
+        let mut ends = ThreadEnds::new(self.room);
         for (place, pattern) in (self.first..).zip(self.patterns) {
             if ends.are_too_many() {
                 break;
             }
-            let mut found = Found {
+            let mut found = SweepEnds {
                 tile: self.tile,
                 shape: self.shape,
                 pattern: place,
@@ -51,18 +51,18 @@ impl Kernel for Sweep<'_> {
 }
 
 /// The ends found so far.
-struct Found<'a, 'r> {
-    tile: &'a Tile,
-    shape: &'a Shape,
+struct SweepEnds<'a, 'r> {
+    tile: &'a PlaneTile,
+    shape: &'a TextDivision,
     pattern: u32,
     /// Smallest possible end.
     least: usize,
     /// Difference between the edits of an end and its number.
     edits: i64,
-    ends: &'a mut Ends<'r>,
+    ends: &'a mut ThreadEnds<'r>,
 }
 
-impl Found<'_, '_> {
+impl SweepEnds<'_, '_> {
     /// Records the ends in `column`: `at` has a bit for each chunk that ends there, and `number` the bits of their
     /// numbers.
     #[cold]
@@ -77,7 +77,7 @@ impl Found<'_, '_> {
                 let place = self.tile.first + self.shape.chunk_of(word, bit) * self.shape.chunk + column;
                 if (self.least..=self.tile.end).contains(&(place + 1)) {
                     let edits = to_u32(signed(number, at.len(), word, bit) + self.edits);
-                    self.ends.push(End { pattern: self.pattern, end: to_u32(place) + 1, edits });
+                    self.ends.push(PatternEnd { pattern: self.pattern, end: to_u32(place) + 1, edits });
                 }
             }
         }
@@ -93,7 +93,7 @@ fn signed(number: &[u64], words: usize, word: usize, bit: usize) -> i64 {
 }
 
 #[inline(always)]
-fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
+fn with_gaps<S: Bits>(simd: S, found: &mut SweepEnds, pattern: &[u8], rule: &MatchRule) {
     let allowed = to_i64(rule.edits_of(pattern.len()));
     let tile = found.tile;
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
@@ -132,7 +132,7 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
 }
 
 #[inline(always)]
-fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
+fn without_gaps<S: Bits>(simd: S, found: &mut SweepEnds, pattern: &[u8], rule: &MatchRule) {
     let (len, allowed) = (pattern.len(), rule.edits_of(pattern.len()));
     let tile = found.tile;
     if len > tile.end {

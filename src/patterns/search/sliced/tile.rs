@@ -6,10 +6,10 @@
 
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::patterns::search::NOTHING;
-use crate::patterns::search::codes::Codes;
+use crate::patterns::search::codes::TextCodes;
 use crate::patterns::search::pattern::{ANY, CLASSES};
-use crate::patterns::sliced::chunks::Shape;
-use crate::patterns::sliced::transpose::{BLOCK, Line, all_ones, transpose_rows};
+use crate::patterns::sliced::chunks::TextDivision;
+use crate::patterns::sliced::transpose::{BLOCK, VectorBytes, all_ones, transpose_rows};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::array::from_fn;
 
@@ -19,20 +19,20 @@ const BASE_BITS: usize = 2;
 
 /// The planes of a stretch of text. A plane has a vector for each column.
 #[derive(Debug, Default)]
-pub struct Tile {
+pub struct PlaneTile {
     /// Planes of the four bases.
-    bases: [Vec<Line>; 4],
+    bases: [Vec<VectorBytes>; 4],
     /// Planes of the other classes, indexed by class; empty if no pattern has the class.
-    planes: Vec<Vec<Line>>,
+    planes: Vec<Vec<VectorBytes>>,
     /// Offset of the first chunk in the text, and the end of the text.
     pub first: usize,
     pub end: usize,
-    words: Words,
+    words: CodeBits,
 }
 
 /// The bits of codes before they are transposed.
 #[derive(Debug, Default)]
-struct Words {
+struct CodeBits {
     /// Indexed by group of chunks that share a vector's row, then block, then chunk of the group. Each word holds one
     /// bit of the codes of 64 bases. So words that are written consecutively are close in memory.
     bits: [Vec<u64>; CODE_BITS],
@@ -42,7 +42,7 @@ struct Words {
     rare: Vec<bool>,
 }
 
-impl Tile {
+impl PlaneTile {
     /// The plane of a class that was requested.
     #[inline(always)]
     pub fn plane<B: Pod>(&self, class: u8) -> &[B] {
@@ -54,35 +54,35 @@ impl Tile {
 }
 
 /// Fills a tile.
-pub struct Fill<'a> {
-    pub tile: &'a mut Tile,
-    pub shape: &'a Shape,
-    pub text: &'a Codes,
+pub struct TileFill<'a> {
+    pub tile: &'a mut PlaneTile,
+    pub shape: &'a TextDivision,
+    pub text: &'a TextCodes,
     pub first: usize,
     /// The requested classes, one bit each.
     pub classes: u32,
 }
 
-impl Kernel for Fill<'_> {
+impl Kernel for TileFill<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Fill { tile, shape, text, first, classes } = self;
+        let TileFill { tile, shape, text, first, classes } = self;
         (tile.first, tile.end) = (first, text.len());
-        let lines = shape.columns * size_of::<S::B>() / size_of::<Line>();
+        let lines = shape.columns * size_of::<S::B>() / size_of::<VectorBytes>();
         tile.planes.resize(CLASSES, Vec::new());
-        tile.bases.iter_mut().for_each(|plane| plane.resize(lines, Line::zeroed()));
+        tile.bases.iter_mut().for_each(|plane| plane.resize(lines, VectorBytes::zeroed()));
         for (class, plane) in tile.planes.iter_mut().enumerate() {
-            plane.resize(if classes >> class & 1 == 1 { lines } else { 0 }, Line::zeroed());
+            plane.resize(if classes >> class & 1 == 1 { lines } else { 0 }, VectorBytes::zeroed());
         }
         gather(simd, &mut tile.words, shape, text, first);
         make_planes(simd, tile, shape, classes);
     }
 }
 
-impl Words {
-    fn reset(&mut self, shape: &Shape) {
+impl CodeBits {
+    fn reset(&mut self, shape: &TextDivision) {
         let blocks = shape.columns / BLOCK;
         self.group = shape.lanes / BLOCK;
         self.bits.iter_mut().for_each(|bits| bits.resize(blocks * shape.lanes, 0));
@@ -139,7 +139,7 @@ impl Words {
 
 /// Gathers the bits of the codes, chunk by chunk.
 #[inline(always)]
-fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, first: usize) {
+fn gather<S: Bits>(simd: S, words: &mut CodeBits, shape: &TextDivision, text: &TextCodes, first: usize) {
     words.reset(shape);
     for chunk in 0..shape.lanes {
         let start = first + chunk * shape.chunk;
@@ -169,7 +169,7 @@ fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, firs
 
 /// Transposes the words of each block, and computes the planes from them.
 #[inline(always)]
-fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
+fn make_planes<S: Bits>(simd: S, tile: &mut PlaneTile, shape: &TextDivision, classes: u32) {
     let ones: S::B = all_ones();
     let mut bits = [[S::B::zeroed(); BLOCK]; CODE_BITS];
     for block in 0..shape.columns / BLOCK {
@@ -219,7 +219,7 @@ fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
 
 /// Transposes a block, for as many chunks together as a vector has words.
 #[inline(always)]
-fn transpose<S: Bits>(simd: S, words: &Words, bit: usize, block: usize, rows: &mut [S::B; BLOCK]) {
+fn transpose<S: Bits>(simd: S, words: &CodeBits, bit: usize, block: usize, rows: &mut [S::B; BLOCK]) {
     for (group, row) in rows.iter_mut().enumerate() {
         let begin = words.place(group, block);
         *row = bytemuck::pod_read_unaligned(cast_slice(&words.bits[bit][begin..begin + words.group]));

@@ -7,7 +7,7 @@ use crate::engine::cpu::striped::Random;
 use crate::engine::plain::Plain;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Engine, Paths, Window};
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::bounds::{band, least_score};
 use crate::terms::scoring::{AlignmentMode, Scoring};
@@ -47,7 +47,7 @@ fn paths_are_those_of_the_specification() {
             let hit = Plain::new().score(&batch, &[pair]).expect("a score")[0];
             let band = band(&query[..hit.query_end as usize], hit.score, &scoring);
             let start = hit.target_end.saturating_sub(hit.query_end.saturating_add(band.deletions));
-            let Hit { query_end, target_end, .. } = hit;
+            let HitEnd { query_end, target_end, .. } = hit;
             let window = Window { query: 0, target: 0, start, query_end, target_end, band };
             let expected = Plain::new().paths(&batch, &[window]).expect("a path");
             let (query, target) = Block::whole(&window).codes(&batch);

@@ -7,7 +7,7 @@ use crate::engine::cpu::strip::Rectangle;
 use crate::engine::cpu::striped::tests::Random;
 use crate::engine::cpu::striped::{StripedSweep, WindowSize};
 use crate::engine::potential::PotentialBehind;
-use crate::terms::alignment::Hit;
+use crate::terms::alignment::HitEnd;
 use crate::terms::scoring::Scoring;
 
 /// Compares the pruned sweeps of all instruction sets with a complete one. Returns how many found the cell.
@@ -108,5 +108,5 @@ fn what_takes_too_much_is_not_done() {
     let potential = &PotentialBehind::new(&query, &target, &scorings()[0]).expect("words");
     let size = WindowSize::of(&scorings()[0], set.lanes(2)).expect("a window");
     let hit = set.run(PrunedSweep { rectangle, own: 899, size, potential, most: u64::MAX >> 1, column: 0 });
-    assert_ne!(hit, Some(Hit::default()));
+    assert_ne!(hit, Some(HitEnd::default()));
 }
