@@ -813,8 +813,7 @@ fn presets_by_name() {
         Some(scoring.with_second_gap(second, last).unwrap())
     };
     for (names, expected) in [
-        (&["map-ont", "map-pb"][..], two((2, 4), [(4, 2), (24, 1)])),
-        (&["map-hifi", "asm20"], two((1, 4), [(6, 2), (26, 1)])),
+        (&["map-hifi", "asm20"][..], two((1, 4), [(6, 2), (26, 1)])),
         (&["asm5"], two((1, 19), [(39, 3), (81, 1)])),
         (&["asm10"], two((1, 9), [(16, 2), (41, 1)])),
     ] {

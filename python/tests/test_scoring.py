@@ -38,8 +38,8 @@ def test_matrices_bring_gap_costs() -> None:
 @pytest.mark.parametrize(
     ("keywords", "text"),
     [
-        ({"preset": "ont"}, "no preset is called 'ont'; give one of short, long, map-ont"),
-        ({"preset": "map-ont", "gap_open": 4}, "gap_open and gap_extend must have the same number of values"),
+        ({"preset": "ont"}, "no preset is called 'ont'; give one of short, long, map-hifi"),
+        ({"preset": "map-hifi", "gap_open": 4}, "gap_open and gap_extend must have the same number of values"),
         ({"gap_open": (4, 3), "gap_extend": (2, 1)}, "open at a higher cost and extend at a lower cost"),
         ({"gap_open": (4, 3, 2), "gap_extend": (2, 1)}, ""),
         ({"match": 0}, "match 0 is out of range; give 1 to 1048576"),
@@ -79,12 +79,12 @@ def test_matrix_files(tmp_path: Path) -> None:
 
 
 def test_gap_costs_of_two_pieces() -> None:
-    ont = Scoring("map-ont")
+    ont = Scoring("long", gap_open=(4, 24), gap_extend=(2, 1))
     assert repr(ont) == "Scoring(match=2, mismatch=4, ambiguous=1, gap_open=(4, 24), gap_extend=(2, 1))"
     assert (ont.gap_open, ont.gap_extend) == ((4, 24), (2, 1))
     assert [ont.gap_cost(length) for length in (1, 20, 21, 100)] == [6, 44, 45, 124]
-    assert Scoring("long", gap_open=(4, 24), gap_extend=(2, 1)) == ont != Scoring("long")
-    assert Scoring("map-ont", gap_open=4, gap_extend=2) == Scoring("long")
+    assert ont != Scoring("long")
+    assert Scoring("map-hifi", gap_open=6, gap_extend=1) == Scoring("short")
     assert pickle.loads(pickle.dumps(ont)) == ont
     assert Scoring("map-hifi") == Scoring("asm20") == Scoring("short", gap_open=(6, 26), gap_extend=(2, 1))
     matrix = Scoring(matrix="BLOSUM62", gap_open=(11, 30), gap_extend=(2, 1))

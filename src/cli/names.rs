@@ -12,9 +12,8 @@ use clap::ValueEnum;
 pub enum PresetName {
     #[value(alias = "sr")]
     Short,
+    #[value(aliases = ["map-ont", "map-pb"])]
     Long,
-    MapOnt,
-    MapPb,
     MapHifi,
     Asm5,
     Asm10,
@@ -29,8 +28,6 @@ impl From<PresetName> for Preset {
         match name {
             PresetName::Short => Preset::Short,
             PresetName::Long => Preset::Long,
-            PresetName::MapOnt => Preset::MapOnt,
-            PresetName::MapPb => Preset::MapPb,
             PresetName::MapHifi => Preset::MapHifi,
             PresetName::Asm5 => Preset::Asm5,
             PresetName::Asm10 => Preset::Asm10,

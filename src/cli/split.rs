@@ -21,7 +21,7 @@ pub struct SplitFlags {
     no_split: bool,
     /// Write supplementary records with a score of at least N [default: 40 x match, or 120 with a matrix]
     ///
-    /// The default is 80 with --preset map-ont. It is never below --min-score.
+    /// The default is 80 with --preset long. It is never below --min-score.
     #[arg(
         long,
         value_name = "N",

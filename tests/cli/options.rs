@@ -146,8 +146,7 @@ fn names_of_other_tools() {
     };
     for (own, others) in [
         (&["--preset", "short"][..], &[&["-x", "sr"][..], &["-ax", "sr"]][..]),
-        (&["--preset", "map-ont"], &[&["-x", "map-pb"][..], &["-ax", "map-ont"]]),
-        (&["--preset", "long", "--gap-open", "4,24", "--gap-extend", "2,1"], &[&["-x", "map-ont"]]),
+        (&["--preset", "long"], &[&["-x", "map-ont"][..], &["-ax", "map-pb"]]),
         (&[], &[&["-a"], &["--strand", "both"], &["--both-strands"]]),
         (&["--forward-only"], &[&["--strand", "plus"]]),
     ] {
