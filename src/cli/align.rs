@@ -156,7 +156,7 @@ struct ScoringFlags {
     /// --min-score is given. These modes run on the CPU, without E-values, filter or mates.
     #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
     mode: ModeName,
-    /// Preset: short, long, map-hifi, asm5 and others [default: short or protein]
+    /// Preset: short, long, map-hifi and others [default: short or protein]
     ///
     /// The default is short for DNA and protein for proteins. By default reads are not split: only if a preset for reads or
     /// assemblies is given, supplementary records are written. The presets are listed below. minimap2's sr is short, and its map-ont and map-pb
@@ -172,10 +172,9 @@ struct ScoringFlags {
     /// Penalty of N and other ambiguous codes [default: 1 or --mismatch]
     ///
     /// The penalty (a positive number) of a pair in which at least one residue is an ambiguous code. bwa and minimap2 use 1,
-    /// and so do the presets short, long, map-hifi, asm5, asm10 and asm20 if given. In all other cases the
-    /// default is the penalty of a mismatch. If the penalty is less
-    /// than --mismatch, queries with ambiguous codes, and all queries if the references have many isolated codes, have
-    /// higher proven scores. A matrix has scores of its own.
+    /// and so does a preset for reads or assemblies if it is given. In all other cases the default is the penalty of a
+    /// mismatch. If the penalty is less than --mismatch, queries with ambiguous codes, and all queries if the references
+    /// have many isolated codes, have higher proven scores. A matrix has scores of its own.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     ambiguous: Option<i32>,
     /// Match ambiguous codes with the bases that they stand for: R with A and G, N with all
