@@ -63,6 +63,9 @@ impl From<usize> for QueryShape {
     }
 }
 
+/// The length of windows, and a seed: its length and its loss.
+type WindowsAndSeed = (usize, (usize, i64));
+
 /// The runs of all targets that may let alignments lose less than other edits, in the order of their positions.
 #[derive(Debug)]
 pub struct TargetRuns {
@@ -71,7 +74,7 @@ pub struct TargetRuns {
     /// Whether there are too many runs to keep them.
     is_full: bool,
     /// Sums that runs in windows spare, by the length of the windows and by the seed.
-    spared: RwLock<HashMap<(usize, (usize, i64)), Spared>>,
+    spared: RwLock<HashMap<WindowsAndSeed, Spared>>,
 }
 
 /// A run in the concatenated targets.

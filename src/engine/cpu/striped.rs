@@ -4,6 +4,8 @@
 //! All lanes are in one column. Gaps that pass from one lane to the next are added after the column, and followed down
 //! the rows as far as they count (docs/algorithm.md, section 9).
 
+#![allow(clippy::needless_range_loop, reason = "as in the cells (cell.rs)")]
+
 mod pruned;
 mod window;
 
