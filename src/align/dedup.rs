@@ -4,9 +4,9 @@
 //! numbers do not depend on the hash, which differs from process to process.
 //!
 //! ```
-//! use swalign::align::dedup::Distinct;
+//! use swalign::align::dedup::DistinctSequences;
 //!
-//! let mut distinct = <Distinct>::default();
+//! let mut distinct = <DistinctSequences>::default();
 //! let numbers: Vec<usize> = [&b"ACGT"[..], b"AC", b"ACGT"].map(|letters| distinct.insert(letters).number).to_vec();
 //! assert_eq!(numbers, [0, 1, 0]);
 //! assert_eq!(distinct.get(1), b"AC");
