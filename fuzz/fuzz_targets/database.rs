@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
 use swalign::terms::alphabet::Alphabet;
-use swalign::align::candidates::Index;
+use swalign::align::candidates::KmerIndex as Index;
 use swalign::input::database::{Contents, SourceFile, write};
 use swalign::input::reader::References;
 

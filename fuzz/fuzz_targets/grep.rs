@@ -4,10 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::patterns::grep::pattern::{Pattern, Reading};
+use swalign::patterns::grep::pattern::{GrepPattern as Pattern, PatternSyntax as Reading};
 use swalign::patterns::grep::plain;
-use swalign::patterns::grep::sliced::Sliced;
-use swalign::patterns::search::Rule;
+use swalign::patterns::grep::sliced::SlicedLineScan as Sliced;
+use swalign::patterns::search::MatchRule as Rule;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&flags, rest)) = data.split_first() else { return };

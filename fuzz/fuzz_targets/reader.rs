@@ -49,7 +49,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 }
 
 fn records(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
-    let record = |record: Result<swalign::input::reader::Record>| {
+    let record = |record: Result<swalign::input::reader::FileRecord>| {
         record.map(|record| (record.name, record.sequence, record.qualities))
     };
     Reader::open_part(path, slice(path, share)?, ReadRules::default())?.map(record).collect()

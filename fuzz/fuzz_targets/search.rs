@@ -7,13 +7,13 @@ use libfuzzer_sys::fuzz_target;
 use swalign::terms::alphabet::Alphabet;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::patterns::search::align::align;
-use swalign::patterns::search::codes::Codes;
+use swalign::patterns::search::codes::TextCodes as Codes;
 use swalign::patterns::search::exact::Exact;
-use swalign::patterns::search::pattern::Pattern;
-use swalign::patterns::search::plain::{self, Plain};
-use swalign::patterns::search::sliced::Sliced;
+use swalign::patterns::search::pattern::SearchPattern as Pattern;
+use swalign::patterns::search::plain::{self, PlainScan as Plain};
+use swalign::patterns::search::sliced::SlicedScan as Sliced;
 use swalign::patterns::search::stream::plain_codes;
-use swalign::patterns::search::{Rule, Scan};
+use swalign::patterns::search::{EndScan as Scan, MatchRule as Rule};
 
 /// Maximum number of paths to compare, because the specification is slow.
 const PATHS: usize = 50;
