@@ -108,9 +108,7 @@ impl TargetRuns {
         if let Some(spared) = self.spared.read().ok().and_then(|kept| kept.get(&key).cloned()) {
             return spared;
         }
-        // Dense stretches hold alignments that cover runs whole.
-        let most_dense = if self.losses.is_inside { MOST_DENSE } else { 0 };
-        let spared = self.spared(columns, seed, most_dense);
+        let spared = self.spared(columns, seed, MOST_DENSE);
         if let Ok(mut kept) = self.spared.write() {
             kept.insert(key, spared.clone());
         }
@@ -124,9 +122,9 @@ impl TargetRuns {
             most = most.max(twice);
             true
         });
-        // The runs of two seeds raise scores by little.
+        // The runs of two seeds raise scores by little. Dense stretches hold alignments that cover runs whole.
         let few = 2 * seed.1;
-        if most <= few {
+        if most <= few || !self.losses.is_inside {
             return Spared { twice: most, dense: Arc::default() };
         }
         // The lowest sum of sparse windows for which the dense stretches have few columns. It grows with the runs, so a
