@@ -382,15 +382,18 @@ def best_part(scoring, query, target, hit, drop):
     the diagonals costs; None for other paths. A part ends at the highest score before a fall, and begins at the lowest score
     before that."""
     (i, _), (j, _), score, gap = hit["query"], hit["place"], 0, ""
+    extend = min(each for _, each in scoring.pieces)
     low = top = (0, i, i - j)
     parts, is_cut = [], False
     for step in hit["path"]:
         if step == "M":
-            score += scoring.score[query[i]][target[j]]
+            score, gap = score + scoring.score[query[i]][target[j]], ""
         else:
-            score -= scoring.extend + scoring.open * (gap != step)
-        i, j, gap = i + (step != "D"), j + (step != "I"), step
-        now, fall = (score, i, i - j), top[0] - score - scoring.extend * abs(top[2] - i + j)
+            # The cost of the gap so far, and with one more residue.
+            before, gap = gap if gap[-1:] == step else "", (gap if gap[-1:] == step else "") + step
+            score -= scoring.gap_cost(len(gap)) - (scoring.gap_cost(len(before)) if before else 0)
+        i, j = i + (step != "D"), j + (step != "I")
+        now, fall = (score, i, i - j), top[0] - score - extend * abs(top[2] - i + j)
         if score > top[0]:
             top = now
         elif fall > drop:
