@@ -495,6 +495,8 @@ def make(seed, small=False, has_cuts=False):
     chance = random.Random(f"{seed} end bonus")
     if not protein and not circles and not rules.get("split") and chance.random() < 0.3:
         bonus = chance.choice([1, 2, 5, 5, 10, 30, 200, 70_000])
+        if {"--matrix", "--iupac"} & set(words):
+            bonus = max(0, min(bonus, 127 - max(max(row.values()) for row in scoring.score.values())))
         scoring.with_end_bonus(bonus)
         if "--end-bonus" in words:
             at = words.index("--end-bonus")

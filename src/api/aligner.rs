@@ -314,6 +314,14 @@ pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
         }
     }
     within("end_bonus", scoring.end_bonus, 0)?;
+    let most = scoring.most_end_bonus();
+    if scoring.end_bonus > most {
+        return Err(usage(format!(
+            "end_bonus {} is out of range: with a matrix or IUPAC codes, the bonus and the highest score of two bases are \
+             together at most {MOST_IN_TABLE}; give 0 to {most}",
+            scoring.end_bonus
+        )));
+    }
     if let (Substitution::Matrix(matrix), Alphabet::Dna) = (&scoring.substitution, scoring.alphabet)
         && matrix.usual_gap_costs().is_some()
     {

@@ -187,7 +187,8 @@ struct ScoringFlags {
     ///
     /// A difference next to the end of a read then stays in the alignment instead of being clipped. The best alignment is that
     /// of the highest score with these gains, but AS, XS, the mapping quality and all limits leave them out. bwa mem has 5
-    /// (-L), minimap2 10 for short reads. Only SAM, BAM and PAF have a default other than 0.
+    /// (-L), minimap2 10 for short reads. Only SAM, BAM and PAF have a default other than 0. With --matrix or --iupac, the
+    /// bonus and the highest score of two bases are together at most 127.
     #[arg(
         long,
         alias = "clip-penalty",

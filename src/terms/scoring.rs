@@ -366,6 +366,14 @@ impl Scoring {
         }
     }
 
+    /// The largest accepted end bonus. A table of scores holds the sum of the bonus and a score.
+    pub(crate) fn most_end_bonus(&self) -> i32 {
+        match self.compared() {
+            Some(_) => MAX_PARAMETER,
+            None => (MOST_IN_TABLE - self.max_potential()).max(0),
+        }
+    }
+
     /// Maximum that a step of the recurrence can add to a score: that of a residue, and the end bonus.
     pub fn max_step(&self) -> i32 {
         self.max_potential() + self.end_bonus

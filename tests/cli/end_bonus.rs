@@ -230,8 +230,38 @@ fn where_an_end_bonus_is_refused() {
         2,
         &["--end-bonus", "--format sam, bam or paf"],
     );
+    let most = ["--end-bonus", "with --matrix or --iupac", "give 0 to 125"];
+    refused_options(&["--iupac", "--match", "2", "--end-bonus", "126"], 2, &most);
     refused_options(&["--end-bonus=-1"], 2, &["--end-bonus", "positive"]);
     refused_options(&["-x", "sr", "--no-split", "--ref-part", "1/2"], 2, &["--ref-part", "--end-bonus 0"]);
     let files: &[(&str, &[u8])] = &[("query.fa", PROTEINS), ("reference.fa", PROTEINS)];
     refused(files, &["--end-bonus", "5", "query.fa", "reference.fa"], 2, &["--end-bonus is for DNA"]);
+}
+
+/// The highest bonus under a table of scores.
+#[test]
+fn the_highest_bonus_with_iupac_codes() {
+    let mut random = Random::new(41);
+    let (mut reads, mut text) = (String::new(), String::new());
+    let reference = random.sequence(Alphabet::Dna, 3000);
+    write!(text, ">chr\n{}\n", reference.escape_ascii()).unwrap();
+    for number in 0..60 {
+        let start = random.below(2800);
+        let mut read = random.mutated(Alphabet::Dna, &reference[start..start + 90], 8);
+        let (last, code) = (read.len() - 1, random.pick(&[b'A', b'C', b'N', b'R']));
+        read[random.pick(&[0, last])] = code;
+        write!(reads, ">r{number}\n{}\n", read.escape_ascii()).unwrap();
+    }
+    let folder = folder(&[("reads.fa", reads.as_bytes()), ("ref.fa", text.as_bytes())]);
+    let run = |args: &[&str]| {
+        let outcome =
+            folder.run(&[args, &["--iupac", "--end-bonus", "126", "-q", "reads.fa", "ref.fa"]].concat());
+        outcome.ended(0);
+        sam::records(&String::from_utf8(outcome.stdout).unwrap())
+    };
+    let plain = run(&["--device", "plain", "--filter", "none"]);
+    assert_eq!(plain.lines().count(), 60);
+    for args in [&["--device", "cpu"][..], &["--device", "cpu", "--filter", "none", "-t", "2"]] {
+        assert_eq!(run(args), plain, "{args:?}");
+    }
 }

@@ -222,6 +222,13 @@ impl ScoringChoice {
             return Err(usage("--end-bonus is for DNA, but the sequences are proteins; leave it out"));
         }
         let scoring = scoring.in_mode(self.mode).with_end_bonus(end_bonus);
+        let most = scoring.most_end_bonus();
+        if scoring.end_bonus > most {
+            return Err(Error::Usage(format!(
+                "--end-bonus {end_bonus} is out of range: with --matrix or --iupac, the bonus and the highest score of two \
+                 bases are together at most {MOST_IN_TABLE}; give 0 to {most}"
+            )));
+        }
         match second {
             Some((open, extend)) => scoring.with_second_gap(open, extend),
             None => Ok(scoring),
