@@ -11,6 +11,9 @@
 //!for rows
     var h$k = 0;
     var e$k = 0;
+//!if TWO_PIECES
+    var e2_$k = 0;
+//!end
 //!end
 
 //!slot upper_edge
@@ -24,6 +27,9 @@
 //!else
         if (lane == 0u) {
             up = vec2<i32>(0, 0);
+//!if TWO_PIECES
+            up2 = 0;
+//!end
         }
 //!end
 

@@ -20,42 +20,62 @@
         let apart$w = letters$w ^ same;
         let unclear$w = (letters$w >> 2u) & ~(letters$w >> 1u) | unclear_row;
         let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
-        var bits$w = 0u;
+//!end
+//!for direction_words
+        var bits$word = 0u;
 //!end
 //!for rows
         let differs_here$k = (differs$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
         let unclear_here$k = (unclear$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
         let unequal$k = select(MISMATCH + 2 * EXTEND, AMBIGUOUS + 2 * EXTEND, unclear_here$k);
         let d$k = h$k + select(MATCH + 2 * EXTEND, unequal$k, differs_here$k);
+//!if TWO_PIECES
+        let gaps$k = max(max(e, f$next), max(e2, f2_$next));
+//!else
+        let gaps$k = max(e, f$next);
+//!end
 //!if LOCAL
         let zero$k = height + $k * EXTEND;
-        let t$k = max(max(d$k, zero$k), max(e, f$next));
+        let t$k = max(max(d$k, zero$k), gaps$k);
 //!else
 //!if OVERLAP
         let border$k = select(NEVER, height + $k * EXTEND, first_col + i32(row) + $k < 0);
-        let t$k = max(max(d$k, border$k), max(e, f$next));
+        let t$k = max(max(d$k, border$k), gaps$k);
 //!else
-        let t$k = max(d$k, max(e, f$next));
+        let t$k = max(d$k, gaps$k);
 //!end
 //!end
         let opened$k = t$k - OPEN;
+//!if TWO_PIECES
+        let opened2_$k = t$k - SECOND_OPEN;
+        let insertion$k = select(INSERTION | SECOND_PIECE, INSERTION, t$k == f$next);
+        let deletion$k = select(select(insertion$k, DELETION | SECOND_PIECE, t$k == e2), DELETION, t$k == e);
+        let gap$k = deletion$k << (CELL_BITS * ($ku % CELLS_PER_WORD));
+//!else
         let gap$k = select(INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e);
+//!end
 //!if LOCAL
         let source$k = select(select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k), STOP, t$k == zero$k);
 //!else
         let source$k = select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k);
 //!end
-        bits$w |= source$k;
-        bits$w |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
-        bits$w |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);
+        bits$word |= source$k;
+        bits$word |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
+        bits$word |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);
+//!if TWO_PIECES
+        bits$word |= select(0u, EXTEND_SECOND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e2 + SECOND_RISE > opened2_$k);
+        bits$word |= select(0u, EXTEND_SECOND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f2_$next + SECOND_RISE > opened2_$k);
+        e2 = max(e2 + SECOND_RISE, opened2_$k);
+        f2_$k = max(f2_$next + SECOND_RISE, opened2_$k);
+//!end
         h$k = t$k;
         e = max(e, opened$k);
         f$k = max(f$next, opened$k);
 //!end
-//!for words
-        directions[word + $wu * THREADS] = bits$w;
+//!for direction_words
+        directions[word + $wordu * THREADS] = bits$word;
 //!end
-        word += $wordsu * THREADS;
+        word += $directionsu * THREADS;
         height += 2 * EXTEND;
         // The band of the next row begins one column later.
         let letters$words = entering;

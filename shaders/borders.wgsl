@@ -4,7 +4,12 @@
 //!slot edge_items
 // H at a border, after `len` residues of one sequence and none of the other.
 fn gap(len: u32) -> i32 {
-    return select(0, -FIRST - i32(len - 1u) * EXTEND, len > 0u);
+//!if TWO_PIECES
+    let cost = min(FIRST + i32(len - 1u) * EXTEND, SECOND_FIRST + i32(len - 1u) * SECOND_EXTEND);
+//!else
+    let cost = FIRST + i32(len - 1u) * EXTEND;
+//!end
+    return select(0, -cost, len > 0u);
 }
 fn above(cols: u32) -> i32 {
 //!if WHOLE_TARGETS
@@ -26,6 +31,9 @@ fn before(rows: u32) -> i32 {
 //!for rows
     var h$k = before(lane * ROWS + $ku + 1u);
     var e$k = h$k - FIRST;
+//!if TWO_PIECES
+    var e2_$k = h$k - SECOND_FIRST;
+//!end
 //!end
 
 //!slot upper_edge
@@ -34,6 +42,9 @@ fn before(rows: u32) -> i32 {
         if (lane == 0u) {
             let h_above = above(col + 1u);
             up = vec2<i32>(h_above, h_above - FIRST);
+//!if TWO_PIECES
+            up2 = h_above - SECOND_FIRST;
+//!end
         }
 
 //!slot leaving

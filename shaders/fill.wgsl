@@ -18,21 +18,29 @@
     let first_step = u32(clamp(task.band_first + i32(lane * (ROWS + 1u)), 0, last_first));
 
 //!slot column
-//!for words
-        var bits$w = 0u;
+//!for direction_words
+        var bits$word = 0u;
 //!end
 
 //!slot cell
-        let source$k = select(select(select(INSERTION, DELETION, t$k == e$k), DIAGONAL, t$k == d$k), STOP, t$k == 0);
+//!if TWO_PIECES
+        let insertion$k = select(INSERTION | SECOND_PIECE, INSERTION, t$k == f);
+        let deletion$k = select(select(insertion$k, DELETION | SECOND_PIECE, t$k == e2_$k), DELETION, t$k == e$k);
+        let gaps2_$k = select(0u, EXTEND_SECOND_DELETION, e2_extended$k > opened2_$k) | select(0u, EXTEND_SECOND_INSERTION, f2_extended$k > opened2_$k);
+//!else
+        let deletion$k = select(INSERTION, DELETION, t$k == e$k);
+        let gaps2_$k = 0u;
+//!end
+        let source$k = select(select(deletion$k, DIAGONAL, t$k == d$k), STOP, t$k == 0);
         let gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
-        bits$w |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
+        bits$word |= (source$k | gaps$k | gaps2_$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
 
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {
             let word = first_word + kept * step_stride;
-//!for words
-            directions[word + $wu] = bits$w;
+//!for direction_words
+            directions[word + $wordu] = bits$word;
 //!end
         }
 

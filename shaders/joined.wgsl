@@ -10,6 +10,9 @@
     let left$k = edges[task.left + lane * ROWS + $ku + 1u] * SCALE;
     var h$k = left$k.x;
     var e$k = left$k.y;
+//!if TWO_PIECES
+    var e2_$k = second_gaps[task.left + lane * ROWS + $ku + 1u] * SCALE;
+//!end
 //!end
 
 //!slot upper_edge
@@ -23,9 +26,16 @@
     // wait for memory in every step.
     var next_run = edges[task.above + min(lane, last_col)] * SCALE;
     var run = next_run;
+//!if TWO_PIECES
+    var next_run2 = second_gaps[task.above + min(lane, last_col)] * SCALE;
+    var run2 = next_run2;
+//!end
 //!else
     // Edge of the next column.
     var above = edges[task.above] * SCALE;
+//!if TWO_PIECES
+    var above2 = second_gaps[task.above] * SCALE;
+//!end
 //!end
 
 //!slot entering
@@ -33,21 +43,38 @@
         if (step % LANES == 0u) {
             run = next_run;
             next_run = edges[task.above + min(step + LANES + lane, last_col)] * SCALE;
+//!if TWO_PIECES
+            run2 = next_run2;
+            next_run2 = second_gaps[task.above + min(step + LANES + lane, last_col)] * SCALE;
+//!end
         }
         let entering = subgroupShuffle(run, invocation - lane + step % LANES);
+//!if TWO_PIECES
+        let entering2 = subgroupShuffle(run2, invocation - lane + step % LANES);
+//!end
         if (lane == 0u) {
             up = entering;
+//!if TWO_PIECES
+            up2 = entering2;
+//!end
         }
 //!else
         if (lane == 0u) {
             up = above;
             above = edges[task.above + min(step + 1u, last_col)] * SCALE;
+//!if TWO_PIECES
+            up2 = above2;
+            above2 = second_gaps[task.above + min(step + 1u, last_col)] * SCALE;
+//!end
         }
 //!end
 
 //!slot leaving
         if (lane == LANES - 1u) {
             edges[below + col] = vec2<i32>(h$last, f) / SCALE;
+//!if TWO_PIECES
+            second_gaps[below + col] = f2 / SCALE;
+//!end
         }
 
 //!slot right_edge

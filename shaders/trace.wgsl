@@ -16,7 +16,8 @@
 // no other path gets there. Overlaps begin in this column, so H is at least 0 before the target.
 //
 // Cell k of a row is stored with EXTEND added for each row and each column before it. Further residues of a gap then
-// cost nothing, and the remaining penalty of the first residue, OPEN, is the same for insertions and deletions.
+// cost nothing, and the remaining penalty of the first residue, OPEN, is the same for insertions and deletions. Under gap
+// costs of two pieces this holds for the first piece, and each further residue of the second piece adds the difference.
 //
 // One kernel contains all lane counts, because a dispatch waits for the previous one.
 
@@ -40,13 +41,27 @@ override END_BONUS: i32 = 0;
 // Penalties of the first residue of a gap and of each further residue.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
+//!if TWO_PIECES
+// The same of the second piece of the gap costs.
+override SECOND_FIRST: i32 = 3;
+override SECOND_EXTEND: i32 = 1;
+//!end
 override OPEN: i32 = FIRST - EXTEND;
+//!if TWO_PIECES
+// The remaining penalty of the first residue of a gap of the second piece, and what each further residue adds to a
+// stored value.
+override SECOND_OPEN: i32 = SECOND_FIRST - EXTEND;
+override SECOND_RISE: i32 = EXTEND - SECOND_EXTEND;
+//!end
 
 // Less than all values, and far from overflow.
 const NEVER = -(1 << 30);
 
 // E for the next lane and F for the previous lane, in even and odd steps, with one spare element at both ends.
 var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
+//!if TWO_PIECES
+var<workgroup> passed2: array<vec2<i32>, 2u * (THREADS + 2u)>;
+//!end
 
 // Returns one word of query residues from `place` on, the first in the lowest bits.
 fn query_letters(place: u32) -> u32 {
@@ -78,7 +93,11 @@ fn band_letters(task: Task, col: i32) -> u32 {
 // Returns H above the first row, in a column of the target or before it.
 fn above(col: i32) -> i32 {
 //!if WHOLE_TARGETS
+//!if TWO_PIECES
+    let border = select(0, -min(FIRST + col * EXTEND, SECOND_FIRST + col * SECOND_EXTEND), col >= 0);
+//!else
     let border = select(0, -FIRST - col * EXTEND, col >= 0);
+//!end
 //!else
     let border = 0;
 //!end
@@ -145,9 +164,15 @@ fn trace_$kind(first_task: u32, thread: u32) {
 //!if LOCAL
     var h$k = height + ($k - 2) * EXTEND;
     var f$k = NEVER;
+//!if TWO_PIECES
+    var f2_$k = NEVER;
+//!end
 //!else
     var h$k = above(first_col + $k - 1) + height + ($k - 2) * EXTEND;
     var f$k = h$k - OPEN;
+//!if TWO_PIECES
+    var f2_$k = h$k - SECOND_OPEN;
+//!end
 //!end
 //!end
 //!for words
@@ -160,9 +185,17 @@ fn trace_$kind(first_task: u32, thread: u32) {
 //!if LOCAL
     passed[thread + 1u] = vec2<i32>(NEVER, NEVER);
     passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
+//!if TWO_PIECES
+    passed2[thread + 1u] = vec2<i32>(NEVER, NEVER);
+    passed2[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
+//!end
 //!else
     passed[thread + 1u] = vec2<i32>(NEVER, f0);
     passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, f0);
+//!if TWO_PIECES
+    passed2[thread + 1u] = vec2<i32>(NEVER, f2_0);
+    passed2[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, f2_0);
+//!end
 //!end
     workgroupBarrier();
     // The first window is the longest.
@@ -176,8 +209,15 @@ fn trace_$kind(first_task: u32, thread: u32) {
         if (turn % 2u == 0u && row < task.rows) {
             var e = select(passed[slot_before].x, NEVER, lane == 0u);
             let f$end = select(passed[slot_before + 2u].y, NEVER, lane == $lanesu - 1u);
+//!if TWO_PIECES
+            var e2 = select(passed2[slot_before].x, NEVER, lane == 0u);
+            let f2_$end = select(passed2[slot_before + 2u].y, NEVER, lane == $lanesu - 1u);
+//!end
 //!insert row
             passed[slot + 1u] = vec2<i32>(e, f0);
+//!if TWO_PIECES
+            passed2[slot + 1u] = vec2<i32>(e2, f2_0);
+//!end
         }
         workgroupBarrier();
     }
@@ -188,11 +228,17 @@ fn trace_$kind(first_task: u32, thread: u32) {
     }
 //!else
     let f$end = NEVER;
+//!if TWO_PIECES
+    let f2_$end = NEVER;
+//!end
     for (var row = 0u; row < task.rows; row++) {
         var e = NEVER;
+//!if TWO_PIECES
+        var e2 = NEVER;
+//!end
 //!insert row
     }
-    walk(task, task.directions + thread, $wordsu * THREADS, THREADS, $rows);
+    walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $rows);
 //!end
 }
 //!end

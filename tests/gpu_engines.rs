@@ -274,13 +274,52 @@ fn gpu_leaves_the_edges_between_blocks() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_the_edges_of_bands() {
     let mut gpu = gpu();
-    suite::bands::edges().iter().for_each(|edge| edge.agrees(&mut gpu));
+    let edges = suite::bands::edges().into_iter().chain(suite::bands::two_piece_edges());
+    edges.for_each(|edge| edge.agrees(&mut gpu));
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
-fn gpu_leaves_two_pieces_to_the_host() {
-    suite::two_pieces::answers_agree(&mut gpu());
+fn gpu_agrees_at_the_seams_under_two_pieces() {
+    suite::two_pieces::seams_agree(&mut gpu());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_fills_and_shares_queries_under_two_pieces() {
+    suite::two_pieces::windows_and_shared_queries_agree(&mut gpu());
+    suite::two_pieces::windows_and_shared_queries_agree(&mut Gpu::new(card(true)).tuned(ALONE));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_groups_under_two_pieces() {
+    let mut gpu = gpu();
+    suite::two_pieces::groups_agree(&mut gpu);
+    suite::two_pieces::crossings_agree(&mut gpu);
+    assert_eq!(gpu.host_work().pairs, 0);
+}
+
+/// Long pairs in grids, for many and for few tiles and in blocks, and the edges between the blocks of long alignments.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_blocks_under_two_pieces_make_the_whole() {
+    let few = Tuning { few_tiles: usize::MAX, chains: CHAINS, ..ALONE };
+    for tuning in [ALONE, few, Tuning { many_tiles: 5, ..ALONE }] {
+        suite::two_pieces::grids_agree(&mut gpu().tuned(tuning));
+    }
+    suite::two_pieces::blocks_agree(&mut gpu());
+    suite::two_pieces::blocks_agree(&mut Gpu::new(card(true)).tuned(few));
+}
+
+/// All kernels for two pieces without subgroups.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_without_subgroups_agrees_under_two_pieces() {
+    let mut gpu = Gpu::new(cut("webgpu")).tuned(ALONE);
+    suite::two_pieces::seams_agree(&mut gpu);
+    suite::two_pieces::grids_agree(&mut gpu);
+    suite::two_pieces::blocks_agree(&mut gpu);
 }
 
 #[test]
@@ -311,7 +350,7 @@ fn adapters_cut_down_agree() {
         let kernels = card.kernels(&Scoring::dna(1, 4, 6, 1), 150, true, true);
         let exchanges = kernels.iter().filter_map(|kernel| match kernel {
             Variant::Tile(tile) => Some(tile.exchange),
-            Variant::Trace(_) | Variant::Traceback => None,
+            Variant::Trace { .. } | Variant::Traceback { .. } => None,
         });
         let exchanges: Vec<Exchange> = exchanges.collect();
         assert!(

@@ -13,8 +13,8 @@ use naga::{Module, ShaderStage};
 use rayon::prelude::*;
 use swalign::AlignmentMode;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, STRIP_ROWS, Scores, TileNeighbors, TileVariant,
-    Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, KernelScoring, STRIP_ROWS, Scores, TileNeighbors,
+    TileVariant, Variant,
 };
 use swalign::patterns::scan::{bases, bitap, dictionary, prints, shader as scan};
 
@@ -156,12 +156,13 @@ fn the_suite_reaches_every_variant() {
     let grids: Vec<u32> = grids.collect();
     let tiles = |variant: Variant| match variant {
         Variant::Tile(tile) => Some(tile),
-        Variant::Trace(_) | Variant::Traceback => None,
+        Variant::Trace { .. } | Variant::Traceback { .. } => None,
     };
     for variant in Variant::all().into_iter().filter_map(tiles) {
         let TileVariant { kernel, joint, exchange, mode, .. } = variant;
         let is_shared = variant.scores == Scores::SharedProfile;
         let scores = if is_shared { Scores::Profile } else { variant.scores };
+        let scores = KernelScoring { scores, pieces: variant.pieces };
         if variant.is_of_database() {
             let tiles = DatabaseTiles::new(scores, Some(32)).unwrap();
             let strips = suite::database::STRIP_ROWS;
@@ -192,8 +193,8 @@ fn the_suite_reaches_every_variant() {
             Some(held) if is_stretched => on(held.in_mode(mode)).in_stretches() == variant,
             Some(held) => on(held.in_mode(mode)) == variant,
             // Tiles of long queries are joined, with more lanes if there are few tiles.
-            None => [TileVariant::joined, TileVariant::thin]
-                .map(|joined| on(joined(kernel, scores)))
+            None => [TileVariant::joined(kernel, scores), TileVariant::thin(kernel, scores)]
+                .map(on)
                 .contains(&variant),
         };
         let lengths = match (is_stretched, is_shared) {
@@ -265,14 +266,14 @@ fn shown() -> Vec<Shown> {
                 the score proves, row by row, and leave them in storage memory; then one lane of each window goes back \
                 along them and writes the runs of its path. A workgroup takes windows of one width, of 1, 8 or 16 lanes \
                 each.",
-            wgsl: text(Variant::Trace(AlignmentMode::Local)),
+            wgsl: text(Variant::Trace { mode: AlignmentMode::Local, pieces: 1 }),
         },
         Shown {
             heading: "Traceback",
             about: "The path through filled directions that are too many to bring to the host. A workgroup takes one \
                 window. Its threads read the cells of a diagonal ahead into workgroup memory, all of them follow the \
                 path through these, and one writes its runs.",
-            wgsl: text(Variant::Traceback),
+            wgsl: text(Variant::Traceback { pieces: 1 }),
         },
         Shown {
             heading: "Search: transpose",

@@ -201,8 +201,7 @@ struct ScoringFlags {
     /// Penalty of opening a gap (positive; 0 for linear gap costs)
     ///
     /// Two numbers, as in --gap-open 4,24 --gap-extend 2,1, are the costs of two pieces, as in minimap2: each gap costs the
-    /// lower of the two. The second piece opens at a higher cost and extends at a lower cost. Runs with two pieces compute on
-    /// the CPU.
+    /// lower of the two. The second piece opens at a higher cost and extends at a lower cost.
     #[arg(long, value_name = "N[,N]", allow_negative_numbers = true, value_parser = values::gap_penalties)]
     gap_open: Option<PerPiece>,
     /// Penalty of each residue of a gap, including the first (positive)

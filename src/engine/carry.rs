@@ -33,6 +33,29 @@ impl Carry {
     pub const BORDER: Carry = Carry { h: 0, gap: IMPOSSIBLE };
 }
 
+/// A stretch of an edge, as a device left it.
+#[cfg(feature = "gpu")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EdgeSlice<'a> {
+    pub carries: &'a [Carry],
+    /// As in [`Edge`].
+    pub second: &'a [i32],
+}
+
+#[cfg(feature = "gpu")]
+impl EdgeSlice<'_> {
+    /// The values in a range.
+    pub fn cut(&self, range: Range<usize>) -> Edge {
+        let second = self.second.get(range.clone()).unwrap_or_default().to_vec();
+        Edge { carries: self.carries.get(range).unwrap_or_default().to_vec(), second }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.carries.len()
+    }
+}
+
 /// The values along an edge: one for each column of a horizontal edge, or for each row of a vertical one.
 ///
 /// Gaps of a second piece are stored apart from the rest, so that edges under affine gaps take 8 bytes per value, as
@@ -55,18 +78,6 @@ impl Edge {
     pub fn with_capacity(len: usize, pieces: usize) -> Edge {
         let second = Vec::with_capacity(if pieces > 1 { len } else { 0 });
         Edge { carries: Vec::with_capacity(len), second }
-    }
-
-    /// An edge that a device left: `[H, gap]` for each value.
-    #[cfg(feature = "gpu")]
-    pub fn of_pairs(pairs: Vec<[i32; 2]>) -> Edge {
-        Edge { carries: bytemuck::allocation::cast_vec(pairs), second: Vec::new() }
-    }
-
-    /// The edge as devices read it.
-    #[cfg(feature = "gpu")]
-    pub fn pairs(&self) -> &[[i32; 2]] {
-        bytemuck::cast_slice(&self.carries)
     }
 
     /// Bytes of a value under gap costs of this number of pieces.

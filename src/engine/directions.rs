@@ -41,17 +41,15 @@ pub const SECOND_PIECE: u8 = 4 << SOURCE_BITS;
 pub const EXTEND_SECOND_DELETION: u8 = 8 << SOURCE_BITS;
 /// Set if F of the next row extends a gap of the second piece.
 pub const EXTEND_SECOND_INSERTION: u8 = 16 << SOURCE_BITS;
-/// Bits per cell under gap costs of one piece.
-pub const CELL_BITS: u32 = cell_bits(1);
-/// All bits of such a cell.
-#[cfg(feature = "gpu")]
-pub const CELL_MASK: u8 = (1 << CELL_BITS) - 1;
-/// Such cells per word.
-pub const CELLS_PER_WORD: u32 = u32::BITS / CELL_BITS;
 
 /// Bits per cell under gap costs of this number of pieces: a power of two, so that no cell is in two words.
 pub const fn cell_bits(pieces: usize) -> u32 {
     if pieces == 1 { 4 } else { 8 }
+}
+
+/// Cells per word.
+pub const fn cells_per_word(pieces: usize) -> u32 {
+    u32::BITS / cell_bits(pieces)
 }
 
 /// Bits that say whether E and F of a piece extend a gap.
@@ -138,9 +136,9 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// A tile over `cols` columns from `col` and the rows that `lanes` lanes hold from `row`, of a
-    /// window with `band`. `offset` is left at 0.
-    pub fn new(window: &Window, row: i32, cols: Range<u32>, shape: (u32, u32, u32)) -> Tile {
+    /// A tile over `cols` columns from `col` and the rows that `lanes` lanes hold from `row`, of a window with `band`,
+    /// with `cell_bits` bits per cell. `offset` is left at 0.
+    pub fn new(window: &Window, row: i32, cols: Range<u32>, shape: (u32, u32, u32), cell_bits: u32) -> Tile {
         let (lanes, rows_per_lane, skew) = shape;
         // The path ends in the window's last cell, on the diagonal `col - row = end`.
         let end = i64::from(window.target_end - window.start) - i64::from(window.query_end);
@@ -158,7 +156,7 @@ impl Tile {
             skew,
             band_first: to_i32(first.clamp(-(1 << 30), 1 << 30)),
             stored: width.min(steps),
-            cell_bits: CELL_BITS,
+            cell_bits,
             offset: 0,
         }
     }
@@ -181,8 +179,8 @@ impl Tile {
         }
     }
 
-    /// A tile of a block that keeps every step of `lanes` skewed lanes.
-    pub fn skewed(row: i32, cols: &Range<u32>, lanes: u32, rows_per_lane: u32) -> Tile {
+    /// A tile of a block that keeps every step of `lanes` skewed lanes, with `cell_bits` bits per cell.
+    pub fn skewed(row: i32, cols: &Range<u32>, lanes: u32, rows_per_lane: u32, cell_bits: u32) -> Tile {
         let len = cols.end - cols.start;
         let stored = len + lanes - 1;
         Tile {
@@ -194,14 +192,14 @@ impl Tile {
             skew: 1,
             band_first: -(1 << 30),
             stored,
-            cell_bits: CELL_BITS,
+            cell_bits,
             offset: 0,
         }
     }
 
     /// A tile of `lanes` rows, a skewed lane each, that keeps every step, with `cell_bits` bits per cell.
     pub fn strip(row: i32, cols: Range<u32>, lanes: u32, cell_bits: u32) -> Tile {
-        Tile { cell_bits, ..Tile::skewed(row, &cols, lanes, 1) }
+        Tile::skewed(row, &cols, lanes, 1, cell_bits)
     }
 
     /// Cells of a word: a power of two, so that a traceback divides by it without a division.
@@ -387,7 +385,7 @@ mod tests {
                         Window { query: 0, target: 0, start: 5, query_end, target_end: 5 + cols, band };
                     let row = query_end as i32 - rows as i32;
                     let shape = (lanes, rows_per_lane, skew);
-                    let tile = Tile { cell_bits, ..Tile::new(&window, row, 0..cols, shape) };
+                    let tile = Tile::new(&window, row, 0..cols, shape, cell_bits);
                     let mut seen = HashSet::new();
                     for i in 0..query_end {
                         for j in 0..cols {

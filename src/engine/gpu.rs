@@ -52,7 +52,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use variant::{DatabaseTiles, KernelResults, Scores, TileVariant, Variant};
+use variant::{DatabaseTiles, KernelResults, KernelScoring, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Minimum number of target stretches per piece of parallel work.
@@ -140,17 +140,17 @@ impl Card {
     /// many queries the kernel for their paths. Sweeps that serve several pairs need two score kernels: one for all
     /// pairs, one around hits.
     pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
-        let scores = Scores::of(scoring, rows);
-        if scores.letters() != ResiduePacking::Nucleotides {
+        let kernel = KernelScoring::of(scoring, rows);
+        if kernel.letters() != ResiduePacking::Nucleotides {
             // Proteins are usually searched for in databases.
-            let tiles = DatabaseTiles::new(scores, self.runtime.device.subgroup).filter(|_| many);
+            let tiles = DatabaseTiles::new(kernel, self.runtime.device.subgroup).filter(|_| many);
             let tile = tiles.and_then(|tiles| tiles.holding(to_u32(rows)));
             return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
-        let score = TileVariant::holding(KernelResults::Score, scores, to_u32(rows));
+        let score = TileVariant::holding(KernelResults::Score, kernel, to_u32(rows));
         let score = score.map(|score| score.in_mode(scoring.mode).on(self.runtime.device.subgroup));
         let stretched = score.filter(|_| in_stretches).map(TileVariant::in_stretches);
-        let trace = many.then_some(Variant::Trace(scoring.mode));
+        let trace = many.then_some(Variant::Trace { mode: scoring.mode, pieces: kernel.pieces });
         let tiles = [stretched, score].into_iter().flatten().map(Variant::Tile);
         tiles.chain(trace).collect()
     }
@@ -328,7 +328,7 @@ impl Gpu {
 
     /// The inputs of work on all queries and on `residues` of the targets.
     fn inputs(&mut self, batch: &Batch, residues: Range<usize>) -> Result<JobInputs, EngineError> {
-        let letters = scores_of(batch).letters();
+        let letters = scoring_of(batch).letters();
         let device = &self.card.runtime.device;
         let scores = match letters {
             ResiduePacking::Nucleotides => None,
@@ -440,10 +440,9 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
     items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
-/// Whether the host does all work under a scoring, because no kernel has the second piece of its gap costs, or because
-/// the kernels' tables have no rows for ends of queries.
+/// Whether the host does all work under a scoring, because the kernels' tables have no rows for ends of queries.
 fn is_for_host(scoring: &Scoring) -> bool {
-    scoring.second_gap.is_some() || (scoring.end_bonus > 0 && scoring.compared().is_none())
+    scoring.end_bonus > 0 && scoring.compared().is_none()
 }
 
 /// The scoring of sequences without ambiguous residues, if these have a penalty of their own: it has no such penalty.
@@ -452,9 +451,9 @@ fn without_ambiguous(scoring: &Scoring) -> Option<Scoring> {
     (ambiguous != mismatch).then(|| scoring.clone().with_ambiguous(mismatch))
 }
 
-/// How kernels look up a batch's substitution scores.
-fn scores_of(batch: &Batch) -> Scores {
-    Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
+/// The kernels' view of a batch's scoring.
+fn scoring_of(batch: &Batch) -> KernelScoring {
+    KernelScoring::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
 }
 
 /// The range of target residues that windows read.
@@ -510,13 +509,10 @@ impl Engine for Gpu {
         batch: &Batch,
         asked: &[DatabaseQuery],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
-        if batch.scoring.second_gap.is_some() {
-            return self.host.score_database(batch, asked);
-        }
         if is_for_host(&batch.scoring) {
             return self.host.score_database(batch, asked);
         }
-        if DatabaseTiles::new(scores_of(batch), self.limits().subgroup).is_none() {
+        if DatabaseTiles::new(scoring_of(batch), self.limits().subgroup).is_none() {
             return by_pairs(self, batch, asked);
         }
         let longest = batch.targets.longest_short();
@@ -527,7 +523,7 @@ impl Engine for Gpu {
     }
 
     fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
-        is_for_host(scoring) || self.card.holds(targets, Scores::of(scoring, 1).letters())
+        is_for_host(scoring) || self.card.holds(targets, KernelScoring::of(scoring, 1).letters())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

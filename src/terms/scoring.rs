@@ -6,7 +6,7 @@
 mod gaps;
 mod mode;
 
-pub use gaps::{GapPiece, Gaps};
+pub use gaps::{GapPiece, Gaps, MOST_PIECES};
 pub use mode::AlignmentMode;
 
 use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_code, without_end};

@@ -17,9 +17,16 @@ use swalign::terms::scoring::{MAX_PARAMETER, Matrix, Scoring};
 
 pub const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
 
-/// Every way in which kernels find scores: small and large numbers, linear gaps, and matrices.
+/// Every way in which kernels find scores: small and large numbers, linear gaps, matrices, and gap costs of two pieces.
 fn ways() -> Vec<Scoring> {
-    [0, 2, 5, 6, 9].map(|number| scorings()[number].clone()).into()
+    [0, 2, 5, 6, 9].map(|number| scorings()[number].clone()).into_iter().chain(two_pieces()).collect()
+}
+
+/// Gap costs of two pieces for numbers and for a matrix.
+fn two_pieces() -> [Scoring; 2] {
+    let blosum = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 9, 3);
+    [(Scoring::dna(2, 4, 4, 2), (24, 1)), (blosum, (13, 1))]
+        .map(|(scoring, (open, extend))| scoring.with_second_gap(open, extend).unwrap())
 }
 
 /// These and others: a mismatch that costs nothing, and matches that score nothing.
@@ -34,6 +41,7 @@ fn all_scorings() -> Vec<Scoring> {
         Scoring::dna(0, 1, 1, 1),
         protein("PAM30", 3, 1),
     ]);
+    all.extend(two_pieces());
     all
 }
 
@@ -169,8 +177,9 @@ pub fn stretches_agree(engine: &mut dyn Primitives) {
 pub fn narrow_bands_agree(engine: &mut dyn Primitives) -> Vec<Window> {
     let mut random = Random::new(60);
     let mut all = Vec::new();
+    let [minimap2, _] = two_pieces();
     for scoring in
-        [Scoring::dna(1, 4, 6, 1), Scoring::dna(3, 5, 0, 5), Scoring::dna(10_000, 20_000, 900, 800)]
+        [Scoring::dna(1, 4, 6, 1), Scoring::dna(3, 5, 0, 5), Scoring::dna(10_000, 20_000, 900, 800), minimap2]
     {
         for mode in MODES {
             let scoring = scoring.clone().in_mode(mode);

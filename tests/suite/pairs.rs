@@ -101,8 +101,16 @@ pub fn many_pairs_agree(engine: &mut dyn Primitives) {
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
 pub fn grids_agree(engine: &mut dyn Primitives) {
+    grids_agree_under(engine, scorings().iter().enumerate().step_by(2));
+}
+
+/// [`grids_agree`] under some of a list of scorings.
+pub fn grids_agree_under<'a>(
+    engine: &mut dyn Primitives,
+    scorings: impl Iterator<Item = (usize, &'a Scoring)>,
+) {
     let sizes = grid_sizes();
-    for (number, scoring) in scorings().iter().enumerate().step_by(2) {
+    for (number, scoring) in scorings {
         let (batch, pairs) = batch(scoring, &sizes, 100 + number as u64);
         let case = format!("grids, scoring {number}");
         let hits = scores_agree(engine, &batch, &pairs, &case);

@@ -1,13 +1,13 @@
 //! Gap costs of two pieces, by the drivers of affine ones: all sizes at the seams, groups of pairs in lanes, databases,
 //! stretches, bands and blocks.
 
-use super::agreement::{along, paths_agree, plain_paths, scores_agree, wanted, windows};
+use super::agreement::{paths_agree, plain_paths, scores_agree};
 use super::inputs::{batch, one_pair, two_piece_scorings};
 use super::{blocks, database, pairs, stretches};
 use crate::common::random::Random;
 use std::sync::Arc;
+use swalign::engine::Primitives;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Engine, Primitives};
 use swalign::terms::alignment::{Alignment, PathOp};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Batch;
@@ -51,16 +51,9 @@ pub fn groups_agree(engine: &mut dyn Primitives) {
     }
 }
 
-/// Scores and paths of an engine that may hand such batches over.
-pub fn answers_agree(engine: &mut dyn Engine) {
-    for (number, scoring) in scorings().iter().enumerate() {
-        let (batch, pairs) = batch(scoring, &super::inputs::seams(200), 80 + number as u64);
-        let hits = Plain::new().score(&batch, &pairs).unwrap();
-        assert_eq!(engine.score(&batch, &pairs).unwrap(), hits, "scoring {number}");
-        let wanted = wanted(&batch, &pairs, &hits);
-        let found = along(&batch, &wanted, engine.paths(&batch, &windows(&wanted)));
-        assert_eq!(found, plain_paths(&batch, &pairs, &hits), "scoring {number}");
-    }
+/// Queries of one strip and more against targets at the seams of the runs of columns of a grid.
+pub fn grids_agree(engine: &mut dyn Primitives) {
+    pairs::grids_agree_under(engine, scorings().iter().enumerate().step_by(3));
 }
 
 /// Long alignments in blocks, and the edges between blocks.

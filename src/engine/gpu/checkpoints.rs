@@ -5,7 +5,7 @@ use crate::engine::gpu::job::Job;
 use crate::engine::gpu::plan::checkpoint::{self, CheckpointSweep};
 use crate::engine::gpu::runner::JobInputs;
 use crate::engine::gpu::variant::{KernelResults, TileVariant};
-use crate::engine::gpu::{Cols, Gpu, residues_of, scores_of, window_residues};
+use crate::engine::gpu::{Cols, Gpu, residues_of, scoring_of, window_residues};
 use crate::engine::primitives::block_by_block;
 use crate::engine::{Block, Edges, Window};
 use crate::terms::batch::Batch;
@@ -21,7 +21,7 @@ impl Gpu {
         edges: &Edges,
     ) -> Result<Edges, EngineError> {
         let inputs = self.inputs(batch, residues_of(batch, block))?;
-        let variant = TileVariant::thin(KernelResults::Score, scores_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(KernelResults::Score, scoring_of(batch)).on(self.limits().subgroup);
         let (grid, job) = checkpoint::block_job(batch, block, edges, variant);
         let answer = self.run(&inputs, &job)?;
         Ok(grid.left_behind(answer.leaving()))
@@ -76,7 +76,7 @@ impl Gpu {
                     all[done] = self.sweep_in_bands(batch, &block, &none, side)?;
                 }
                 _ => {
-                    let job = checkpoint::waves(batch, &sweeps, scores_of(batch), &limits);
+                    let job = checkpoint::waves(batch, &sweeps, scoring_of(batch), &limits);
                     self.run_sweeps(&inputs, &mut all[done..], &sweeps, job)?;
                 }
             }
@@ -93,10 +93,10 @@ impl Gpu {
         checkpoints: &mut Checkpoints,
         parts: Cols,
     ) -> Result<(), EngineError> {
-        let (limits, scores) = (self.limits(), scores_of(batch));
+        let (limits, scoring) = (self.limits(), scoring_of(batch));
         let sweep = checkpoint::alone(checkpoints, parts, &limits);
         let entering = checkpoints.entering(&sweep.band);
-        if let Some(variant) = checkpoint::chained_over(&sweep.grid, &entering, scores, &limits) {
+        if let Some(variant) = checkpoint::chained_over(&sweep.grid, &entering, scoring, &limits) {
             let (sweep, job) = checkpoint::chain(batch, &sweep, checkpoints.side(), variant, &limits);
             let all = std::slice::from_mut(checkpoints);
             if self.run_sweeps(inputs, all, &[sweep], job)? {
@@ -104,8 +104,8 @@ impl Gpu {
             }
             self.card.chains.store(false, Relaxed);
         }
-        let mut job = checkpoint::waves(batch, std::slice::from_ref(&sweep), scores, &limits);
-        job.entering = sweep.grid.entering(&entering);
+        let mut job = checkpoint::waves(batch, std::slice::from_ref(&sweep), scoring, &limits);
+        job.entering = sweep.grid.entering(&entering, scoring.pieces);
         self.run_sweeps(inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
     }
 

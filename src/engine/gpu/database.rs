@@ -5,7 +5,7 @@ use crate::engine::gpu::plan::database::{DatabasePlan, TargetOrder, TargetRange}
 use crate::engine::gpu::resident::HeldSequences;
 use crate::engine::gpu::runner::{DatabaseInputs, JobResult};
 use crate::engine::gpu::variant::DatabaseTiles;
-use crate::engine::gpu::{Card, Gpu, scores_of};
+use crate::engine::gpu::{Card, Gpu, scoring_of};
 use crate::engine::{DatabaseQuery, TargetScore};
 use crate::gpu::buffers::{self, Grown};
 use crate::terms::batch::{Batch, Sequences};
@@ -83,12 +83,12 @@ impl Gpu {
         asked: &[DatabaseQuery],
         longest: usize,
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
-        let Some(tiles) = DatabaseTiles::new(scores_of(batch), self.limits().subgroup) else {
+        let Some(tiles) = DatabaseTiles::new(scoring_of(batch), self.limits().subgroup) else {
             return Err(EngineError::Unsupported("no kernels for databases".to_string()));
         };
         let card = Arc::clone(&self.card);
         let mut inputs = self.inputs(batch, 0..batch.targets.codes().len())?;
-        let database = card.database(&batch.targets, scores_of(batch).letters(), longest)?;
+        let database = card.database(&batch.targets, scoring_of(batch).letters(), longest)?;
         let GpuDatabase { order, places, .. } = database.as_ref();
         let plan = |edges: u64| DatabasePlan::new(batch, asked, order, &tiles, edges);
         let (edges, room) = card.edges(plan(self.limits().binding).edge_bytes())?;

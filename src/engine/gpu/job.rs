@@ -1,14 +1,12 @@
 //! Jobs: dispatches that share one upload of tasks and one download of output.
 
+use crate::engine::Edge;
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT};
 use crate::engine::gpu::tasks::{Recorded, SpanTask};
 use crate::engine::gpu::variant::{TileVariant, Variant};
 use crate::gpu::run::Transfer;
 use crate::terms::casts::to_u32;
 use std::ops::Range;
-
-/// Edge values: `[H, F]` or `[H, E]`.
-pub type EdgeValues = Vec<[i32; 2]>;
 
 /// Tasks of one variant that run concurrently.
 #[derive(Debug)]
@@ -74,7 +72,7 @@ pub struct Job {
     /// Number of edge values. They are zero at first, except for `entering`.
     pub edges: u64,
     /// Edge values that tiles read: their positions and values.
-    pub entering: Vec<(u64, EdgeValues)>,
+    pub entering: Vec<(u64, Edge)>,
     /// Edge values to read back.
     pub leaving: Vec<Range<u64>>,
 }
@@ -118,16 +116,30 @@ impl Job {
         (self.dispatches.iter().map(first).collect(), words)
     }
 
-    /// The transfers to the host: the output, followed by the edges that the job leaves.
-    pub fn transfers(&self, output: &wgpu::Buffer, edges: &wgpu::Buffer) -> Vec<Transfer> {
-        let output = Transfer { from: output.clone(), start: 0, bytes: self.output };
-        // Contiguous edge values are transferred together.
-        let ranges = self.leaving.chunk_by(|a, b| a.end == b.start);
-        let left = ranges.map(|ranges| {
-            let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
-            Transfer { from: edges.clone(), start: start * 8, bytes: (end - start) * 8 }
-        });
-        std::iter::once(output).chain(left).collect()
+    /// Whether its edge values have the gap of a second piece.
+    pub fn has_second_gaps(&self) -> bool {
+        self.edges > 0 && self.dispatches.iter().any(|dispatch| dispatch.variant.pieces() > 1)
+    }
+
+    /// The transfers to the host: the output, followed by the edges that the job leaves, and by their gaps of the second
+    /// piece.
+    pub fn transfers(
+        &self,
+        output: &wgpu::Buffer,
+        edges: &wgpu::Buffer,
+        second_gaps: &wgpu::Buffer,
+    ) -> Vec<Transfer> {
+        let mut transfers = vec![Transfer { from: output.clone(), start: 0, bytes: self.output }];
+        let second = self.has_second_gaps().then_some((second_gaps, 4));
+        for (from, bytes) in std::iter::once((edges, 8)).chain(second) {
+            // Contiguous edge values are transferred together.
+            let ranges = self.leaving.chunk_by(|a, b| a.end == b.start);
+            transfers.extend(ranges.map(|ranges| {
+                let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
+                Transfer { from: from.clone(), start: start * bytes, bytes: (end - start) * bytes }
+            }));
+        }
+        transfers
     }
 
     /// Copies a range of the words of all dispatches; `firsts` holds the first word of each dispatch.
@@ -224,7 +236,7 @@ mod tests {
             assert!(expected.len().is_multiple_of(64), "a binding begins at a multiple of 256 bytes");
         }
         let groups = vec![BandGroups { groups: 7 }; 3];
-        let trace = Variant::Trace(AlignmentMode::Local);
+        let trace = Variant::Trace { mode: AlignmentMode::Local, pieces: 1 };
         job.push(Dispatch::without_cells(trace, vec![BandTask::default(); 2]).with_table(groups));
         begin.push(expected.len());
         expected.extend([vec![0; 640], vec![7; 3], vec![0; 61]].concat());

@@ -6,7 +6,7 @@ use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fi
 use crate::engine::gpu::plan::traceback::{legs_job, path_words, stands, suits, windows_job};
 use crate::engine::gpu::runner::{JobInputs, JobResult};
 use crate::engine::gpu::variant::{KernelResults, TileVariant};
-use crate::engine::gpu::{Gpu, scores_of, span, window_residues};
+use crate::engine::gpu::{Gpu, scoring_of, span, window_residues};
 use crate::engine::{Block, Directions, Edges, Engine, Leg, PathPosition, Paths, Window, overlaps};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
@@ -70,7 +70,9 @@ impl Gpu {
         if !batch.scoring.mode.is_local() {
             return Ok(paths);
         }
-        let is_left = |&place: &u32| suits(&windows[place as usize]) && paths.runs(place as usize).is_none();
+        let is_left = |&place: &u32| {
+            suits(&windows[place as usize], &batch.scoring) && paths.runs(place as usize).is_none()
+        };
         let places: Vec<u32> = (0..to_u32(windows.len())).into_par_iter().filter(is_left).collect();
         let wide: Vec<Window> = places.iter().map(|&place| windows[place as usize]).collect();
         self.trace_wide(batch, (&wide, &places), &mut paths)?;
@@ -138,8 +140,8 @@ impl Gpu {
         windows: &[Window],
     ) -> Result<(JobInputs, Vec<WindowPlan>), EngineError> {
         let inputs = self.inputs(batch, window_residues(batch, windows))?;
-        let (scores, subgroup) = (scores_of(batch), self.limits().subgroup);
-        let plan = |window| WindowPlan::new(batch, window, scores, subgroup);
+        let (scoring, subgroup) = (scoring_of(batch), self.limits().subgroup);
+        let plan = |window| WindowPlan::new(batch, window, scoring, subgroup);
         Ok((inputs, windows.par_iter().map(plan).collect()))
     }
 
@@ -152,7 +154,7 @@ impl Gpu {
     ) -> Result<(Vec<PathPosition>, Paths), EngineError> {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
-        let variant = TileVariant::thin(KernelResults::Fill, scores_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(KernelResults::Fill, scoring_of(batch)).on(self.limits().subgroup);
         let (job, places) = legs_job(batch, blocks, legs, variant);
         let output = self.run(&inputs, &job)?.output;
         let stands = stands(output.as_ref(), &places);

@@ -6,7 +6,7 @@
 
 use crate::engine::gpu::layout::ResiduePacking;
 use crate::engine::gpu::plan::none;
-use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
+use crate::engine::gpu::{Card, Cols, Gpu, scoring_of};
 use crate::engine::{DatabaseQuery, Paths, TargetScore, Window};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
@@ -145,7 +145,7 @@ impl Gpu {
         batch: &Batch,
         work: impl FnOnce(&mut Gpu) -> Result<T, EngineError>,
     ) -> Result<Option<T>, EngineError> {
-        let letters = scores_of(batch).letters();
+        let letters = scoring_of(batch).letters();
         if !self.card.holds(&batch.targets, letters) {
             return Ok(None);
         }
@@ -177,7 +177,7 @@ impl Gpu {
             u64::from(end.saturating_sub(known))
         };
         let mut hits = vec![none(batch.scoring.mode); pairs.len()];
-        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        let (card, letters) = (Arc::clone(&self.card), scoring_of(batch).letters());
         in_pieces(
             || card.room.of_piece(letters),
             ranges.len(),
@@ -211,7 +211,7 @@ impl Gpu {
     ) -> Result<Paths, EngineError> {
         let mut paths = Paths::default();
         let residues = |place: usize, _| u64::from(windows[place].cols());
-        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        let (card, letters) = (Arc::clone(&self.card), scoring_of(batch).letters());
         in_pieces(
             || card.room.of_piece(letters),
             windows.len(),
@@ -240,7 +240,7 @@ impl Gpu {
         let is_short = |&target: &u32| (1..=longest).contains(&len(target));
         let targets: Vec<u32> = (0..to_u32(batch.targets.len())).filter(is_short).collect();
         let mut scores = vec![Vec::new(); asked.len()];
-        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        let (card, letters) = (Arc::clone(&self.card), scoring_of(batch).letters());
         let residues = |place: usize, _| len(targets[place]) as u64;
         in_pieces(
             || card.room.of_piece(letters),

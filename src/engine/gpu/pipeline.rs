@@ -5,7 +5,7 @@ use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{ComparedScores, Scoring};
+use crate::terms::scoring::{ComparedScores, Gaps, Scoring};
 
 /// The constants for which a kernel is specialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,16 +14,15 @@ struct KernelConstants {
     mismatch: i32,
     ambiguous: i32,
     end_bonus: i32,
-    gap_open: i32,
-    gap_extend: i32,
+    gaps: Gaps,
 }
 
 impl KernelConstants {
     fn new(scoring: &Scoring) -> KernelConstants {
         let none = ComparedScores { match_: 0, mismatch: 0, ambiguous: 0 };
         let ComparedScores { match_, mismatch, ambiguous } = scoring.compared().unwrap_or(none);
-        let &Scoring { gap_open, gap_extend, end_bonus, .. } = scoring;
-        KernelConstants { match_, mismatch, ambiguous, end_bonus, gap_open, gap_extend }
+        let (end_bonus, gaps) = (scoring.end_bonus, scoring.gaps());
+        KernelConstants { match_, mismatch, ambiguous, end_bonus, gaps }
     }
 }
 
@@ -56,21 +55,26 @@ fn compile(
 ) -> Result<wgpu::ComputePipeline, EngineError> {
     let scale = match variant {
         Variant::Tile(tile) => f64::from(tile.scale()),
-        Variant::Trace(_) | Variant::Traceback => 1.0,
+        Variant::Trace { .. } | Variant::Traceback { .. } => 1.0,
     };
+    let Gaps { first, second } = numbers.gaps;
+    let second = second.unwrap_or(first);
     let constants = [
         ("MATCH", f64::from(numbers.match_)),
         ("MISMATCH", f64::from(-numbers.mismatch)),
         ("AMBIGUOUS", f64::from(-numbers.ambiguous)),
         ("END_BONUS", f64::from(numbers.end_bonus)),
-        ("FIRST", scale * f64::from(numbers.gap_open + numbers.gap_extend)),
-        ("EXTEND", scale * f64::from(numbers.gap_extend)),
+        ("FIRST", scale * f64::from(first.first())),
+        ("EXTEND", scale * f64::from(first.extend)),
+        ("SECOND_FIRST", scale * f64::from(second.first())),
+        ("SECOND_EXTEND", scale * f64::from(second.extend)),
     ];
-    // With a matrix, the first four constants are unused, and an unused constant must not be set.
+    // An unused constant must not be set. With a matrix, the first four are unused; under one piece, the last two.
+    let end = if variant.pieces() > 1 { 8 } else { 6 };
     let constants = match variant {
-        Variant::Tile(tile) if tile.scores.is_profile() => &constants[4..],
-        Variant::Tile(_) | Variant::Trace(_) => &constants[..],
-        Variant::Traceback => &[],
+        Variant::Tile(tile) if tile.scores.is_profile() => &constants[4..end],
+        Variant::Tile(_) | Variant::Trace { .. } => &constants[..end],
+        Variant::Traceback { .. } => &[],
     };
     let bindings: Vec<(u32, bool)> = bindings(variant).collect();
     kernels::compile(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
@@ -110,7 +114,7 @@ pub fn check_limits(device: &GpuDevice) -> Result<(), EngineError> {
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
     let tile = |has: fn(&TileVariant) -> bool| matches!(variant, Variant::Tile(tile) if has(&tile));
-    let reads = variant != Variant::Traceback;
+    let reads = !matches!(variant, Variant::Traceback { .. });
     [
         (0, false, true),
         (1, false, reads),
@@ -118,9 +122,10 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
         (3, true, tile(TileVariant::has_edges)),
         (4, false, tile(|tile| tile.scores.is_profile())),
         (5, true, true),
-        (6, true, matches!(variant, Variant::Trace(_) | Variant::Traceback)),
+        (6, true, matches!(variant, Variant::Trace { .. } | Variant::Traceback { .. })),
         (7, true, variant.is_chained()),
         (8, false, variant.table().is_some()),
+        (9, true, tile(|tile| tile.has_edges() && tile.pieces > 1)),
     ]
     .into_iter()
     .filter(|&(_, _, used)| used)

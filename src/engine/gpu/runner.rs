@@ -2,9 +2,11 @@
 //!
 //! Two jobs can be in flight: while the device runs one, the host prepares the next or reads the previous one.
 
+use crate::engine::carry::EdgeSlice;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::resident::Resident;
+use crate::engine::{Carry, Edge};
 use crate::gpu::buffers::Grown;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{
@@ -27,14 +29,23 @@ const MOST_WRITTEN: u64 = 1 << 20;
 /// The result of a job.
 pub struct JobResult {
     pub output: Readback,
-    /// Byte ranges of the edge values that it left.
+    /// Byte ranges of the edge values that it left, and of their gaps of the second piece.
     leaving: Vec<Range<usize>>,
+    second_gaps: Vec<Range<usize>>,
 }
 
 impl JobResult {
     /// The edge values that it left, in order. They may be many, so they are read in place.
-    pub fn leaving(&self) -> impl Iterator<Item = &[[i32; 2]]> {
-        self.leaving.iter().map(|range| bytemuck::cast_slice(self.output.behind(range.clone())))
+    pub fn leaving(&self) -> impl Iterator<Item = EdgeSlice<'_>> {
+        let second = |place: usize| match self.second_gaps.get(place) {
+            Some(range) => bytemuck::cast_slice(self.output.behind(range.clone())),
+            None => &[],
+        };
+        let slice = move |(place, range): (usize, &Range<usize>)| EdgeSlice {
+            carries: bytemuck::cast_slice(self.output.behind(range.clone())),
+            second: second(place),
+        };
+        self.leaving.iter().enumerate().map(slice)
     }
 }
 
@@ -42,6 +53,7 @@ impl JobResult {
 pub struct JobUnderWay {
     output: u64,
     leaving: Vec<Range<u64>>,
+    has_second_gaps: bool,
     begun: Instant,
     /// `None` if there was nothing to do.
     arrival: Option<Arrival>,
@@ -83,6 +95,7 @@ pub struct Kit<'a> {
 struct JobMemory {
     tasks: Grown,
     edges: Grown,
+    second_gaps: Grown,
     output: Grown,
     stamps: Stamps,
 }
@@ -91,6 +104,7 @@ struct JobMemory {
 struct JobBuffers {
     tasks: wgpu::Buffer,
     edges: wgpu::Buffer,
+    second_gaps: wgpu::Buffer,
     output: wgpu::Buffer,
     scratch: wgpu::Buffer,
     chain: wgpu::Buffer,
@@ -113,6 +127,7 @@ impl JobMemory {
         JobMemory {
             tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
             edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
+            second_gaps: Grown::new("gaps at edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
             output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
             stamps: Stamps::new(device),
         }
@@ -141,12 +156,14 @@ impl Runner {
     pub fn begin(&mut self, kit: Kit, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Kit { runtime, .. } = kit;
         let begun = Instant::now();
-        let (output, leaving) = (job.output, job.leaving.clone());
+        let (output, leaving, has_second_gaps) = (job.output, job.leaving.clone(), job.has_second_gaps());
         if job.dispatches.is_empty() {
-            return Ok(JobUnderWay { output, leaving: Vec::new(), begun, arrival: None, led: None });
+            let leaving = Vec::new();
+            return Ok(JobUnderWay { output, leaving, has_second_gaps, begun, arrival: None, led: None });
         }
         let buffers = self.buffers(&runtime.device, job)?;
-        let (departure, arrival) = runtime.expect(job.transfers(&buffers.output, &buffers.edges))?;
+        let transfers = job.transfers(&buffers.output, &buffers.edges, &buffers.second_gaps);
+        let (departure, arrival) = runtime.expect(transfers)?;
         let (firsts, words) = job.places();
         runtime.upload(&buffers.tasks, 0..words, |range, copied| job.copy_words(&firsts, range, copied))?;
         job.chain.iter().for_each(|chain| buffers.write_chain(runtime, chain));
@@ -170,7 +187,7 @@ impl Runner {
         };
         runtime.device.check()?;
         self.next = 1 - self.next;
-        Ok(JobUnderWay { output, leaving, begun, arrival: Some(arrival), led })
+        Ok(JobUnderWay { output, leaving, has_second_gaps, begun, arrival: Some(arrival), led })
     }
 
     /// The buffers of the next job, with room for it.
@@ -178,9 +195,11 @@ impl Runner {
         let slot = &mut self.slots[self.next];
         let (_, words) = job.places();
         let chain = job.chain.map_or(0, |chain| chain.bytes());
+        let second_gaps = if job.has_second_gaps() { job.edges * 4 } else { 0 };
         Ok(JobBuffers {
             tasks: slot.tasks.with_room(device, words as u64 * 4)?.clone(),
             edges: slot.edges.with_room(device, job.edges * 8)?.clone(),
+            second_gaps: slot.second_gaps.with_room(device, second_gaps)?.clone(),
             output: slot.output.with_room(device, job.output)?.clone(),
             scratch: self.scratch.with_room(device, job.scratch * 4)?.clone(),
             chain: self.chain.with_room(device, chain)?.clone(),
@@ -189,9 +208,10 @@ impl Runner {
 
     /// Waits for a job and reads its result.
     pub fn finish(&mut self, runtime: &Runtime, pending: JobUnderWay) -> Result<JobResult, EngineError> {
-        let JobUnderWay { output: bytes, leaving, begun, arrival, led } = pending;
+        let JobUnderWay { output: bytes, leaving, has_second_gaps, begun, arrival, led } = pending;
         let Some(arrival) = arrival else {
-            return Ok(JobResult { output: Readback::nothing(), leaving: Vec::new() });
+            let (leaving, second_gaps) = (Vec::new(), Vec::new());
+            return Ok(JobResult { output: Readback::nothing(), leaving, second_gaps });
         };
         let (output, times) = runtime.wait_for(arrival)?;
         if let Some(load) = led {
@@ -203,13 +223,17 @@ impl Runner {
             runtime.pace.learn(load.size(), kernel_time.unwrap_or(wall));
         }
         let mut place = to_usize(bytes);
-        let placed = |range: Range<u64>| {
-            let first = place;
-            place += to_usize(range.end - range.start) * 8;
-            first..place
+        let mut placed = |bytes: usize| -> Vec<Range<usize>> {
+            let range = |range: &Range<u64>| {
+                let first = place;
+                place += to_usize(range.end - range.start) * bytes;
+                first..place
+            };
+            leaving.iter().map(range).collect()
         };
-        let leaving = leaving.into_iter().map(placed).collect();
-        Ok(JobResult { output: output.cut(to_usize(bytes)), leaving })
+        let carries = placed(8);
+        let second_gaps = if has_second_gaps { placed(4) } else { Vec::new() };
+        Ok(JobResult { output: output.cut(to_usize(bytes)), leaving: carries, second_gaps })
     }
 }
 
@@ -223,17 +247,26 @@ impl JobBuffers {
     /// Writes the edge values that tiles read first.
     fn write_edges(&self, runtime: &Runtime, job: &Job) {
         let queue = &runtime.device.queue;
+        let has_second_gaps = job.has_second_gaps();
         if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
             // A single write, because each separate write has a fixed cost.
-            let mut all = vec![[0; 2]; to_usize(job.edges)];
-            for (place, values) in &job.entering {
-                all[to_usize(*place)..][..values.len()].copy_from_slice(values);
+            let pieces = if has_second_gaps { 2 } else { 1 };
+            let mut all = Edge::filled(Carry { h: 0, gap: 0 }, to_usize(job.edges), pieces);
+            job.entering.iter().for_each(|(place, edge)| all.put(to_usize(*place), edge));
+            queue.write_buffer(&self.edges, 0, bytemuck::cast_slice(&all.carries));
+            if has_second_gaps {
+                queue.write_buffer(&self.second_gaps, 0, bytemuck::cast_slice(&all.second));
             }
-            queue.write_buffer(&self.edges, 0, bytemuck::cast_slice(&all));
         } else if job.edges > 0 {
             runtime.clear(&self.edges, job.edges * 8);
-            for (place, values) in &job.entering {
-                queue.write_buffer(&self.edges, place * 8, bytemuck::cast_slice(values));
+            if has_second_gaps {
+                runtime.clear(&self.second_gaps, job.edges * 4);
+            }
+            for (place, edge) in &job.entering {
+                queue.write_buffer(&self.edges, place * 8, bytemuck::cast_slice(&edge.carries));
+                if has_second_gaps {
+                    queue.write_buffer(&self.second_gaps, place * 4, bytemuck::cast_slice(&edge.second));
+                }
             }
         }
     }
@@ -267,6 +300,7 @@ impl JobBuffers {
                 (6, ..) => &self.scratch,
                 (5, ..) if dispatch.into_scratch => &self.scratch,
                 (7, ..) => &self.chain,
+                (9, ..) => &self.second_gaps,
                 _ => &self.output,
             };
             Ok((binding, buffer.as_entire_binding()))

@@ -6,7 +6,7 @@ use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
 use crate::engine::gpu::plan::{gave_up, none};
 use crate::engine::gpu::runner::{JobInputs, JobResult};
 use crate::engine::gpu::variant::STRIP_ROWS;
-use crate::engine::gpu::{Gpu, scores_of, span};
+use crate::engine::gpu::{Gpu, scoring_of, span};
 use crate::engine::{Engine, overlaps};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
@@ -94,7 +94,7 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [HitEnd],
     ) -> Result<(), EngineError> {
-        let tiles = Tiles::new(batch, scores_of(batch), self.limits().subgroup);
+        let tiles = Tiles::new(batch, scoring_of(batch), self.limits().subgroup);
         let grains = tiles.grains(pairs);
         let mut done = 0;
         let next = |cells: u64| {
@@ -133,7 +133,7 @@ impl Gpu {
         (pairs, long): (&[Pair], &[usize]),
         hits: &mut [HitEnd],
     ) -> Result<Vec<usize>, EngineError> {
-        let tiles = StripTiles::new(scores_of(batch), self.limits());
+        let tiles = StripTiles::new(scoring_of(batch), self.limits());
         let (held, huge): (Vec<usize>, Vec<usize>) =
             long.iter().partition(|&&index| tiles.hold(batch, &pairs[index]));
         for index in huge {

@@ -2,17 +2,19 @@
 //!
 //! | loop | rounds | names of a round |
 //! |---|---|---|
-//! | `rows`, `rows_descending` | the rows of a lane | `$k` the row, `$next` the next one, `$w` its direction word, `$4` and `$16` the first row of its four and sixteen |
-//! | `words` | the direction words of a lane's rows | `$w` the word, `$after` the next one |
+//! | `rows`, `rows_descending` | the rows of a lane | `$k` the row, `$next` the next one, `$w` the word of its base, `$word` its direction word, `$4` and `$16` the first row of its four and sixteen |
+//! | `words` | the words of a lane's residues of four bits | `$w` the word, `$after` the next one |
+//! | `direction_words` | the direction words of a lane's rows | `$word` the word |
 //! | `columns` | the columns of one iteration of the loop over steps | `$c` |
 //! | `traces` | the lane kinds that trace; a row is a cell | `$kind` the index of the kind, `$lanes` |
 //!
 //! A row also has flags: `FIRST_OF_4`, `FIRST_OF_8` and `FIRST_OF_16`, set in every 4th, 8th and 16th row.
-//! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of words.
+//! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of the words of its
+//! residues, `$directions` that of its direction words. The flag `TWO_PIECES` says that gap costs have two pieces.
 
 use crate::engine::directions::{
-    CELL_BITS, CELL_MASK, CELLS_PER_WORD, CellSource, EXTEND_DELETION, EXTEND_INSERTION, SOURCE_BITS,
-    SOURCE_MASK,
+    CellSource, EXTEND_DELETION, EXTEND_INSERTION, EXTEND_SECOND_DELETION, EXTEND_SECOND_INSERTION,
+    SECOND_PIECE, SOURCE_BITS, SOURCE_MASK, cell_bits, cells_per_word,
 };
 use crate::engine::gpu::layout::{self, ResiduePacking, THREADS};
 use crate::engine::gpu::variant::{
@@ -72,13 +74,15 @@ impl Variant {
     pub fn wgsl(&self) -> Result<String, TemplateError> {
         let text = match self {
             Variant::Tile(tile) => tile.wgsl()?,
-            Variant::Trace(mode) => {
+            Variant::Trace { mode, pieces } => {
                 let constants = ResiduePacking::Nucleotides.wgsl() + &constants([("THREADS", THREADS)]);
-                constants + &direction_codes() + &expand(TRACE, &[BAND, PATH], &modes(*mode, traces()))?
+                let meaning = modes(*mode, in_pieces(*pieces, traces(*pieces)));
+                constants + &direction_codes(*pieces) + &expand(TRACE, &[BAND, PATH], &meaning)?
             }
-            Variant::Traceback => {
+            Variant::Traceback { pieces } => {
                 let constants = constants([("THREADS", THREADS), ("NOWHERE", layout::NOWHERE)]);
-                constants + &direction_codes() + &expand(TRACEBACK, &[PATH], &Meaning::default())?
+                let meaning = in_pieces(*pieces, Meaning::default());
+                constants + &direction_codes(*pieces) + &expand(TRACEBACK, &[PATH], &meaning)?
             }
         };
         Ok(self.records() + &text)
@@ -95,7 +99,7 @@ impl TileVariant {
     fn wgsl(&self) -> Result<String, TemplateError> {
         let codes = match self.kernel {
             KernelResults::Score => String::new(),
-            KernelResults::Fill => direction_codes(),
+            KernelResults::Fill => direction_codes(self.pieces),
         };
         let numbers = constants([
             ("THREADS", self.threads()),
@@ -169,7 +173,7 @@ impl TileVariant {
 
     fn meaning(&self) -> Meaning {
         let columns = (0..self.columns()).map(|column| Meaning::default().name("c", column));
-        modes(self.mode, cells(self.rows))
+        modes(self.mode, in_pieces(self.pieces, cells(self.rows, self.pieces)))
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())
@@ -193,11 +197,23 @@ fn modes(mode: AlignmentMode, meaning: Meaning) -> Meaning {
         .flag("OVERLAP", mode == AlignmentMode::Overlap)
 }
 
+/// Adds the flag of gap costs of two pieces.
+fn in_pieces(pieces: usize, meaning: Meaning) -> Meaning {
+    meaning.flag("TWO_PIECES", pieces > 1)
+}
+
 /// The names and flags of a lane's rows.
-fn cells(rows: u32) -> Meaning {
+fn cells(rows: u32, pieces: usize) -> Meaning {
+    let (bases, cells) = (u32::BITS / ResiduePacking::Nucleotides.bits(), cells_per_word(pieces));
     let row = |k: u32| {
-        let names =
-            [("k", k), ("next", k + 1), ("16", k / 16 * 16), ("4", k / 4 * 4), ("w", k / CELLS_PER_WORD)];
+        let names = [
+            ("k", k),
+            ("next", k + 1),
+            ("16", k / 16 * 16),
+            ("4", k / 4 * 4),
+            ("w", k / bases),
+            ("word", k / cells),
+        ];
         let is_first = |every: u32| k.is_multiple_of(every);
         Meaning::default()
             .names(names)
@@ -205,25 +221,29 @@ fn cells(rows: u32) -> Meaning {
             .flag("FIRST_OF_8", is_first(8))
             .flag("FIRST_OF_16", is_first(16))
     };
-    let words = rows.div_ceil(CELLS_PER_WORD);
+    let (words, directions) = (rows.div_ceil(bases), rows.div_ceil(cells));
     let word = |word: u32| Meaning::default().names([("w", word), ("after", word + 1)]);
+    let direction = |word: u32| Meaning::default().names([("word", word)]);
     Meaning::default()
-        .names([("last", rows - 1), ("rows", rows), ("end", rows), ("words", words)])
+        .names([("last", rows - 1), ("rows", rows), ("end", rows)])
+        .names([("words", words), ("directions", directions)])
         .rounds("rows", (0..rows).map(row))
         .rounds("rows_descending", (0..rows).rev().map(row))
         .rounds("words", (0..words).map(word))
+        .rounds("direction_words", (0..directions).map(direction))
 }
 
 /// The names of the lane kinds that trace. Kinds for the widest bands, which take longest, begin first.
-fn traces() -> Meaning {
+fn traces(pieces: usize) -> Meaning {
     let trace = |(kind, trace): (usize, &TraceLanes)| {
-        cells(trace.cells).name("kind", kind).name("lanes", trace.lanes).flag("APART", trace.lanes > 1)
+        let meaning = cells(trace.cells, pieces).name("kind", kind);
+        meaning.name("lanes", trace.lanes).flag("APART", trace.lanes > 1)
     };
     Meaning::default().rounds("traces", TRACES.iter().enumerate().rev().map(trace))
 }
 
 /// The constants of a cell's direction bits, in WGSL.
-fn direction_codes() -> String {
+fn direction_codes(pieces: usize) -> String {
     constants([
         ("STOP", CellSource::Stop as u32),
         ("DIAGONAL", CellSource::Diagonal as u32),
@@ -233,9 +253,12 @@ fn direction_codes() -> String {
         ("SOURCE_MASK", u32::from(SOURCE_MASK)),
         ("EXTEND_DELETION", u32::from(EXTEND_DELETION)),
         ("EXTEND_INSERTION", u32::from(EXTEND_INSERTION)),
-        ("CELL_BITS", CELL_BITS),
-        ("CELL_MASK", u32::from(CELL_MASK)),
-        ("CELLS_PER_WORD", CELLS_PER_WORD),
+        ("SECOND_PIECE", u32::from(SECOND_PIECE)),
+        ("EXTEND_SECOND_DELETION", u32::from(EXTEND_SECOND_DELETION)),
+        ("EXTEND_SECOND_INSERTION", u32::from(EXTEND_SECOND_INSERTION)),
+        ("CELL_BITS", cell_bits(pieces)),
+        ("CELL_MASK", (1 << cell_bits(pieces)) - 1),
+        ("CELLS_PER_WORD", cells_per_word(pieces)),
     ])
 }
 

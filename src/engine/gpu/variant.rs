@@ -1,13 +1,14 @@
 //! Kernel variants: which ones exist, how many rows each holds, and which device resources each needs. Their WGSL is
 //! built in [`shader`](super::shader).
 
-use crate::engine::directions::CELLS_PER_WORD;
+use crate::engine::directions::cells_per_word;
 use crate::engine::gpu::layout::{self, ROW_KEYS, ResiduePacking, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
     Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::casts::to_u32;
+use crate::terms::scoring::{AlignmentMode, MOST_PIECES, Scoring};
 use std::collections::HashSet;
 
 mod database;
@@ -20,9 +21,10 @@ pub enum Variant {
     /// The recurrence over tiles.
     Tile(TileVariant),
     /// Fills narrow bands and traces back over them; one kernel contains all of [`TRACES`].
-    Trace(AlignmentMode),
-    /// Traces back over filled directions, whatever the scores.
-    Traceback,
+    Trace { mode: AlignmentMode, pieces: usize },
+    /// Traces back over filled directions, whatever the scores. Directions depend on the number of pieces of the gap
+    /// costs.
+    Traceback { pieces: usize },
 }
 
 /// The results that a kernel keeps of its tiles.
@@ -39,6 +41,8 @@ pub enum KernelResults {
 pub struct TileVariant {
     pub kernel: KernelResults,
     pub scores: Scores,
+    /// Number of pieces of the gap costs.
+    pub pieces: usize,
     /// Lanes of a task.
     pub lanes: u32,
     /// Query rows of a lane.
@@ -90,14 +94,46 @@ pub enum Scores {
     WideProfile,
 }
 
+/// What kernels compute in a cell: how they look up `s(q, t)`, and the number of pieces of the gap costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelScoring {
+    pub scores: Scores,
+    pub pieces: usize,
+}
+
+impl KernelScoring {
+    /// The kernels' view of a scoring, for queries of up to `longest` residues.
+    pub fn of(scoring: &Scoring, longest: usize) -> KernelScoring {
+        KernelScoring { scores: Scores::of(scoring, longest), pieces: scoring.gaps().count() }
+    }
+
+    /// All lookups that scorings can require, with each number of pieces.
+    fn all() -> impl Iterator<Item = KernelScoring> {
+        let of_pieces = |pieces| Scores::ASKED.map(|scores| KernelScoring { scores, pieces });
+        (1..=MOST_PIECES).flat_map(of_pieces)
+    }
+
+    /// How residues are packed for it.
+    pub fn letters(self) -> ResiduePacking {
+        self.scores.letters()
+    }
+}
+
+impl From<Scores> for KernelScoring {
+    /// Affine or linear gap costs.
+    fn from(scores: Scores) -> KernelScoring {
+        KernelScoring { scores, pieces: 1 }
+    }
+}
+
 impl Scores {
     /// The lookups that scorings can require.
     const ASKED: [Scores; 4] = [Scores::Packed, Scores::Compared, Scores::Profile, Scores::WideProfile];
 
     /// The lookup that suits a scoring and queries of up to `longest` residues.
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
-        let most = scoring.most_score(longest);
-        let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
+        let gaps = scoring.gaps().pieces().map(|gap| i64::from(gap.open) + 2 * i64::from(gap.extend));
+        let most = gaps.fold(scoring.most_score(longest), i64::max);
         let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
         let is_small = scoring.max_step() < 128 && scoring.lowest() >= -128;
         match scoring.compared() {
@@ -171,9 +207,9 @@ impl TraceLanes {
         (THREADS / self.lanes) as usize
     }
 
-    /// Direction words of a workgroup for each row of its windows.
-    pub fn words(&self) -> u32 {
-        self.cells / CELLS_PER_WORD * THREADS
+    /// Direction words of a workgroup for each row of its windows, under gap costs of this number of pieces.
+    pub fn words(&self, pieces: usize) -> u32 {
+        self.cells / cells_per_word(pieces) * THREADS
     }
 }
 
@@ -183,48 +219,58 @@ const SHARING_THREADS: u32 = 256;
 impl TileVariant {
     fn new(
         kernel: KernelResults,
-        scores: Scores,
+        KernelScoring { scores, pieces }: KernelScoring,
         (lanes, rows): (u32, u32),
         joint: TileNeighbors,
     ) -> TileVariant {
         let scores = if kernel == KernelResults::Score { scores } else { scores.unkeyed() };
         let (exchange, mode) = (Exchange::Workgroup, AlignmentMode::Local);
-        TileVariant { kernel, scores, lanes, rows, joint, exchange, mode }
+        TileVariant { kernel, scores, pieces, lanes, rows, joint, exchange, mode }
     }
 
-    fn alone(kernel: KernelResults, scores: Scores, shape: (u32, u32)) -> TileVariant {
-        TileVariant::new(kernel, scores, shape, TileNeighbors::Alone { stretched: false })
+    fn alone(kernel: KernelResults, scoring: KernelScoring, shape: (u32, u32)) -> TileVariant {
+        TileVariant::new(kernel, scoring, shape, TileNeighbors::Alone { stretched: false })
     }
 
     /// The variants without edges, by capacity.
-    pub fn tiles(kernel: KernelResults, scores: Scores) -> Vec<TileVariant> {
-        scores.shapes(kernel).iter().map(|&shape| TileVariant::alone(kernel, scores, shape)).collect()
+    pub fn tiles(kernel: KernelResults, scoring: impl Into<KernelScoring>) -> Vec<TileVariant> {
+        let scoring = scoring.into();
+        let shapes = scoring.scores.shapes(kernel).iter();
+        shapes.map(|&shape| TileVariant::alone(kernel, scoring, shape)).collect()
     }
 
     /// The smallest variant that holds `rows` query rows without edges.
-    pub fn holding(kernel: KernelResults, scores: Scores, rows: u32) -> Option<TileVariant> {
-        let fits = scores.shapes(kernel).iter().find(|(lanes, each)| lanes * each >= rows);
-        fits.map(|&shape| TileVariant::alone(kernel, scores, shape))
+    pub fn holding(
+        kernel: KernelResults,
+        scoring: impl Into<KernelScoring>,
+        rows: u32,
+    ) -> Option<TileVariant> {
+        let scoring = scoring.into();
+        let fits = scoring.scores.shapes(kernel).iter().find(|(lanes, each)| lanes * each >= rows);
+        fits.map(|&shape| TileVariant::alone(kernel, scoring, shape))
     }
 
     /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
-    pub fn joined(kernel: KernelResults, scores: Scores) -> TileVariant {
-        let strip = scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
-        let joined = |&shape| TileVariant::new(kernel, scores, shape, TileNeighbors::Joined { few: false });
-        strip.map_or(TileVariant::thin(kernel, scores), joined)
+    pub fn joined(kernel: KernelResults, scoring: impl Into<KernelScoring>) -> TileVariant {
+        let scoring = scoring.into();
+        let strip = scoring.scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
+        let joined = |&shape| TileVariant::new(kernel, scoring, shape, TileNeighbors::Joined { few: false });
+        strip.map_or(TileVariant::thin(kernel, scoring), joined)
     }
 
     /// Joined tiles with the maximum number of lanes, for grids with too few tiles to fill the device.
-    pub fn thin(kernel: KernelResults, scores: Scores) -> TileVariant {
-        TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), TileNeighbors::Joined { few: true })
+    pub fn thin(kernel: KernelResults, scoring: impl Into<KernelScoring>) -> TileVariant {
+        let shape = (THREADS, STRIP_ROWS / THREADS);
+        TileVariant::new(kernel, scoring.into(), shape, TileNeighbors::Joined { few: true })
     }
 
     /// Tiles of [`CHAINED_ROWS`] that run concurrently in one dispatch, each slightly more columns after the tile above
-    /// than it has lanes. They are used if scores leave room for a mark.
-    pub fn chained(scores: Scores, rows: u32) -> Option<TileVariant> {
-        let joint = TileNeighbors::Chained { lined: false };
-        let variant = TileVariant::new(KernelResults::Score, scores, (THREADS, rows), joint);
-        let possible = variant.keyed() && (rows.is_multiple_of(4) || !scores.is_profile());
+    /// than it has lanes. They are used if scores leave room for a mark. Chains pass the gap of one piece on.
+    pub fn chained(scoring: impl Into<KernelScoring>, rows: u32) -> Option<TileVariant> {
+        let (scoring, joint) = (scoring.into(), TileNeighbors::Chained { lined: false });
+        let variant = TileVariant::new(KernelResults::Score, scoring, (THREADS, rows), joint);
+        let has_rows = rows.is_multiple_of(4) || !scoring.scores.is_profile();
+        let possible = variant.keyed() && has_rows && scoring.pieces == 1;
         possible.then_some(variant)
     }
 
@@ -293,9 +339,16 @@ impl TileVariant {
         matches!(self.joint, TileNeighbors::Chained { .. })
     }
 
-    /// Whether few tiles run concurrently.
+    /// Whether the kernel shortens the dependency chain, because few tiles run concurrently.
     pub(super) fn is_few(&self) -> bool {
-        matches!(self.joint, TileNeighbors::Joined { few: true } | TileNeighbors::Chained { .. })
+        let is_few =
+            matches!(self.joint, TileNeighbors::Joined { few: true } | TileNeighbors::Chained { .. });
+        is_few && self.pieces == 1
+    }
+
+    /// The scoring of its cells.
+    pub fn scoring(&self) -> KernelScoring {
+        KernelScoring { scores: self.scores, pieces: self.pieces }
     }
 
     /// Whether each stretch of a task may have a result.
@@ -338,7 +391,7 @@ impl TileVariant {
     fn workgroup_bytes(&self) -> u32 {
         let between_lanes = match self.exchange {
             Exchange::Subgroup => 0,
-            Exchange::Workgroup => 2 * (self.threads() + 1) * 8,
+            Exchange::Workgroup => 2 * (self.threads() + 1) * 4 * (1 + to_u32(self.pieces)),
         };
         let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
         between_lanes + finals + self.profile_words() * 4
@@ -361,7 +414,7 @@ impl TileVariant {
 
     /// Direction words of a lane's rows.
     pub(super) fn words(&self) -> u32 {
-        self.rows.div_ceil(CELLS_PER_WORD)
+        self.rows.div_ceil(cells_per_word(self.pieces))
     }
 
     /// The record of its tasks.
@@ -388,15 +441,15 @@ impl Variant {
     pub fn all() -> Vec<Variant> {
         let mut all: Vec<Variant> = Vec::new();
         for kernel in [KernelResults::Score, KernelResults::Fill] {
-            for scores in Scores::ASKED {
-                let single = TileVariant::tiles(kernel, scores).into_iter();
+            for scoring in KernelScoring::all() {
+                let single = TileVariant::tiles(kernel, scoring).into_iter();
                 let modes = AlignmentMode::ALL.map(|(mode, _)| mode);
                 let modes =
                     modes.into_iter().filter(|mode| kernel == KernelResults::Score || mode.is_local());
                 let single = single.flat_map(|tile| modes.clone().map(move |mode| tile.in_mode(mode)));
-                let joined = [TileVariant::joined(kernel, scores), TileVariant::thin(kernel, scores)];
+                let joined = [TileVariant::joined(kernel, scoring), TileVariant::thin(kernel, scoring)];
                 let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == KernelResults::Score);
-                let chained = chained.filter_map(|rows| TileVariant::chained(scores, rows));
+                let chained = chained.filter_map(|rows| TileVariant::chained(scoring, rows));
                 let chained =
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
                 for tile in single.chain(joined).chain(chained) {
@@ -409,8 +462,10 @@ impl Variant {
         }
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));
-        all.extend(AlignmentMode::ALL.map(|(mode, _)| Variant::Trace(mode)));
-        all.push(Variant::Traceback);
+        for pieces in 1..=MOST_PIECES {
+            all.extend(AlignmentMode::ALL.map(|(mode, _)| Variant::Trace { mode, pieces }));
+            all.push(Variant::Traceback { pieces });
+        }
         let mut seen = HashSet::new();
         all.retain(|variant| seen.insert(*variant));
         all
@@ -420,7 +475,7 @@ impl Variant {
     pub fn threads(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.threads(),
-            Variant::Trace(_) | Variant::Traceback => THREADS,
+            Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
         }
     }
 
@@ -428,7 +483,15 @@ impl Variant {
     pub fn pairs(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.pairs(),
-            Variant::Trace(_) | Variant::Traceback => THREADS,
+            Variant::Trace { .. } | Variant::Traceback { .. } => THREADS,
+        }
+    }
+
+    /// Number of pieces of the gap costs.
+    pub fn pieces(&self) -> usize {
+        match self {
+            Variant::Tile(tile) => tile.pieces,
+            Variant::Trace { pieces, .. } | Variant::Traceback { pieces } => *pieces,
         }
     }
 
@@ -446,8 +509,8 @@ impl Variant {
     pub fn workgroup_bytes(&self) -> u32 {
         match self {
             Variant::Tile(tile) => tile.workgroup_bytes(),
-            Variant::Trace(_) => 2 * (THREADS + 2) * 8,
-            Variant::Traceback => THREADS * 4,
+            Variant::Trace { pieces, .. } => 2 * (THREADS + 2) * 8 * to_u32(*pieces),
+            Variant::Traceback { .. } => THREADS * 4,
         }
     }
 
@@ -455,8 +518,8 @@ impl Variant {
     pub fn task(&self) -> TaskRecord {
         match self {
             Variant::Tile(tile) => tile.task(),
-            Variant::Trace(_) => BandTask::RECORD,
-            Variant::Traceback => TracebackTask::RECORD,
+            Variant::Trace { .. } => BandTask::RECORD,
+            Variant::Traceback { .. } => TracebackTask::RECORD,
         }
     }
 
@@ -464,8 +527,8 @@ impl Variant {
     pub fn table(&self) -> Option<TaskRecord> {
         match self {
             Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
-            Variant::Trace(_) => Some(BandGroups::RECORD),
-            Variant::Traceback => Some(KeptTile::RECORD),
+            Variant::Trace { .. } => Some(BandGroups::RECORD),
+            Variant::Traceback { .. } => Some(KeptTile::RECORD),
         }
     }
 }
@@ -477,11 +540,11 @@ mod tests {
     #[test]
     fn the_largest_tile_is_a_strip() {
         for kernel in [KernelResults::Score, KernelResults::Fill] {
-            for scores in Scores::ASKED {
-                assert_eq!(TileVariant::joined(kernel, scores).capacity(), STRIP_ROWS);
-                let largest = TileVariant::holding(kernel, scores, STRIP_ROWS).map(|tile| tile.capacity());
-                assert_eq!(largest, Some(STRIP_ROWS), "{kernel:?} {scores:?}");
-                assert_eq!(TileVariant::holding(kernel, scores, STRIP_ROWS + 1), None);
+            for scoring in KernelScoring::all() {
+                assert_eq!(TileVariant::joined(kernel, scoring).capacity(), STRIP_ROWS);
+                let largest = TileVariant::holding(kernel, scoring, STRIP_ROWS).map(|tile| tile.capacity());
+                assert_eq!(largest, Some(STRIP_ROWS), "{kernel:?} {scoring:?}");
+                assert_eq!(TileVariant::holding(kernel, scoring, STRIP_ROWS + 1), None);
             }
         }
     }

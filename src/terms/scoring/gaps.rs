@@ -5,7 +5,7 @@ use crate::terms::casts::to_i64;
 use std::fmt;
 
 /// An affine gap cost: a gap of length k costs `open + k * extend`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct GapPiece {
     /// Cost of opening a gap, in addition to the extension of its first residue. Not negative.
@@ -34,12 +34,15 @@ impl GapPiece {
 /// The cost of a gap by its length: that of one piece, or the lower cost of two.
 ///
 /// The cost is concave. Two gaps therefore never cost less than one gap of all their residues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gaps {
     pub first: GapPiece,
     /// A second piece, which opens at a higher cost and extends at a lower cost than the first.
     pub second: Option<GapPiece>,
 }
+
+/// Maximum number of pieces of gap costs.
+pub const MOST_PIECES: usize = 2;
 
 impl Gaps {
     /// The pieces, the first one first.

@@ -1,7 +1,7 @@
 //! Windows with narrow bands, which one kernel fills and traces back.
 
 use crate::engine::Window;
-use crate::engine::directions::CELLS_PER_WORD;
+use crate::engine::directions::cells_per_word;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::{TASK_ALIGNMENT, THREADS};
 use crate::engine::gpu::plan::traceback::path_words;
@@ -71,8 +71,8 @@ impl BandSize {
     }
 
     /// Number of direction words.
-    fn words(&self) -> u64 {
-        let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
+    fn words(&self, pieces: usize) -> u64 {
+        let words = |kind: usize| u64::from(TRACES[kind].width() / cells_per_word(pieces));
         self.kind().map_or(0, |kind| u64::from(self.key % KEYS_PER_KIND) * words(kind))
     }
 }
@@ -119,7 +119,13 @@ impl BandPlan<'_> {
     /// The windows of a job, from `first` on.
     pub fn range(&self, first: usize) -> Option<Range<usize>> {
         let rest = self.sizes.get(first..).filter(|rest| !rest.is_empty())?;
-        Some(first..first + fitting(rest, [JOB_WORDS, JOB_WINDOWS], |size| [size.words(), 1]))
+        let pieces = self.pieces();
+        Some(first..first + fitting(rest, [JOB_WORDS, JOB_WINDOWS], |size| [size.words(pieces), 1]))
+    }
+
+    /// Number of pieces of the gap costs.
+    fn pieces(&self) -> usize {
+        self.batch.scoring.gaps().count()
     }
 
     fn task(&self, window: &Window, deletions: u32, path: Range<u32>) -> BandTask {
@@ -161,11 +167,8 @@ impl BandPlan<'_> {
         }
         let groups: u32 = kinds.iter().map(|kind| kind.groups).sum();
         if groups > 0 {
-            job.push(
-                Dispatch::new(Variant::Trace(self.batch.scoring.mode), tasks)
-                    .with_table(kinds)
-                    .in_groups(groups),
-            );
+            let trace = Variant::Trace { mode: self.batch.scoring.mode, pieces: self.pieces() };
+            job.push(Dispatch::new(trace, tasks).with_table(kinds).in_groups(groups));
         }
         (job, places)
     }
@@ -180,10 +183,11 @@ impl BandPlan<'_> {
         trace: TraceLanes,
         scratch: &mut u64,
     ) -> impl IndexedParallelIterator<Item = BandTask> + 't {
+        let words = trace.words(self.pieces());
         let room = |group: &[u32]| {
             let first = *scratch;
             let longest = windows[group[0] as usize].query_end;
-            *scratch += u64::from(longest) * u64::from(trace.words());
+            *scratch += u64::from(longest) * u64::from(words);
             to_u32(first)
         };
         let groups: Vec<u32> = order.chunks(trace.windows()).map(room).collect();

@@ -1,5 +1,6 @@
 //! Sweeps that store checkpoints: the edges between the blocks of a long alignment.
 
+use crate::engine::carry::EdgeSlice;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
@@ -8,8 +9,8 @@ use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::strips::{chained, suited};
 use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, gave_up, in_waves};
 use crate::engine::gpu::tasks::JoinedTask;
-use crate::engine::gpu::variant::{KernelResults, STRIP_ROWS, Scores, TileVariant};
-use crate::engine::{Block, Edge, Edges};
+use crate::engine::gpu::variant::{KernelResults, KernelScoring, STRIP_ROWS, TileVariant};
+use crate::engine::{Block, Edges};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use std::ops::Range;
@@ -63,16 +64,16 @@ impl CheckpointSweep {
     }
 
     /// Stores the edges that were read back.
-    pub fn keep<'a>(&self, checkpoints: &mut Checkpoints, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
+    pub fn keep<'a>(&self, checkpoints: &mut Checkpoints, mut read: impl Iterator<Item = EdgeSlice<'a>>) {
         let (band, side) = (&self.band, checkpoints.side());
         let [below, right] = self.left();
         for ((line, (first_col, _)), values) in (1..).zip(below).zip(read.by_ref()) {
             let row = band.rows.end.min(band.rows.start + line * side);
-            checkpoints.leave_below(row, band.cols.start + first_col, &Edge::of_pairs(values.to_vec()));
+            checkpoints.leave_below(row, band.cols.start + first_col, &values.cut(0..values.len()));
         }
         for ((line, (first_strip, _)), values) in (1..).zip(right).zip(read) {
             let first_row = band.rows.start + to_u32(self.grid.first_row(first_strip));
-            let values = Edge::of_pairs(self.grid.line_rows(first_strip, values));
+            let values = self.grid.line_rows(first_strip, values);
             checkpoints.leave_right(first_row, band.cols.start + line * side, &values);
         }
     }
@@ -91,7 +92,7 @@ pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVaria
     let mut job = Job {
         edges: grid.edges(),
         output: grid.size() * 16,
-        entering: grid.entering(edges),
+        entering: grid.entering(edges, variant.pieces),
         leaving: grid.leaving(),
         ..Job::default()
     };
@@ -136,13 +137,13 @@ pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<Checkpoin
 pub fn chained_over(
     grid: &Grid,
     entering: &Edges,
-    scores: Scores,
+    scoring: KernelScoring,
     limits: &DeviceLimits,
 ) -> Option<TileVariant> {
     let begins = entering.corner == 0 && entering.horizontal.is_empty() && entering.vertical.is_empty();
     let chains = limits.tuning.chains;
     let few = (grid.widest() as usize) < limits.tuning.few_tiles && grid.cols <= chains.cols;
-    let variants = chained(scores, limits).into_iter().filter(|_| begins && few);
+    let variants = chained(scoring, limits).into_iter().filter(|_| begins && few);
     let lined: Vec<TileVariant> = variants.filter_map(TileVariant::with_lines).collect();
     suited(&lined, &chains, |rows| grid.rows.div_ceil(rows) as usize)
 }
@@ -177,9 +178,16 @@ pub fn chain(
 }
 
 /// The job of concurrent sweeps in waves.
-pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: &DeviceLimits) -> Job {
-    let (many, few) =
-        (TileVariant::joined(KernelResults::Score, scores), TileVariant::thin(KernelResults::Score, scores));
+pub fn waves(
+    batch: &Batch,
+    sweeps: &[CheckpointSweep],
+    scoring: KernelScoring,
+    limits: &DeviceLimits,
+) -> Job {
+    let (many, few) = (
+        TileVariant::joined(KernelResults::Score, scoring),
+        TileVariant::thin(KernelResults::Score, scoring),
+    );
     let based: Vec<(&CheckpointSweep, WholeTile)> =
         sweeps.iter().map(|sweep| (sweep, WholeTile::block(batch, &sweep.band))).collect();
     let tasks = |(sweep, whole): &(&CheckpointSweep, WholeTile), wave: u32, tasks: &mut Vec<JoinedTask>| {

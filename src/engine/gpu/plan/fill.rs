@@ -1,12 +1,12 @@
 //! Directions of windows inside their bands, and of whole blocks.
 
-use crate::engine::directions::TileLayout;
-use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
+use crate::engine::directions::{TileLayout, cell_bits};
+use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, WholeTile, fitting, longest_first, window_span};
 use crate::engine::gpu::tasks::FillTask;
-use crate::engine::gpu::variant::{KernelResults, Scores, TileVariant};
-use crate::engine::{Block, Edges, Tile, Window};
+use crate::engine::gpu::variant::{KernelResults, KernelScoring, TileVariant};
+use crate::engine::{Block, Edge, Edges, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
 
@@ -29,25 +29,38 @@ pub struct WindowPlan {
 }
 
 impl WindowPlan {
-    pub fn new(batch: &Batch, window: &Window, scores: Scores, subgroup: Option<u32>) -> WindowPlan {
+    pub fn new(
+        batch: &Batch,
+        window: &Window,
+        scoring: impl Into<KernelScoring>,
+        subgroup: Option<u32>,
+    ) -> WindowPlan {
+        let scoring = scoring.into();
+        let bits = cell_bits(scoring.pieces);
         let (rows, cols) = (window.query_end, window.cols());
         let mut span = window_span(batch, window);
-        if let Some(variant) = TileVariant::holding(KernelResults::Fill, scores, rows) {
+        if let Some(variant) = TileVariant::holding(KernelResults::Fill, scoring, rows) {
             span.pad = variant.capacity() - rows;
-            let tile = Tile::new(window, -to_i32(span.pad), 0..cols, (variant.lanes, variant.rows, 1));
+            let shape = (variant.lanes, variant.rows, 1);
+            let tile = Tile::new(window, -to_i32(span.pad), 0..cols, shape, bits);
             let variant = variant.on(subgroup);
             let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
             return WindowPlan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
         }
-        let variant = TileVariant::joined(KernelResults::Fill, scores).on(subgroup);
+        let variant = TileVariant::joined(KernelResults::Fill, scoring).on(subgroup);
         let grid = Grid::padded(rows, cols, variant.capacity());
         let mut plan = WindowPlan { rows, cols, variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
         for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
             plan.tasks.push((tile.wave, grid.fill_task(&tile, &span, 0)));
             let shape = (variant.lanes, variant.rows, 1);
-            plan.tiles.push(Tile::new(window, grid.first_row(tile.strip), tile.cols, shape));
+            plan.tiles.push(Tile::new(window, grid.first_row(tile.strip), tile.cols, shape, bits));
         }
         plan
+    }
+
+    /// Number of pieces of the gap costs.
+    pub fn pieces(&self) -> usize {
+        self.variant.pieces
     }
 
     fn words(&self) -> u64 {
@@ -78,7 +91,7 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
     let (waves, layout, edges) = filling(plans, 1);
     let mut job = Job { edges, scratch: layout.words, ..Job::default() };
     for (variant, tasks) in waves.into_tasks() {
-        let thin = TileVariant::thin(KernelResults::Fill, variant.scores).on(subgroup);
+        let thin = TileVariant::thin(KernelResults::Fill, variant.scoring()).on(subgroup);
         let is_few = variant.has_edges() && tasks.len() < few_tiles && thin.lanes == variant.lanes;
         let variant = if is_few { thin } else { variant };
         job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
@@ -118,14 +131,15 @@ pub fn blocks_job(
         let whole = WholeTile::block(batch, block);
         let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
         let kept = |tile: &GridTile| {
-            Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
+            let bits = cell_bits(variant.pieces);
+            Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows, bits)
         };
         for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
             let task = keeping(kept, grid.fill_task(tile, &whole.span, job.edges));
             waves.push(tile.wave, variant, FillTask { by_lane: 1, ..task });
         }
-        let place = |(place, values): (u64, EdgeValues)| (place + job.edges, values);
-        job.entering.extend(grid.entering(edges).into_iter().map(place));
+        let place = |(place, values): (u64, Edge)| (place + job.edges, values);
+        job.entering.extend(grid.entering(edges, variant.pieces).into_iter().map(place));
         job.edges += grid.edges();
         for tile in &mut layout.tiles[first..] {
             (tile.row, tile.col) = (tile.row + to_i32(block.rows.start), tile.col + block.cols.start);

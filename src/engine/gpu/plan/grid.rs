@@ -1,12 +1,12 @@
 //! Grids of tiles: strips of query rows by runs of target columns, for matrices that one tile can't hold.
 
+use crate::engine::carry::EdgeSlice;
 use crate::engine::gpu::Cols;
-use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
 use crate::engine::gpu::plan::WholeTile;
 use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
 use crate::engine::gpu::variant::STRIP_ROWS;
-use crate::engine::{BLOCK_ROWS, Edge, Edges};
+use crate::engine::{BLOCK_ROWS, Carry, Edge, Edges};
 use crate::terms::casts::{to_i32, to_u32};
 use std::ops::Range;
 
@@ -297,21 +297,23 @@ impl Grid {
         }
     }
 
-    /// Positions of the entering edges. Nothing enters from above if the grid begins with empty rows.
-    pub fn entering(&self, edges: &Edges) -> Vec<(u64, EdgeValues)> {
+    /// Positions of the entering edges, for gap costs of `pieces` pieces. Nothing enters from above if the grid begins with empty rows.
+    pub fn entering(&self, edges: &Edges, pieces: usize) -> Vec<(u64, Edge)> {
         let mut entering = Vec::new();
         if !edges.horizontal.is_empty() {
-            entering.push((0, edges.horizontal.pairs().to_vec()));
+            entering.push((0, edges.horizontal.clone()));
         }
+        // Nothing reads the gap of a corner.
+        let blank = |h: i32, len: usize| Edge::filled(Carry { h, gap: 0 }, len, pieces);
         for strip in 0..self.strips() {
             let rows = self.strip_rows(strip);
             let corner = match rows.start {
                 0 => edges.corner,
                 row => edges.vertical.h(row as usize - 1).unwrap_or(0),
             };
-            let corner = std::iter::repeat_n([0; 2], self.empty_rows(strip) as usize).chain([[corner, 0]]);
-            let values = edges.vertical.pairs().iter().skip(rows.start as usize).take(rows.len());
-            entering.push((self.vertical(strip, 0), corner.chain(values.copied()).collect()));
+            let values = edges.vertical.cut(rows.start as usize..rows.end as usize);
+            let before = blank(0, self.empty_rows(strip) as usize).followed_by(blank(corner, 1));
+            entering.push((self.vertical(strip, 0), before.followed_by(values)));
         }
         entering
     }
@@ -364,20 +366,25 @@ impl Grid {
     }
 
     /// The strips of a vertical line from `first` on, as read back, without their corners.
-    pub fn line_rows(&self, first: u32, read: &[[i32; 2]]) -> EdgeValues {
-        let strips = read.chunks(self.height as usize + 1).zip(first..);
-        strips.flat_map(|(values, strip)| &values[1..][..self.strip_rows(strip).len()]).copied().collect()
+    pub fn line_rows(&self, first: u32, read: EdgeSlice) -> Edge {
+        let starts = (0..read.len()).step_by(self.height as usize + 1);
+        let rows = starts.zip(first..).map(|(start, strip)| {
+            let rows = self.strip_rows(strip).len();
+            read.cut(start + 1..start + 1 + rows)
+        });
+        rows.fold(Edge::default(), Edge::followed_by)
     }
 
     /// The leaving edges, as read back.
-    pub fn left_behind<'a>(&self, mut read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
-        let below = read.next().unwrap_or_default().to_vec();
+    pub fn left_behind<'a>(&self, mut read: impl Iterator<Item = EdgeSlice<'a>>) -> Edges {
+        let all = |slice: EdgeSlice| slice.cut(0..slice.len());
+        let below = read.next().map(all).unwrap_or_default();
         // Below a strip that is not full there are only rows after the query.
         let full = (self.rows + self.pad).is_multiple_of(self.height);
         Edges {
             corner: 0,
-            horizontal: Edge::of_pairs(if full { below } else { Vec::new() }),
-            vertical: Edge::of_pairs(read.flatten().copied().collect()),
+            horizontal: if full { below } else { Edge::default() },
+            vertical: read.map(all).fold(Edge::default(), Edge::followed_by),
         }
     }
 }

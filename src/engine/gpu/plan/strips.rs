@@ -1,6 +1,7 @@
 //! Pairs whose queries need several strips: grids of tiles in waves, or strips in a chain.
 
 use crate::engine::Edges;
+use crate::engine::carry::EdgeSlice;
 use crate::engine::gpu::Chains;
 use crate::engine::gpu::job::{Chain, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
@@ -8,7 +9,9 @@ use crate::engine::gpu::plan::blocks::{PairBlock, blocks};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
-use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, KernelResults, STRIP_ROWS, Scores, TileVariant};
+use crate::engine::gpu::variant::{
+    CHAINED_ROWS, Exchange, KernelResults, KernelScoring, STRIP_ROWS, TileVariant,
+};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_u32, to_usize};
@@ -34,11 +37,12 @@ pub struct StripTiles {
 }
 
 impl StripTiles {
-    pub fn new(scores: Scores, limits: DeviceLimits) -> StripTiles {
+    pub fn new(scoring: impl Into<KernelScoring>, limits: DeviceLimits) -> StripTiles {
+        let scoring = scoring.into();
         StripTiles {
-            many: TileVariant::joined(KernelResults::Score, scores),
-            few: TileVariant::thin(KernelResults::Score, scores),
-            chained: chained(scores, &limits),
+            many: TileVariant::joined(KernelResults::Score, scoring),
+            few: TileVariant::thin(KernelResults::Score, scoring),
+            chained: chained(scoring, &limits),
             limits,
         }
     }
@@ -66,9 +70,9 @@ impl StripTiles {
 }
 
 /// Variants for strips in a chain, by increasing rows; empty if strips can't be chained.
-pub fn chained(scores: Scores, limits: &DeviceLimits) -> Vec<TileVariant> {
+pub fn chained(scoring: KernelScoring, limits: &DeviceLimits) -> Vec<TileVariant> {
     let rows = CHAINED_ROWS.into_iter().filter(|_| limits.chains);
-    let variant = |rows| Some(TileVariant::chained(scores, rows)?.on(limits.subgroup));
+    let variant = |rows| Some(TileVariant::chained(scoring, rows)?.on(limits.subgroup));
     let suits =
         |variant: &TileVariant| variant.exchange == Exchange::Subgroup || limits.tuning.chains.everywhere;
     rows.filter_map(variant).filter(suits).collect()
@@ -152,12 +156,12 @@ impl PairGrids {
         let mut grids = PairGrids { placed: vec![PlacedGrid::first(0, place, grid, whole)] };
         // Blocks are cut for tiles of full length; with shorter tiles, a job could not hold them.
         let mut job = grids.waves(tiles, usize::MAX);
-        (job.entering, job.leaving) = (grid.entering(entering), grid.leaving());
+        (job.entering, job.leaving) = (grid.entering(entering, tiles.many.pieces), grid.leaving());
         (grids, job)
     }
 
     /// The edges that a block leaves, as read back.
-    pub fn left_behind<'a>(&self, read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
+    pub fn left_behind<'a>(&self, read: impl Iterator<Item = EdgeSlice<'a>>) -> Edges {
         self.placed.first().map(|placed| placed.grid.left_behind(read)).unwrap_or_default()
     }
 

@@ -62,7 +62,7 @@ fn tasks<T: SpanTask>(dispatch: &Dispatch) -> Vec<T> {
 fn tile_of(dispatch: &Dispatch) -> (u32, u32, Exchange) {
     match dispatch.variant {
         Variant::Tile(tile) => (tile.lanes, tile.rows, tile.exchange),
-        Variant::Trace(_) | Variant::Traceback => panic!("not a tile"),
+        Variant::Trace { .. } | Variant::Traceback { .. } => panic!("not a tile"),
     }
 }
 
@@ -331,7 +331,7 @@ fn checkpoints_by_hand() {
     let checkpoints = Checkpoints::new(&block, &Edges::default(), 512, &Scoring::dna(1, 4, 6, 1));
     let sweep = checkpoint::alone(&checkpoints, 0..2, &limits(false));
     // The last of four parts is not swept, because no part needs its edges.
-    let job = checkpoint::waves(&batch, std::slice::from_ref(&sweep), Scores::Packed, &limits(false));
+    let job = checkpoint::waves(&batch, std::slice::from_ref(&sweep), Scores::Packed.into(), &limits(false));
     assert_eq!((job.cells, job.output), (512 * 1024 + 512 * 512, 2 * 16));
     let [below, right] = sweep.left();
     // The line between the rows of parts, and the values below the last row; the line between the columns, with
@@ -346,7 +346,8 @@ fn checkpoints_by_hand() {
     );
 
     let limits = limits(true);
-    let variant = checkpoint::chained_over(&sweep.grid, &Edges::default(), Scores::Packed, &limits).unwrap();
+    let variant =
+        checkpoint::chained_over(&sweep.grid, &Edges::default(), Scores::Packed.into(), &limits).unwrap();
     assert_eq!((variant.lanes, variant.rows), (32, 4));
     let (sweep, job) = checkpoint::chain(&batch, &sweep, 512, variant, &limits);
     let strips: Vec<LinedTask> = job.dispatches.iter().flat_map(tasks).collect();
@@ -384,7 +385,7 @@ fn random_sweeps_keep_to_their_edges() {
         let limits = limits(false);
         let sweeps = checkpoint::side_by_side(&all, &limits);
         assert_eq!(sweeps.len(), count, "seed {seed}");
-        let job = checkpoint::waves(&batch, &sweeps, Scores::Packed, &limits);
+        let job = checkpoint::waves(&batch, &sweeps, Scores::Packed.into(), &limits);
         assert!(
             job.leaving.iter().all(|values| values.start <= values.end && values.end <= job.edges),
             "seed {seed}"
@@ -454,6 +455,7 @@ fn directions_of_random_windows_do_not_overlap() {
 fn paths_of_windows_by_hand() {
     let batch = batch(&[100], &[120]);
     let long = window(100, 120, (5, 3));
+    let suits = |window: &Window| suits(window, &batch.scoring);
     assert!(suits(&long) && !suits(&window(0, 120, (5, 3))) && !suits(&window(20_000, 20_000, (5, 3))));
     // A gap costs at least 7, and six deleted residues would cost 17: at most two gaps, between three runs.
     let most = long.band.most_gaps(&batch.scoring);
@@ -464,7 +466,7 @@ fn paths_of_windows_by_hand() {
     let (job, places) = windows_job(&plans, &[5, 7], &limits(false));
     assert_eq!((places, job.output), (vec![0..5, 5..12], 12 * 4));
     let last = job.dispatches.last().unwrap();
-    assert_eq!((last.variant, last.groups), (Variant::Traceback, 2));
+    assert_eq!((last.variant, last.groups), (Variant::Traceback { pieces: 1 }, 2));
     let paths: &[TracebackTask] = bytemuck::cast_slice(&last.tasks);
     let tiles: u32 = plans.iter().map(|plan| plan.tiles.len() as u32).sum();
     let facts = |task: &TracebackTask| {

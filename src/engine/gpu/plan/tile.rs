@@ -4,7 +4,7 @@ use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::plan::{WholeTile, fitting, hit_at, longest_first, none, scoring};
 use crate::engine::gpu::tasks::ScoreTask;
-use crate::engine::gpu::variant::{KernelResults, Scores, TileVariant};
+use crate::engine::gpu::variant::{KernelResults, KernelScoring, TileVariant};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::to_u32;
@@ -28,9 +28,9 @@ pub struct Tiles<'a> {
 }
 
 impl Tiles<'_> {
-    pub fn new(batch: &Batch, scores: Scores, subgroup: Option<u32>) -> Tiles<'_> {
+    pub fn new(batch: &Batch, scoring: impl Into<KernelScoring>, subgroup: Option<u32>) -> Tiles<'_> {
         let mode = batch.scoring.mode;
-        let tiles = TileVariant::tiles(KernelResults::Score, scores).into_iter();
+        let tiles = TileVariant::tiles(KernelResults::Score, scoring).into_iter();
         Tiles { batch, variants: tiles.map(|tile| tile.in_mode(mode)).collect(), subgroup }
     }
 

@@ -1,6 +1,6 @@
 //! Tracebacks over directions that stay on the device.
 
-use crate::engine::directions::CELL_BITS;
+use crate::engine::directions::{Layer, SECOND_PIECE, cell_bits};
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
 use crate::engine::gpu::plan::DeviceLimits;
@@ -20,9 +20,10 @@ const MOST_TRACED: u64 = 2 << 20;
 const MOST_STEPS: u64 = 1 << 15;
 
 /// Whether a window's directions fit the device, and its path is short enough for one workgroup.
-pub fn suits(window: &Window) -> bool {
+pub fn suits(window: &Window, scoring: &Scoring) -> bool {
+    let bits = cell_bits(scoring.gaps().count());
     let steps = u64::from(window.query_end) + u64::from(window.cols());
-    let is_long = steps > MOST_STEPS || window.direction_bytes(CELL_BITS) > MOST_TRACED;
+    let is_long = steps > MOST_STEPS || window.direction_bytes(bits) > MOST_TRACED;
     !is_long && window.query_end > 0 && window.cols() > 0
 }
 
@@ -46,7 +47,8 @@ pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -
         places.push(place);
     }
     job.output = u64::from(path) * 4;
-    job.push(tracebacks(tasks, &tiles));
+    let pieces = plans.first().map_or(1, WindowPlan::pieces);
+    job.push(tracebacks(tasks, &tiles, pieces));
     (job, places)
 }
 
@@ -68,7 +70,7 @@ pub fn legs_job(
         end = place.end;
         places.push(place);
     }
-    job.push(tracebacks(tasks, &tiles));
+    job.push(tracebacks(tasks, &tiles, variant.pieces));
     job.output = u64::from(end) * 4;
     (job, places)
 }
@@ -76,7 +78,11 @@ pub fn legs_job(
 /// The positions of the paths of [`legs_job`].
 pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<PathPosition> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
-        [rows, cols, layer, ..] => PathPosition { rows, cols, layer: CellSource::of(low_u8(layer)).into() },
+        [rows, cols, layer, ..] => {
+            let source = CellSource::of(low_u8(layer));
+            let layer = Layer { source, is_second: layer & u32::from(SECOND_PIECE) != 0 };
+            PathPosition { rows, cols, layer }
+        }
         _ => PathPosition { rows: 0, cols: 0, layer: CellSource::Stop.into() },
     };
     places.iter().map(stand).collect()
@@ -88,7 +94,7 @@ fn task(stand: PathPosition, tiles: Range<usize>, place: &Range<u32>, says: u32)
     TracebackTask {
         rows: if tiles.is_empty() { 0 } else { stand.rows },
         cols: stand.cols,
-        layer: stand.layer.source as u32,
+        layer: stand.layer.source as u32 | if stand.layer.is_second { SECOND_PIECE.into() } else { 0 },
         first_tile: to_u32(tiles.start),
         tiles: to_u32(tiles.len()),
         path: place.start,
@@ -97,11 +103,11 @@ fn task(stand: PathPosition, tiles: Range<usize>, place: &Range<u32>, says: u32)
     }
 }
 
-/// The dispatch that traces paths back over their tiles, one workgroup for each path.
-fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
+/// The dispatch that traces paths back over their tiles, one workgroup for each path, under gap costs of `pieces` pieces.
+fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile], pieces: usize) -> Dispatch {
     let groups = to_u32(tasks.len());
     let tiles = tiles.iter().map(kept).collect();
-    Dispatch::without_cells::<TracebackTask>(Variant::Traceback, tasks)
+    Dispatch::without_cells::<TracebackTask>(Variant::Traceback { pieces }, tasks)
         .with_table::<KeptTile>(tiles)
         .in_groups(groups)
 }

@@ -1,7 +1,7 @@
 //! The tiles for databases. Queries use the lowest tile that holds them: all tasks share a query, so its empty rows are
 //! lost in each task.
 
-use super::{Exchange, KernelResults, Scores, TileNeighbors, TileVariant};
+use super::{Exchange, KernelResults, KernelScoring, Scores, TileNeighbors, TileVariant};
 
 /// Shapes of the tiles of a shared profile for a database; those of eight lanes also serve as strips.
 const DATABASE_SHAPES: &[(u32, u32)] = &[
@@ -38,7 +38,7 @@ pub(super) fn tiles(scores: Scores) -> [Vec<TileVariant>; 2] {
         let joint = TileNeighbors::Database { strips };
         let variant = |&shape: &(u32, u32)| TileVariant {
             exchange: Exchange::Subgroup,
-            ..TileVariant::new(KernelResults::Score, scores, shape, joint)
+            ..TileVariant::new(KernelResults::Score, scores.into(), shape, joint)
         };
         shapes.iter().map(variant).collect()
     };
@@ -53,11 +53,12 @@ pub struct DatabaseTiles {
 }
 
 impl DatabaseTiles {
-    /// `None` if the device or the scoring has no such tiles.
-    pub fn new(scores: Scores, subgroup: Option<u32>) -> Option<DatabaseTiles> {
+    /// `None` if the device or the scoring has no such tiles. None has gap costs of two pieces.
+    pub fn new(scoring: impl Into<KernelScoring>, subgroup: Option<u32>) -> Option<DatabaseTiles> {
+        let KernelScoring { scores, pieces } = scoring.into();
         let [alone, strips] = tiles(scores);
         let runs = |tile: &TileVariant| tile.on(subgroup) == *tile;
-        let complete = !alone.is_empty() && !strips.is_empty();
+        let complete = pieces == 1 && !alone.is_empty() && !strips.is_empty();
         (complete && alone.iter().chain(&strips).all(runs)).then_some(DatabaseTiles { alone, strips })
     }
 
