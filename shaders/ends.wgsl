@@ -19,7 +19,11 @@
 //!slot column_ends
     // No step has changed H after the last column.
     let end_col = task.cols - 1u;
+//!if JOINED
+    if (task.cols > 0u && end_col >= counts_from && is_last) {
+//!else
     if (task.cols > 0u && end_col >= counts_from) {
+//!end
 //!for rows
         if (lane * ROWS + $ku < task.rows) {
             let end$k = vec3<i32>(h$k, i32(lane * ROWS + $ku), i32(end_col));

@@ -31,7 +31,11 @@
         let deletion$k = select(INSERTION, DELETION, t$k == e$k);
         let gaps2_$k = 0u;
 //!end
+//!if LOCAL
         let source$k = select(select(deletion$k, DIAGONAL, t$k == d$k), STOP, t$k == 0);
+//!else
+        let source$k = select(deletion$k, DIAGONAL, t$k == d$k);
+//!end
         let gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
         bits$word |= (source$k | gaps$k | gaps2_$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
 

@@ -78,6 +78,12 @@
         }
 
 //!slot right_edge
+//!if OVERLAP
+    // No tile adjoins the last column of the target, where overlaps end.
+    let is_last = right == NOWHERE;
+    if (task.cols > 0u && !is_last) {
+//!else
     if (task.cols > 0u) {
+//!end
 //!insert leave_right
     }

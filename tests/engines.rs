@@ -129,6 +129,11 @@ fn cpu_agrees_where_the_pieces_cross() {
 }
 
 #[test]
+fn cpu_agrees_on_long_pairs_in_all_modes() {
+    on_each_set(|cpu| suite::modes::long_pairs_agree(cpu));
+}
+
+#[test]
 fn bands_under_two_pieces_are_as_narrow_as_can_be() {
     let edges = suite::bands::two_piece_edges();
     edges.iter().for_each(|edge| edge.is_tight());

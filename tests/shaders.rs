@@ -194,7 +194,7 @@ fn the_suite_reaches_every_variant() {
             Some(held) => on(held.in_mode(mode)) == variant,
             // Tiles of long queries are joined, with more lanes if there are few tiles.
             None => [TileVariant::joined(kernel, scores), TileVariant::thin(kernel, scores)]
-                .map(on)
+                .map(|joined| on(joined.in_mode(mode)))
                 .contains(&variant),
         };
         let lengths = match (is_stretched, is_shared) {
@@ -273,7 +273,7 @@ fn shown() -> Vec<Shown> {
             about: "The path through filled directions that are too many to bring to the host. A workgroup takes one \
                 window. Its threads read the cells of a diagonal ahead into workgroup memory, all of them follow the \
                 path through these, and one writes its runs.",
-            wgsl: text(Variant::Traceback { pieces: 1 }),
+            wgsl: text(Variant::Traceback { mode: AlignmentMode::Local, pieces: 1 }),
         },
         Shown {
             heading: "Search: transpose",

@@ -38,7 +38,7 @@ use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{ComparedScores, Scoring};
+use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
 use database::Databases;
 use job::Job;
 use layout::ResiduePacking;
@@ -530,16 +530,18 @@ impl Engine for Gpu {
         if is_for_host(&batch.scoring) {
             return self.host.paths(batch, windows);
         }
-        if !batch.scoring.mode.is_local() {
-            return self.anchored_paths(batch, windows);
-        }
         let Alike { share, .. } = self.tuning.alike.beside(rayon::current_num_threads());
-        let mut paths = self.host.trace_alike(batch, windows, share)?;
+        let mut paths = match batch.scoring.mode.is_local() {
+            true => self.host.trace_alike(batch, windows, share)?,
+            false => Paths::none(windows.len()),
+        };
         let missing = paths.missing();
         let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
         if !left.is_empty() {
             let found = match self.whole(batch, |gpu| all_paths(gpu, batch, &left))? {
                 Some(paths) => paths,
+                // The borders of overlaps depend on the beginning of the whole target, but a piece may lack it.
+                None if batch.scoring.mode == AlignmentMode::Overlap => self.host_paths(batch, &left)?,
                 None => {
                     self.paths_in_pieces(batch, &left, |gpu, batch, windows| all_paths(gpu, batch, windows))?
                 }
@@ -557,10 +559,9 @@ impl Engine for Gpu {
     }
 }
 
-/// Only traces have kernels for modes other than local; the host does the other operations in these modes.
 impl Primitives for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        if !batch.scoring.mode.is_local() || self.is_little(windows) {
+        if self.is_little(windows) {
             return self.host.fill(batch, windows);
         }
         self.fill_windows(batch, windows)
@@ -571,10 +572,7 @@ impl Primitives for Gpu {
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        match batch.scoring.mode.is_local() {
-            true => self.sweep_block(batch, block, edges),
-            false => self.host.sweep(batch, block, edges),
-        }
+        self.sweep_block(batch, block, edges)
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
@@ -587,10 +585,7 @@ impl Primitives for Gpu {
         blocks: &[(Block, Edges)],
         legs: &[Leg],
     ) -> Result<Option<(Vec<PathPosition>, Paths)>, EngineError> {
-        match batch.scoring.mode.is_local() {
-            true => self.trace_legs(batch, blocks, legs).map(Some),
-            false => Ok(None),
-        }
+        self.trace_legs(batch, blocks, legs).map(Some)
     }
 
     /// Directions stay on the device: it has more room for them than time to send edges to the host.
@@ -609,10 +604,7 @@ impl Primitives for Gpu {
         edges: &Edges,
         side: u32,
     ) -> Result<Checkpoints, EngineError> {
-        match batch.scoring.mode.is_local() {
-            true => self.sweep_in_bands(batch, block, edges, side),
-            false => self.host.block_checkpoints(batch, block, edges, side),
-        }
+        self.sweep_in_bands(batch, block, edges, side)
     }
 
     fn checkpoints(
@@ -621,10 +613,7 @@ impl Primitives for Gpu {
         windows: &[Window],
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
-        match batch.scoring.mode.is_local() {
-            true => self.sweep_side_by_side(batch, windows, side),
-            false => self.host.checkpoints(batch, windows, side),
-        }
+        self.sweep_side_by_side(batch, windows, side)
     }
 }
 

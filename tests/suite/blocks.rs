@@ -12,7 +12,7 @@ use swalign::terms::bounds::Band;
 use swalign::terms::scoring::Scoring;
 
 /// Small blocks, with room for `edges` and for directions `ahead`, in bytes.
-fn cuts(scoring: &Scoring, edges: u64, ahead: u64) -> Cuts {
+pub fn cuts(scoring: &Scoring, edges: u64, ahead: u64) -> Cuts {
     let gaps = scoring.gaps();
     Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 20, alone: 1 << 20, edges, ahead, gaps }
 }

@@ -1,6 +1,7 @@
 //! Modes other than local: scores and paths against the specification, at the seams of an engine's sizes.
 
 use super::agreement::{scores_agree, windows};
+use super::blocks::cuts;
 use super::inputs::{self, one_pair, scorings, seams};
 use super::pairs::shared_case;
 use super::stretches;
@@ -8,8 +9,9 @@ use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::AlignmentMode;
 use swalign::align::backtrace::{self, WantedPath};
+use swalign::engine::blockwise::paths_in_blocks;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Primitives, Window};
+use swalign::engine::{Engine, Paths, Primitives, Window, overlaps};
 use swalign::terms::alignment::{HitEnd, PathRuns, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
@@ -214,6 +216,34 @@ pub fn narrow_bands_agree(engine: &mut dyn Primitives) -> Vec<Window> {
         }
     }
     all
+}
+
+/// Pairs of several strips and runs of columns: their scores, their paths at once, and their paths block by block.
+pub fn long_pairs_agree(engine: &mut dyn Primitives) {
+    let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700), (700, 40), (2100, 2300)];
+    let blosum = scorings()[6].clone();
+    let all = [Scoring::dna(2, 4, 4, 2), blosum].into_iter().chain(two_pieces());
+    for (number, scoring) in all.enumerate() {
+        for mode in MODES {
+            let scoring = scoring.clone().in_mode(mode);
+            let (batch, mut pairs) = inputs::batch(&scoring, &sizes, 760 + number as u64);
+            adapted(mode, &mut pairs);
+            let case = format!("long pairs, {mode}, scoring {number}");
+            let hits = scores_agree(engine, &batch, &pairs, &case);
+            let windows = paths_agree(engine, &batch, &pairs, &hits, &case);
+            let expected = Plain::new().paths(&batch, &windows).unwrap();
+            let runs = |paths: &Paths, place: usize| paths.runs(place).map(Vec::from_iter);
+            for (edges, ahead) in [(1 << 30, 1 << 30), (1 << 30, 1), (1, 1 << 30)] {
+                let mut found =
+                    paths_in_blocks(engine, &batch, &windows, cuts(&scoring, edges, ahead)).unwrap();
+                overlaps::mend(&batch, &windows, &mut found);
+                for place in 0..windows.len() {
+                    let case = format!("{case}, {edges} bytes of edges, {ahead} ahead: {:?}", windows[place]);
+                    assert_eq!(runs(&found, place), runs(&expected, place), "{case}");
+                }
+            }
+        }
+    }
 }
 
 /// Gaps as costly as the scores allow.

@@ -21,7 +21,8 @@ impl Gpu {
         edges: &Edges,
     ) -> Result<Edges, EngineError> {
         let inputs = self.inputs(batch, residues_of(batch, block))?;
-        let variant = TileVariant::thin(KernelResults::Score, scoring_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(KernelResults::Score, scoring_of(batch)).in_mode(batch.scoring.mode);
+        let variant = variant.on(self.limits().subgroup);
         let (grid, job) = checkpoint::block_job(batch, block, edges, variant);
         let answer = self.run(&inputs, &job)?;
         Ok(grid.left_behind(answer.leaving()))
@@ -61,8 +62,10 @@ impl Gpu {
         windows: &[Window],
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
-        let none = Edges::default();
-        let blank = |window| Checkpoints::new(&Block::whole(window), &none, side, &batch.scoring);
+        let blank = |window| {
+            let edges = Edges::of_window(&batch.scoring, window);
+            Checkpoints::new(&Block::whole(window), &edges, side, &batch.scoring)
+        };
         let mut all: Vec<Checkpoints> = windows.iter().map(blank).collect();
         let inputs = self.inputs(batch, window_residues(batch, windows))?;
         let mut done = 0;
@@ -72,11 +75,18 @@ impl Gpu {
             match sweeps.len() {
                 // A single window gets the whole device.
                 1 => {
-                    let block = Block::whole(&windows[done]);
-                    all[done] = self.sweep_in_bands(batch, &block, &none, side)?;
+                    let window = &windows[done];
+                    let edges = Edges::of_window(&batch.scoring, window);
+                    all[done] = self.sweep_in_bands(batch, &Block::whole(window), &edges, side)?;
                 }
                 _ => {
-                    let job = checkpoint::waves(batch, &sweeps, scoring_of(batch), &limits);
+                    let scoring = scoring_of(batch);
+                    let mut job = checkpoint::waves(batch, &sweeps, scoring, &limits);
+                    if !batch.scoring.mode.is_local() {
+                        let entering = sweeps.iter().zip(&all[done..]);
+                        let entering = entering.flat_map(|(sweep, all)| sweep.entering(all, scoring.pieces));
+                        job.entering = entering.collect();
+                    }
                     self.run_sweeps(&inputs, &mut all[done..], &sweeps, job)?;
                 }
             }
@@ -105,7 +115,7 @@ impl Gpu {
             self.card.chains.store(false, Relaxed);
         }
         let mut job = checkpoint::waves(batch, std::slice::from_ref(&sweep), scoring, &limits);
-        job.entering = sweep.grid.entering(&entering, scoring.pieces);
+        job.entering = sweep.entering(checkpoints, scoring.pieces);
         self.run_sweeps(inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
     }
 

@@ -69,8 +69,9 @@ pub struct Job {
     pub scratch: u64,
     /// The chain, if strips are chained. Its dispatches share all tasks, which are taken in order.
     pub chain: Option<Chain>,
-    /// Number of edge values. They are zero at first, except for `entering`.
+    /// Number of edge values. At first H and gaps are `blank`, except for `entering`.
     pub edges: u64,
+    pub blank: i32,
     /// Edge values that tiles read: their positions and values.
     pub entering: Vec<(u64, Edge)>,
     /// Edge values to read back.

@@ -45,17 +45,10 @@ impl Gpu {
         Ok(paths)
     }
 
-    /// The paths of windows in modes other than local. The kernels that fill have no borders, so the host traces the
-    /// windows whose bands are wide.
-    pub(super) fn anchored_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        let mut paths = self.device_paths(batch, windows)?;
-        let missing = paths.missing();
-        if !missing.is_empty() {
-            let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
-            self.host_work.windows += left.len();
-            paths.put_all(&missing, self.host.paths(batch, &left)?);
-        }
-        Ok(paths)
+    /// The paths of windows that the host traces.
+    pub(super) fn host_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.host_work.windows += windows.len();
+        self.host.paths(batch, windows)
     }
 
     /// Traces the windows whose bands are narrow enough, and those whose directions fit the device.
@@ -66,9 +59,6 @@ impl Gpu {
         }
         if batch.scoring.compared().is_some() {
             paths = self.trace_narrow(batch, windows)?;
-        }
-        if !batch.scoring.mode.is_local() {
-            return Ok(paths);
         }
         let is_left = |&place: &u32| {
             suits(&windows[place as usize], &batch.scoring) && paths.runs(place as usize).is_none()
@@ -154,7 +144,8 @@ impl Gpu {
     ) -> Result<(Vec<PathPosition>, Paths), EngineError> {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
-        let variant = TileVariant::thin(KernelResults::Fill, scoring_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(KernelResults::Fill, scoring_of(batch)).in_mode(batch.scoring.mode);
+        let variant = variant.on(self.limits().subgroup);
         let (job, places) = legs_job(batch, blocks, legs, variant);
         let output = self.run(&inputs, &job)?.output;
         let stands = stands(output.as_ref(), &places);

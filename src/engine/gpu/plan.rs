@@ -20,6 +20,7 @@ pub mod strips;
 pub mod tile;
 pub mod traceback;
 
+use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::gpu::job::Dispatch;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::tasks::{JoinedTask, Span, SpanTask};
@@ -127,6 +128,11 @@ pub fn hit_at((row, col): (u32, u32), result: &[u32], none: HitEnd) -> HitEnd {
 /// The hit of a pair without an alignment.
 pub fn none(mode: AlignmentMode) -> HitEnd {
     if mode.is_local() { HitEnd::default() } else { HitEnd::NONE }
+}
+
+/// The first value of edges: no alignment enters there.
+pub fn blank(mode: AlignmentMode) -> i32 {
+    if mode.is_local() { 0 } else { IMPOSSIBLE }
 }
 
 /// Whether a result is that of a chained strip that gave up waiting.

@@ -248,19 +248,32 @@ impl JobBuffers {
     fn write_edges(&self, runtime: &Runtime, job: &Job) {
         let queue = &runtime.device.queue;
         let has_second_gaps = job.has_second_gaps();
+        let blank = Carry { h: job.blank, gap: job.blank };
         if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
             // A single write, because each separate write has a fixed cost.
             let pieces = if has_second_gaps { 2 } else { 1 };
-            let mut all = Edge::filled(Carry { h: 0, gap: 0 }, to_usize(job.edges), pieces);
+            let mut all = Edge::filled(blank, to_usize(job.edges), pieces);
             job.entering.iter().for_each(|(place, edge)| all.put(to_usize(*place), edge));
             queue.write_buffer(&self.edges, 0, bytemuck::cast_slice(&all.carries));
             if has_second_gaps {
                 queue.write_buffer(&self.second_gaps, 0, bytemuck::cast_slice(&all.second));
             }
         } else if job.edges > 0 {
-            runtime.clear(&self.edges, job.edges * 8);
-            if has_second_gaps {
-                runtime.clear(&self.second_gaps, job.edges * 4);
+            if job.blank == 0 {
+                runtime.clear(&self.edges, job.edges * 8);
+                if has_second_gaps {
+                    runtime.clear(&self.second_gaps, job.edges * 4);
+                }
+            } else {
+                let part = Edge::filled(blank, to_usize(job.edges.min(MOST_WRITTEN)), 2);
+                for first in (0..job.edges).step_by(to_usize(MOST_WRITTEN)) {
+                    let len = to_usize((job.edges - first).min(MOST_WRITTEN));
+                    queue.write_buffer(&self.edges, first * 8, bytemuck::cast_slice(&part.carries[..len]));
+                    if has_second_gaps {
+                        let gaps = bytemuck::cast_slice(&part.second[..len]);
+                        queue.write_buffer(&self.second_gaps, first * 4, gaps);
+                    }
+                }
             }
             for (place, edge) in &job.entering {
                 queue.write_buffer(&self.edges, place * 8, bytemuck::cast_slice(&edge.carries));

@@ -19,11 +19,11 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Minimum number of pairs per piece of parallel work.
 const PAIRS: usize = 1 << 13;
 
-/// Whether a tile scores a pair in a mode other than local. If a mode does not cut targets, the tile takes a whole one.
-fn suits_tile(batch: &Batch, pair: &Pair) -> bool {
+/// Whether the device scores a pair in a mode other than local. If a mode does not cut targets, the pair has a whole one.
+fn suits(batch: &Batch, pair: &Pair, tiles: &StripTiles) -> bool {
     let is_whole = || pair.start == 0 && pair.end as usize == batch.target(pair.target).len();
     let is_short = to_u32(batch.query(pair.query).len()) <= STRIP_ROWS;
-    is_short && (!batch.scoring.mode.needs_whole_targets() || is_whole())
+    (is_short || tiles.hold(batch, pair)) && (!batch.scoring.mode.needs_whole_targets() || is_whole())
 }
 
 impl Gpu {
@@ -39,16 +39,16 @@ impl Gpu {
         }
     }
 
-    /// Scores pairs in modes other than local. Grids have no kernels for these modes, so the host scores queries that
-    /// are longer than a tile.
+    /// Scores pairs in modes other than local. The host scores pairs that are too large for a job.
     pub(super) fn score_anchored(
         &mut self,
         batch: &Batch,
         pairs: &[Pair],
     ) -> Result<Vec<HitEnd>, EngineError> {
-        let suits = |pair: &Pair| suits_tile(batch, pair);
+        let tiles = self.strip_tiles(batch);
+        let suits = |pair: &Pair| suits(batch, pair, &tiles);
         if pairs.par_iter().with_min_len(PAIRS).all(suits) {
-            return self.score_in_tiles(batch, pairs);
+            return self.score_and_mend(batch, pairs);
         }
         let (own, left): (Vec<usize>, Vec<usize>) = (0..pairs.len()).partition(|&index| suits(&pairs[index]));
         let some = |places: &[usize]| -> Vec<Pair> { places.iter().map(|&at| pairs[at]).collect() };
@@ -58,13 +58,18 @@ impl Gpu {
         };
         put(&left, self.host_scores(batch, &some(&left))?);
         if !own.is_empty() {
-            put(&own, self.score_in_tiles(batch, &some(&own))?);
+            put(&own, self.score_and_mend(batch, &some(&own))?);
         }
         Ok(hits)
     }
 
-    /// Scores pairs whose queries fit one tile, in modes other than local.
-    fn score_in_tiles(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
+    /// The tiles of pairs whose queries need several strips.
+    fn strip_tiles(&self, batch: &Batch) -> StripTiles {
+        StripTiles::new(scoring_of(batch), self.limits()).in_mode(batch.scoring.mode)
+    }
+
+    /// Scores pairs on the device, in modes other than local.
+    fn score_and_mend(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
         let mut hits = self.score_on_device(batch, pairs)?;
         overlaps::mend_ends(batch, pairs, &mut hits);
         Ok(hits)
@@ -133,7 +138,7 @@ impl Gpu {
         (pairs, long): (&[Pair], &[usize]),
         hits: &mut [HitEnd],
     ) -> Result<Vec<usize>, EngineError> {
-        let tiles = StripTiles::new(scoring_of(batch), self.limits());
+        let (tiles, none) = (self.strip_tiles(batch), none(batch.scoring.mode));
         let (held, huge): (Vec<usize>, Vec<usize>) =
             long.iter().partition(|&&index| tiles.hold(batch, &pairs[index]));
         for index in huge {
@@ -142,13 +147,13 @@ impl Gpu {
         let (mut long, mut left) = (held.as_slice(), Vec::new());
         let next = |cells: u64| {
             let mut grids = PairGrids::next(batch, pairs, &mut long, &tiles, cells)?;
-            Some((grids.job(&tiles), grids))
+            Some((grids.job(&tiles, &batch.scoring), grids))
         };
         let take = |answer: JobResult, grids: PairGrids| {
             let results = answer.output.as_ref();
             match results.chunks_exact(4).any(gave_up) {
                 true => left.extend(grids.indices()),
-                false => grids.best(results).into_iter().for_each(|(index, hit)| hits[index] = hit),
+                false => grids.best(results, none).into_iter().for_each(|(index, hit)| hits[index] = hit),
             }
         };
         self.run_all(inputs, next, take)?;
@@ -167,7 +172,7 @@ impl Gpu {
         for block in tiles.blocks(batch, pair).into_iter().flatten() {
             let (grids, job) = PairGrids::block(batch, pair, &block, &frontier.entering(&block), tiles);
             let answer = self.run(inputs, &job)?;
-            let hits = grids.best(answer.output.as_ref()).into_iter().map(|(_, hit)| hit);
+            let hits = grids.best(answer.output.as_ref(), HitEnd::default()).into_iter().map(|(_, hit)| hit);
             best = hits.chain([best]).min_by(HitEnd::order).unwrap_or_default();
             frontier.keep(&block, grids.left_behind(answer.leaving()));
         }

@@ -79,9 +79,9 @@ impl Variant {
                 let meaning = modes(*mode, in_pieces(*pieces, traces(*pieces)));
                 constants + &direction_codes(*pieces) + &expand(TRACE, &[BAND, PATH], &meaning)?
             }
-            Variant::Traceback { pieces } => {
+            Variant::Traceback { mode, pieces } => {
                 let constants = constants([("THREADS", THREADS), ("NOWHERE", layout::NOWHERE)]);
-                let meaning = in_pieces(*pieces, Meaning::default());
+                let meaning = modes(*mode, in_pieces(*pieces, Meaning::default()));
                 constants + &direction_codes(*pieces) + &expand(TRACEBACK, &[PATH], &meaning)?
             }
         };
@@ -177,6 +177,7 @@ impl TileVariant {
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())
+            .flag("JOINED", matches!(self.joint, TileNeighbors::Joined { .. }))
             .flag("LINED", self.joint == TileNeighbors::Chained { lined: true })
             .flag("KEYED", self.keyed())
             .flag("STRETCHED", self.is_stretched())

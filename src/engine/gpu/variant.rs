@@ -24,7 +24,7 @@ pub enum Variant {
     Trace { mode: AlignmentMode, pieces: usize },
     /// Traces back over filled directions, whatever the scores. Directions depend on the number of pieces of the gap
     /// costs.
-    Traceback { pieces: usize },
+    Traceback { mode: AlignmentMode, pieces: usize },
 }
 
 /// The results that a kernel keeps of its tiles.
@@ -49,7 +49,7 @@ pub struct TileVariant {
     pub rows: u32,
     pub joint: TileNeighbors,
     pub exchange: Exchange,
-    /// Modes other than local exist for single tiles that keep scores.
+    /// Modes other than local exist for all tiles but those of databases and of chains.
     pub mode: AlignmentMode,
 }
 
@@ -287,8 +287,8 @@ impl TileVariant {
         TileVariant { exchange: if fits { Exchange::Subgroup } else { Exchange::Workgroup }, ..self }
     }
 
-    /// The single tile that scores in another mode. All alignments end in known rows or columns, so scores need no room
-    /// for a row.
+    /// The tile of another mode. All alignments end in known rows or columns, so scores need no room for a row. Values
+    /// may be below 0, so edges must hold the borders of the matrix.
     pub fn in_mode(self, mode: AlignmentMode) -> TileVariant {
         if mode.is_local() { self } else { TileVariant { scores: self.scores.unkeyed(), mode, ..self } }
     }
@@ -343,7 +343,7 @@ impl TileVariant {
     pub(super) fn is_few(&self) -> bool {
         let is_few =
             matches!(self.joint, TileNeighbors::Joined { few: true } | TileNeighbors::Chained { .. });
-        is_few && self.pieces == 1
+        is_few && self.pieces == 1 && self.mode.is_local()
     }
 
     /// The scoring of its cells.
@@ -443,16 +443,15 @@ impl Variant {
         for kernel in [KernelResults::Score, KernelResults::Fill] {
             for scoring in KernelScoring::all() {
                 let single = TileVariant::tiles(kernel, scoring).into_iter();
-                let modes = AlignmentMode::ALL.map(|(mode, _)| mode);
-                let modes =
-                    modes.into_iter().filter(|mode| kernel == KernelResults::Score || mode.is_local());
-                let single = single.flat_map(|tile| modes.clone().map(move |mode| tile.in_mode(mode)));
                 let joined = [TileVariant::joined(kernel, scoring), TileVariant::thin(kernel, scoring)];
+                let in_modes = single
+                    .chain(joined)
+                    .flat_map(|tile| AlignmentMode::ALL.map(|(mode, _)| tile.in_mode(mode)));
                 let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == KernelResults::Score);
                 let chained = chained.filter_map(|rows| TileVariant::chained(scoring, rows));
                 let chained =
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
-                for tile in single.chain(joined).chain(chained) {
+                for tile in in_modes.chain(chained) {
                     let on_devices =
                         [Some(tile), Some(tile.on(Some(tile.lanes))), tile.sharing(Some(THREADS))];
                     let tiles = on_devices.into_iter().flatten();
@@ -463,8 +462,8 @@ impl Variant {
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));
         for pieces in 1..=MOST_PIECES {
-            all.extend(AlignmentMode::ALL.map(|(mode, _)| Variant::Trace { mode, pieces }));
-            all.push(Variant::Traceback { pieces });
+            let of_mode = |(mode, _)| [Variant::Trace { mode, pieces }, Variant::Traceback { mode, pieces }];
+            all.extend(AlignmentMode::ALL.into_iter().flat_map(of_mode));
         }
         let mut seen = HashSet::new();
         all.retain(|variant| seen.insert(*variant));
@@ -491,7 +490,7 @@ impl Variant {
     pub fn pieces(&self) -> usize {
         match self {
             Variant::Tile(tile) => tile.pieces,
-            Variant::Trace { pieces, .. } | Variant::Traceback { pieces } => *pieces,
+            Variant::Trace { pieces, .. } | Variant::Traceback { pieces, .. } => *pieces,
         }
     }
 

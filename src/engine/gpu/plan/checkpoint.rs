@@ -7,10 +7,10 @@ use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::strips::{chained, suited};
-use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, gave_up, in_waves};
+use crate::engine::gpu::plan::{DeviceLimits, WholeTile, blank, fitting, gave_up, in_waves};
 use crate::engine::gpu::tasks::JoinedTask;
 use crate::engine::gpu::variant::{KernelResults, KernelScoring, STRIP_ROWS, TileVariant};
-use crate::engine::{Block, Edges};
+use crate::engine::{Block, Edge, Edges};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use std::ops::Range;
@@ -53,6 +53,12 @@ impl CheckpointSweep {
         place(cols.start)..place(cols.end)
     }
 
+    /// The edge values that enter it, at their positions in its job.
+    pub fn entering(&self, checkpoints: &Checkpoints, pieces: usize) -> Vec<(u64, Edge)> {
+        let entering = self.grid.entering(&checkpoints.entering(&self.band), pieces);
+        entering.into_iter().map(|(place, edge)| (place + self.edges, edge)).collect()
+    }
+
     /// The edges that it stores on lines: for each line, the first column or strip, and the range of the values in its
     /// job.
     pub fn left(&self) -> [Vec<(u32, Range<u64>)>; 2] {
@@ -92,6 +98,7 @@ pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVaria
     let mut job = Job {
         edges: grid.edges(),
         output: grid.size() * 16,
+        blank: blank(variant.mode),
         entering: grid.entering(edges, variant.pieces),
         leaving: grid.leaving(),
         ..Job::default()
@@ -188,6 +195,8 @@ pub fn waves(
         TileVariant::joined(KernelResults::Score, scoring),
         TileVariant::thin(KernelResults::Score, scoring),
     );
+    let mode = batch.scoring.mode;
+    let (many, few) = (many.in_mode(mode), few.in_mode(mode));
     let based: Vec<(&CheckpointSweep, WholeTile)> =
         sweeps.iter().map(|sweep| (sweep, WholeTile::block(batch, &sweep.band))).collect();
     let tasks = |(sweep, whole): &(&CheckpointSweep, WholeTile), wave: u32, tasks: &mut Vec<JoinedTask>| {
@@ -203,7 +212,8 @@ pub fn waves(
     };
     let strips: u64 = sweeps.iter().map(|sweep| u64::from(sweep.grid.strips())).sum();
     let edges = sweeps.last().map_or(0, |last| last.edges + last.grid.edges());
-    let mut job = Job { edges, output: strips * 16, leaving: leaving(sweeps), ..Job::default() };
+    let (output, leaving, blank) = (strips * 16, leaving(sweeps), blank(mode));
+    let mut job = Job { edges, blank, output, leaving, ..Job::default() };
     let waves = in_waves(&based, |(sweep, _)| (0, &sweep.grid), tasks, dispatch);
     waves.into_iter().for_each(|wave| job.push(wave));
     job

@@ -3,12 +3,13 @@
 use crate::engine::directions::{TileLayout, cell_bits};
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
-use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, WholeTile, fitting, longest_first, window_span};
+use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, WholeTile, blank, fitting, longest_first, window_span};
 use crate::engine::gpu::tasks::FillTask;
 use crate::engine::gpu::variant::{KernelResults, KernelScoring, TileVariant};
 use crate::engine::{Block, Edge, Edges, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
+use crate::terms::scoring::AlignmentMode;
 
 /// Maximum number of direction words of a job, unless one window needs more: 128 MiB, or 256 MiB if they stay on the
 /// device.
@@ -26,6 +27,8 @@ pub struct WindowPlan {
     /// Wave and task of each of the tiles, in the same order.
     tasks: Vec<(u32, FillTask)>,
     edges: u64,
+    /// The borders of the matrix in modes other than local.
+    entering: Vec<(u64, Edge)>,
 }
 
 impl WindowPlan {
@@ -39,17 +42,28 @@ impl WindowPlan {
         let bits = cell_bits(scoring.pieces);
         let (rows, cols) = (window.query_end, window.cols());
         let mut span = window_span(batch, window);
-        if let Some(variant) = TileVariant::holding(KernelResults::Fill, scoring, rows) {
-            span.pad = variant.capacity() - rows;
+        let mode = batch.scoring.mode;
+        // A tile without edges knows the borders of whole targets only.
+        let is_whole = mode != AlignmentMode::Overlap || window.start == 0;
+        let holding = || TileVariant::holding(KernelResults::Fill, scoring, rows);
+        if let Some(variant) = if is_whole { holding() } else { None } {
+            let variant = variant.in_mode(mode);
+            span.pad = variant.pad(rows);
             let shape = (variant.lanes, variant.rows, 1);
             let tile = Tile::new(window, -to_i32(span.pad), 0..cols, shape, bits);
             let variant = variant.on(subgroup);
             let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
-            return WindowPlan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
+            let (tiles, entering) = (vec![tile], Vec::new());
+            return WindowPlan { rows, cols, variant, tiles, tasks, edges: 0, entering };
         }
-        let variant = TileVariant::joined(KernelResults::Fill, scoring).on(subgroup);
-        let grid = Grid::padded(rows, cols, variant.capacity());
-        let mut plan = WindowPlan { rows, cols, variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
+        let variant = TileVariant::joined(KernelResults::Fill, scoring).in_mode(mode).on(subgroup);
+        let grid = Grid::in_mode(mode, rows, cols, variant.capacity());
+        let entering = match mode.is_local() {
+            true => Vec::new(),
+            false => grid.entering(&Edges::of_window(&batch.scoring, window), scoring.pieces),
+        };
+        let (tiles, tasks, edges) = (Vec::new(), Vec::new(), grid.edges());
+        let mut plan = WindowPlan { rows, cols, variant, tiles, tasks, edges, entering };
         for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
             plan.tasks.push((tile.wave, grid.fill_task(&tile, &span, 0)));
             let shape = (variant.lanes, variant.rows, 1);
@@ -58,9 +72,9 @@ impl WindowPlan {
         plan
     }
 
-    /// Number of pieces of the gap costs.
-    pub fn pieces(&self) -> usize {
-        self.variant.pieces
+    /// The variant of its tiles.
+    pub fn variant(&self) -> TileVariant {
+        self.variant
     }
 
     fn words(&self) -> u64 {
@@ -79,8 +93,8 @@ pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [Wi
 
 /// A job that fills `plans` for the host, and the layout of their directions.
 pub fn fill_job(plans: &[WindowPlan]) -> (Job, TileLayout) {
-    let (waves, layout, edges) = filling(plans, 0);
-    let mut job = Job { edges, output: layout.words * 4, ..Job::default() };
+    let (waves, layout, job) = filling(plans, 0);
+    let mut job = Job { output: layout.words * 4, ..job };
     let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, longest_first(tasks)));
     waves.into_tasks().for_each(dispatch);
     (job, layout)
@@ -88,10 +102,11 @@ pub fn fill_job(plans: &[WindowPlan]) -> (Job, TileLayout) {
 
 /// A job that fills `plans` and keeps the directions on the device; and its tiles, plan by plan.
 pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -> (Job, Vec<Tile>) {
-    let (waves, layout, edges) = filling(plans, 1);
-    let mut job = Job { edges, scratch: layout.words, ..Job::default() };
+    let (waves, layout, job) = filling(plans, 1);
+    let mut job = Job { scratch: layout.words, ..job };
     for (variant, tasks) in waves.into_tasks() {
-        let thin = TileVariant::thin(KernelResults::Fill, variant.scoring()).on(subgroup);
+        let thin = TileVariant::thin(KernelResults::Fill, variant.scoring());
+        let thin = thin.in_mode(variant.mode).on(subgroup);
         let is_few = variant.has_edges() && tasks.len() < few_tiles && thin.lanes == variant.lanes;
         let variant = if is_few { thin } else { variant };
         job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
@@ -99,18 +114,21 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
     (job, layout.tiles)
 }
 
-/// The tasks that fill `plans`, the layout of the directions, and the number of edge values.
-fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayout, u64) {
-    let (mut waves, mut layout, mut edges) = (WaveTasks::new(), TileLayout::default(), 0);
+/// The tasks that fill `plans`, the layout of the directions, and a job with the edge values, but without dispatches.
+fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayout, Job) {
+    let (mut waves, mut layout, mut job) = (WaveTasks::new(), TileLayout::default(), Job::default());
     for plan in plans {
         let tiles = layout.push_window(plan.tiles.iter().copied());
         for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
-            let (above, left) = (task.above + to_u32(edges), task.left + to_u32(edges));
+            let (above, left) = (task.above + to_u32(job.edges), task.left + to_u32(job.edges));
             waves.push(*wave, plan.variant, FillTask { above, left, by_lane, ..keeping(tile, *task) });
         }
-        edges += plan.edges;
+        let place = |(place, edge): &(u64, Edge)| (place + job.edges, edge.clone());
+        job.entering.extend(plan.entering.iter().map(place));
+        job.blank = blank(plan.variant.mode);
+        job.edges += plan.edges;
     }
-    (waves, layout, edges)
+    (waves, layout, job)
 }
 
 /// A job that fills blocks, whose grids run concurrently, and keeps the directions on the device. Also returns its
@@ -146,7 +164,7 @@ pub fn blocks_job(
         }
     }
     firsts[0] = layout.tiles.len();
-    job.scratch = layout.words;
+    (job.scratch, job.blank) = (layout.words, blank(variant.mode));
     let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, tasks).into_scratch());
     waves.into_tasks().for_each(dispatch);
     (job, layout.tiles, firsts)

@@ -8,6 +8,7 @@ use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span
 use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Carry, Edge, Edges};
 use crate::terms::casts::{to_i32, to_u32};
+use crate::terms::scoring::AlignmentMode;
 use std::ops::Range;
 
 // The lines between blocks coincide with tile borders.
@@ -58,6 +59,15 @@ impl Grid {
     /// A grid whose first strip begins with the first row, so that edges can enter from above.
     pub fn unpadded(rows: u32, cols: u32, height: u32) -> Grid {
         Grid { rows, cols, height, pad: 0, run: TILE_COLS, side: u32::MAX }
+    }
+
+    /// The grid of a window or a pair: borders lie directly above the first row, except in mode local, where empty rows
+    /// may be above it.
+    pub fn in_mode(mode: AlignmentMode, rows: u32, cols: u32, height: u32) -> Grid {
+        match mode.is_local() {
+            true => Grid::padded(rows, cols, height),
+            false => Grid::unpadded(rows, cols, height),
+        }
     }
 
     /// The same grid with lines at the multiples of `side`, which is a multiple of [`BLOCK_ROWS`].

@@ -1,20 +1,21 @@
 //! Pairs whose queries need several strips: grids of tiles in waves, or strips in a chain.
 
-use crate::engine::Edges;
 use crate::engine::carry::EdgeSlice;
 use crate::engine::gpu::Chains;
 use crate::engine::gpu::job::{Chain, Job};
-use crate::engine::gpu::layout::CHAIN_APART;
+use crate::engine::gpu::layout::{CHAIN_APART, NOWHERE};
 use crate::engine::gpu::plan::blocks::{PairBlock, blocks};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
-use crate::engine::gpu::plan::{DeviceLimits, WholeTile, fitting, hit_at, in_waves, scoring};
+use crate::engine::gpu::plan::{DeviceLimits, WholeTile, blank, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
 use crate::engine::gpu::variant::{
     CHAINED_ROWS, Exchange, KernelResults, KernelScoring, STRIP_ROWS, TileVariant,
 };
+use crate::engine::{Edge, Edges};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_u32, to_usize};
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -33,6 +34,7 @@ pub struct StripTiles {
     few: TileVariant,
     /// Variants for strips in a chain, by increasing rows; empty if strips can't be chained.
     chained: Vec<TileVariant>,
+    mode: AlignmentMode,
     limits: DeviceLimits,
 }
 
@@ -43,14 +45,27 @@ impl StripTiles {
             many: TileVariant::joined(KernelResults::Score, scoring),
             few: TileVariant::thin(KernelResults::Score, scoring),
             chained: chained(scoring, &limits),
+            mode: AlignmentMode::Local,
             limits,
         }
+    }
+
+    /// The tiles of another mode. Their edges hold the borders of the matrix, so strips are not chained.
+    pub fn in_mode(self, mode: AlignmentMode) -> StripTiles {
+        let (many, few) = (self.many.in_mode(mode), self.few.in_mode(mode));
+        let chained = if mode.is_local() { self.chained } else { Vec::new() };
+        StripTiles { many, few, chained, mode, ..self }
+    }
+
+    /// The grid of a pair.
+    fn grid(&self, rows: u32, cols: u32) -> Grid {
+        Grid::in_mode(self.mode, rows, cols, self.many.capacity())
     }
 
     /// Whether a job can hold a pair. Chained strips store only edges, for which a device has more room.
     pub fn hold(&self, batch: &Batch, pair: &Pair) -> bool {
         let rows = to_u32(batch.query(pair.query).len());
-        let grid = Grid::padded(rows, pair.cols(), self.many.capacity());
+        let grid = self.grid(rows, pair.cols());
         let [edges, size] = self.limits.job_room();
         let in_waves = grid.edges() <= edges && grid.size() <= size;
         in_waves || (self.is_chained(grid.widest() as usize) && grid.edges() <= self.limits.binding / 8)
@@ -125,7 +140,7 @@ impl PairGrids {
         let placed = |&index: &usize| {
             let pair = &pairs[index];
             let whole = WholeTile::pair(batch, pair);
-            let grid = Grid::padded(whole.span.rows, pair.cols(), tiles.many.capacity());
+            let grid = tiles.grid(whole.span.rows, pair.cols());
             PlacedGrid::first(index, (0, pair.start), grid, whole)
         };
         // The last pair may exceed the limit.
@@ -171,8 +186,8 @@ impl PairGrids {
     }
 
     /// The best hit of each pair, by index.
-    pub fn best(&self, results: &[u32]) -> Vec<(usize, HitEnd)> {
-        self.placed.par_iter().map(|grid| (grid.index, grid.best(results))).collect()
+    pub fn best(&self, results: &[u32], none: HitEnd) -> Vec<(usize, HitEnd)> {
+        self.placed.par_iter().map(|grid| (grid.index, grid.best(results, none))).collect()
     }
 
     /// Cuts all grids anew and assigns their edges and results. Returns the job without its dispatches.
@@ -188,7 +203,7 @@ impl PairGrids {
     }
 
     /// The job of all tiles.
-    pub fn job(&mut self, tiles: &StripTiles) -> Job {
+    pub fn job(&mut self, tiles: &StripTiles, scoring: &Scoring) -> Job {
         let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
         let strips = |rows: u32| -> usize {
             self.placed.iter().map(|placed| placed.whole.span.rows.div_ceil(rows) as usize).sum()
@@ -196,7 +211,22 @@ impl PairGrids {
         let chains = tiles.limits.tuning.chains;
         match suited(&tiles.chained, &chains, strips) {
             Some(variant) if tiles.is_chained(widest) => self.chain(variant, chains),
-            _ => self.waves(tiles, widest),
+            _ => Job { entering: self.borders(tiles, scoring), ..self.waves(tiles, widest) },
+        }
+    }
+
+    /// The borders of the matrices in modes other than local.
+    fn borders(&self, tiles: &StripTiles, scoring: &Scoring) -> Vec<(u64, Edge)> {
+        let of_grid = |placed: &PlacedGrid| {
+            let (rows, cols) = (placed.grid.rows as usize, placed.grid.cols as usize);
+            let entering = Edges::at_borders(scoring, rows, cols, placed.start);
+            let entering = placed.grid.entering(&entering, tiles.many.pieces);
+            let edges = placed.edges;
+            entering.into_iter().map(move |(place, edge)| (place + edges, edge))
+        };
+        match tiles.mode.is_local() {
+            true => Vec::new(),
+            false => self.placed.iter().flat_map(of_grid).collect(),
         }
     }
 
@@ -227,9 +257,10 @@ impl PairGrids {
 
     /// The job of all tiles, wave by wave.
     fn waves(&mut self, tiles: &StripTiles, widest: usize) -> Job {
-        let StripTiles { many, few, limits, .. } = tiles;
+        let &StripTiles { ref many, ref few, ref limits, mode, .. } = tiles;
         let few_tiles = limits.tuning.few_tiles;
         let mut job = self.cut(|grid| grid.in_tiles_for(widest, few_tiles));
+        job.blank = blank(tiles.mode);
         self.follow();
         let dispatch = |tasks: Vec<JoinedTask>| {
             let variant = if tasks.len() < few_tiles { few } else { many };
@@ -237,9 +268,7 @@ impl PairGrids {
         };
         let tasks = |grid: &PlacedGrid, wave: u32, tasks: &mut Vec<JoinedTask>| {
             let tiles = grid.grid.wave(wave, |_| 0..grid.grid.cols);
-            tasks.extend(
-                tiles.map(|tile| grid.grid.joined_task(&tile, &grid.whole, grid.edges, grid.result(&tile))),
-            );
+            tasks.extend(tiles.map(|tile| grid.task(&tile, mode)));
         };
         let waves = in_waves(&self.placed, |grid| (grid.waves_before, &grid.grid), tasks, dispatch);
         waves.into_iter().for_each(|wave| job.push(wave));
@@ -284,6 +313,25 @@ impl PlacedGrid {
         to_u32(self.results + self.grid.place(tile))
     }
 
+    /// The task of a tile. In modes other than local, only cells in which alignments may end count for the score.
+    fn task(&self, tile: &GridTile, mode: AlignmentMode) -> JoinedTask {
+        let mut task = self.grid.joined_task(tile, &self.whole, self.edges, self.result(tile));
+        let has_last_row = tile.strip + 1 == self.grid.strips();
+        let has_last_col = tile.cols.end == self.grid.cols;
+        let last_col = to_u32(tile.cols.len()) - 1;
+        task.counts_from = match mode {
+            AlignmentMode::Local => task.counts_from,
+            AlignmentMode::Global if has_last_row && has_last_col => last_col,
+            AlignmentMode::Glocal | AlignmentMode::Overlap if has_last_row => task.counts_from,
+            AlignmentMode::Overlap if has_last_col => last_col,
+            _ => NOWHERE,
+        };
+        if mode == AlignmentMode::Overlap && has_last_col {
+            task.right = NOWHERE;
+        }
+        task
+    }
+
     /// The task of a strip in a chain, if the grid has it.
     fn chained_task(&self, strip: u32, run: u32) -> Option<ChainTask> {
         let tile = self.grid.tile(strip, run)?;
@@ -292,16 +340,16 @@ impl PlacedGrid {
     }
 
     /// The best of its tiles' hits, among the results of its job.
-    fn best(&self, results: &[u32]) -> HitEnd {
+    fn best(&self, results: &[u32], none: HitEnd) -> HitEnd {
         let first = to_usize(self.results) * 4;
         let results = results[first..first + to_usize(self.grid.size()) * 4].chunks_exact(4);
-        let most = results.clone().map(|result| result[0]).max();
+        let most = results.clone().map(|result| result[0].cast_signed()).max();
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
             // The kernel counts rows from the query's first row in the tile.
-            hit_at((self.row + row, self.start + col), result, HitEnd::default())
+            hit_at((self.row + row, self.start + col), result, none)
         };
-        let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
-        highest.map(hit).min_by(HitEnd::order).unwrap_or_default()
+        let highest = (0..).zip(results).filter(|(_, result)| Some(result[0].cast_signed()) == most);
+        highest.map(hit).min_by(HitEnd::order).unwrap_or(none)
     }
 }

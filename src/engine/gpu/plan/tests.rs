@@ -248,14 +248,14 @@ fn strips_by_hand() {
     let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end: 700 }];
     assert!(is_long(&batch, &pairs[0]) && !is_long(&batch, &Pair { query: 1, ..pairs[0] }));
     let tiles = StripTiles::new(Scores::Packed, limits(false));
-    let job = pair_grids(&batch, &pairs, &tiles).job(&tiles);
+    let job = pair_grids(&batch, &pairs, &tiles).job(&tiles, &batch.scoring);
     // Few concurrent tiles are short: three runs of 256 columns and two strips, so four waves.
     let cells: Vec<u64> = job.dispatches.iter().map(|dispatch| dispatch.cells).collect();
     assert_eq!(cells, [88 * 256, 88 * 256 + 512 * 256, 88 * 188 + 512 * 256, 512 * 188]);
     assert_eq!((job.output, job.chain.is_some()), (6 * 16, false));
 
     let tiles = StripTiles::new(Scores::Packed, limits(true));
-    let job = pair_grids(&batch, &pairs, &tiles).job(&tiles);
+    let job = pair_grids(&batch, &pairs, &tiles).job(&tiles, &batch.scoring);
     let [dispatch] = &job.dispatches[..] else { panic!("one run of all strips") };
     assert_eq!((tile_of(dispatch), job.output), ((32, 4, Exchange::Subgroup), 5 * 16));
     let strips = tasks::<ChainTask>(dispatch);
@@ -282,7 +282,7 @@ fn short_grids_follow_others() {
     pairs.push(pairs[4]);
     let tiles = StripTiles::new(Scores::Packed, limits(false));
     let mut grids = pair_grids(&batch, &pairs, &tiles);
-    let job = grids.job(&tiles);
+    let job = grids.job(&tiles, &batch.scoring);
     let cells: u64 = pairs.iter().map(|pair| batch.cells(pair)).sum();
     assert_eq!((job.dispatches.len(), job.cells), (19, cells));
     let tops = |wave: &Dispatch| tasks::<JoinedTask>(wave).iter().filter(|task| task.span.query == 0).count();
@@ -306,7 +306,7 @@ fn strips_of_random_pairs_cover_all_cells() {
         for chains in [false, true] {
             let tiles = StripTiles::new(Scores::Packed, limits(chains));
             let mut grids = pair_grids(&batch, &pairs, &tiles);
-            let job = grids.job(&tiles);
+            let job = grids.job(&tiles, &batch.scoring);
             assert_eq!((job.cells, grids.indices().count()), (cells, 3), "seed {seed}");
             let results = |dispatch: &Dispatch| -> Vec<u32> {
                 match chains {
@@ -466,7 +466,10 @@ fn paths_of_windows_by_hand() {
     let (job, places) = windows_job(&plans, &[5, 7], &limits(false));
     assert_eq!((places, job.output), (vec![0..5, 5..12], 12 * 4));
     let last = job.dispatches.last().unwrap();
-    assert_eq!((last.variant, last.groups), (Variant::Traceback { pieces: 1 }, 2));
+    assert_eq!(
+        (last.variant, last.groups),
+        (Variant::Traceback { mode: AlignmentMode::Local, pieces: 1 }, 2)
+    );
     let paths: &[TracebackTask] = bytemuck::cast_slice(&last.tasks);
     let tiles: u32 = plans.iter().map(|plan| plan.tiles.len() as u32).sum();
     let facts = |task: &TracebackTask| {

@@ -10,7 +10,7 @@ use crate::engine::gpu::variant::{TileVariant, Variant};
 use crate::engine::{Block, CellSource, Edges, Leg, PathPosition, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{low_u8, to_u32};
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
 /// Words that hold the position of a path.
@@ -47,8 +47,10 @@ pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -
         places.push(place);
     }
     job.output = u64::from(path) * 4;
-    let pieces = plans.first().map_or(1, WindowPlan::pieces);
-    job.push(tracebacks(tasks, &tiles, pieces));
+    let variant = plans.first().map(WindowPlan::variant);
+    if let Some(TileVariant { mode, pieces, .. }) = variant {
+        job.push(tracebacks(tasks, &tiles, Variant::Traceback { mode, pieces }));
+    }
     (job, places)
 }
 
@@ -70,7 +72,9 @@ pub fn legs_job(
         end = place.end;
         places.push(place);
     }
-    job.push(tracebacks(tasks, &tiles, variant.pieces));
+    // The kernel of mode local leaves the residues that remain before a path to the host.
+    let (mode, pieces) = (AlignmentMode::Local, variant.pieces);
+    job.push(tracebacks(tasks, &tiles, Variant::Traceback { mode, pieces }));
     job.output = u64::from(end) * 4;
     (job, places)
 }
@@ -103,13 +107,11 @@ fn task(stand: PathPosition, tiles: Range<usize>, place: &Range<u32>, says: u32)
     }
 }
 
-/// The dispatch that traces paths back over their tiles, one workgroup for each path, under gap costs of `pieces` pieces.
-fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile], pieces: usize) -> Dispatch {
+/// The dispatch that traces paths back over their tiles, one workgroup for each path.
+fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile], kernel: Variant) -> Dispatch {
     let groups = to_u32(tasks.len());
     let tiles = tiles.iter().map(kept).collect();
-    Dispatch::without_cells::<TracebackTask>(Variant::Traceback { pieces }, tasks)
-        .with_table::<KeptTile>(tiles)
-        .in_groups(groups)
+    Dispatch::without_cells::<TracebackTask>(kernel, tasks).with_table::<KeptTile>(tiles).in_groups(groups)
 }
 
 /// A tile in the kernel's format.
