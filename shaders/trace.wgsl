@@ -110,8 +110,12 @@ fn above(col: i32) -> i32 {
 //!end
 
 // Walks through a window whose directions begin at `first`. Its rows are `row_stride` words apart, and the words of a
-// row `word_stride`.
+// row `word_stride`. Under two pieces, each lane has `lane_words` words of a row, and those of adjacent lanes are adjacent.
+//!if TWO_PIECES
+fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, lane_words: u32, cells: i32) {
+//!else
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
+//!end
     var row = i32(task.rows) - 1;
     var place = i32(task.last);
 //!insert path_begin
@@ -120,7 +124,12 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
 //!else
     while (row >= 0 && task.first_col + row + place >= 0 && place >= 0 && place < cells) {
 //!end
+//!if TWO_PIECES
+        let word = u32(place) / CELLS_PER_WORD;
+        let at = first + u32(row) * row_stride + word % lane_words * word_stride + word / lane_words;
+//!else
         let at = first + u32(row) * row_stride + u32(place) / CELLS_PER_WORD * word_stride;
+//!end
         let bits = directions[at] >> (CELL_BITS * (u32(place) % CELLS_PER_WORD));
 //!insert path_step
         row -= select(1, 0, layer == DELETION);
@@ -224,7 +233,11 @@ fn trace_$kind(first_task: u32, thread: u32) {
     storageBarrier();
     workgroupBarrier();
     if (lane == 0u && task.rows > 0u) {
+//!if TWO_PIECES
+        walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $directionsu, $lanes * $rows);
+//!else
         walk(task, task.directions + thread, THREADS, 1u, $lanes * $rows);
+//!end
     }
 //!else
     let f$end = NEVER;
@@ -238,7 +251,11 @@ fn trace_$kind(first_task: u32, thread: u32) {
 //!end
 //!insert row
     }
+//!if TWO_PIECES
+    walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $directionsu, $rows);
+//!else
     walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $rows);
+//!end
 //!end
 }
 //!end

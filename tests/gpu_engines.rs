@@ -7,11 +7,10 @@ mod suite;
 use common::devices::{card, test_adapter, test_gpu};
 use common::random::Random;
 use std::sync::Arc;
-use swalign::engine::gpu::variant::{Exchange, STRIP_ROWS, TRACES, Variant};
+use swalign::engine::gpu::variant::{Exchange, TRACES, Variant};
 use swalign::engine::gpu::{Alike, Card, Chains, Gpu, HostWork, Tuning};
 use swalign::engine::{Primitives, Window};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::batch::Pair;
 use swalign::terms::scoring::Scoring;
 use swalign::{Aligner, Device, Hit, Targets};
 

@@ -153,7 +153,7 @@ struct ScoringFlags {
     /// local aligns any part of the query with any part of the reference. glocal aligns the whole query with a part of the
     /// reference. global aligns both from end to end. overlap aligns the end of one sequence with the start of the other, or
     /// the whole of one with a part of the other. In modes other than local, hits may have any score, even below 0, unless
-    /// --min-score is given. These modes run on the CPU, without E-values, filter or mates.
+    /// --min-score is given. These modes have no E-values, filter or mates.
     #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
     mode: ModeName,
     /// Preset: short, long, map-hifi and others [default: short or protein]

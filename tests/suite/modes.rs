@@ -11,7 +11,7 @@ use swalign::AlignmentMode;
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::blockwise::paths_in_blocks;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Engine, Paths, Primitives, Window, overlaps};
+use swalign::engine::{Engine, Paths, Primitives, Window};
 use swalign::terms::alignment::{HitEnd, PathRuns, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
@@ -234,9 +234,7 @@ pub fn long_pairs_agree(engine: &mut dyn Primitives) {
             let expected = Plain::new().paths(&batch, &windows).unwrap();
             let runs = |paths: &Paths, place: usize| paths.runs(place).map(Vec::from_iter);
             for (edges, ahead) in [(1 << 30, 1 << 30), (1 << 30, 1), (1, 1 << 30)] {
-                let mut found =
-                    paths_in_blocks(engine, &batch, &windows, cuts(&scoring, edges, ahead)).unwrap();
-                overlaps::mend(&batch, &windows, &mut found);
+                let found = paths_in_blocks(engine, &batch, &windows, cuts(&scoring, edges, ahead)).unwrap();
                 for place in 0..windows.len() {
                     let case = format!("{case}, {edges} bytes of edges, {ahead} ahead: {:?}", windows[place]);
                     assert_eq!(runs(&found, place), runs(&expected, place), "{case}");

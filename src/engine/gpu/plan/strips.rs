@@ -211,7 +211,11 @@ impl PairGrids {
         let chains = tiles.limits.tuning.chains;
         match suited(&tiles.chained, &chains, strips) {
             Some(variant) if tiles.is_chained(widest) => self.chain(variant, chains),
-            _ => Job { entering: self.borders(tiles, scoring), ..self.waves(tiles, widest) },
+            _ => {
+                // Cuts the grids first.
+                let job = self.waves(tiles, widest);
+                Job { entering: self.borders(tiles, scoring), ..job }
+            }
         }
     }
 
