@@ -110,22 +110,24 @@ fn cpu_fills_whole_windows_alike() {
 
 #[test]
 fn cpu_agrees_at_the_seams_under_two_pieces() {
-    on_each_set(|cpu| suite::two_pieces::seams_agree(cpu));
+    on_each_set(|cpu| suite::two_pieces::seams_agree(cpu, &suite::two_pieces::scorings()));
 }
 
 #[test]
 fn cpu_fills_and_shares_queries_under_two_pieces() {
-    on_each_set(|cpu| suite::two_pieces::windows_and_shared_queries_agree(cpu));
+    on_each_set(|cpu| {
+        suite::two_pieces::windows_and_shared_queries_agree(cpu, &suite::two_pieces::scorings())
+    });
 }
 
 #[test]
 fn cpu_agrees_on_groups_under_two_pieces() {
-    on_each_set(|cpu| suite::two_pieces::groups_agree(cpu));
+    on_each_set(|cpu| suite::two_pieces::groups_agree(cpu, &suite::two_pieces::scorings()));
 }
 
 #[test]
 fn cpu_agrees_where_the_pieces_cross() {
-    on_each_set(|cpu| suite::two_pieces::crossings_agree(cpu));
+    on_each_set(|cpu| suite::two_pieces::crossings_agree(cpu, &suite::two_pieces::scorings()));
 }
 
 #[test]
@@ -142,8 +144,8 @@ fn bands_under_two_pieces_are_as_narrow_as_can_be() {
 
 #[test]
 fn blocks_under_two_pieces_make_the_whole() {
-    suite::two_pieces::blocks_agree(&mut Plain::new());
-    on_each_set(|cpu| suite::two_pieces::blocks_agree(cpu));
+    suite::two_pieces::blocks_agree(&mut Plain::new(), &suite::two_pieces::scorings());
+    on_each_set(|cpu| suite::two_pieces::blocks_agree(cpu, &suite::two_pieces::scorings()));
 }
 
 #[test]

@@ -46,21 +46,29 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 }
 
 /// In all modes, the GPU scores all pairs and traces all windows.
+fn seams_agree_in_all_modes(card: Arc<Card>, first: usize) {
+    suite::modes::seams_agree(&mut Gpu::new(card).tuned(ALONE), first, |gpu, batch, _| {
+        assert_eq!(gpu.host_work(), HostWork::default(), "{}", batch.scoring);
+    });
+}
+
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_in_all_modes_at_every_seam() {
-    for (first, card) in [card(false), cut("webgpu")].into_iter().enumerate() {
-        suite::modes::seams_agree(&mut Gpu::new(card).tuned(ALONE), first, |gpu, batch, _| {
-            assert_eq!(gpu.host_work(), HostWork::default(), "{}", batch.scoring);
-        });
-    }
+    seams_agree_in_all_modes(card(false), 0);
 }
 
-/// Pairs of several strips, in tiles for many and for few concurrent tiles, with and without subgroups.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_without_subgroups_agrees_in_all_modes_at_every_seam() {
+    seams_agree_in_all_modes(cut("webgpu"), 1);
+}
+
+/// Pairs of several strips, in tiles for many and for few concurrent tiles.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_long_pairs_in_all_modes() {
-    for (card, few_tiles) in [(card(false), 0), (card(true), usize::MAX), (cut("webgpu"), 0)] {
+    for (card, few_tiles) in [(card(true), 0), (cut("webgpu"), usize::MAX)] {
         let mut gpu = Gpu::new(card).tuned(Tuning { few_tiles, chains: CHAINS, ..ALONE });
         suite::modes::long_pairs_agree(&mut gpu);
         assert_eq!(gpu.host_work(), HostWork::default());
@@ -280,22 +288,22 @@ fn gpu_agrees_at_the_edges_of_bands() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_the_seams_under_two_pieces() {
-    suite::two_pieces::seams_agree(&mut gpu());
+    suite::two_pieces::seams_agree(&mut gpu(), &suite::two_pieces::for_kernels());
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_fills_and_shares_queries_under_two_pieces() {
-    suite::two_pieces::windows_and_shared_queries_agree(&mut gpu());
-    suite::two_pieces::windows_and_shared_queries_agree(&mut Gpu::new(card(true)).tuned(ALONE));
+    let mut gpu = Gpu::new(card(true)).tuned(ALONE);
+    suite::two_pieces::windows_and_shared_queries_agree(&mut gpu, &suite::two_pieces::for_kernels());
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_groups_under_two_pieces() {
-    let mut gpu = gpu();
-    suite::two_pieces::groups_agree(&mut gpu);
-    suite::two_pieces::crossings_agree(&mut gpu);
+    let (mut gpu, scorings) = (gpu(), suite::two_pieces::for_kernels());
+    suite::two_pieces::groups_agree(&mut gpu, &scorings);
+    suite::two_pieces::crossings_agree(&mut gpu, &scorings);
     assert_eq!(gpu.host_work().pairs, 0);
 }
 
@@ -303,22 +311,23 @@ fn gpu_agrees_on_groups_under_two_pieces() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_blocks_under_two_pieces_make_the_whole() {
+    let scorings = suite::two_pieces::for_kernels();
     let few = Tuning { few_tiles: usize::MAX, chains: CHAINS, ..ALONE };
-    for tuning in [ALONE, few, Tuning { many_tiles: 5, ..ALONE }] {
-        suite::two_pieces::grids_agree(&mut gpu().tuned(tuning));
+    for (number, tuning) in [ALONE, few, Tuning { many_tiles: 5, ..ALONE }].into_iter().enumerate() {
+        suite::two_pieces::grids_agree(&mut gpu().tuned(tuning), &scorings[number..number + 1]);
     }
-    suite::two_pieces::blocks_agree(&mut gpu());
-    suite::two_pieces::blocks_agree(&mut Gpu::new(card(true)).tuned(few));
+    suite::two_pieces::blocks_agree(&mut gpu(), &scorings[..1]);
+    suite::two_pieces::blocks_agree(&mut Gpu::new(card(true)).tuned(few), &scorings[2..3]);
 }
 
-/// All kernels for two pieces without subgroups.
+/// Kernels for two pieces without subgroups.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_without_subgroups_agrees_under_two_pieces() {
-    let mut gpu = Gpu::new(cut("webgpu")).tuned(ALONE);
-    suite::two_pieces::seams_agree(&mut gpu);
-    suite::two_pieces::grids_agree(&mut gpu);
-    suite::two_pieces::blocks_agree(&mut gpu);
+    let (mut gpu, scorings) = (Gpu::new(cut("webgpu")).tuned(ALONE), suite::two_pieces::for_kernels());
+    suite::two_pieces::seams_agree(&mut gpu, &scorings[..1]);
+    suite::two_pieces::grids_agree(&mut gpu, &scorings[..1]);
+    suite::two_pieces::blocks_agree(&mut gpu, &scorings[..1]);
 }
 
 #[test]

@@ -11,32 +11,39 @@ use swalign::engine::plain::Plain;
 use swalign::terms::alignment::{Alignment, PathOp};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::Batch;
-use swalign::terms::scoring::Scoring;
+use swalign::terms::scoring::{Matrix, Scoring};
 
 /// Seed of the random costs.
 const SEED: u64 = 2018;
 
-fn scorings() -> Vec<Scoring> {
+/// Gap costs of two pieces for every way in which kernels find scores. Each of them compiles kernels of its own.
+pub fn for_kernels() -> Vec<Scoring> {
+    let wide = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 40_000_000, 2);
+    let [small, large, matrix] = [0, 5, 6].map(|number| scorings()[number].clone());
+    vec![small, large, matrix, wide.with_second_gap(50_000_000, 1).unwrap()]
+}
+
+/// All costs of the suite.
+pub fn scorings() -> Vec<Scoring> {
     let scorings = two_piece_scorings(&mut Random::new(SEED));
     scorings.iter().enumerate().for_each(|(number, scoring)| eprintln!("{number}: {scoring}"));
     scorings
 }
 
 /// Scores and paths at every seam.
-pub fn seams_agree(engine: &mut dyn Primitives) {
-    pairs::seams_agree_under(engine, usize::MAX, &scorings());
+pub fn seams_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+    pairs::seams_agree_under(engine, usize::MAX, scorings);
 }
 
 /// The source of every cell's H in whole windows, and queries that meet many targets.
-pub fn windows_and_shared_queries_agree(engine: &mut dyn Primitives) {
-    let scorings = scorings();
-    pairs::whole_windows_agree_under(engine, 200, &scorings);
-    pairs::shared_queries_agree_under(engine, &scorings);
+pub fn windows_and_shared_queries_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+    pairs::whole_windows_agree_under(engine, 200, scorings);
+    pairs::shared_queries_agree_under(engine, scorings);
 }
 
 /// Groups of pairs in lanes, databases, and sweeps that serve several pairs.
-pub fn groups_agree(engine: &mut dyn Primitives) {
-    for (number, scoring) in scorings().iter().enumerate() {
+pub fn groups_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+    for (number, scoring) in scorings.iter().enumerate() {
         for count in [3, 16, 33, 65, 129] {
             let sizes: Vec<(usize, usize)> = (0..count).map(|k| (38 + k % 3, 60 + k % 5)).collect();
             let (batch, pairs) = batch(scoring, &sizes, (100 * count + number) as u64);
@@ -52,23 +59,23 @@ pub fn groups_agree(engine: &mut dyn Primitives) {
 }
 
 /// Queries of one strip and more against targets at the seams of the runs of columns of a grid.
-pub fn grids_agree(engine: &mut dyn Primitives) {
-    pairs::grids_agree_under(engine, scorings().iter().enumerate().step_by(3));
+pub fn grids_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+    pairs::grids_agree_under(engine, scorings.iter().enumerate());
 }
 
 /// Long alignments in blocks, and the edges between blocks.
-pub fn blocks_agree(engine: &mut dyn Primitives) {
-    let scorings = scorings();
-    blocks::blocks_agree_under(engine, scorings.iter().enumerate().step_by(4));
-    blocks::narrow_blocks_agree_under(engine, scorings.iter().enumerate().step_by(6));
-    blocks::checkpoints_agree_under(engine, scorings.iter().enumerate().step_by(5));
+pub fn blocks_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+    let every = |step: usize| scorings.iter().enumerate().step_by(step);
+    blocks::blocks_agree_under(engine, every(4));
+    blocks::narrow_blocks_agree_under(engine, every(6));
+    blocks::checkpoints_agree_under(engine, every(5));
 }
 
 /// A gap of each length around the length from which the second piece is the cheaper one. The path's score is that of its
 /// definition.
-pub fn crossings_agree(engine: &mut dyn Primitives) {
+pub fn crossings_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
     let mut random = Random::new(SEED);
-    for (number, scoring) in scorings().iter().enumerate() {
+    for (number, scoring) in scorings.iter().enumerate() {
         let gaps = scoring.gaps();
         let Some(second) = gaps.second else { panic!("{scoring} has one piece") };
         let crossing = (second.open - gaps.first.open) / (gaps.first.extend - second.extend);
