@@ -235,8 +235,8 @@ pub fn long_pairs_agree(engine: &mut dyn Primitives) {
             let runs = |paths: &Paths, place: usize| paths.runs(place).map(Vec::from_iter);
             for (edges, ahead) in [(1 << 30, 1 << 30), (1 << 30, 1), (1, 1 << 30)] {
                 let found = paths_in_blocks(engine, &batch, &windows, cuts(&scoring, edges, ahead)).unwrap();
-                for place in 0..windows.len() {
-                    let case = format!("{case}, {edges} bytes of edges, {ahead} ahead: {:?}", windows[place]);
+                for (place, window) in windows.iter().enumerate() {
+                    let case = format!("{case}, {edges} bytes of edges, {ahead} ahead: {window:?}");
                     assert_eq!(runs(&found, place), runs(&expected, place), "{case}");
                 }
             }
