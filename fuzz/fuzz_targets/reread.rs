@@ -4,11 +4,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
-use swalign::terms::alignment::{Found, Mated};
+use swalign::terms::alignment::{Mated, QueryResult};
 use swalign::terms::insert::{InsertSize, PairScoring};
 use swalign::terms::options::Format;
 use swalign::output::writer::bgzf;
-use swalign::output::writer::reread::{MateRecord, PartRecord, PartRecords, Standing, push_mates};
+use swalign::output::writer::reread::{MateRecord, PartRecord, PartRecords, RecordKind, push_mates};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&kind, bytes)) = data.split_first() else { return };
@@ -29,19 +29,19 @@ fuzz_target!(|data: &[u8]| {
             record.query_name(true);
             record.letters();
             for second in [None, Some(1)] {
-                record.push(&mut out, Standing::Primary { second, quality: 1 });
+                record.push(&mut out, RecordKind::Primary { second, quality: 1 });
             }
-            record.push(&mut out, Standing::Secondary);
+            record.push(&mut out, RecordKind::Secondary);
         }
         out.clear();
         // Each query is treated as its own mate.
         let mates = query.into_iter().map(PartRecord::into_mate).collect::<Option<Vec<MateRecord>>>();
         if let Some(mates) = mates {
-            let reported = |is_first| Found {
+            let reported = |is_first| QueryResult {
                 alignments: mates.iter().filter_map(|mate| Some(mate.hit()?.0.clone())).collect(),
                 quality: Some(1),
                 mated: Some(Mated { is_first, insert: Some(1) }),
-                ..Found::default()
+                ..QueryResult::default()
             };
             let pairs = PairScoring { insert: InsertSize::ASSUMED, match_: 1 };
             push_mates(&pairs, [&mates, &mates], &[reported(true), reported(false)], &mut out);
