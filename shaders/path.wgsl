@@ -42,6 +42,23 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
             len = 0u;
         }
         len++;
+//!slot path_rest
+//!if WHOLE_QUERIES
+        // The remaining residues of sequences that align as a whole form a gap.
+//!if WHOLE_TARGETS
+        let left = max(row, col) + 1;
+//!else
+        let left = row + 1;
+//!end
+        let gap = select(DELETION, INSERTION, row >= 0);
+        if (left > 0 && gap != kind) {
+            count += leave_run(task, count, len, kind);
+            kind = gap;
+            len = 0u;
+        }
+        len += u32(max(left, 0));
+//!end
+
 //!slot path_end
     count += leave_run(task, count, len, kind);
     if (count < task.path_words) {

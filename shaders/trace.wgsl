@@ -135,21 +135,10 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
         row -= select(1, 0, layer == DELETION);
         place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
     }
-//!if WHOLE_QUERIES
-    // The remaining residues of sequences that align as a whole form a gap.
-//!if WHOLE_TARGETS
-    let left = select(task.first_col + row + place, row, row >= 0) + 1;
-//!else
-    let left = row + 1;
-//!end
-    let gap = select(DELETION, INSERTION, row >= 0);
-    if (left > 0 && gap != kind) {
-        count += leave_run(task, count, len, kind);
-        kind = gap;
-        len = 0u;
+    {
+        let col = task.first_col + row + place;
+//!insert path_rest
     }
-    len += u32(max(left, 0));
-//!end
 //!insert path_end
 }
 

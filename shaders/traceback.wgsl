@@ -103,24 +103,10 @@ fn main(
             }
         }
     }
-//!if WHOLE_QUERIES
-    // The remaining residues of sequences that align as a whole form a gap. If the path continues elsewhere, its last
-    // position is stored instead.
+    // If the path continues elsewhere, its last position is stored instead.
     if (task.stand == NOWHERE) {
-//!if WHOLE_TARGETS
-        let left = max(row, col) + 1;
-//!else
-        let left = row + 1;
-//!end
-        let gap = select(DELETION, INSERTION, row >= 0);
-        if (left > 0 && gap != kind) {
-            count += leave_run(task, count, len, kind);
-            kind = gap;
-            len = 0u;
-        }
-        len += u32(max(left, 0));
+//!insert path_rest
     }
-//!end
 //!insert path_end
     if (thread == 0u && task.stand != NOWHERE) {
         paths[task.stand] = u32(row + 1);

@@ -33,8 +33,7 @@ impl Carry {
     pub const BORDER: Carry = Carry { h: 0, gap: IMPOSSIBLE };
 }
 
-/// A stretch of an edge, as a device left it.
-#[cfg(feature = "gpu")]
+/// A stretch of an edge, or values that a device left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EdgeSlice<'a> {
     pub carries: &'a [Carry],
@@ -42,15 +41,15 @@ pub struct EdgeSlice<'a> {
     pub second: &'a [i32],
 }
 
-#[cfg(feature = "gpu")]
 impl EdgeSlice<'_> {
-    /// The values in a range.
+    /// The values in a range; none if it is not inside.
     pub fn cut(&self, range: Range<usize>) -> Edge {
         let second = self.second.get(range.clone()).unwrap_or_default().to_vec();
         Edge { carries: self.carries.get(range).unwrap_or_default().to_vec(), second }
     }
 
     /// Number of values.
+    #[cfg(feature = "gpu")]
     pub fn len(&self) -> usize {
         self.carries.len()
     }
@@ -138,8 +137,7 @@ impl Edge {
 
     /// The values in a range; all of the border if the edge is the border.
     pub fn cut(&self, range: Range<usize>) -> Edge {
-        let second = self.second.get(range.clone()).unwrap_or_default().to_vec();
-        Edge { carries: self.carries.get(range).unwrap_or_default().to_vec(), second }
+        EdgeSlice { carries: &self.carries, second: &self.second }.cut(range)
     }
 
     /// Replaces the values from `first` on by those of `other`.

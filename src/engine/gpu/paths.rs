@@ -24,7 +24,7 @@ impl Gpu {
     ) -> Result<Directions, EngineError> {
         let (inputs, plans) = self.plan(batch, windows)?;
         let mut rest = plans.as_slice();
-        let next = |_| Some(fill_job(next_plans(&mut rest, FILL_WORDS)?));
+        let next = |_| Some(fill_job(&batch.scoring, next_plans(&mut rest, FILL_WORDS)?));
         let mut all = Directions::default();
         let take = |answer: JobResult, layout: TileLayout| {
             all.append(Directions::new(layout, Box::new(answer.output)))
@@ -107,7 +107,7 @@ impl Gpu {
             let plans = next_plans(&mut rest, most_words)?;
             let range = begun..begun + plans.len();
             begun = range.end;
-            let (job, ends) = windows_job(plans, &words[range.clone()], &limits);
+            let (job, ends) = windows_job(&batch.scoring, plans, &words[range.clone()], &limits);
             Some((job, (range, ends)))
         };
         let take = |answer: JobResult, (range, ends): (Range<usize>, Vec<Range<u32>>)| {

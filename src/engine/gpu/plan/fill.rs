@@ -9,7 +9,7 @@ use crate::engine::gpu::variant::{KernelResults, KernelScoring, TileVariant};
 use crate::engine::{Block, Edge, Edges, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
-use crate::terms::scoring::AlignmentMode;
+use crate::terms::scoring::{AlignmentMode, Scoring};
 
 /// Maximum number of direction words of a job, unless one window needs more: 128 MiB, or 256 MiB if they stay on the
 /// device.
@@ -27,8 +27,8 @@ pub struct WindowPlan {
     /// Wave and task of each of the tiles, in the same order.
     tasks: Vec<(u32, FillTask)>,
     edges: u64,
-    /// The borders of the matrix in modes other than local.
-    entering: Vec<(u64, Edge)>,
+    /// The grid and the window whose borders enter as edge values, in modes other than local.
+    bordered: Option<(Grid, Window)>,
 }
 
 impl WindowPlan {
@@ -53,17 +53,14 @@ impl WindowPlan {
             let tile = Tile::new(window, -to_i32(span.pad), 0..cols, shape, bits);
             let variant = variant.on(subgroup);
             let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
-            let (tiles, entering) = (vec![tile], Vec::new());
-            return WindowPlan { rows, cols, variant, tiles, tasks, edges: 0, entering };
+            let (tiles, bordered) = (vec![tile], None);
+            return WindowPlan { rows, cols, variant, tiles, tasks, edges: 0, bordered };
         }
         let variant = TileVariant::joined(KernelResults::Fill, scoring).in_mode(mode).on(subgroup);
         let grid = Grid::in_mode(mode, rows, cols, variant.capacity());
-        let entering = match mode.is_local() {
-            true => Vec::new(),
-            false => grid.entering(&Edges::of_window(&batch.scoring, window), scoring.pieces),
-        };
+        let bordered = (!mode.is_local()).then_some((grid, *window));
         let (tiles, tasks, edges) = (Vec::new(), Vec::new(), grid.edges());
-        let mut plan = WindowPlan { rows, cols, variant, tiles, tasks, edges, entering };
+        let mut plan = WindowPlan { rows, cols, variant, tiles, tasks, edges, bordered };
         for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
             plan.tasks.push((tile.wave, grid.fill_task(&tile, &span, 0)));
             let shape = (variant.lanes, variant.rows, 1);
@@ -75,6 +72,14 @@ impl WindowPlan {
     /// The variant of its tiles.
     pub fn variant(&self) -> TileVariant {
         self.variant
+    }
+
+    /// The borders of the matrix as edge values, for which `edges` others come first.
+    fn borders(&self, scoring: &Scoring, edges: u64) -> impl Iterator<Item = (u64, Edge)> {
+        let borders = self.bordered.iter().flat_map(|(grid, window)| {
+            grid.entering(&Edges::of_window(scoring, window), self.variant.pieces)
+        });
+        borders.map(move |(place, edge)| (place + edges, edge))
     }
 
     fn words(&self) -> u64 {
@@ -92,8 +97,8 @@ pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [Wi
 }
 
 /// A job that fills `plans` for the host, and the layout of their directions.
-pub fn fill_job(plans: &[WindowPlan]) -> (Job, TileLayout) {
-    let (waves, layout, job) = filling(plans, 0);
+pub fn fill_job(scoring: &Scoring, plans: &[WindowPlan]) -> (Job, TileLayout) {
+    let (waves, layout, job) = filling(scoring, plans, 0);
     let mut job = Job { output: layout.words * 4, ..job };
     let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, longest_first(tasks)));
     waves.into_tasks().for_each(dispatch);
@@ -101,8 +106,13 @@ pub fn fill_job(plans: &[WindowPlan]) -> (Job, TileLayout) {
 }
 
 /// A job that fills `plans` and keeps the directions on the device; and its tiles, plan by plan.
-pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -> (Job, Vec<Tile>) {
-    let (waves, layout, job) = filling(plans, 1);
+pub fn kept_job(
+    scoring: &Scoring,
+    plans: &[WindowPlan],
+    few_tiles: usize,
+    subgroup: Option<u32>,
+) -> (Job, Vec<Tile>) {
+    let (waves, layout, job) = filling(scoring, plans, 1);
     let mut job = Job { scratch: layout.words, ..job };
     for (variant, tasks) in waves.into_tasks() {
         let thin = TileVariant::thin(KernelResults::Fill, variant.scoring());
@@ -115,7 +125,7 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
 }
 
 /// The tasks that fill `plans`, the layout of the directions, and a job with the edge values, but without dispatches.
-fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayout, Job) {
+fn filling(scoring: &Scoring, plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayout, Job) {
     let (mut waves, mut layout, mut job) = (WaveTasks::new(), TileLayout::default(), Job::default());
     for plan in plans {
         let tiles = layout.push_window(plan.tiles.iter().copied());
@@ -123,8 +133,7 @@ fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayo
             let (above, left) = (task.above + to_u32(job.edges), task.left + to_u32(job.edges));
             waves.push(*wave, plan.variant, FillTask { above, left, by_lane, ..keeping(tile, *task) });
         }
-        let place = |(place, edge): &(u64, Edge)| (place + job.edges, edge.clone());
-        job.entering.extend(plan.entering.iter().map(place));
+        job.entering.extend(plan.borders(scoring, job.edges));
         job.blank = blank(plan.variant.mode);
         job.edges += plan.edges;
     }

@@ -307,7 +307,8 @@ impl Grid {
         }
     }
 
-    /// Positions of the entering edges, for gap costs of `pieces` pieces. Nothing enters from above if the grid begins with empty rows.
+    /// Positions of the entering edges, for gap costs of `pieces` pieces. Nothing enters from above if the grid begins with
+    /// empty rows.
     pub fn entering(&self, edges: &Edges, pieces: usize) -> Vec<(u64, Edge)> {
         let mut entering = Vec::new();
         if !edges.horizontal.is_empty() {

@@ -27,6 +27,10 @@ const LEAST_RUN: u64 = 1 << 9;
 /// Maximum number of columns of all slots of a chain, unless runs of minimum length have more: 128 MiB.
 const HANDED_COLS: u64 = 1 << 24;
 
+/// Maximum number of edge values of a job of several grids in modes other than local, whose borders the host writes: 32
+/// MiB.
+const BORDERED_EDGES: u64 = 1 << 22;
+
 /// The tiles that grids are made of.
 pub struct StripTiles {
     /// Variants for many and for few concurrent tiles.
@@ -146,6 +150,7 @@ impl PairGrids {
         // The last pair may exceed the limit.
         let mut before = 0;
         let [edges, size] = tiles.limits.job_room();
+        let edges = if tiles.mode.is_local() { edges } else { edges.min(BORDERED_EDGES) };
         let most = [(cells * GRID_SUBMISSIONS).saturating_sub(1), edges, size];
         let count = fitting(*rest, most, |index| {
             let cells = batch.cells(&pairs[*index]);

@@ -403,7 +403,7 @@ fn random_sweeps_keep_to_their_edges() {
 fn a_filled_window_by_hand() {
     let batch = batch(&[100], &[120]);
     let plan = WindowPlan::new(&batch, &window(100, 120, (5, 3)), Scores::Packed, Some(32));
-    let (job, layout) = fill_job(std::slice::from_ref(&plan));
+    let (job, layout) = fill_job(&batch.scoring, std::slice::from_ref(&plan));
     let [dispatch] = &job.dispatches[..] else { panic!("one tile") };
     assert_eq!(tile_of(dispatch), (8, 16, Exchange::Subgroup));
     // 28 rows above the query. A lane keeps its 16 rows and as many steps as the band is wide, two words each.
@@ -428,7 +428,7 @@ fn directions_of_random_windows_do_not_overlap() {
         let (mut rest, mut seen) = (plans.as_slice(), 0);
         while let Some(next) = next_plans(&mut rest, FILL_WORDS).filter(|next| !next.is_empty()) {
             seen += next.len();
-            let (job, tiles) = kept_job(next, 0, Some(32));
+            let (job, tiles) = kept_job(&batch.scoring, next, 0, Some(32));
             let mut places: Vec<Range<u64>> =
                 tiles.iter().map(|tile| tile.offset..tile.offset + tile.words()).collect();
             places.sort_by_key(|place| place.start);
@@ -463,7 +463,7 @@ fn paths_of_windows_by_hand() {
     assert_eq!(path_words(&window(2, 3, (5, 3)), &batch.scoring), 5, "not more than there are steps");
     let plan = |window: &Window| WindowPlan::new(&batch, window, Scores::Packed, Some(32));
     let plans = [plan(&long), plan(&window(600, 700, (9, 9)))];
-    let (job, places) = windows_job(&plans, &[5, 7], &limits(false));
+    let (job, places) = windows_job(&batch.scoring, &plans, &[5, 7], &limits(false));
     assert_eq!((places, job.output), (vec![0..5, 5..12], 12 * 4));
     let last = job.dispatches.last().unwrap();
     assert_eq!(

@@ -35,8 +35,13 @@ pub fn path_words(window: &Window, scoring: &Scoring) -> u32 {
 
 /// A job that fills `plans` and traces back over them, and the word range of each path. Each path may use its number of
 /// `words`.
-pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -> (Job, Vec<Range<u32>>) {
-    let (mut job, tiles) = kept_job(plans, limits.tuning.few_tiles, limits.subgroup);
+pub fn windows_job(
+    scoring: &Scoring,
+    plans: &[WindowPlan],
+    words: &[u32],
+    limits: &DeviceLimits,
+) -> (Job, Vec<Range<u32>>) {
+    let (mut job, tiles) = kept_job(scoring, plans, limits.tuning.few_tiles, limits.subgroup);
     let (mut tasks, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
     let (mut path, mut tile) = (0, 0);
     for (plan, words) in plans.iter().zip(words) {
