@@ -38,9 +38,12 @@ enum Fault {
     Chimera,
     /// Deletes the last base of every second seed and the first base of the next seed.
     Across,
+    /// Deletions, or insertions, of two bases or more in the middle of seeds.
+    Deletions,
+    Insertions,
 }
 
-const FAULTS: [Fault; 9] = [
+const FAULTS: [Fault; 11] = [
     Fault::Replaced,
     Fault::Deletion,
     Fault::Insertion,
@@ -50,6 +53,8 @@ const FAULTS: [Fault; 9] = [
     Fault::LongInsertion,
     Fault::Chimera,
     Fault::Across,
+    Fault::Deletions,
+    Fault::Insertions,
 ];
 
 /// A copy of a query with edits in `faults` of its seeds.
@@ -90,6 +95,13 @@ fn spoilt(random: &mut Random, query: &[u8], seed: usize, faults: usize, fault: 
             Fault::Deletion => copy.extend([&codes[..middle], &[other], &codes[middle..]].concat()),
             Fault::Across if k % 2 == 0 => copy.extend(&codes[..seed - 1]),
             Fault::Across => copy.extend(&codes[1..]),
+            Fault::Deletions => {
+                let len = 2 + random.below(8);
+                copy.extend([&codes[..middle], &random.codes(len, 4), &codes[middle..]].concat());
+            }
+            Fault::Insertions => {
+                copy.extend([&codes[..1 + random.below(middle)], &codes[middle + 1..]].concat());
+            }
             _ => copy.extend([&codes[..middle], &codes[middle + 1..]].concat()),
         }
     }
@@ -135,10 +147,11 @@ fn more_than_needed(counts: &SeedCounts, held: &[(usize, i64)], score: i32) -> O
     let more = |seeds: std::ops::Range<usize>| {
         let own: Vec<i64> =
             held.iter().filter(|(k, _)| seeds.contains(k)).map(|&(_, diagonal)| diagonal).collect();
-        let band = own.iter().max()? - own.iter().min()?;
-        let is_near =
-            band <= counts.band(seeds.len()) as i64 && score <= counts.most_score(seeds.len(), own.len());
-        own.len().checked_sub(counts.least_held(seeds.len())).filter(|_| is_near)
+        let spread = own.iter().max()? - own.iter().min()?;
+        let (narrow, wide) = counts.bands(seeds.len());
+        let bands = [narrow].into_iter().chain(wide).filter(|of| spread <= of.band as i64);
+        let more = bands.filter_map(|of| own.len().checked_sub(of.held)).min();
+        more.filter(|_| score <= counts.most_score(seeds.len(), own.len()))
     };
     counts.segments().filter_map(more).max()
 }
@@ -148,11 +161,14 @@ fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
     let mut random = Random::new(31);
     // Numbers of checked alignments, and of alignments with no more seeds than the theorem demands.
     let (mut seen, mut tight) = ([0; FAULTS.len()], 0);
-    for scheme in SCHEMES {
-        let (a, b, o, e) = scheme;
-        let scoring = Arc::new(Scoring::dna(a, b, o, e));
+    let of_two_pieces = |(a, b, [o, p], [e, f]): (i32, i32, [i32; 2], [i32; 2])| {
+        Scoring::dna(a, b, o, e).with_second_gap(p, f).unwrap()
+    };
+    let two = [(2, 4, [4, 24], [2, 1]), (1, 4, [6, 26], [2, 1]), (1, 9, [0, 7], [4, 1])].map(of_two_pieces);
+    for scoring in SCHEMES.map(|(a, b, o, e)| Scoring::dna(a, b, o, e)).into_iter().chain(two) {
+        let scoring = Arc::new(scoring);
         for (len, seed) in [(400, 7), (300, 10), (251, 12), (120, 8), (60, 6)] {
-            for round in 0..54 {
+            for round in 0..66 {
                 let fault = FAULTS[round % FAULTS.len()];
                 let query = match round % 4 {
                     3 => random.codes(1 + round % 5, 4).into_iter().cycle().take(len).collect(),
@@ -166,10 +182,12 @@ fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
                 let target = [&random.codes(before, 4), copy, &random.codes(behind, 4)].concat();
                 let Some(found) = best(&query, &target, &scoring) else { continue };
                 let held = held(&found, &query, &target, seed);
-                for segments in [1, 2, 3, 5, 8] {
-                    let Some(counts) = SeedCounts::new(len, (seed, segments), found.score, &scoring) else {
-                        continue;
-                    };
+                for (segments, narrowed) in [1, 2, 3, 5, 8]
+                    .into_iter()
+                    .flat_map(|segments| [0, 1, 2, 3].map(|times| (segments, times)))
+                {
+                    let counts = SeedCounts::new(len, (seed, segments), found.score, &scoring);
+                    let Some(counts) = counts.and_then(|counts| counts.narrowed(narrowed)) else { continue };
                     let more = more_than_needed(&counts, &held, found.score);
                     assert!(
                         more.is_some(),

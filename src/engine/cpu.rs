@@ -3,6 +3,7 @@
 mod alike;
 mod anchored;
 mod cell;
+mod columns;
 mod database;
 mod lanes;
 mod score;

@@ -6,9 +6,9 @@
 //! residues. This takes two bytes per cell, and is needed only if two short sequences have hardly any residues in common.
 
 use crate::engine::carry::{Carried, IMPOSSIBLE};
-use crate::engine::directions::{Layer, cell_bits};
-use crate::engine::paths::push_steps;
+use crate::engine::directions::cell_bits;
 use crate::engine::recurrence::decide;
+use crate::engine::traceback::Traceback;
 use crate::engine::{CellSource, Edges, Paths, Window};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
@@ -75,23 +75,15 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
     two_layers(query, target, &batch.scoring, &edges, |i, j, _, bits| {
         directions[i * target.len() + j] = bits;
     });
-    let (mut rows, mut cols) = (query.len(), target.len());
-    let (mut shift, mut last, mut runs) = (LAYER_BITS, Layer::from(CellSource::Diagonal), Vec::new());
-    while rows > 0 && cols > 0 {
-        let bits = u32::from(directions[(rows - 1) * target.len() + cols - 1]) >> shift;
-        last = last.next(low_u8(bits));
-        match last.source {
-            CellSource::Stop => break,
-            CellSource::Diagonal => {
-                // Before the first aligned residues, all paths are allowed.
-                (rows, cols, shift) = (rows - 1, cols - 1, 0);
-            }
-            CellSource::Deletion => cols -= 1,
-            CellSource::Insertion => rows -= 1,
+    let (mut path, mut shift) = (Traceback::new(window), LAYER_BITS);
+    while !path.is_done() {
+        let cell = (path.stand.rows as usize - 1) * target.len() + path.stand.cols as usize - 1;
+        if path.step(low_u8(u32::from(directions[cell]) >> shift)) == CellSource::Diagonal {
+            // Before the first aligned residues, all paths are allowed.
+            shift = 0;
         }
-        push_steps(&mut runs, 1, last.source);
     }
-    runs
+    path.into_runs(AlignmentMode::Overlap)
 }
 
 /// Runs the recurrence in both layers. `cell` receives each cell's row, column, the H of paths with aligned residues,

@@ -26,6 +26,21 @@ pub struct PathPosition {
     pub layer: Layer,
 }
 
+impl PathPosition {
+    /// The position after the step that the directions of its cell tell. If the path ends, it stays at the cell.
+    #[inline]
+    pub fn step(self, bits: u8) -> PathPosition {
+        let PathPosition { rows, cols, .. } = self;
+        let layer = self.layer.next(bits);
+        match layer.source {
+            CellSource::Stop => PathPosition { rows, cols, layer },
+            CellSource::Diagonal => PathPosition { rows: rows - 1, cols: cols - 1, layer },
+            CellSource::Deletion => PathPosition { rows, cols: cols - 1, layer },
+            CellSource::Insertion => PathPosition { rows: rows - 1, cols, layer },
+        }
+    }
+}
+
 /// Maximum number of steps of a run.
 const MOST_STEPS: u32 = u32::MAX >> SOURCE_BITS;
 

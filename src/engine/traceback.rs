@@ -29,22 +29,23 @@ impl Traceback {
     /// Continues while the next cell is at or after (`row`, `col`); `cells` covers the window from there on.
     pub fn through(&mut self, cells: &mut WindowCells<'_>, row: u32, col: u32) -> Result<(), EngineError> {
         while self.stand.layer.source != CellSource::Stop && self.stand.rows > row && self.stand.cols > col {
-            let PathPosition { rows, cols, layer } = self.stand;
+            let PathPosition { rows, cols, .. } = self.stand;
             let bits = cells
                 .get(rows - 1 - row, cols - 1 - col)
                 .ok_or_else(|| EngineError::Wrong(format!("the path leaves its band at {rows}, {cols}")))?;
-            let layer = layer.next(bits);
-            self.stand = match layer.source {
-                CellSource::Stop => PathPosition { rows, cols, layer },
-                CellSource::Diagonal => PathPosition { rows: rows - 1, cols: cols - 1, layer },
-                CellSource::Deletion => PathPosition { rows, cols: cols - 1, layer },
-                CellSource::Insertion => PathPosition { rows: rows - 1, cols, layer },
-            };
-            if layer.source != CellSource::Stop {
-                push_steps(&mut self.runs, 1, layer.source);
-            }
+            self.step(bits);
         }
         Ok(())
+    }
+
+    /// Takes the step that the directions of the current cell tell.
+    pub fn step(&mut self, bits: u8) -> CellSource {
+        self.stand = self.stand.step(bits);
+        let source = self.stand.layer.source;
+        if source != CellSource::Stop {
+            push_steps(&mut self.runs, 1, source);
+        }
+        source
     }
 
     /// The path's leg through some blocks.

@@ -195,12 +195,15 @@ pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i6
         Substitution::Equal { match_, mismatch, .. } => [match_, match_ + mismatch].map(i64::from),
         Substitution::Matrix(_) => [i64::from(scoring.max_potential()), SeedAlphabet::of(scoring)?.loss],
     };
-    let GapPiece { open, extend } = scoring.gaps().lower_bound();
+    let gaps = scoring.gaps();
+    let GapPiece { open, extend } = gaps.lower_bound();
     let [o, e] = [open, extend].map(i64::from);
+    // An insertion that affects two seeds has at least two bases, and costs `across + k * e` or more.
+    let across = gaps.cost(2) - 2 * e;
     // One more edit than the search finds.
     let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
-    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
-    is_proven.then(|| (2 * more * loss).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
+    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= across;
+    is_proven.then(|| (2 * more * loss).min(2 * (o + more * e)).min(across + 2 * more * (a + e)))
 }
 
 /// Twice the maximum by which a run of at most `run` residues that are not bases may undercut the loss `spoil` (in the
@@ -322,6 +325,40 @@ mod tests {
         }
         let strict = Scoring::dna(1, 4, 6, 1);
         assert_eq!(twice_spoilt_cheaply(9, spoil(&strict), loss(&strict)), 0);
+    }
+
+    /// A single edit never loses less at the seeds that it affects than [`twice_to_spoil`] says.
+    #[test]
+    fn no_gap_spoils_seeds_more_cheaply() {
+        let one = |a, b, o, e| Scoring::dna(a, b, o, e);
+        let two = |(a, b): (i32, i32), [o, p]: [i32; 2], [e, f]: [i32; 2]| {
+            one(a, b, o, e).with_second_gap(p, f).unwrap()
+        };
+        let ont = two((2, 4), [4, 24], [2, 1]);
+        assert_eq!(twice_to_spoil(12, 0, &ont), Some(12), "as with 4/2 alone");
+        assert_eq!(twice_to_spoil(12, 0, &one(2, 4, 4, 2)), Some(12));
+        let others =
+            [one(1, 4, 6, 1), one(5, 4, 1, 9), two((1, 9), [0, 3], [9, 1]), two((1, 4), [6, 26], [2, 1])];
+        for scoring in others.into_iter().chain([ont]) {
+            let (gaps, best) = (scoring.gaps(), i64::from(scoring.max_potential()));
+            for (seed, edits) in [(3, 0), (8, 0), (12, 0), (12, 1), (20, 3)] {
+                let Some(spoil) = twice_to_spoil(seed, edits, &scoring) else { continue };
+                assert!(spoil <= 2 * gaps.cost(edits + 1), "one deletion, {scoring} {seed} {edits}");
+                // Every position of an insertion among consecutive seeds.
+                for (first, len) in (0..seed).flat_map(|first| (1..=5 * seed).map(move |len| (first, len))) {
+                    let inserted = |number: usize| {
+                        let (from, to) = (first.max(number * seed), (first + len).min((number + 1) * seed));
+                        to.saturating_sub(from)
+                    };
+                    let spoilt = (0..7).filter(|&number| inserted(number) > edits).count();
+                    let lost = 2 * (gaps.cost(len) + best * to_i64(len));
+                    assert!(
+                        spoil * to_i64(spoilt) <= lost,
+                        "{len} bases at {first}, {scoring} {seed} {edits}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -18,9 +18,9 @@ const SEED: u64 = 2018;
 
 /// Gap costs of two pieces for every way in which kernels find scores. Each of them compiles kernels of its own.
 pub fn for_kernels() -> Vec<Scoring> {
-    let wide = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 40_000_000, 2);
+    let wide = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 1_000_000, 2);
     let [small, large, matrix] = [0, 5, 6].map(|number| scorings()[number].clone());
-    vec![small, large, matrix, wide.with_second_gap(50_000_000, 1).unwrap()]
+    vec![small, large, matrix, wide.with_second_gap(1_048_576, 1).unwrap()]
 }
 
 /// All costs of the suite.

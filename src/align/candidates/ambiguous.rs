@@ -71,6 +71,8 @@ type WindowsAndSeed = (usize, (usize, i64));
 pub struct TargetRuns {
     losses: RunLosses,
     runs: Vec<AmbiguousRun>,
+    /// Length of the longest run of all.
+    longest: usize,
     /// Whether there are too many runs to keep them.
     is_full: bool,
     /// Sums that runs in windows spare, by the length of the windows and by the seed.
@@ -90,6 +92,14 @@ impl TargetRuns {
         let mut collector = RunCollector::new(scoring)?;
         collector.take(codes);
         Some(collector.finish())
+    }
+
+    /// Twice the maximum by which the bases of one run, in the query or in a target, undercut the loss at the seeds that they
+    /// touch on one side of a border between segments of seeds. `None` if there are no runs.
+    pub fn twice_moved(&self, query: QueryShape, seed: (usize, i64)) -> Option<i64> {
+        let longest = self.longest.max(query.runs.longest as usize);
+        let each = self.losses.pair.min(self.losses.inserted);
+        (longest > 0).then(|| twice_spoilt_cheaply(longest + 2 * seed.0, seed, each))
     }
 
     /// The sums by which the runs in windows of `columns` columns let an alignment lose less than the loss at the seeds
@@ -232,6 +242,7 @@ pub struct RunCollector {
     seeds: Vec<(usize, i64)>,
     scanner: RunScanner,
     runs: Vec<AmbiguousRun>,
+    longest: usize,
     is_full: bool,
     /// Whether runs of a length can spare anything.
     counts: HashMap<usize, bool>,
@@ -250,6 +261,7 @@ impl RunCollector {
             seeds: (0..=MOST_EDITS).flat_map(with).collect(),
             scanner: RunScanner::default(),
             runs: Vec::new(),
+            longest: 0,
             is_full: false,
             counts: HashMap::new(),
         })
@@ -257,15 +269,21 @@ impl RunCollector {
 
     /// Takes the next codes.
     pub fn take(&mut self, codes: &[u8]) {
-        let RunCollector { losses, seeds, scanner, runs, is_full, counts } = self;
-        scanner.scan(codes, |run| keep(run, (*losses, seeds), (runs, is_full), counts));
+        let RunCollector { losses, seeds, scanner, runs, longest, is_full, counts } = self;
+        scanner.scan(codes, |run| {
+            *longest = run.len().max(*longest);
+            keep(run, (*losses, seeds), (runs, is_full), counts);
+        });
     }
 
     /// The runs of all codes.
     pub fn finish(self) -> TargetRuns {
-        let RunCollector { losses, seeds, scanner, mut runs, mut is_full, mut counts } = self;
-        scanner.end(|run| keep(run, (losses, &seeds), (&mut runs, &mut is_full), &mut counts));
-        TargetRuns { losses, runs, is_full, spared: RwLock::default() }
+        let RunCollector { losses, seeds, scanner, mut runs, mut longest, mut is_full, mut counts } = self;
+        scanner.end(|run| {
+            longest = run.len().max(longest);
+            keep(run, (losses, &seeds), (&mut runs, &mut is_full), &mut counts);
+        });
+        TargetRuns { losses, runs, longest, is_full, spared: RwLock::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::ambiguous::QueryShape;
 use super::by_index::{ByIndex, QueryBuffers};
 use super::levels::{Level, LevelGuarantee, counting};
-use super::seed_counts::SeedCounts;
+use super::seed_counts::{BandCount, SeedCounts};
 use super::tally::{DiagonalBins, SeedTally};
 use super::windows::{CandidateRegion, TargetWindow, join, push_regions, push_stretches};
 use super::{FilterAnswer, FilterRequest, PairLayout};
@@ -28,9 +28,10 @@ impl Counting<'_> {
     /// Appends the windows of one orientation, whose seeds were looked up before.
     fn windows(&self, found: &Places, tally: &mut SeedTally, windows: &mut Vec<TargetWindow>) {
         for seeds in self.counts.segments() {
-            let needed = self.counts.least_held(seeds.len());
+            let (narrow, wide) = self.counts.bands(seeds.len());
+            let bands: Vec<BandCount> = [narrow].into_iter().chain(wide).collect();
             let letters = seeds.start * self.counts.seed()..seeds.end * self.counts.seed();
-            let bins = DiagonalBins::new(self.len, self.targets.codes().len(), self.counts.band(seeds.len()));
+            let bins = DiagonalBins::new(self.len, self.targets.codes().len(), narrow.band);
             let listed = self.kmers.listed(found, letters.clone());
             // Adjacent bins are merged.
             let mut run: Option<((i64, i64), usize)> = None;
@@ -38,7 +39,7 @@ impl Counting<'_> {
                 let most = self.counts.most_score(seeds.len(), held).saturating_add(self.allowance);
                 self.push((first, last), (letters.start, letters.end), most, windows);
             };
-            tally.count(listed, (&bins, needed), |bin, held| {
+            tally.count(listed, (&bins, &bands), |bin, held| {
                 let diagonals = bins.diagonals(bin);
                 match &mut run {
                     Some(((_, last), most)) if diagonals.0 == *last + 1 => {

@@ -1,5 +1,6 @@
 //! Estimates the score of a long query from the number of its seeds near one diagonal.
 
+use super::seed_counts::BandCount;
 use super::tally::{DiagonalBins, SeedTally};
 use crate::terms::casts::{to_i64, whole_i32};
 use crate::terms::scoring::{Scoring, Substitution};
@@ -32,9 +33,10 @@ impl Estimate {
         scoring: &Scoring,
     ) -> i32 {
         let Substitution::Equal { match_, mismatch, .. } = scoring.substitution else { return 0 };
-        let bins = DiagonalBins::new(self.len, self.letters, self.len / BAND);
+        let band = BandCount { band: self.len / BAND, held: LEAST_HELD };
+        let bins = DiagonalBins::new(self.len, self.letters, band.band);
         let mut best = (0, 0);
-        tally.count(seeds.clone(), (&bins, LEAST_HELD), |bin, held| best = best.max((held, bin)));
+        tally.count(seeds.clone(), (&bins, &[band]), |bin, held| best = best.max((held, bin)));
         let (first, last) = bins.diagonals(best.1);
         let (first, last) = (first - to_i64(bins.width()), last + to_i64(bins.width()));
         let in_band = |(from, places): (usize, &[u32])| {

@@ -13,7 +13,7 @@ use super::seed_counts::SeedCounts;
 use super::seed_scores::{MOST_EDITS, SCANNED_SEEDS, SeedScores};
 use crate::terms::alphabet::BASES;
 use crate::terms::batch::Sequences;
-use crate::terms::bounds::SeedAlphabet;
+use crate::terms::bounds::{SeedAlphabet, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_i64, to_u32, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 use std::collections::HashMap;
@@ -272,6 +272,15 @@ impl Field {
         let of_runs =
             allowance(query, (runs, columns_of(query.len, score, &self.scoring)), seed, &self.scoring);
         of_runs.map(|of_runs| of_runs.saturating_add(bonuses))
+    }
+
+    /// The guarantee for a query with its runs of residues that are not bases, and those of the targets.
+    fn with_runs(&self, query: QueryShape, counts: SeedCounts) -> SeedCounts {
+        let moved = || {
+            let spoil = twice_to_spoil(counts.seed(), 0, &self.scoring)?;
+            self.runs.as_ref()?.twice_moved(query, (counts.seed(), spoil))
+        };
+        moved().map_or(counts, |moved| counts.with_runs(moved))
     }
 
     /// Stretches of the concatenated targets where each query of `len` bases is searched, since its seeds on `level`

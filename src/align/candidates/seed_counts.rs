@@ -3,11 +3,12 @@
 //!
 //! A query is cut into consecutive seeds, and these into segments of about as many seeds each. At least one segment
 //! loses no more than its share of the whole alignment's loss, so the alignment contains its share of that segment's
-//! seeds.
+//! seeds. If these are on diagonals far from each other, the gaps between them have lost much of that share, so the
+//! alignment contains more of the segment's seeds.
 
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
-use crate::terms::scoring::{Gaps, Scoring};
+use crate::terms::scoring::{GapPiece, Gaps, Scoring};
 use std::ops::Range;
 
 /// Guarantee about the alignments of a query that reach some score.
@@ -24,8 +25,25 @@ pub struct SeedCounts {
     lost: i64,
     /// Twice the minimum loss at a seed that the alignment does not contain.
     spoil: i64,
+    /// Gain of a match.
+    match_: i64,
     gaps: Gaps,
+    /// The narrow band is the band of all gaps, divided by two this many times.
+    narrowed: u32,
+    /// Twice the loss by which the gaps of a segment may exceed its share, if there are runs of residues that are not bases.
+    moved: Option<i64>,
 }
+
+/// Number of seeds on diagonals that differ by at most `band`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BandCount {
+    pub band: usize,
+    pub held: usize,
+}
+
+/// Ratios of the value of a unit of loss to that of a unit of excess in [`SeedCounts::twice_excess`], in eighths. Each of them
+/// gives a bound.
+const EIGHTHS: [i128; 6] = [0, 2, 4, 8, 16, 32];
 
 impl SeedCounts {
     /// Guarantee about the alignments of a query of `len` bases that score at least `least`, with seeds of `seed` bases
@@ -46,11 +64,25 @@ impl SeedCounts {
         let most = 2 * match_ * i64::try_from(len).ok()? + ends;
         let lost = most - 2 * i64::from(least);
         let gaps = scoring.gaps();
-        let counts = SeedCounts { seed, seeds, segments, most, lost, spoil, gaps };
+        let counts =
+            SeedCounts { seed, seeds, segments, most, lost, spoil, match_, gaps, narrowed: 0, moved: None };
         let is_sure = gaps.pieces().all(|piece| piece.extend > 0)
             && (1..=seeds).contains(&segments)
             && (0..spoil * to_i64(seeds)).contains(&lost);
         is_sure.then_some(counts)
+    }
+
+    /// The same guarantee for sequences with runs of residues that are not bases. `cheap` is twice the maximum by which
+    /// such a run undercuts the loss at the seeds that it touches ([`crate::terms::bounds::twice_spoilt_cheaply`]).
+    pub fn with_runs(self, cheap: i64) -> SeedCounts {
+        // A run may cross each of the two borders of the segment.
+        SeedCounts { moved: Some(2 * cheap), narrowed: 0, ..self }
+    }
+
+    /// The same guarantee with a narrow band of a half, a quarter and so on of the widest one. `None` if runs of residues that
+    /// are not bases rule it out.
+    pub fn narrowed(self, times: u32) -> Option<SeedCounts> {
+        (times == 0 || self.moved.is_none()).then_some(SeedCounts { narrowed: times, ..self })
     }
 
     /// Bases per seed.
@@ -71,13 +103,53 @@ impl SeedCounts {
     }
 
     /// Minimum number of seeds that a segment of `seeds` seeds contains if it has no more than its share of the losses.
-    pub fn least_held(&self, seeds: usize) -> usize {
+    fn least_held(&self, seeds: usize) -> usize {
         seeds - to_usize(self.share(seeds) / self.spoil)
     }
 
     /// Maximum distance between the diagonals of two of these seeds.
-    pub fn band(&self, seeds: usize) -> usize {
-        to_usize(self.gaps.longest(self.share(seeds) / 2, 0))
+    fn widest(&self, seeds: usize) -> usize {
+        let share = self.share(seeds).saturating_add(self.moved.unwrap_or(0));
+        to_usize(self.gaps.longest(share / 2, 0))
+    }
+
+    /// The seeds that a segment of `seeds` seeds contains if it has no more than its share of the losses: those on the
+    /// diagonals of a narrow band, or more of them in a wide band.
+    pub fn bands(&self, seeds: usize) -> (BandCount, Option<BandCount>) {
+        let (held, widest) = (self.least_held(seeds), self.widest(seeds));
+        let band = widest >> self.narrowed;
+        let wide = || {
+            let left = self.share(seeds) - self.twice_excess(self.share(seeds), band + 1)?;
+            (left >= 0).then(|| BandCount { band: widest, held: seeds - to_usize(left / self.spoil) })
+        };
+        (BandCount { band, held }, if band < widest { wide() } else { None })
+    }
+
+    /// Twice the minimum loss of a segment at gaps, beyond `spoil` for each seed that they touch, if the diagonals of two of
+    /// its seeds differ by `apart` or more and it loses at most half of `share` in all. `None` if that is impossible.
+    fn twice_excess(&self, share: i64, apart: usize) -> Option<i64> {
+        let [spoil, match_, apart, seed] =
+            [self.spoil, self.match_, to_i64(apart), to_i64(self.seed)].map(i128::from);
+        // Sixteen times the minimum excess, plus `weight` eighths of the loss, of gaps of `apart` residues in all. The
+        // quotients are monotonic between the lengths that are tried, so that the minimum is at one of them.
+        let of_all = |weight: i128| {
+            let of_piece = |piece: GapPiece| {
+                let [o, e] = [piece.open, piece.extend].map(i128::from);
+                let of = |len: i128, each: i128, touched: i128| {
+                    (apart * (2 * (8 + weight) * (o + len * each) - 8 * spoil * touched)).div_euclid(len)
+                };
+                let deletions = [1, apart].map(|len| of(len, e, 1));
+                let inserted = e + match_;
+                let insertions =
+                    [(1, 1), (2, 2), (seed + 1, 2)].map(|(len, touched)| of(len, inserted, touched));
+                let long = (apart * (2 * (8 + weight) * inserted * seed - 8 * spoil)).div_euclid(seed);
+                deletions.into_iter().chain(insertions).chain([long]).min()
+            };
+            self.gaps.pieces().filter_map(of_piece).min().unwrap_or(0)
+        };
+        let bound = |&weight: &i128| (of_all(weight) - weight * i128::from(share)).div_euclid(8);
+        let excess = EIGHTHS.iter().map(bound).max().unwrap_or(0).max(0);
+        i64::try_from(excess).ok().filter(|&excess| excess <= share)
     }
 
     /// Maximum score of an alignment that contains at most `held` seeds of a segment of `seeds` seeds which has no more
@@ -100,12 +172,12 @@ mod tests {
         let scoring = Scoring::dna(2, 4, 4, 2);
         let counts = SeedCounts::new(1000, (10, 1), 1600, &scoring).unwrap();
         assert_eq!(counts.segments().next(), Some(0..100));
-        assert_eq!((counts.least_held(100), counts.band(100)), (32, 202));
+        assert_eq!(counts.bands(100), (BandCount { band: 202, held: 32 }, None));
         assert_eq!([0, 32, 99, 100].map(|held| counts.most_score(100, held)), [1408, 1600, 2002, 2008]);
         // One of the four segments loses 102 or less: 17 seeds.
         let counts = SeedCounts::new(1000, (10, 4), 1600, &scoring).unwrap();
         assert_eq!(counts.segments().last(), Some(75..100));
-        assert_eq!((counts.least_held(25), counts.band(25)), (8, 49));
+        assert_eq!(counts.bands(25), (BandCount { band: 49, held: 8 }, None));
         assert_eq!(counts.most_score(25, 8), 1600);
         // Segments of 33, 33 and 34.
         let counts = SeedCounts::new(1009, (10, 3), 1618, &scoring).unwrap();
@@ -113,6 +185,80 @@ mod tests {
         // If all seeds may be spoilt, none is guaranteed: 608 / 6 are 101.
         assert_eq!(SeedCounts::new(1000, (10, 1), 1400, &scoring), None);
         assert!(SeedCounts::new(1000, (10, 1), 1409, &scoring).is_some());
+    }
+
+    /// The minimum excess by trying all gaps: the length of those of one kind, and what they lose.
+    fn least_excess(counts: &SeedCounts, apart: usize, most: i64) -> Option<i64> {
+        let SeedCounts { seed, spoil, match_, gaps, .. } = *counts;
+        let deletion = |len: usize| (2 * gaps.cost(len), spoil);
+        let insertion = |len: usize| {
+            (2 * (gaps.cost(len) + match_ * to_i64(len)), spoil * to_i64((len + 2 * seed - 2) / seed))
+        };
+        let kinds: [&dyn Fn(usize) -> (i64, i64); 2] = [&deletion, &insertion];
+        let least = |gap: &dyn Fn(usize) -> (i64, i64)| {
+            // By the length still to reach and the loss so far.
+            let mut least = vec![vec![None::<i64>; to_usize(most) + 1]; apart + 1];
+            least[apart][0] = Some(0);
+            for left in (1..=apart).rev() {
+                for lost in 0..=to_usize(most) {
+                    let Some(excess) = least[left][lost] else { continue };
+                    for len in 1..=apart + 2 * seed {
+                        let (loss, touched) = gap(len);
+                        let (left, lost) = (left.saturating_sub(len), lost + to_usize(loss));
+                        if lost <= to_usize(most) {
+                            let found = excess + loss - touched;
+                            let best = &mut least[left][lost];
+                            *best = Some(best.map_or(found, |best| best.min(found)));
+                        }
+                    }
+                }
+            }
+            least[0].iter().flatten().min().copied()
+        };
+        kinds.into_iter().filter_map(least).min()
+    }
+
+    #[test]
+    fn distant_diagonals_lose_at_gaps() {
+        let two = |a, b, [o, p]: [i32; 2], [e, f]: [i32; 2]| {
+            Scoring::dna(a, b, o, e).with_second_gap(p, f).unwrap()
+        };
+        let one = [Scoring::dna(2, 4, 4, 2), Scoring::dna(1, 4, 6, 1), Scoring::dna(1, 1, 0, 2)];
+        let two = [two(2, 4, [4, 24], [2, 1]), two(1, 4, [6, 26], [2, 1]), two(1, 9, [0, 7], [4, 1])];
+        let (mut tight, mut all) = (0, 0);
+        for scoring in one.iter().chain(&two) {
+            for seed in [4, 7, 12] {
+                let Some(counts) = SeedCounts::new(1000, (seed, 1), 990, scoring) else { continue };
+                for (apart, share) in [(1, 30), (5, 60), (12, 90), (12, 200), (30, 110), (30, 160), (45, 260)]
+                {
+                    let found = counts.twice_excess(share, apart);
+                    match (found, least_excess(&counts, apart, share)) {
+                        (Some(found), Some(least)) => {
+                            assert!(found <= least, "{scoring} {seed} {apart} {share}: {found} {least}");
+                            (tight, all) = (tight + i32::from(found > 0), all + i32::from(least > 0));
+                        }
+                        (None, least) => assert_eq!(least, None, "{scoring} {seed} {apart} {share}"),
+                        (Some(_), None) => {}
+                    }
+                }
+            }
+        }
+        assert!(2 * tight > all && all > 20, "{tight} of {all}");
+    }
+
+    #[test]
+    fn wide_bands_hold_more() {
+        let scoring = Scoring::dna(2, 4, 4, 2);
+        let counts = SeedCounts::new(5000, (7, 7), 6500, &scoring).unwrap();
+        let (band, None) = counts.bands(102) else { panic!("a single band") };
+        let halved = counts.narrowed(1).unwrap();
+        let (narrow, Some(wide)) = halved.bands(102) else { panic!("two bands") };
+        assert_eq!((narrow.band, narrow.held, wide.band), (band.band / 2, band.held, band.band));
+        assert!(wide.held > band.held + 10 && wide.held <= 102, "{wide:?}");
+        // Runs of residues that are not bases widen the band, and rule out a second one.
+        let with_runs = counts.with_runs(12);
+        assert_eq!(with_runs.bands(102), (BandCount { band: band.band + 6, ..band }, None));
+        assert_eq!((with_runs.narrowed(1), with_runs.narrowed(0)), (None, Some(with_runs)));
     }
 
     #[test]
@@ -130,7 +276,7 @@ mod tests {
                         continue;
                     };
                     for seeds in counts.segments().map(|seeds| seeds.len()) {
-                        let held = counts.least_held(seeds);
+                        let held = counts.bands(seeds).0.held;
                         assert!((1..=seeds).contains(&held));
                         assert!(counts.most_score(seeds, held) >= least, "{counts:?}, {seeds} seeds");
                         assert!(counts.most_score(seeds, held - 1) < least, "{counts:?}, {seeds} seeds");

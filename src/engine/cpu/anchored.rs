@@ -5,16 +5,15 @@
 //! A path through a cell at the floor scores more than it should, but at most the floor plus the potential of the whole
 //! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
-use super::cell::{Penalties, cell};
-use super::lanes::{Ambiguity, Equality, Nothing, StepCosts, compared, side_by_side};
-use super::score::{LaneResidues, QueryProfile, SubstitutionColumns, Width, lanes_of};
+use super::columns::{ColumnLoop, ColumnSink, ColumnState, GroupSweep, LaneGroup, SubstitutionColumns};
+use super::lanes::StepCosts;
+use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::{Carried, Edges};
 use crate::terms::alignment::HitEnd;
-use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
-use crate::terms::scoring::{AlignmentMode, ComparedScores};
+use crate::terms::scoring::AlignmentMode;
 use bytemuck::cast_slice;
 use std::ops::Range;
 use std::slice::from_ref;
@@ -82,58 +81,17 @@ impl Values {
 }
 
 impl Anchored<'_> {
-    fn members(&self) -> impl Iterator<Item = Pair> {
-        self.group.iter().map(|sweep| swept(sweep))
-    }
-
     #[inline(always)]
     fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<HitEnd>> {
-        let scoring = &*self.batch.scoring;
-        let costs = StepCosts::new(scoring);
-        let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
-        let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
+        let group = LaneGroup { batch: self.batch, sweeps: self.group };
+        let costs = StepCosts::new(&self.batch.scoring);
+        let (rows, cols) = (group.rows(), group.cols());
         let Some(values) = Values::of::<T>(&costs, rows) else {
             return vec![None; self.group.iter().map(|sweep| sweep.len()).sum()];
         };
-        let target = |pair: Pair| &self.batch.target(pair.target)[pair.start as usize..pair.end as usize];
-        let members = || self.members().flat_map(|pair| [self.batch.query(pair.query), target(pair)]);
-        let compared = compared(scoring, members());
-        let nothing = Nothing::if_compared(compared);
-        let targets = self.members().map(|pair| (0, target(pair)));
-        let cols = cols.next_multiple_of(2);
-        let targets = side_by_side::<T, S>(cols, nothing.target, |code| nothing.target(code), targets);
-        let queries = || {
-            let queries = self.members().map(|pair| (0, self.batch.query(pair.query)));
-            side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
-        };
-        let first = self.members().next().map_or(0, |pair| pair.query);
         let ends = AnchoredEnds::new(self.batch, self.group);
-        let sweep = AnchoredSweep::<S, PIECES> { simd, batch: self.batch, costs, values, rows, cols };
-        let ends = match compared {
-            Some(ComparedScores { match_, mismatch, ambiguous }) => {
-                let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
-                let lanes = [&queries, &targets];
-                if lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes)) {
-                    let substitutes = Ambiguity::new(simd, substitutes, ambiguous);
-                    sweep.run(LaneResidues { queries, targets, substitutes }, ends)
-                } else {
-                    sweep.run(LaneResidues { queries, targets, substitutes }, ends)
-                }
-            }
-            None if self.members().all(|pair| pair.query == first) => {
-                let profile = QueryProfile {
-                    query: self.batch.query(first),
-                    targets,
-                    tables: &scoring.table(),
-                    letters: scoring.alphabet.letters().len(),
-                    columns: [[simd.splat(T::of(0)); CODES]; 2],
-                };
-                sweep.run(profile, ends)
-            }
-            None => {
-                sweep.run(LaneResidues { queries: queries(), targets, substitutes: &scoring.table() }, ends)
-            }
-        };
+        let sweep = AnchoredSweep::<PIECES> { batch: self.batch, costs, values, rows, cols, ends };
+        let ends = group.sweep::<T, S, _, PIECES>(simd, sweep);
         let hit = |best: HitEnd| values.score(best.score).map(|score| HitEnd { score, ..best });
         ends.best.into_iter().map(hit).collect()
     }
@@ -222,49 +180,50 @@ impl AnchoredEnds {
     }
 }
 
-/// Values that are constant over a group's columns.
-struct AnchoredSweep<'a, S, const PIECES: usize> {
-    simd: S,
+/// Keeps H of each lane's last row in two columns, and all values of the first column if they are asked for.
+struct LastRows<'a, V> {
+    /// The part of the rows that ends with each lane's last row.
+    parts: V,
+    above: [V; 2],
+    bottom: [V; 2],
+    lefts: Option<&'a mut Vec<V>>,
+}
+
+impl<T: Lane, S: Vectors<T>> ColumnSink<T, S> for LastRows<'_, S::V> {
+    #[inline(always)]
+    fn take(&mut self, _: S, h: [S::V; 2]) {
+        self.above = h;
+        if let Some(lefts) = &mut self.lefts {
+            lefts.push(h[0]);
+        }
+    }
+
+    #[inline(always)]
+    fn end_part(&mut self, simd: S, part: usize) {
+        let of_part = simd.eq(self.parts, simd.splat(T::of(to_i32(part))));
+        let [left, right] = self.above;
+        self.bottom[0] = simd.select(of_part, left, self.bottom[0]);
+        self.bottom[1] = simd.select(of_part, right, self.bottom[1]);
+    }
+}
+
+/// Runs the recurrence between the borders of the mode.
+struct AnchoredSweep<'a, const PIECES: usize> {
     batch: &'a Batch,
     costs: StepCosts,
     values: Values,
     rows: usize,
     cols: usize,
+    ends: AnchoredEnds,
 }
 
-/// State of a column on the way down: H(i-1,j-1) and F(i,j) of the next row i.
-struct AnchoredDown<V, const PIECES: usize> {
-    diagonal: V,
-    f: [V; PIECES],
-}
+impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for AnchoredSweep<'_, PIECES> {
+    type Output = AnchoredEnds;
+    const IS_LOCAL: bool = false;
 
-impl<V: Copy, const PIECES: usize> AnchoredDown<V, PIECES> {
-    /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
     #[inline(always)]
-    fn step<T: Lane, S: Vectors<T, V = V>>(
-        &mut self,
-        simd: S,
-        penalties: &Penalties<V, PIECES>,
-        score: V,
-        left: Carried<V, PIECES>,
-    ) -> Carried<V, PIECES> {
-        let cell = cell(simd, penalties, simd.add(self.diagonal, score), left.gaps, self.f);
-        (self.diagonal, self.f) = (left.h, cell.f);
-        Carried { h: cell.h, gaps: cell.e }
-    }
-}
-
-impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
-    #[inline(always)]
-    fn run<T: Lane, U: SubstitutionColumns<T, S>>(
-        &self,
-        mut scores: U,
-        mut ends: AnchoredEnds,
-    ) -> AnchoredEnds
-    where
-        S: Vectors<T>,
-    {
-        let (simd, scoring) = (self.simd, &*self.batch.scoring);
+    fn run<U: SubstitutionColumns<T, S>>(self, simd: S, mut scores: U) -> AnchoredEnds {
+        let (scoring, mut ends) = (&*self.batch.scoring, self.ends);
         let mode = scoring.mode;
         let penalties = self.costs.penalties::<T, S, PIECES>(simd);
         // Splits the rows at the last rows of lanes, and lists the lanes that end at each split.
@@ -280,38 +239,27 @@ impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
         let before = |h: S::V| Carried { h, gaps: penalties.opened(simd, h) };
         let closed_rows = mode.takes_whole_queries();
         let left = |row: usize| if closed_rows { border(-scoring.gap_cost(row + 1)) } else { border(0) };
-        let mut column: Vec<Carried<S::V, PIECES>> = (0..self.rows).map(|row| before(left(row))).collect();
+        let mut cells: Vec<Carried<S::V, PIECES>> = (0..self.rows).map(|row| before(left(row))).collect();
         let above = |col: usize| match mode == AlignmentMode::Global && col > 0 {
             true => border(-scoring.gap_cost(col)),
             false => border(0),
         };
-        let enter = |col: usize| AnchoredDown { diagonal: above(col), f: before(above(col + 1)).gaps };
+        let enter = |col: usize| ColumnState { diagonal: above(col), f: before(above(col + 1)).gaps };
+        let columns = ColumnLoop { penalties, parts: lasts };
         let mut bottoms: Vec<[S::V; 2]> = Vec::with_capacity(COLUMNS / 2);
         let mut first = 0;
         let mut lefts = Vec::new();
         for col in (0..self.cols).step_by(2) {
-            let [left, right] = scores.columns(simd, col);
             let keeps_left =
                 mode == AlignmentMode::Overlap && ends.lanes.iter().any(|lane| lane.cols == col + 1);
-            let (mut left_down, mut right_down) = (enter(col), enter(col + 1));
-            let mut bottom = [penalties.floor; 2];
-            let mut row = 0;
             lefts.clear();
-            for (part, &last) in lasts.iter().enumerate() {
-                let mut ended = bottom;
-                for cell in &mut column[row..last] {
-                    let between = left_down.step(simd, &penalties, scores.score(simd, left, row), *cell);
-                    *cell = right_down.step(simd, &penalties, scores.score(simd, right, row), between);
-                    ended = [between.h, cell.h];
-                    row += 1;
-                    if keeps_left {
-                        lefts.push(between.h);
-                    }
-                }
-                let of_part = simd.eq(parts, simd.splat(T::of(to_i32(part))));
-                bottom = [0, 1].map(|which| simd.select(of_part, ended[which], bottom[which]));
-            }
-            bottoms.push(bottom);
+            let none = [penalties.floor; 2];
+            let mut rows =
+                LastRows { parts, above: none, bottom: none, lefts: keeps_left.then_some(&mut lefts) };
+            let of_columns = scores.columns(simd, col);
+            let enters = [enter(col), enter(col + 1)];
+            columns.two_columns(simd, (&scores, of_columns), enters, &mut cells, &mut rows);
+            bottoms.push(rows.bottom);
             if 2 * bottoms.len() == COLUMNS || col + 2 >= self.cols {
                 ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);
                 bottoms.clear();
@@ -326,7 +274,7 @@ impl<S: Copy, const PIECES: usize> AnchoredSweep<'_, S, PIECES> {
                     cast_slice::<S::V, T>(&values[row..=row])[number]
                 };
                 ends.take_column::<T>(col, |row, number| of(&lefts, row, number));
-                let h = |row: usize, number: usize| -> T { cast_slice(from_ref(&column[row].h))[number] };
+                let h = |row: usize, number: usize| -> T { cast_slice(from_ref(&cells[row].h))[number] };
                 ends.take_column::<T>(col + 1, h);
             }
         }

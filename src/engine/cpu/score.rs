@@ -1,18 +1,14 @@
 //! Scores of pairs in the lanes of vectors (inter-sequence vectors, as in Rognes 2011), two columns per iteration, in
 //! lanes as narrow as the scores allow.
 
-use super::cell::{Penalties, cell};
-use super::lanes::{
-    Ambiguity, Equality, MatrixRows, Nothing, PieceCount, StepCosts, Substitutes, bonuses_side_by_side,
-    compared, rows_of_tables, side_by_side,
-};
+use super::columns::{ColumnLoop, ColumnSink, ColumnState, GroupSweep, LaneGroup, SubstitutionColumns};
+use super::lanes::StepCosts;
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Carried;
 use crate::terms::alignment::HitEnd;
-use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, STRETCH, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
-use crate::terms::scoring::{ComparedScores, Scoring};
+use crate::terms::scoring::Scoring;
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
@@ -69,21 +65,10 @@ impl Kernel for ScoreKernel<'_> {
 }
 
 impl ScoreKernel<'_> {
-    /// The sweeps, each as one pair.
-    fn members(&self) -> impl Iterator<Item = Pair> {
-        self.group.iter().map(|sweep| swept(sweep))
-    }
-
-    fn target(&self, pair: Pair) -> &[u8] {
-        &self.batch.target(pair.target)[pair.start as usize..pair.end as usize]
-    }
-
     #[inline(always)]
     fn in_lanes<T: Lane, S: Vectors<T>, const PIECES: usize>(&self, simd: S) -> Vec<Option<HitEnd>> {
-        let costs = StepCosts::new(&self.batch.scoring);
-        let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
-        let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
-        let shape = GroupShape { rows, cols: cols.next_multiple_of(2) };
+        let group = LaneGroup { batch: self.batch, sweeps: self.group };
+        let (rows, cols) = (group.rows(), group.cols());
         let mut place = 0;
         let owned = |sweep: &&[Pair]| {
             let pair = swept(sweep);
@@ -95,61 +80,10 @@ impl ScoreKernel<'_> {
             place = owned.ends.end;
             owned
         };
-        let own: Vec<OwnedColumns> = self.group.iter().map(owned).collect();
-        let first = self.members().next().map_or(0, |pair| pair.query);
-        let members = || self.members().flat_map(|pair| [self.batch.query(pair.query), self.target(pair)]);
-        let compared = compared(&self.batch.scoring, members());
-        let nothing = Nothing::if_compared(compared);
-        let targets = self.members().map(|pair| (0, self.target(pair)));
-        let targets = side_by_side::<T, S>(shape.cols, nothing.target, |code| nothing.target(code), targets);
-        // The queries are aligned to the last row, so that H of the rows before them stays 0.
-        let queries = || {
-            let queries = self.members().map(|pair| self.batch.query(pair.query));
-            queries.map(|query| (rows - query.len(), query))
-        };
-        let bonuses = || bonuses_side_by_side::<T, S>(rows, &self.batch.scoring, queries());
-        let queries = || side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries());
-        let ends = match compared {
-            Some(ComparedScores { match_, mismatch, ambiguous }) => {
-                let (queries, substitutes) = (queries(), Equality::new(simd, match_, mismatch));
-                let lanes = [&queries, &targets];
-                let is_any = lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes));
-                let ambiguity = Ambiguity::new(simd, substitutes, ambiguous);
-                let bonuses = bonuses();
-                if PieceCount::<PIECES>::ARE_MANY || (is_any && bonuses.is_some()) {
-                    // One kernel for all of them, since few runs have two pieces, and every kernel takes time to compile.
-                    let bonuses = bonuses.unwrap_or_else(|| vec![simd.splat(T::of(0)); rows]);
-                    let letters = LaneResidues { queries, targets, substitutes: ambiguity };
-                    let letters = LettersWithEnds { letters, bonuses };
-                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-                } else if let Some(bonuses) = bonuses {
-                    let letters = LaneResidues { queries, targets, substitutes };
-                    let letters = LettersWithEnds { letters, bonuses };
-                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-                } else if is_any {
-                    let letters = LaneResidues { queries, targets, substitutes: ambiguity };
-                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-                } else {
-                    let letters = LaneResidues { queries, targets, substitutes };
-                    best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-                }
-            }
-            None if self.members().all(|pair| pair.query == first) => {
-                let profile = QueryProfile {
-                    query: self.batch.query(first),
-                    targets,
-                    tables: &self.batch.scoring.table(),
-                    letters: rows_of_tables(&self.batch.scoring),
-                    columns: [[simd.splat(T::of(0)); CODES]; 2],
-                };
-                best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, profile)
-            }
-            None => {
-                let letters =
-                    LaneResidues { queries: queries(), targets, substitutes: &self.batch.scoring.table() };
-                best_ends::<T, S, _, PIECES>(simd, shape, costs, &own, letters)
-            }
-        };
+        let owned: Vec<OwnedColumns> = self.group.iter().map(owned).collect();
+        let costs = StepCosts::new(&self.batch.scoring);
+        let sweep = BestEnds::<PIECES> { rows, cols, costs, owned: &owned };
+        let ends = group.sweep::<T, S, _, PIECES>(simd, sweep);
         let hit = |(pair, end): (&Pair, &LaneEnd)| {
             let above = to_u32(rows - self.batch.query(pair.query).len());
             match end.score {
@@ -164,91 +98,6 @@ impl ScoreKernel<'_> {
         };
         self.group.iter().copied().flatten().zip(&ends).map(hit).collect()
     }
-}
-
-/// Substitution scores, two columns per iteration.
-pub trait SubstitutionColumns<T: Lane, S: Vectors<T>> {
-    /// The data from which the scores of a column are looked up.
-    type Column: Copy;
-
-    fn columns(&mut self, simd: S, col: usize) -> [Self::Column; 2];
-    fn score(&self, simd: S, column: Self::Column, row: usize) -> S::V;
-}
-
-/// The residues of all lanes, one vector for each row and one for each column.
-pub struct LaneResidues<V, U> {
-    pub queries: Vec<V>,
-    pub targets: Vec<V>,
-    pub substitutes: U,
-}
-
-impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> SubstitutionColumns<T, S> for LaneResidues<S::V, U> {
-    type Column = S::V;
-
-    #[inline(always)]
-    fn columns(&mut self, _: S, col: usize) -> [S::V; 2] {
-        [self.targets[col], self.targets[col + 1]]
-    }
-
-    #[inline(always)]
-    fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
-        self.substitutes.score(simd, self.queries[row], column)
-    }
-}
-
-/// The same with the end bonuses of the rows.
-struct LettersWithEnds<V, U> {
-    letters: LaneResidues<V, U>,
-    bonuses: Vec<V>,
-}
-
-impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> SubstitutionColumns<T, S> for LettersWithEnds<S::V, U> {
-    type Column = S::V;
-
-    #[inline(always)]
-    fn columns(&mut self, simd: S, col: usize) -> [S::V; 2] {
-        SubstitutionColumns::<T, S>::columns(&mut self.letters, simd, col)
-    }
-
-    #[inline(always)]
-    fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
-        simd.add(self.letters.score(simd, column, row), self.bonuses[row])
-    }
-}
-
-/// A matrix and one query for all lanes: each query code's scores against a column are looked up once.
-pub struct QueryProfile<'a, V> {
-    pub query: &'a [u8],
-    pub targets: Vec<V>,
-    pub tables: &'a MatrixRows,
-    pub letters: usize,
-    /// By query code, for two columns.
-    pub columns: [[V; CODES]; 2],
-}
-
-impl<T: Lane, S: Vectors<T>> SubstitutionColumns<T, S> for QueryProfile<'_, S::V> {
-    type Column = usize;
-
-    #[inline(always)]
-    fn columns(&mut self, simd: S, col: usize) -> [usize; 2] {
-        for (letter, table) in self.tables.iter().enumerate().take(self.letters) {
-            self.columns[0][letter] = simd.lookup(table, self.targets[col]);
-            self.columns[1][letter] = simd.lookup(table, self.targets[col + 1]);
-        }
-        [0, 1]
-    }
-
-    #[inline(always)]
-    fn score(&self, _: S, column: usize, row: usize) -> S::V {
-        self.columns[column][usize::from(self.query[row]) % CODES]
-    }
-}
-
-/// Rows and columns of a group. The number of columns is even.
-#[derive(Clone, Copy)]
-struct GroupShape {
-    rows: usize,
-    cols: usize,
 }
 
 /// The columns that a lane's sweep owns, from the first to the one after the last, and the indices of its ends. If each
@@ -299,146 +148,119 @@ impl<V: Copy> Top<V> {
     }
 }
 
-/// State of a column on the way down the rows.
-struct ColumnState<V, const PIECES: usize> {
-    /// H(i-1,j-1) and F(i,j) of the next row i.
-    diagonal: V,
-    f: [V; PIECES],
-    top: Top<V>,
+/// Keeps the first best cell of two columns. The rows are processed in parts that a lane can count.
+struct BestCells<V> {
+    left: Top<V>,
+    right: Top<V>,
+    /// Best values before the current part.
+    before: [V; 2],
+    /// Next row within its part.
+    row: V,
 }
 
-impl<V: Copy, const PIECES: usize> ColumnState<V, PIECES> {
-    /// Replaces H(i,j-1) and E(i,j) by H(i,j) and E(i,j+1).
+impl<V: Copy> BestCells<V> {
+    /// The cells that are better than `best`.
     #[inline(always)]
-    fn step<T: Lane, S: Vectors<T, V = V>>(
-        &mut self,
-        simd: S,
-        penalties: &Penalties<V, PIECES>,
-        score: V,
-        left: Carried<V, PIECES>,
-        row: V,
-    ) -> Carried<V, PIECES> {
-        let cell = cell(simd, penalties, simd.add(self.diagonal, score), left.gaps, self.f);
-        (self.diagonal, self.f) = (left.h, cell.f);
-        self.top.take(simd, cell.h, row);
-        Carried { h: cell.h, gaps: cell.e }
+    fn above(best: V, none: V) -> BestCells<V> {
+        let top = Top { score: best, row: none, part: none };
+        BestCells { left: top, right: top, before: [best; 2], row: none }
     }
 }
 
-/// Values that are constant over a group's columns.
-struct LaneConstants<V, const PIECES: usize> {
-    penalties: Penalties<V, PIECES>,
-    /// The gaps that open where H is 0.
-    gaps: [V; PIECES],
-    none: V,
-    one: V,
-}
-
-impl<V: Copy, const PIECES: usize> LaneConstants<V, PIECES> {
+impl<T: Lane, S: Vectors<T>> ColumnSink<T, S> for BestCells<S::V> {
     #[inline(always)]
-    fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: StepCosts) -> LaneConstants<V, PIECES> {
-        let penalties = costs.penalties(simd);
-        let gaps = penalties.opened(simd, penalties.floor);
-        LaneConstants { penalties, gaps, none: simd.splat(T::of(0)), one: simd.splat(T::of(1)) }
+    fn take(&mut self, simd: S, [left, right]: [S::V; 2]) {
+        self.left.take(simd, left, self.row);
+        self.right.take(simd, right, self.row);
+        self.row = simd.add(self.row, simd.splat(T::of(1)));
     }
 
-    /// Sweeps two columns, whose H(i,j-1) and E(i,j) are in `column`, and returns the first best cell of each that is
-    /// better than `best`.
     #[inline(always)]
-    fn two_columns<T: Lane, S: Vectors<T, V = V>, U: SubstitutionColumns<T, S>>(
-        &self,
-        simd: S,
-        scores: &U,
-        [left, right]: [U::Column; 2],
-        column: &mut [Carried<V, PIECES>],
-        best: V,
-    ) -> [Top<V>; 2] {
-        let top = Top { score: best, row: self.none, part: self.none };
-        let mut left_down = ColumnState { diagonal: self.penalties.floor, f: self.gaps, top };
-        let mut right_down = ColumnState { diagonal: self.penalties.floor, f: self.gaps, top };
-        let mut row = 0;
-        for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
-            let before = [left_down.top.score, right_down.top.score];
-            let mut i = self.none;
-            for cell in rows {
-                let between = left_down.step(simd, &self.penalties, scores.score(simd, left, row), *cell, i);
-                *cell = right_down.step(simd, &self.penalties, scores.score(simd, right, row), between, i);
-                i = simd.add(i, self.one);
-                row += 1;
-            }
-            let part = simd.splat(T::of(to_i32(part)));
-            for (top, before) in [&mut left_down.top, &mut right_down.top].into_iter().zip(before) {
-                top.part = simd.select(simd.gt(top.score, before), part, top.part);
-            }
-        }
-        [left_down.top, right_down.top]
+    fn end_part(&mut self, simd: S, part: usize) {
+        let part = simd.splat(T::of(to_i32(part)));
+        self.left.part = simd.select(simd.gt(self.left.score, self.before[0]), part, self.left.part);
+        self.right.part = simd.select(simd.gt(self.right.score, self.before[1]), part, self.right.part);
+        (self.before, self.row) = ([self.left.score, self.right.score], simd.splat(T::of(0)));
     }
 }
 
-/// Runs the recurrence, two columns per iteration, and keeps the first best cell, in the order column, row, of the
-/// columns that each lane owns, or of each stretch of them.
+/// Runs the recurrence, and keeps the first best cell, in the order column, row, of the columns that each lane owns, or of
+/// each stretch of them.
 ///
 /// Values are the scores plus a constant near the type's minimum, so that its whole range is used (`StepCosts::zero`).
 /// Row and column numbers are lane values as well: rows are processed in parts, and columns in blocks, that the lane's
 /// type can count. A lane that overflows continues with wrong values, which affect no other lane.
-#[inline(always)]
-fn best_ends<T: Lane, S: Vectors<T>, U: SubstitutionColumns<T, S>, const PIECES: usize>(
-    simd: S,
-    shape: GroupShape,
+struct BestEnds<'a, const PIECES: usize> {
+    rows: usize,
+    cols: usize,
     costs: StepCosts,
-    own: &[OwnedColumns],
-    mut scores: U,
-) -> Vec<LaneEnd> {
-    let lanes = LaneConstants::<S::V, PIECES>::new(simd, costs);
-    let (zero, none) = (lanes.penalties.floor, lanes.none);
-    let limit = simd.splat(T::of(to_i32(costs.zero::<T>() + costs.most::<T>().unwrap_or(0))));
-    // H(i,j) and E(i,j+1) of the last column, for each row.
-    let mut column = vec![Carried { h: zero, gaps: lanes.gaps }; shape.rows];
-    let mut best = zero;
-    let mut highest = zero;
-    let mut ends = vec![LaneEnd::default(); own.last().map_or(0, |own| own.ends.end)];
-    let in_stretches =
-        lanes_of::<T, S>(|place| own.get(place).is_some_and(OwnedColumns::in_stretches).into());
-    // A lane counts from 0 to its highest value. Blocks begin at even columns, and stretches begin with a block.
-    let stretch = if own.iter().any(OwnedColumns::in_stretches) { STRETCH as usize } else { usize::MAX };
-    let block = to_usize(T::MAX) / 2 * 2;
-    let mut start = 0;
-    while start < shape.cols {
-        let left = stretch - start % stretch;
-        let end = (start + block.min(left)).min(shape.cols);
-        if start.is_multiple_of(stretch) {
-            best = simd.select(simd.gt(in_stretches, none), zero, best);
-        }
-        let (from, last) = owned::<T, S>(own, start);
-        let before = best;
-        let mut found = Top { score: best, row: none, part: none };
-        let mut found_col = none;
-        let mut j = none;
-        for col in (start..end).step_by(2) {
-            let columns = scores.columns(simd, col);
-            for top in lanes.two_columns(simd, &scores, columns, &mut column, best) {
-                highest = simd.max(highest, top.score);
-                // Higher than the best so far, and in a column that the lane owns.
-                let score = simd.select(simd.gt(from, j), best, top.score);
-                let score = simd.select(simd.gt(j, last), best, score);
-                let better = simd.gt(score, best);
-                best = simd.max(score, best);
-                found.row = simd.select(better, top.row, found.row);
-                found.part = simd.select(better, top.part, found.part);
-                found_col = simd.select(better, j, found_col);
-                j = simd.add(j, lanes.one);
+    owned: &'a [OwnedColumns],
+}
+
+impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for BestEnds<'_, PIECES> {
+    type Output = Vec<LaneEnd>;
+    const IS_LOCAL: bool = true;
+
+    #[inline(always)]
+    fn run<U: SubstitutionColumns<T, S>>(self, simd: S, mut scores: U) -> Vec<LaneEnd> {
+        let BestEnds { costs, owned: own, .. } = self;
+        let penalties = costs.penalties::<T, S, PIECES>(simd);
+        let (zero, gaps) = (penalties.floor, penalties.opened(simd, penalties.floor));
+        let (none, one) = (simd.splat(T::of(0)), simd.splat(T::of(1)));
+        let parts = (1..=self.rows.div_ceil(T::VALUES)).map(|part| self.rows.min(part * T::VALUES));
+        let columns = ColumnLoop { penalties, parts: parts.collect() };
+        let enter = ColumnState { diagonal: zero, f: gaps };
+        let limit = simd.splat(T::of(to_i32(costs.zero::<T>() + costs.most::<T>().unwrap_or(0))));
+        // H(i,j) and E(i,j+1) of the last column, for each row.
+        let mut cells = vec![Carried { h: zero, gaps }; self.rows];
+        let mut best = zero;
+        let mut highest = zero;
+        let mut ends = vec![LaneEnd::default(); own.last().map_or(0, |own| own.ends.end)];
+        let in_stretches =
+            lanes_of::<T, S>(|place| own.get(place).is_some_and(OwnedColumns::in_stretches).into());
+        // A lane counts from 0 to its highest value. Blocks begin at even columns, and stretches begin with a block.
+        let stretch = if own.iter().any(OwnedColumns::in_stretches) { STRETCH as usize } else { usize::MAX };
+        let block = to_usize(T::MAX) / 2 * 2;
+        let mut start = 0;
+        while start < self.cols {
+            let left = stretch - start % stretch;
+            let end = (start + block.min(left)).min(self.cols);
+            if start.is_multiple_of(stretch) {
+                best = simd.select(simd.gt(in_stretches, none), zero, best);
             }
+            let (from, last) = owned::<T, S>(own, start);
+            let before = best;
+            let mut found = Top { score: best, row: none, part: none };
+            let mut found_col = none;
+            let mut j = none;
+            for col in (start..end).step_by(2) {
+                let mut tops = BestCells::above(best, none);
+                let of_columns = scores.columns(simd, col);
+                columns.two_columns(simd, (&scores, of_columns), [enter; 2], &mut cells, &mut tops);
+                for top in [tops.left, tops.right] {
+                    highest = simd.max(highest, top.score);
+                    // Higher than the best so far, and in a column that the lane owns.
+                    let score = simd.select(simd.gt(from, j), best, top.score);
+                    let score = simd.select(simd.gt(j, last), best, score);
+                    let better = simd.gt(score, best);
+                    best = simd.max(score, best);
+                    found.row = simd.select(better, top.row, found.row);
+                    found.part = simd.select(better, top.part, found.part);
+                    found_col = simd.select(better, j, found_col);
+                    j = simd.add(j, one);
+                }
+            }
+            found.score = best;
+            let found = BlockEnds { before, found, col: found_col, highest, limit };
+            if note::<T, S>(&found, start, costs, own, &mut ends) && end < self.cols {
+                // Too few lanes are left to continue.
+                ends.iter_mut().for_each(|end| end.overflowed = true);
+                break;
+            }
+            start = end;
         }
-        found.score = best;
-        let found = BlockEnds { before, found, col: found_col, highest, limit };
-        if note::<T, S>(&found, start, costs, own, &mut ends) && end < shape.cols {
-            // Too few lanes are left to continue.
-            ends.iter_mut().for_each(|end| end.overflowed = true);
-            break;
-        }
-        start = end;
+        ends
     }
-    ends
 }
 
 /// The first and the last column of a block that each lane owns, counted from the block's first column. The last is -1

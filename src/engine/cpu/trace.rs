@@ -9,9 +9,9 @@ use super::lanes::{
 };
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
-use crate::engine::directions::{Layer, cell_bits};
+use crate::engine::directions::cell_bits;
 use crate::engine::paths::run_word;
-use crate::engine::{Carried, CellSource, Window};
+use crate::engine::{Carried, CellSource, PathPosition, Window};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
 use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
@@ -410,17 +410,17 @@ impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
         (mut cell, origin): (usize, Option<usize>),
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
-        let (mut row, mut last, mut len) = (rows.end, CellSource::Diagonal, 0);
-        let mut layer = Layer::from(last);
-        while row > rows.start && cell < self.width {
-            layer = layer.next(self.get(lane, row - 1, cell));
-            let source = layer.source;
-            (row, cell) = match source {
-                CellSource::Stop => break,
-                CellSource::Diagonal => (row - 1, cell),
-                CellSource::Deletion => (row, cell.wrapping_sub(1)),
-                CellSource::Insertion => (row - 1, cell + 1),
-            };
+        let (mut last, mut len) = (CellSource::Diagonal, 0);
+        // A cell of the band is as many columns after its row.
+        let mut stand =
+            PathPosition { rows: to_u32(rows.end), cols: to_u32(rows.end + cell), layer: last.into() };
+        while stand.rows as usize > rows.start && cell < self.width {
+            let next = stand.step(self.get(lane, stand.rows as usize - 1, cell));
+            let source = next.layer.source;
+            if source == CellSource::Stop {
+                break;
+            }
+            (stand, cell) = (next, next.cols.wrapping_sub(next.rows) as usize);
             if source != last && len > 0 {
                 words.push(run_word(len, last));
                 len = 0;
@@ -428,7 +428,7 @@ impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
             (last, len) = (source, len + 1);
         }
         let left = match origin {
-            Some(origin) if row > rows.start || cell < origin => return Err(left_band()),
+            Some(origin) if stand.rows as usize > rows.start || cell < origin => return Err(left_band()),
             Some(origin) => to_u32(cell - origin),
             None => 0,
         };

@@ -2,10 +2,12 @@
 
 use super::{Field, FilterCosts, Level, LevelGuarantee, SeedKind};
 use crate::align::candidates::ambiguous::QueryShape;
-use crate::align::candidates::seed_counts::SeedCounts;
+use crate::align::candidates::seed_counts::{BandCount, SeedCounts};
 use crate::align::candidates::tally::DiagonalBins;
 use crate::terms::casts::to_i32;
 
+/// How often the widest band is halved for a narrow one.
+const NARROWED: std::ops::RangeInclusive<u32> = 0..=3;
 /// Approximate numbers of seeds per segment. The longest segment still fits a count.
 const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 1 << 15];
 /// Factor by which chance seed matches are assumed to exceed those in random bases.
@@ -18,31 +20,57 @@ pub fn level(field: &Field, (query, least): (QueryShape, i32), most: usize) -> O
     let levels = (field.least_seed..=most.min(len)).flat_map(|seed| {
         let seeds = len / seed;
         let sizes = SEGMENTS.into_iter().take_while(move |&size| size < 2 * seeds);
-        sizes.filter_map(move |size| with(field, (query, least), (seed, (seeds / size).max(1))))
+        sizes.flat_map(move |size| with(field, (query, least), (seed, (seeds / size).max(1))))
     });
     levels.min_by(|a, b| a.cells(len).total_cmp(&b.cells(len)))
 }
 
-/// The level with seeds of `seed` bases in `segments` segments.
-fn with(field: &Field, (query, least): (QueryShape, i32), (seed, segments): (usize, usize)) -> Option<Level> {
-    let len = query.len;
-    let allowance = field.allowance((query, least.saturating_sub(field.bonuses(len))), (seed, 0))?;
-    let counts = SeedCounts::new(len, (seed, segments), least.saturating_sub(allowance), &field.scoring)?;
-    let seeds = len / seed;
-    let bins = DiagonalBins::new(len, field.letters, counts.band(seeds / segments));
-    let bands = field.columns() / bins.width() as f64 * segments as f64;
+/// The levels with seeds of `seed` bases in `segments` segments, by the width of the narrow band.
+fn with(
+    field: &Field,
+    (query, least): (QueryShape, i32),
+    (seed, segments): (usize, usize),
+) -> impl Iterator<Item = Level> {
+    let counts = || {
+        let allowance =
+            field.allowance((query, least.saturating_sub(field.bonuses(query.len))), (seed, 0))?;
+        let least = least.saturating_sub(allowance);
+        let counts = SeedCounts::new(query.len, (seed, segments), least, &field.scoring)?;
+        Some((field.with_runs(query, counts), allowance))
+    };
+    let of = move |(counts, allowance): (SeedCounts, i32)| {
+        let counts = NARROWED.filter_map(move |times| counts.narrowed(times));
+        counts.filter_map(move |counts| counted(field, (query, least), (counts, allowance)))
+    };
+    counts().into_iter().flat_map(of)
+}
+
+/// The level that counts seeds like this. `None` if it does not pay.
+fn counted(
+    field: &Field,
+    (query, least): (QueryShape, i32),
+    (counts, allowance): (SeedCounts, i32),
+) -> Option<Level> {
+    let (len, seed) = (query.len, counts.seed());
+    let (seeds, segments) = (len / seed, counts.segments().count());
+    let (narrow, wide) = counts.bands(seeds / segments);
+    let bins = DiagonalBins::new(len, field.letters, narrow.band);
     let density = SKEW / field.alphabet.powi(to_i32(seed));
-    let needed = counts.least_held(seeds / segments);
-    let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
-    let by_chance = bands * most_likely(in_band, needed as f64);
+    let strands = f64::from(field.strands);
+    let all_bins = (bins.count() * segments) as f64 * strands;
+    let (mut by_chance, mut of_hot) = (0.0, 0.0f64);
+    for BandCount { band, held } in [narrow].into_iter().chain(wide) {
+        let sides = bins.side_by_side(band);
+        let bands = field.columns() / (sides * bins.width()) as f64 * segments as f64;
+        let in_bin = (seeds / segments) as f64 * bins.width() as f64 * density;
+        by_chance += bands * most_likely(in_bin * sides as f64, held as f64);
+        of_hot = of_hot.max(all_bins * most_likely(in_bin, f64::from(bins.share(sides, held))));
+    }
     // Adjacent bins form one window, which is no longer than the targets.
     let columns = (1.0 + by_chance) * field.window(len, least).min(field.letters as f64);
-    let strands = f64::from(field.strands);
     let FilterCosts { place, counted, bin, hot, .. } = field.costs;
     let looked_up = seeds as f64 * strands * place;
     let places = seeds as f64 * field.columns() * density;
-    let all_bins = (bins.count() * segments) as f64 * strands;
-    let of_hot = all_bins * most_likely(in_band / bins.side_by_side() as f64, f64::from(bins.share(needed)));
     let seeding =
         looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
     let known = LevelGuarantee::Counted(counts);
