@@ -393,9 +393,7 @@ def primaries(sam):
 def run_long(swalign, preset, reads, reference):
     """Reads that minimap2 maps otherwise than swalign."""
     peer = ["minimap2", "-t", "1", "-a", "-x", preset, "--secondary=no", reference, reads]
-    # Here these presets lack the second gap cost.
-    gaps = ["--gap-open", "4,24", "--gap-extend", "2,1"] if preset in ("map-ont", "map-pb") else []
-    own = [swalign, *gaps, "--device", "cpu", "-t", "1", "-q", "-x", preset, "--no-split", "--max-hits", "1", reads, reference]
+    own = [swalign, "--device", "cpu", "-t", "1", "-q", "-x", preset, "--no-split", "--max-hits", "1", reads, reference]
     (peer_wall, peer), (wall, own) = (timed(lambda: primaries(output(command))) for command in (peer, own))
     print("read", "swalign", "minimap2", "place", "minimap2's place", "MAPQ", "minimap2's MAPQ", sep="\t")
     counts = collections.Counter()

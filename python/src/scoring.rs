@@ -23,7 +23,7 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 /// With two numbers each, as in gap_open=(4, 24) and gap_extend=(2, 1), a gap costs the lower of two costs, as in minimap2.
 ///
 /// Presets: "short" (1/4/6/1, as in bwa mem without its end bonus; the default for DNA), "long" (2/4/4/2, as in minimap2
-/// without its second gap cost), "map-hifi", "asm5", "asm10" and "asm20" with the numbers of minimap2,
+/// without its second gap cost), "map-ont", "map-pb", "map-hifi", "asm5", "asm10" and "asm20" with the numbers of minimap2,
 /// "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for proteins). If given, "short" and
 /// the presets of minimap2 have a penalty of 1 for ambiguous codes. Modes: "local", "glocal" (the whole query), "global" (both whole), "overlap" (one end of each is free).
 ///

@@ -147,11 +147,11 @@ impl ScoringBuilder {
 impl Scoring {
     /// Names of the presets. For DNA: `short` (1/4/6/1, as bwa mem; [`Scoring::with_end_bonus`] adds its end bonus), `long`
     /// (2/4/4/2, as minimap2 without its second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2), and, with the numbers of
-    /// minimap2, `map-hifi` (1/4/6,26/2,1), `asm5` (1/19/39,81/3,1), `asm10`
+    /// minimap2, `map-ont` and `map-pb` (2/4/4,24/2,1), `map-hifi` (1/4/6,26/2,1), `asm5` (1/19/39,81/3,1), `asm10`
     /// (1/9/16,41/2,1) and `asm20` (1/4/6,26/2,1). For proteins: `protein` (BLOSUM62 with 11/1). A pair with an ambiguous
     /// code costs as much as a mismatch in `blastn` and `linear`, and 1 in the others for DNA.
-    pub const PRESETS: [&str; 9] = {
-        let mut names = [""; 9];
+    pub const PRESETS: [&str; 11] = {
+        let mut names = [""; 11];
         let mut at = 0;
         while at < names.len() {
             names[at] = Preset::ALL[at].0;

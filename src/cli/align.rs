@@ -159,8 +159,8 @@ struct ScoringFlags {
     /// Preset: short, long, map-hifi and others [default: short or protein]
     ///
     /// The default is short for DNA and protein for proteins. By default reads are not split: only if a preset for reads or
-    /// assemblies is given, supplementary records are written. The presets are listed below. minimap2's sr is short, and its map-ont and map-pb
-    /// are long.
+    /// assemblies is given, supplementary records are written. The presets are listed below. minimap2's sr is short, and its
+    /// map-pb is map-ont.
     #[arg(short = 'x', long, value_enum, value_name = "NAME", hide_possible_values = true)]
     preset: Option<PresetName>,
     /// Score of a match
@@ -421,7 +421,8 @@ Gap costs:
 
 Presets (match/mismatch/gap-open/gap-extend):
   short     1/4/6/1, as bwa mem; if given, splits reads and has --end-bonus 5; default for DNA
-  long      2/4/4/2, as minimap2 without its second gap cost; splits reads
+  long      2/4/4/2, as minimap2 without its second gap cost, and faster; splits reads
+  map-ont   2/4/4,24/2,1, as minimap2 for Nanopore reads; splits reads
   map-hifi  1/4/6,26/2,1, as minimap2 for HiFi reads; splits reads
   asm5      1/19/39,81/3,1, as minimap2 for assemblies that differ by up to 5 %; splits them
   asm10     1/9/16,41/2,1, up to 10 %; splits them
@@ -431,8 +432,7 @@ Presets (match/mismatch/gap-open/gap-extend):
   protein   BLOSUM62, 11/1; default for proteins
 
   A pair with N or another ambiguous code costs 1 if a preset that splits is given, as in bwa and minimap2, and otherwise \
-  as much as a mismatch. The preset long lacks the second gap cost of minimap2's map-ont and map-pb: --gap-open 4,24 \
-  --gap-extend 2,1 adds it, but makes the search of a genome much slower. --match, --mismatch, --ambiguous, --gap-open, --gap-extend, --end-bonus and --matrix override the \
+  as much as a mismatch. --match, --mismatch, --ambiguous, --gap-open, --gap-extend, --end-bonus and --matrix override the \
   preset. A built-in matrix sets its own gap costs.
 
 Minimum score:

@@ -12,9 +12,10 @@ use clap::ValueEnum;
 pub enum PresetName {
     #[value(alias = "sr")]
     Short,
-    #[value(aliases = ["map-ont", "map-pb"])]
     Long,
     MapHifi,
+    #[value(alias = "map-pb")]
+    MapOnt,
     Asm5,
     Asm10,
     Asm20,
@@ -29,6 +30,7 @@ impl From<PresetName> for Preset {
             PresetName::Short => Preset::Short,
             PresetName::Long => Preset::Long,
             PresetName::MapHifi => Preset::MapHifi,
+            PresetName::MapOnt => Preset::MapOnt,
             PresetName::Asm5 => Preset::Asm5,
             PresetName::Asm10 => Preset::Asm10,
             PresetName::Asm20 => Preset::Asm20,

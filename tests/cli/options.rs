@@ -146,7 +146,7 @@ fn names_of_other_tools() {
     };
     for (own, others) in [
         (&["--preset", "short"][..], &[&["-x", "sr"][..], &["-ax", "sr"]][..]),
-        (&["--preset", "long"], &[&["-x", "map-ont"][..], &["-ax", "map-pb"]]),
+        (&["--preset", "map-ont"], &[&["-x", "map-pb"][..], &["-ax", "map-ont"]]),
         (&[], &[&["-a"], &["--strand", "both"], &["--both-strands"]]),
         (&["--forward-only"], &[&["--strand", "plus"]]),
     ] {

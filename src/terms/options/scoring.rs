@@ -58,6 +58,8 @@ pub enum Preset {
     Short,
     /// 2/4/4/2, as minimap2 without its second gap piece (24/1).
     Long,
+    /// 2/4/4,24/2,1, for Nanopore reads and for PacBio reads with many errors.
+    MapOnt,
     /// 1/4/6,26/2,1, for PacBio HiFi reads.
     MapHifi,
     /// 1/19/39,81/3,1, for assemblies that differ by up to 5 %.
@@ -76,10 +78,12 @@ pub enum Preset {
 
 impl Preset {
     /// All presets by their names. Those of minimap2 have its names and numbers.
-    pub const ALL: [(&str, Preset); 9] = [
+    pub const ALL: [(&str, Preset); 11] = [
         ("short", Preset::Short),
         ("long", Preset::Long),
         ("map-hifi", Preset::MapHifi),
+        ("map-ont", Preset::MapOnt),
+        ("map-pb", Preset::MapOnt),
         ("asm5", Preset::Asm5),
         ("asm10", Preset::Asm10),
         ("asm20", Preset::Asm20),
@@ -98,6 +102,7 @@ impl Preset {
         match self {
             Preset::Short => (1, 4, 6.into(), 1.into()),
             Preset::Long => (2, 4, 4.into(), 2.into()),
+            Preset::MapOnt => (2, 4, PerPiece::two(4, 24), PerPiece::two(2, 1)),
             Preset::MapHifi | Preset::Asm20 => (1, 4, PerPiece::two(6, 26), PerPiece::two(2, 1)),
             Preset::Asm5 => (1, 19, PerPiece::two(39, 81), PerPiece::two(3, 1)),
             Preset::Asm10 => (1, 9, PerPiece::two(16, 41), PerPiece::two(2, 1)),
@@ -110,7 +115,12 @@ impl Preset {
     /// Whether the preset is for long reads or assemblies.
     pub fn is_of_long_reads(self) -> bool {
         match self {
-            Preset::Long | Preset::MapHifi | Preset::Asm5 | Preset::Asm10 | Preset::Asm20 => true,
+            Preset::Long
+            | Preset::MapOnt
+            | Preset::MapHifi
+            | Preset::Asm5
+            | Preset::Asm10
+            | Preset::Asm20 => true,
             Preset::Short | Preset::Blastn | Preset::Linear | Preset::Protein => false,
         }
     }
