@@ -4,14 +4,15 @@
 
 use super::cell::{Penalties, cell};
 use super::lanes::{
-    Ambiguity, Equality, MatrixRows, Nothing, PieceCount, Substitutes, bonuses_side_by_side, compared,
-    rows_of_tables, side_by_side,
+    Ambiguity, Equality, MatrixRows, Nothing, Substitutes, bonuses_side_by_side, compared, rows_of_tables,
+    side_by_side,
 };
-use super::simd::{Lane, Vectors};
+use super::simd::{KernelPart, Lane, Vectors};
 use crate::engine::Carried;
 use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::scoring::ComparedScores;
+use std::marker::PhantomData;
 
 /// Sweeps ([`crate::terms::batch::sweeps`]), at most one for each lane.
 #[derive(Clone, Copy)]
@@ -74,23 +75,26 @@ impl<'a> LaneGroup<'a> {
                 let is_any = lanes.iter().any(|lanes| nothing.has_ambiguous::<T, S>(lanes));
                 let ambiguity = Ambiguity::new(simd, substitutes, ambiguous);
                 let bonuses = bonuses();
-                if K::IS_LOCAL && (PieceCount::<PIECES>::ARE_MANY || (is_any && bonuses.is_some())) {
-                    // One kernel for all of them, since few runs have two pieces, and every kernel takes time to compile.
+                let has_ends = bonuses.is_some();
+                if K::IS_LOCAL && (KernelUse::<T, K, S, PIECES>::IS_RARE || (is_any && has_ends)) {
                     let bonuses = bonuses.unwrap_or_else(|| vec![simd.splat(T::of(0)); rows]);
                     let residues = LaneResidues { queries, targets, substitutes: ambiguity };
-                    sweep.run(simd, ResiduesWithEnds { residues, bonuses })
+                    run_part::<T, S, _, _>(simd, sweep, ResiduesWithEnds { residues, bonuses })
                 } else if K::IS_LOCAL
                     && let Some(bonuses) = bonuses
                 {
                     let residues = LaneResidues { queries, targets, substitutes };
-                    sweep.run(simd, ResiduesWithEnds { residues, bonuses })
-                } else if is_any {
-                    sweep.run(simd, LaneResidues { queries, targets, substitutes: ambiguity })
+                    run_part::<T, S, _, _>(simd, sweep, ResiduesWithEnds { residues, bonuses })
+                } else if KernelUse::<T, K, S, PIECES>::IS_RARE || is_any {
+                    let residues = LaneResidues { queries, targets, substitutes: ambiguity };
+                    run_part::<T, S, _, _>(simd, sweep, residues)
                 } else {
-                    sweep.run(simd, LaneResidues { queries, targets, substitutes })
+                    run_part::<T, S, _, _>(simd, sweep, LaneResidues { queries, targets, substitutes })
                 }
             }
-            None if self.members().all(|pair| pair.query == first) => {
+            None if !KernelUse::<T, K, S, PIECES>::IS_RARE
+                && self.members().all(|pair| pair.query == first) =>
+            {
                 let profile = QueryProfile {
                     query: self.batch.query(first),
                     targets,
@@ -98,11 +102,11 @@ impl<'a> LaneGroup<'a> {
                     letters: rows_of_tables(scoring),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
                 };
-                sweep.run(simd, profile)
+                run_part::<T, S, _, _>(simd, sweep, profile)
             }
             None => {
                 let substitutes = &scoring.table();
-                sweep.run(simd, LaneResidues { queries: queries(), targets, substitutes })
+                run_part::<T, S, _, _>(simd, sweep, LaneResidues { queries: queries(), targets, substitutes })
             }
         }
     }
@@ -116,6 +120,44 @@ pub trait GroupSweep<T: Lane, S: Vectors<T>> {
     const IS_LOCAL: bool;
 
     fn run<U: SubstitutionColumns<T, S>>(self, simd: S, scores: U) -> Self::Output;
+}
+
+/// How often a kernel runs, for choices at compile time. Rare kernels are compiled for all kinds of residues at once, because
+/// each kernel takes seconds to compile.
+struct KernelUse<T, K, S, const PIECES: usize>(PhantomData<(T, K, S)>);
+
+impl<T: Lane, K: GroupSweep<T, S>, S: Vectors<T>, const PIECES: usize> KernelUse<T, K, S, PIECES> {
+    /// Whether few runs need the kernel: those with gap costs of two pieces, and those with local scores beyond 16 bits.
+    const IS_RARE: bool = PIECES > 1 || (K::IS_LOCAL && T::BITS == 32);
+}
+
+/// A sweep with its substitution scores.
+struct SweepPart<T, S, K, U> {
+    simd: S,
+    sweep: K,
+    scores: U,
+    lane: PhantomData<T>,
+}
+
+impl<T: Lane, S: Vectors<T>, K: GroupSweep<T, S>, U: SubstitutionColumns<T, S>> KernelPart
+    for SweepPart<T, S, K, U>
+{
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn run(self) -> K::Output {
+        self.sweep.run(self.simd, self.scores)
+    }
+}
+
+/// Runs a sweep in a function of its own.
+#[inline(always)]
+fn run_part<T: Lane, S: Vectors<T>, K: GroupSweep<T, S>, U: SubstitutionColumns<T, S>>(
+    simd: S,
+    sweep: K,
+    scores: U,
+) -> K::Output {
+    simd.call(SweepPart { simd, sweep, scores, lane: PhantomData::<T> })
 }
 
 /// Substitution scores, two columns per iteration.
@@ -239,7 +281,8 @@ impl<V: Copy, const PIECES: usize> ColumnLoop<V, PIECES> {
     pub fn two_columns<T: Lane, S: Vectors<T, V = V>, U: SubstitutionColumns<T, S>>(
         &self,
         simd: S,
-        (scores, [left, right]): (&U, [U::Column; 2]),
+        scores: &U,
+        [left, right]: [U::Column; 2],
         [mut left_state, mut right_state]: [ColumnState<V, PIECES>; 2],
         cells: &mut [Carried<V, PIECES>],
         sink: &mut impl ColumnSink<T, S>,

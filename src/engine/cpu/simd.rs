@@ -27,6 +27,12 @@ macro_rules! compiled_for {
         ) -> K::Output {
             kernel.run(simd)
         }
+
+        #[inline(never)]
+        #[target_feature($(enable = $feature),+)]
+        fn call_compiled<P: $crate::engine::cpu::simd::KernelPart>(part: P) -> P::Output {
+            part.run()
+        }
     };
 }
 
@@ -39,7 +45,7 @@ mod avx512;
 mod sse41;
 
 use crate::terms::alphabet::CODES;
-use arrays::Arrays;
+use arrays::Baseline;
 use bytemuck::Pod;
 use std::fmt;
 use std::sync::LazyLock;
@@ -92,8 +98,20 @@ lane!(i8, u8);
 lane!(i16, u16);
 lane!(i32, u32);
 
+/// A part of a kernel that is compiled as a function of its own: the compiler takes more than twice as long for a function
+/// of twice the size, and compiles functions on all cores. `run` must be `#[inline(always)]`.
+pub trait KernelPart {
+    type Output;
+    fn run(self) -> Self::Output;
+}
+
+/// Calls to functions that are compiled for an instruction set.
+pub trait Calls: Copy + Send + Sync {
+    fn call<P: KernelPart>(self, part: P) -> P::Output;
+}
+
 /// Operations on vectors of lanes of type `T`. Sums and differences wrap.
-pub trait Vectors<T: Lane>: Copy + Send + Sync {
+pub trait Vectors<T: Lane>: Calls {
     type V: Pod + Send + Sync;
     /// The lanes that meet a condition.
     type Mask: Copy;
@@ -183,8 +201,8 @@ pub trait Simd: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretc
 
 impl<S: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches> Simd for S {}
 
-/// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be
-/// `#[inline(always)]`.
+/// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be `#[inline(always)]`, or
+/// called by [`Calls::call`].
 pub trait Kernel {
     type Output;
     fn run<S: Simd>(self, simd: S) -> Self::Output;
@@ -265,7 +283,7 @@ impl InstructionSet {
             Set::Avx2(simd) => simd.run(kernel),
             #[cfg(target_arch = "x86_64")]
             Set::Sse41(simd) => simd.run(kernel),
-            Set::Baseline => kernel.run(Arrays),
+            Set::Baseline => Baseline.run(kernel),
         }
     }
 }

@@ -1,15 +1,40 @@
 //! Vectors as arrays of 16 bytes: the compiler turns the loops over their lanes into SSE or NEON.
 
-use super::{Bits, Lane, MatrixRow, Rows, Stretches, Stripes, Vectors};
+use super::{Bits, Calls, Kernel, KernelPart, Lane, MatrixRow, Rows, Stretches, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
 use std::array::from_fn;
 
+/// Operations in loops, with calls to functions that are compiled for the set `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrays;
+pub struct Arrays<C>(pub C);
+
+impl<C: Calls> Calls for Arrays<C> {
+    #[inline(always)]
+    fn call<P: KernelPart>(self, part: P) -> P::Output {
+        self.0.call(part)
+    }
+}
+
+/// The baseline of the architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Baseline;
+
+impl Baseline {
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(Arrays(self))
+    }
+}
+
+impl Calls for Baseline {
+    #[inline(never)]
+    fn call<P: KernelPart>(self, part: P) -> P::Output {
+        part.run()
+    }
+}
 
 macro_rules! vectors {
     ($lane:ty, $unsigned:ty, $lanes:literal) => {
-        impl Vectors<$lane> for Arrays {
+        impl<C: Calls> Vectors<$lane> for Arrays<C> {
             type V = [$lane; $lanes];
             /// All bits of a lane, or none.
             type Mask = [$lane; $lanes];
@@ -74,7 +99,7 @@ vectors!(i32, u32, 4);
 
 macro_rules! stripes {
     ($lane:ty, $lanes:literal) => {
-        impl Stripes<$lane> for Arrays {
+        impl<C: Calls> Stripes<$lane> for Arrays<C> {
             #[inline(always)]
             fn rotate(self, a: Self::V, count: usize) -> Self::V {
                 from_fn(|k| a[(k + $lanes - count) % $lanes])
@@ -97,7 +122,7 @@ macro_rules! stripes {
 stripes!(i8, 16);
 stripes!(i16, 8);
 
-impl Rows for Arrays {
+impl<C: Calls> Rows for Arrays<C> {
     #[inline(always)]
     fn load(self, values: &[i32]) -> Self::V {
         let values = &values[..4];
@@ -125,7 +150,7 @@ impl Rows for Arrays {
     }
 }
 
-impl Bits for Arrays {
+impl<C: Calls> Bits for Arrays<C> {
     type B = [u64; 2];
 
     #[inline(always)]
@@ -183,7 +208,7 @@ impl Bits for Arrays {
     }
 }
 
-impl Stretches for Arrays {
+impl<C: Calls> Stretches for Arrays<C> {
     #[inline(always)]
     fn letters(self, text: &[u8], places: Self::V) -> Self::V {
         places.map(|place| super::four_letters(text, place as u32 as usize) as i32)

@@ -1,6 +1,6 @@
 //! AVX-512 with BW: vectors of 64 bytes, conditions in mask registers.
 
-use super::{Bits, Kernel, MatrixRow, Rows, Stretches, Stripes, Vectors};
+use super::{Bits, Calls, Kernel, KernelPart, MatrixRow, Rows, Stretches, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -18,6 +18,14 @@ impl Avx512 {
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: `self` is only created if the processor has all features of the list.
         unsafe { run_compiled(self, kernel) }
+    }
+}
+
+impl Calls for Avx512 {
+    #[inline(always)]
+    fn call<P: KernelPart>(self, part: P) -> P::Output {
+        // SAFETY: `self` is only created if the processor has all features of the list.
+        unsafe { call_compiled(part) }
     }
 }
 
