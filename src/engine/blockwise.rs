@@ -132,7 +132,7 @@ pub fn paths_in_blocks(
             _ => {
                 for (path, window) in traced.iter_mut().zip(group).filter(|(path, _)| !path.is_done()) {
                     let edges = Edges::of_window(&batch.scoring, window);
-                    trace_through(engine, batch, cuts, (&Block::whole(window), &edges), path)?;
+                    trace_through(engine, batch, cuts, &Block::whole(window), &edges, path)?;
                 }
             }
         }
@@ -182,7 +182,8 @@ fn trace_through(
     engine: &mut dyn Primitives,
     batch: &Batch,
     cuts: Cuts,
-    (block, edges): (&Block, &Edges),
+    block: &Block,
+    edges: &Edges,
     path: &mut Traceback,
 ) -> Result<(), EngineError> {
     let Some(side) = cuts.side(block) else {
@@ -194,7 +195,7 @@ fn trace_through(
         let parts = cuts.ahead(&checkpoints, path, cuts.ahead);
         match &parts[..] {
             [(part, edges), ..] if longest(part) > u64::from(cuts.largest) => {
-                trace_through(engine, batch, cuts, (part, edges), path)?;
+                trace_through(engine, batch, cuts, part, edges, path)?;
             }
             parts => trace_alone(engine, batch, parts, path)?,
         }

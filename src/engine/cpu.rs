@@ -86,7 +86,7 @@ impl Cpu {
     }
 
     /// Whether it is faster to fill the bands in the lanes of vectors than one after another in strips.
-    fn goes_in_lanes(&self, (batch, windows): (&Batch, &[Window]), group: &[u32]) -> bool {
+    fn goes_in_lanes(&self, batch: &Batch, windows: &[Window], group: &[u32]) -> bool {
         let lanes = self.set.lanes(Width::W32.bytes()) as u64;
         let strips = |shape: BandShape| u64::from(shape.rows).div_ceil(lanes) * (shape.width() + 2 * lanes);
         let windows = group.iter().map(|&place| &windows[place as usize]);
@@ -240,7 +240,7 @@ impl Primitives for Cpu {
                         &whole
                     }
                 };
-                if !group.is_empty() && self.goes_in_lanes((batch, windows), group) {
+                if !group.is_empty() && self.goes_in_lanes(batch, windows, group) {
                     let trace = Trace { batch, windows, group, width, words: &mut words, room };
                     places.extend(group.iter().copied().zip(self.set.run(trace)?));
                 }
@@ -266,7 +266,7 @@ impl Primitives for Cpu {
         edges: &Edges,
         side: u32,
     ) -> Result<Checkpoints, EngineError> {
-        Ok(sweep_parts(self.set, batch, (block, edges), side))
+        Ok(sweep_parts(self.set, batch, block, edges, side))
     }
 
     fn checkpoints(
@@ -277,13 +277,13 @@ impl Primitives for Cpu {
     ) -> Result<Vec<Checkpoints>, EngineError> {
         let sweep = |window| {
             let edges = Edges::of_window(&batch.scoring, window);
-            sweep_parts(self.set, batch, (&Block::whole(window), &edges), side)
+            sweep_parts(self.set, batch, &Block::whole(window), &edges, side)
         };
         Ok(windows.par_iter().map(sweep).collect())
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        Ok(sweep(self.set, batch, (block, edges), usize::MAX).0)
+        Ok(sweep(self.set, batch, block, edges, usize::MAX).0)
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
@@ -310,7 +310,7 @@ impl Primitives for Cpu {
 fn of_whole_pairs(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> {
     let of = |&place: &u32| &windows[place as usize];
     let rows = group.iter().map(|place| of(place).query_end).max().unwrap_or(0);
-    let holds = |place: &u32| holds_global(&batch.scoring, rows, (batch.query(of(place).query), of(place)));
+    let holds = |place: &u32| holds_global(batch, rows, of(place));
     group.iter().copied().filter(holds).collect()
 }
 

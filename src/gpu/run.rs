@@ -178,7 +178,7 @@ impl Submission {
     }
 
     /// Copies the first `bytes` of a buffer to position `place` of another.
-    pub fn copy(&mut self, from: &wgpu::Buffer, (to, place): (&wgpu::Buffer, u64), bytes: u64) {
+    pub fn copy(&mut self, from: &wgpu::Buffer, to: &wgpu::Buffer, place: u64, bytes: u64) {
         self.commands().copy_buffer_to_buffer(from, 0, to, place, bytes);
     }
 
@@ -305,7 +305,8 @@ impl Runtime {
     pub fn join(
         &self,
         launches: &[Launch],
-        (departure, cells): (Departure, u64),
+        departure: Departure,
+        cells: u64,
         clock: Option<Clock>,
     ) -> Result<Option<Arc<SubmissionLoad>>, EngineError> {
         let most = MERGED * self.pace.cells();

@@ -1,10 +1,10 @@
 //! Approximate search on a GPU. The text is packed, uploaded and transposed into columns once for all patterns. A
-//! kernel generated for each pattern length sweeps over it (`shaders/sliced.wgsl`). Ends are appended to a buffer in
-//! any order. If they don't fit, the buffer grows, or the work is repeated in halves.
+//! kernel generated for each pattern length sweeps over it (`shaders/sliced.wgsl`).
 //!
 //! If there are many pattern lengths, they are rounded up: rows that match everything, put before a pattern, change
 //! none of its ends.
 
+mod append;
 pub mod bases;
 pub mod bitap;
 pub mod dictionary;
@@ -22,6 +22,7 @@ use crate::gpu::device::GpuDevice;
 use crate::gpu::run::{self, Launch, Submission};
 use crate::terms::casts::{to_i32, to_isize, to_u32};
 use crate::terms::error::EngineError;
+use append::RecordRoom;
 use bytemuck::bytes_of;
 use kernels::{ScanKernel, compiled};
 use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, ScanVariant, THREADS, is_iupac, slot_of};
@@ -224,7 +225,7 @@ impl Scanner {
                     records: &records,
                     count: group.patterns.len(),
                 },
-                self.tuning.ends,
+                RecordRoom::from(self.tuning.ends),
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
                     let end = to_u32(own.start) + end;

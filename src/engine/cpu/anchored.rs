@@ -258,7 +258,7 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for AnchoredS
                 LastRows { parts, above: none, bottom: none, lefts: keeps_left.then_some(&mut lefts) };
             let of_columns = scores.columns(simd, col);
             let enters = [enter(col), enter(col + 1)];
-            columns.two_columns(simd, (&scores, of_columns), enters, &mut cells, &mut rows);
+            columns.two_columns(simd, &scores, of_columns, enters, &mut cells, &mut rows);
             bottoms.push(rows.bottom);
             if 2 * bottoms.len() == COLUMNS || col + 2 >= self.cols {
                 ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);

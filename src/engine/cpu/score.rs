@@ -236,7 +236,7 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for BestEnds<
             for col in (start..end).step_by(2) {
                 let mut tops = BestCells::above(best, none);
                 let of_columns = scores.columns(simd, col);
-                columns.two_columns(simd, (&scores, of_columns), [enter; 2], &mut cells, &mut tops);
+                columns.two_columns(simd, &scores, of_columns, [enter; 2], &mut cells, &mut tops);
                 for top in [tops.left, tops.right] {
                     highest = simd.max(highest, top.score);
                     // Higher than the best so far, and in a column that the lane owns.

@@ -204,7 +204,7 @@ impl Scorer<'_> {
         let has_parts = self.is_shared && self.batch.cells(pair) >= SHARED_CELLS;
         let hit = match has_parts {
             true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
-            false => sweep(self.set, self.batch, (&block, &Edges::default()), own as usize).1,
+            false => sweep(self.set, self.batch, &block, &Edges::default(), own as usize).1,
         };
         if hit.score == 0 { hit } else { HitEnd { target_end: hit.target_end + start, ..hit } }
     }

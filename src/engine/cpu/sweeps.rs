@@ -28,7 +28,7 @@ pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32,
         let parts = frontier.wave(wave);
         let sweep = |part: &Block| {
             let own = own.saturating_sub(part.cols.start) as usize;
-            sweep(set, batch, (part, &frontier.entering(part)), own)
+            sweep(set, batch, part, &frontier.entering(part), own)
         };
         let swept: Vec<(Edges, HitEnd)> = parts.par_iter().map(sweep).collect();
         for (part, (edges, hit)) in parts.iter().zip(swept) {
@@ -56,13 +56,13 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
             let mut frontier = Frontier::new(&block, entering, PART_SIDE, batch.scoring.gaps());
             for wave in 0..frontier.waves() {
                 let parts = frontier.wave(wave);
-                let sweep = |part: &Block| sweep(set, batch, (part, &frontier.entering(part)), usize::MAX).0;
+                let sweep = |part: &Block| sweep(set, batch, part, &frontier.entering(part), usize::MAX).0;
                 let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
                 parts.iter().zip(&swept).for_each(|(part, edges)| frontier.leave(part, edges));
             }
             frontier.into_edges()
         }
-        () => sweep(set, batch, (&block, &entering), usize::MAX).0,
+        () => sweep(set, batch, &block, &entering, usize::MAX).0,
     };
     let block = Block { rows: rows..window.query_end, ..block };
     let (query, target) = block.codes(batch);
@@ -75,7 +75,8 @@ pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
 pub fn sweep_parts(
     set: InstructionSet,
     batch: &Batch,
-    (block, edges): (&Block, &Edges),
+    block: &Block,
+    edges: &Edges,
     side: u32,
 ) -> Checkpoints {
     let mut checkpoints = Checkpoints::new(block, edges, side, &batch.scoring);
@@ -83,7 +84,7 @@ pub fn sweep_parts(
         let mut parts = checkpoints.wave(wave);
         // Nothing needs the edges that the last part leaves.
         parts.retain(|part| !checkpoints.is_last(part));
-        let sweep = |part: &Block| sweep(set, batch, (part, &checkpoints.entering(part)), usize::MAX).0;
+        let sweep = |part: &Block| sweep(set, batch, part, &checkpoints.entering(part), usize::MAX).0;
         let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
         parts.iter().zip(&swept).for_each(|(part, edges)| checkpoints.leave(part, edges));
     }
@@ -94,7 +95,8 @@ pub fn sweep_parts(
 pub fn sweep(
     set: InstructionSet,
     batch: &Batch,
-    (block, edges): (&Block, &Edges),
+    block: &Block,
+    edges: &Edges,
     own: usize,
 ) -> (Edges, HitEnd) {
     let (query, target) = block.codes(batch);

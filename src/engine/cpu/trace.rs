@@ -16,7 +16,7 @@ use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
 use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
+use crate::terms::scoring::{AlignmentMode, ComparedScores};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_mut;
@@ -159,7 +159,7 @@ impl<'a> Trace<'a> {
         };
         let borders = match mode {
             AlignmentMode::Local => Some(BandBorders::<_, PIECES>::local(simd, &costs)),
-            AlignmentMode::Global => BandBorders::corners::<T, S>(simd, &costs, rows, (&firsts, &origins)),
+            AlignmentMode::Global => BandBorders::corners::<T, S>(simd, &costs, rows, &firsts, &origins),
             _ => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts),
         };
         let borders = borders.ok_or_else(too_narrow)?;
@@ -189,7 +189,7 @@ impl<'a> Trace<'a> {
             let start = to_u32(self.words.len());
             let first = if mode.is_local() { 0 } else { first };
             let origin = origins.get(lane).copied();
-            cells.trace_back(lane, first..rows, (shape.deletions as usize, origin), self.words)?;
+            cells.trace_back(lane, first..rows, shape.deletions as usize, origin, self.words)?;
             Ok(start..to_u32(self.words.len()))
         });
         places.collect()
@@ -206,7 +206,8 @@ fn left_band() -> EngineError {
 
 /// Whether 16-bit lanes hold the values of the best path of a window that begins with its query and its target, in a
 /// group of at most `rows` rows.
-pub fn holds_global(scoring: &Scoring, rows: u32, (query, window): (&[u8], &Window)) -> bool {
+pub fn holds_global(batch: &Batch, rows: u32, window: &Window) -> bool {
+    let (scoring, query) = (&batch.scoring, batch.query(window.query));
     let ends_in_band = window.cols() <= window.query_end.saturating_add(window.band.deletions)
         && window.query_end <= window.cols().saturating_add(window.band.insertions);
     let values = Values::of::<i16>(&StepCosts::new(scoring), rows as usize + 1);
@@ -273,7 +274,8 @@ impl<V: Copy, const PIECES: usize> BandBorders<V, PIECES> {
         simd: S,
         costs: &StepCosts,
         rows: usize,
-        (firsts, origins): (&[usize], &[usize]),
+        firsts: &[usize],
+        origins: &[usize],
     ) -> Option<BandBorders<V, PIECES>> {
         let values = Values::of::<T>(costs, rows)?;
         let floor = simd.splat(T::of(to_i32(values.floor)));
@@ -407,7 +409,8 @@ impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
         &self,
         lane: usize,
         rows: Range<usize>,
-        (mut cell, origin): (usize, Option<usize>),
+        mut cell: usize,
+        origin: Option<usize>,
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
         let (mut last, mut len) = (CellSource::Diagonal, 0);

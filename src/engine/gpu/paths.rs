@@ -65,7 +65,7 @@ impl Gpu {
         };
         let places: Vec<u32> = (0..to_u32(windows.len())).into_par_iter().filter(is_left).collect();
         let wide: Vec<Window> = places.iter().map(|&place| windows[place as usize]).collect();
-        self.trace_wide(batch, (&wide, &places), &mut paths)?;
+        self.trace_wide(batch, &wide, &places, &mut paths)?;
         Ok(paths)
     }
 
@@ -92,7 +92,8 @@ impl Gpu {
     fn trace_wide(
         &mut self,
         batch: &Batch,
-        (windows, places): (&[Window], &[u32]),
+        windows: &[Window],
+        places: &[u32],
         paths: &mut Paths,
     ) -> Result<(), EngineError> {
         if self.is_little(windows) {

@@ -89,14 +89,14 @@ pub struct WholeTile {
 impl WholeTile {
     pub fn pair(batch: &Batch, pair: &Pair) -> WholeTile {
         let rows = 0..to_u32(batch.query(pair.query).len());
-        let span = span_of(batch, (pair.query, rows), (pair.target, pair.start..pair.end));
+        let span = span_of(batch, pair.query, rows, pair.target, pair.start..pair.end);
         WholeTile { span, counts_from: pair.own - pair.start }
     }
 
     /// A block in which no cell counts.
     pub fn block(batch: &Batch, block: &Block) -> WholeTile {
         let Block { window: Window { query, target, .. }, rows, .. } = block;
-        let span = span_of(batch, (*query, rows.clone()), (*target, block.target_cols()));
+        let span = span_of(batch, *query, rows.clone(), *target, block.target_cols());
         WholeTile { span, counts_from: u32::MAX }
     }
 }
@@ -104,10 +104,10 @@ impl WholeTile {
 /// The residues of a window.
 fn window_span(batch: &Batch, window: &Window) -> Span {
     let cols = window.start..window.target_end;
-    span_of(batch, (window.query, 0..window.query_end), (window.target, cols))
+    span_of(batch, window.query, 0..window.query_end, window.target, cols)
 }
 
-fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols)) -> Span {
+fn span_of(batch: &Batch, query: u32, rows: Cols, target: u32, cols: Cols) -> Span {
     Span {
         query: to_u32(batch.queries.start(query as usize)) + rows.start,
         rows: rows.end - rows.start,
@@ -118,7 +118,7 @@ fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols
 }
 
 /// The hit of a result of a tile whose first cell is given; `none` if the result has the score of `none`.
-pub fn hit_at((row, col): (u32, u32), result: &[u32], none: HitEnd) -> HitEnd {
+pub fn hit_at(row: u32, col: u32, result: &[u32], none: HitEnd) -> HitEnd {
     match result[0].cast_signed() {
         score if score == none.score => none,
         score => HitEnd { score, query_end: row + result[1] + 1, target_end: col + result[2] + 1 },

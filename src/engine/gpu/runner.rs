@@ -181,9 +181,9 @@ impl Runner {
         let led = match fits_one_submission(job, most) {
             true => {
                 let launches = launches.collect::<Result<Vec<Launch>, EngineError>>()?;
-                runtime.join(&launches, (departure, job.cells), clock)?
+                runtime.join(&launches, departure, job.cells, clock)?
             }
-            false => submit_in_parts(runtime, (job, launches), departure, clock, most)?,
+            false => submit_in_parts(runtime, job, launches, departure, clock, most)?,
         };
         runtime.device.check()?;
         self.next = 1 - self.next;
@@ -220,7 +220,8 @@ impl Runner {
             let now = Instant::now();
             let wall = now.duration_since(begun.max(self.last_finish));
             self.last_finish = now;
-            runtime.pace.learn(load.size(), kernel_time.unwrap_or(wall));
+            let (cells, jobs) = load.size();
+            runtime.pace.learn(cells, jobs, kernel_time.unwrap_or(wall));
         }
         let mut place = to_usize(bytes);
         let mut placed = |bytes: usize| -> Vec<Range<usize>> {
@@ -332,7 +333,8 @@ fn fits_one_submission(job: &Job, most: u64) -> bool {
 /// Submits a job while its launches are created, whenever there are about `most` cells.
 fn submit_in_parts(
     runtime: &Runtime,
-    (job, mut launches): (&Job, impl Iterator<Item = Result<Launch, EngineError>>),
+    job: &Job,
+    mut launches: impl Iterator<Item = Result<Launch, EngineError>>,
     departure: Departure,
     clock: Option<Clock>,
     most: u64,

@@ -121,11 +121,11 @@ impl Gpu {
         hits: &mut [HitEnd],
     ) -> Result<(), EngineError> {
         let long: Vec<usize> = (0..pairs.len()).filter(|&index| is_long(batch, &pairs[index])).collect();
-        let left = self.score_grids_of(batch, inputs, (pairs, &long), hits)?;
+        let left = self.score_grids_of(batch, inputs, pairs, &long, hits)?;
         if !left.is_empty() {
             // Without chains no strip waits, so no pair remains this time.
             self.card.chains.store(false, Relaxed);
-            self.score_grids_of(batch, inputs, (pairs, &left), hits)?;
+            self.score_grids_of(batch, inputs, pairs, &left, hits)?;
         }
         Ok(())
     }
@@ -135,7 +135,8 @@ impl Gpu {
         &mut self,
         batch: &Batch,
         inputs: &JobInputs,
-        (pairs, long): (&[Pair], &[usize]),
+        pairs: &[Pair],
+        long: &[usize],
         hits: &mut [HitEnd],
     ) -> Result<Vec<usize>, EngineError> {
         let (tiles, none) = (self.strip_tiles(batch), none(batch.scoring.mode));

@@ -40,7 +40,7 @@ impl Pace {
     /// A slow submission that took less than a quarter of the target time proves little about larger submissions,
     /// because it did not fill the device. It only limits the pace to four times the cells that would fit the target
     /// time.
-    pub fn learn(&self, (cells, jobs): (u64, u64), took: Duration) {
+    pub fn learn(&self, cells: u64, jobs: u64, took: Duration) {
         let CellRange { least, most, growth, .. } = self.range;
         if cells < least / 2 {
             return;
@@ -66,27 +66,27 @@ mod tests {
         const RANGE: CellRange = CellRange { first: FIRST, least: FIRST / 4, most: 1 << 40, growth: 4 };
         let pace = Pace::new(RANGE);
         let ms = Duration::from_millis;
-        pace.learn((FIRST, 1), ms(1));
+        pace.learn(FIRST, 1, ms(1));
         assert_eq!(pace.cells(), 4 * FIRST, "at most fourfold");
         // Others that began with the same number learn nothing new.
-        pace.learn((FIRST, 1), ms(1));
+        pace.learn(FIRST, 1, ms(1));
         assert_eq!(pace.cells(), 4 * FIRST);
-        pace.learn((4 * FIRST, 1), ms(50));
+        pace.learn(4 * FIRST, 1, ms(50));
         assert_eq!(pace.cells(), 8 * FIRST);
-        pace.learn((FIRST, 1), ms(20));
+        pace.learn(FIRST, 1, ms(20));
         assert_eq!(pace.cells(), 8 * FIRST, "a small one, quick enough");
-        pace.learn((FIRST / 4, 1), ms(20));
+        pace.learn(FIRST / 4, 1, ms(20));
         assert_eq!(pace.cells(), 5 * FIRST, "a smaller one: four times what would fit");
-        pace.learn((8 * FIRST, 1), ms(400));
+        pace.learn(8 * FIRST, 1, ms(400));
         assert_eq!(pace.cells(), 2 * FIRST, "too long");
-        pace.learn((FIRST / 4, 1), ms(50));
+        pace.learn(FIRST / 4, 1, ms(50));
         assert_eq!(pace.cells(), FIRST / 2, "long for few cells");
-        pace.learn((FIRST, 1), ms(1_000_000));
+        pace.learn(FIRST, 1, ms(1_000_000));
         assert_eq!(pace.cells(), RANGE.least);
         let pace_of_some = Pace::new(RANGE);
-        pace_of_some.learn((8 * FIRST, 4), ms(1));
+        pace_of_some.learn(8 * FIRST, 4, ms(1));
         assert_eq!(pace_of_some.cells(), 8 * FIRST, "fourfold what one of them had");
-        pace.learn((1 << 42, 1), ms(1));
+        pace.learn(1 << 42, 1, ms(1));
         assert_eq!(pace.cells(), RANGE.most);
     }
 }

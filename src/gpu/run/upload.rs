@@ -44,7 +44,7 @@ impl Staging {
             let staged = self.take(device, bytes)?;
             write(&staged, &round, &make)?;
             let mut submission = Submission::new(device, None);
-            submission.copy(&staged, (buffer, first as u64 * 4), bytes);
+            submission.copy(&staged, buffer, first as u64 * 4, bytes);
             submission.submit(device);
             self.put(staged);
         }

@@ -1,25 +1,24 @@
 //! Exact search for many patterns of bases in a text stored on the device (`shaders/base_words.wgsl`). The caller
-//! supplies the words of the patterns. Ends are appended to a buffer in any order. If they don't fit, the buffer grows,
-//! or the work is repeated in halves.
+//! supplies the words of the patterns.
 
 pub mod shader;
 
+use super::append::{Appender, AppendingKernel, ListBuffers, RecordRoom, halves_of};
 use super::bind;
 use super::kernels::{ScanKernel, compiled};
 use super::shape::PackPlanes;
 use super::tasks::Looking;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
-use crate::gpu::buffers::{self, Grown};
+use crate::gpu::buffers;
 use crate::gpu::device::GpuDevice;
-use crate::gpu::run::{CellRange, Launch, Pace, Readback, Stamps, Stopwatch, Submission, Transfer};
+use crate::gpu::run::{CellRange, Launch};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use bytemuck::bytes_of;
 use shader::{BaseVariant, FIRST, PLACES, THREADS};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wgpu::BufferUsages;
 
 /// Bases per submission.
@@ -27,14 +26,9 @@ const LETTERS: CellRange = CellRange { first: 1 << 24, least: 1 << 14, most: 1 <
 /// Maximum number of entries that a submission may read if every position has the longest list. Without this limit, a
 /// repeated word in the text would keep a device busy past the watchdog.
 const MOST_ENTRIES: usize = 1 << 30;
-/// Ends read back together with their count; further ends need another read.
-const FEW: usize = 1 << 14;
 /// Capacity for ends: initial and maximum.
 const ROOM: usize = 1 << 20;
 const MOST_ROOM: usize = 1 << 26;
-/// Bytes before the first end, and bytes per end.
-const COUNT: u64 = 8;
-const END: u64 = 8;
 /// Minimum number of bits per word, unless the bitmap reaches its maximum size of 8 MiB, which fits in a GPU's cache.
 const BITS_OF_WORD: usize = 64;
 const FEWEST_BITS: u32 = 12;
@@ -116,18 +110,20 @@ struct BaseTable {
 pub struct BaseScan {
     card: Arc<Card>,
     tuning: BaseTuning,
-    pace: Pace,
-    state: Mutex<BaseState>,
+    appender: Mutex<Appender>,
 }
 
-/// Device buffers other than texts and patterns.
-struct BaseState {
-    work: Grown,
-    found: Grown,
-    stamps: Stamps,
-    stopwatch: Stopwatch,
-    /// Capacity for ends.
-    room: usize,
+/// Looks the words of one length up in a text.
+struct WordLookups<'a> {
+    text: &'a BaseText,
+    table: &'a BaseTable,
+    kernel: &'a wgpu::ComputePipeline,
+    lengths: &'a [u32],
+    /// Bases per submission, if they do not follow the time.
+    submission: Option<usize>,
+    ends: &'a mut Vec<BaseEnd>,
+    /// The scan ends when there are more ends.
+    most: usize,
 }
 
 /// Counting-sorted entries, followed by the bases of all patterns.
@@ -190,17 +186,8 @@ impl BaseIndex {
 
 impl BaseScan {
     pub fn new(card: Arc<Card>) -> BaseScan {
-        let device = &card.runtime.device;
-        let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | BufferUsages::COPY_DST | more);
-        let state = BaseState {
-            work: storage("looking", BufferUsages::empty()),
-            found: storage("ends of patterns", BufferUsages::COPY_SRC),
-            stamps: Stamps::new(device),
-            stopwatch: Stopwatch::default(),
-            room: 0,
-        };
-        let (tuning, pace) = (BaseTuning::default(), Pace::new(LETTERS));
-        BaseScan { card, tuning, pace, state: Mutex::new(state) }
+        let appender = Mutex::new(Appender::new(&card.runtime.device, LETTERS));
+        BaseScan { card, tuning: BaseTuning::default(), appender }
     }
 
     pub fn tuned(self, tuning: BaseTuning) -> BaseScan {
@@ -209,7 +196,7 @@ impl BaseScan {
 
     /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
-        self.state.lock().map_or(Duration::ZERO, |state| state.stopwatch.total())
+        self.appender.lock().map_or(Duration::ZERO, |appender| appender.kernel_time())
     }
 
     fn send(&self, label: &'static str, words: &[u32]) -> Result<wgpu::Buffer, EngineError> {
@@ -270,11 +257,24 @@ impl BaseScan {
         most: usize,
     ) -> Result<Vec<BaseEnd>, EngineError> {
         let mut ends = Vec::new();
-        let mut state =
-            self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
-        state.room = state.room.max(self.tuning.room.0);
+        let mut appender =
+            self.appender.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
         for table in &patterns.tables {
-            self.look(&mut state, (text, table), &patterns.lengths, (&mut ends, most))?;
+            if ends.len() > most {
+                break;
+            }
+            let kernel = compiled(&self.card, ScanKernel::Bases(table.variant))?;
+            let mut lookups = WordLookups {
+                text,
+                table,
+                kernel: &kernel,
+                lengths: &patterns.lengths,
+                submission: self.tuning.submission,
+                ends: &mut ends,
+                most,
+            };
+            let (all, room) = (0..lookups.units(), RecordRoom::from(self.tuning.room));
+            appender.run(&self.card.runtime, &mut lookups, all, room)?;
         }
         rayon::slice::ParallelSliceMut::par_sort_unstable(ends.as_mut_slice());
         match ends.windows(2).any(|two| two[0] == two[1]) {
@@ -282,106 +282,74 @@ impl BaseScan {
             false => Ok(ends),
         }
     }
+}
 
-    /// Looks up the words of one length.
-    fn look(
-        &self,
-        state: &mut BaseState,
-        (text, table): (&BaseText, &BaseTable),
-        lengths: &[u32],
-        (ends, most): (&mut Vec<BaseEnd>, usize),
-    ) -> Result<(), EngineError> {
-        let of_unit = PLACES * table.variant.step as usize;
-        let units = text.letters.div_ceil(of_unit);
-        let most_units = (MOST_ENTRIES / PLACES / table.longest.max(1)).max(1);
-        let (mut first, mut longest) = (0, most_units);
-        while first < units && ends.len() <= most {
-            let letters =
-                self.tuning.submission.unwrap_or(usize::try_from(self.pace.cells()).unwrap_or(usize::MAX));
-            let end = units.min(first + (letters / of_unit).clamp(1, longest));
-            let (begun, before) = (Instant::now(), state.stopwatch.total());
-            let outcome = self.run(state, text, table, first..end)?;
-            let kernel = state.stopwatch.total().saturating_sub(before);
-            let took = if kernel.is_zero() { begun.elapsed() } else { kernel };
-            self.pace.learn((((end - first) * of_unit) as u64, 1), took);
-            match outcome {
-                Ok((count, output)) => {
-                    let found = output.as_ref()[2..].as_chunks::<2>().0;
-                    for &[pattern, end] in &found[..count] {
-                        let len = lengths.get(pattern as usize).copied().unwrap_or(u32::MAX);
-                        if end < len || end as usize > text.letters {
-                            let text = format!("pattern {pattern} at {end} of {} letters", text.letters);
-                            return Err(EngineError::Wrong(text));
-                        }
-                        ends.push(BaseEnd { pattern, end });
-                    }
-                    (first, longest) = (end, most_units);
-                }
-                Err(count) if count <= self.tuning.room.1 || end - first == 1 => state.room = count,
-                Err(_) => longest = (end - first) / 2,
-            }
-        }
-        Ok(())
+impl WordLookups<'_> {
+    /// Bases of a unit of work.
+    fn unit(&self) -> usize {
+        PLACES * self.table.variant.step as usize
     }
 
-    /// Runs a dispatch. Returns the number of ends and, if there was room for all of them, two words followed by the
-    /// ends.
-    fn run(
-        &self,
-        state: &mut BaseState,
-        text: &BaseText,
-        table: &BaseTable,
-        units: Range<usize>,
-    ) -> Result<Result<(usize, Readback), usize>, EngineError> {
-        let Card { runtime, .. } = self.card.as_ref();
-        let device = &runtime.device;
-        let kernel = compiled(&self.card, ScanKernel::Bases(table.variant))?;
-        let capacity = state.room;
-        let looking = Looking {
-            letters: to_u32(text.letters),
-            stride: to_u32(text.stride),
-            first: to_u32(units.start),
-            end: to_u32(units.end),
-            bits_shift: table.bits_shift,
-            starts_shift: table.starts_shift,
-            entries_at: table.entries_at,
-            patterns_at: table.patterns_at,
-            capacity: to_u32(capacity),
-        };
-        let (work, found) = state.buffers(device, bytes_of(&looking))?;
-        let bindings = bind(device, &kernel, &[&work, &text.planes, &table.bits, &table.index, &found])?;
-        let mut submission = Submission::new(device, state.stamps.clock(device)?);
-        submission.clear(&found, COUNT);
-        submission.launch(&Launch::new(&kernel, &bindings, to_u32(units.len()).div_ceil(THREADS)));
-        let ends = |count: usize| {
-            vec![Transfer { from: found.clone(), start: 0, bytes: COUNT + count as u64 * END }]
-        };
-        let few = FEW.min(capacity);
-        let (output, times) = runtime.wait_for(runtime.submit_for(submission, ends(few))?)?;
-        state.stopwatch.add(device.tick, times);
-        let count = output.as_ref()[0] as usize;
-        if count > capacity {
-            return Ok(Err(count));
-        }
-        if count <= few {
-            return Ok(Ok((count, output)));
-        }
-        drop(output);
-        let rest = runtime.submit_for(Submission::new(device, None), ends(count))?;
-        Ok(Ok((count, runtime.wait_for(rest)?.0)))
+    fn units(&self) -> usize {
+        self.text.letters.div_ceil(self.unit())
     }
 }
 
-impl BaseState {
-    /// Sets the parameters of the next submission, and provides its buffers.
-    fn buffers(
+impl AppendingKernel for WordLookups<'_> {
+    type Portion = Range<usize>;
+    type Parameters = Looking;
+    const WORDS: usize = 2;
+
+    fn cut(&self, units: Range<usize>, letters: u64) -> (Range<usize>, Option<Range<usize>>) {
+        let most = (MOST_ENTRIES / PLACES / self.table.longest.max(1)).max(1);
+        let letters = self.submission.unwrap_or(usize::try_from(letters).unwrap_or(usize::MAX));
+        let end = units.end.min(units.start + (letters / self.unit()).clamp(1, most));
+        (units.start..end, (end < units.end).then_some(end..units.end))
+    }
+
+    fn halves(&self, units: Range<usize>) -> Option<[Range<usize>; 2]> {
+        halves_of(units)
+    }
+
+    fn cells(&self, units: &Range<usize>) -> u64 {
+        (units.len() * self.unit()) as u64
+    }
+
+    fn parameters(&self, units: &Range<usize>, capacity: u32) -> Looking {
+        let BaseTable { bits_shift, starts_shift, entries_at, patterns_at, .. } = *self.table;
+        Looking {
+            letters: to_u32(self.text.letters),
+            stride: to_u32(self.text.stride),
+            first: to_u32(units.start),
+            end: to_u32(units.end),
+            bits_shift,
+            starts_shift,
+            entries_at,
+            patterns_at,
+            capacity,
+        }
+    }
+
+    fn launch(
         &mut self,
         device: &GpuDevice,
-        record: &[u8],
-    ) -> Result<(wgpu::Buffer, wgpu::Buffer), EngineError> {
-        let work = self.work.with_room(device, record.len() as u64)?;
-        device.queue.write_buffer(work, 0, record);
-        let found = self.found.with_room(device, COUNT + self.room as u64 * END)?;
-        Ok((work.clone(), found.clone()))
+        units: &Range<usize>,
+        ListBuffers { parameters, list }: ListBuffers,
+    ) -> Result<Launch, EngineError> {
+        let BaseTable { bits, index, .. } = self.table;
+        let bindings = bind(device, self.kernel, &[parameters, &self.text.planes, bits, index, list])?;
+        Ok(Launch::new(self.kernel, &bindings, to_u32(units.len()).div_ceil(THREADS)))
+    }
+
+    fn take(&mut self, _: &Range<usize>, ends: &[u32]) -> Result<bool, EngineError> {
+        for &[pattern, end] in ends.as_chunks().0 {
+            let len = self.lengths.get(pattern as usize).copied().unwrap_or(u32::MAX);
+            if end < len || end as usize > self.text.letters {
+                let text = format!("pattern {pattern} at {end} of {} letters", self.text.letters);
+                return Err(EngineError::Wrong(text));
+            }
+            self.ends.push(BaseEnd { pattern, end });
+        }
+        Ok(self.ends.len() <= self.most)
     }
 }

@@ -257,7 +257,7 @@ impl WordScan {
             let portion = self.run(&mut state, text, wanted, first..end, each)?;
             let kernel = state.stopwatch.total().saturating_sub(before);
             let took = if kernel.is_zero() { begun.elapsed() } else { kernel };
-            self.pace.learn(((end - first) as u64, 1), took);
+            self.pace.learn((end - first) as u64, 1, took);
             let own = &mut found[first / each..end.div_ceil(each)];
             let copies = own.par_chunks_mut(COPIED).zip(portion.as_ref().par_chunks(COPIED));
             copies.for_each(|(to, from)| to.copy_from_slice(from));

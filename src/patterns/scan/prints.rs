@@ -1,9 +1,9 @@
 //! Fingerprints of a text stored on the device (`shaders/prints.wgsl`). The positions of the residues that end a window
-//! at a cut are appended to a buffer in any order and sorted here. If they don't fit, the buffer grows, or the work is
-//! repeated in halves. The caller defines the fingerprints by tables.
+//! at a cut are appended to a list in any order and sorted here. The caller defines the fingerprints by tables.
 
 pub mod shader;
 
+use super::append::{Appender, AppendingKernel, ListBuffers, RecordRoom, halves_of};
 use super::bind;
 use super::kernels::{ScanKernel, compiled};
 use super::tasks::Printing;
@@ -11,11 +11,10 @@ use crate::engine::gpu::Card;
 use crate::engine::gpu::layout::ResiduePacking;
 use crate::gpu::buffers::{self, Grown};
 use crate::gpu::device::GpuDevice;
-use crate::gpu::run::{Launch, Readback, Stamps, Stopwatch, Submission, Transfer};
+use crate::gpu::run::{CellRange, Launch};
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use bytemuck::bytes_of;
 use rayon::prelude::*;
 use shader::{PrintVariant, THREADS, UNIT};
 use std::ops::Range;
@@ -31,13 +30,12 @@ const MOST: usize = 64;
 const WINDOWS: usize = 4;
 /// Units per submission: a billion residues, far below any watchdog limit.
 const SUBMISSION: usize = 1 << 25;
-/// Cuts read back together with their count; further cuts need another read.
-const FEW: usize = 1 << 14;
+/// Units per submission as a pace that stays as it is.
+const UNITS: CellRange =
+    CellRange { first: SUBMISSION as u64, least: SUBMISSION as u64, most: SUBMISSION as u64, growth: 1 };
 /// Capacity for cuts: initial and maximum.
 const ROOM: usize = 1 << 16;
 const MOST_ROOM: usize = 1 << 28;
-/// Bytes before the first cut; they hold the count.
-const COUNT: u64 = 8;
 
 /// A fingerprint rule, as the kernels need it.
 #[derive(Clone, Debug)]
@@ -97,13 +95,8 @@ pub struct PrintScan {
 
 /// Device buffers other than texts.
 struct PrintState {
-    work: Grown,
     tables: Grown,
-    found: Grown,
-    stamps: Stamps,
-    stopwatch: Stopwatch,
-    /// Capacity for cuts.
-    room: usize,
+    appender: Appender,
 }
 
 /// A text, and how to process it.
@@ -111,21 +104,18 @@ struct Print<'a> {
     text: &'a PrintText,
     rule: &'a PrintRule,
     kernel: &'a wgpu::ComputePipeline,
+    tables: &'a wgpu::Buffer,
+    /// Units per thread's chunk, and per submission.
     chunk: usize,
+    submission: usize,
+    cuts: &'a mut Vec<u32>,
 }
 
 impl PrintScan {
     pub fn new(card: Arc<Card>) -> PrintScan {
         let device = &card.runtime.device;
-        let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | BufferUsages::COPY_DST | more);
-        let state = PrintState {
-            work: storage("printing", BufferUsages::empty()),
-            tables: storage("tables of fingerprints", BufferUsages::empty()),
-            found: storage("cuts", BufferUsages::COPY_SRC),
-            stamps: Stamps::new(device),
-            stopwatch: Stopwatch::default(),
-            room: 0,
-        };
+        let tables = Grown::new("tables of fingerprints", BufferUsages::STORAGE | BufferUsages::COPY_DST);
+        let state = PrintState { tables, appender: Appender::new(device, UNITS) };
         PrintScan { card, tuning: PrintTuning::default(), state: Mutex::new(state) }
     }
 
@@ -135,7 +125,7 @@ impl PrintScan {
 
     /// Time spent in kernels so far by the device's clock; zero if it has none.
     pub fn kernel_time(&self) -> Duration {
-        self.state.lock().map_or(Duration::ZERO, |state| state.stopwatch.total())
+        self.state.lock().map_or(Duration::ZERO, |state| state.appender.kernel_time())
     }
 
     /// Packs a text of codes and uploads it.
@@ -159,28 +149,21 @@ impl PrintScan {
         let units = text.len.div_ceil(UNIT);
         let mut state =
             self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
+        let PrintState { tables, appender } = &mut *state;
         let kernel = compiled(&self.card, ScanKernel::Print(rule.variant(text.letters)))?;
-        let print = Print { text, rule, kernel: &kernel, chunk: self.chunk(units, rule) };
-        let tables = state.tables.with_room(&runtime.device, size_of_val(&rule.tables) as u64)?;
+        let tables = tables.with_room(&runtime.device, size_of_val(&rule.tables) as u64)?;
         runtime.device.queue.write_buffer(tables, 0, bytemuck::cast_slice(&rule.tables));
-        state.room = state.room.max(self.tuning.room.0);
-        let submission = self.tuning.submission.max(1);
-        let mut portions: Vec<Range<usize>> =
-            (0..units).step_by(submission).map(|first| first..units.min(first + submission)).collect();
         let mut cuts = Vec::new();
-        while let Some(portion) = portions.pop() {
-            match self.run(&mut state, &print, portion.clone())? {
-                Ok((count, output)) => print.take(&output.as_ref()[2..2 + count], &mut cuts)?,
-                Err(count) if count <= self.tuning.room.1 || portion.len() == 1 => {
-                    state.room = count;
-                    portions.push(portion);
-                }
-                Err(_) => {
-                    let middle = portion.start + portion.len() / 2;
-                    portions.extend([middle..portion.end, portion.start..middle]);
-                }
-            }
-        }
+        let mut print = Print {
+            text,
+            rule,
+            kernel: &kernel,
+            tables,
+            chunk: self.chunk(units, rule),
+            submission: self.tuning.submission.max(1),
+            cuts: &mut cuts,
+        };
+        appender.run(runtime, &mut print, 0..units, RecordRoom::from(self.tuning.room))?;
         cuts.par_sort_unstable();
         match cuts.par_windows(2).any(|two| two[0] == two[1]) {
             true => Err(EngineError::Wrong("a cut that was found twice".to_string())),
@@ -194,74 +177,56 @@ impl PrintScan {
         let chosen = (units / BUSY).clamp(least, MOST.max(least));
         self.tuning.chunk.unwrap_or(chosen).max(1)
     }
+}
 
-    /// Runs a dispatch. Returns the number of cuts and, if there was room for all of them, two words followed by the
-    /// cuts.
-    fn run(
-        &self,
-        state: &mut PrintState,
-        print: &Print,
-        units: Range<usize>,
-    ) -> Result<Result<(usize, Readback), usize>, EngineError> {
-        let runtime = &self.card.runtime;
-        let device = &runtime.device;
-        let capacity = state.room;
-        let threads = to_u32(units.len().div_ceil(print.chunk));
-        let printing = Printing {
-            letters: to_u32(print.text.len),
+impl AppendingKernel for Print<'_> {
+    type Portion = Range<usize>;
+    type Parameters = Printing;
+    const WORDS: usize = 1;
+
+    fn cut(&self, units: Range<usize>, _: u64) -> (Range<usize>, Option<Range<usize>>) {
+        let end = units.end.min(units.start + self.submission);
+        (units.start..end, (end < units.end).then_some(end..units.end))
+    }
+
+    fn halves(&self, units: Range<usize>) -> Option<[Range<usize>; 2]> {
+        halves_of(units)
+    }
+
+    fn cells(&self, units: &Range<usize>) -> u64 {
+        units.len() as u64
+    }
+
+    fn parameters(&self, units: &Range<usize>, capacity: u32) -> Printing {
+        Printing {
+            letters: to_u32(self.text.len),
             first: to_u32(units.start),
             end: to_u32(units.end),
-            chunk: to_u32(print.chunk),
-            mask: print.rule.mask,
-            capacity: to_u32(capacity),
-        };
-        let (bindings, found) = state.bind(device, print, &printing)?;
-        let mut submission = Submission::new(device, state.stamps.clock(device)?);
-        submission.clear(&found, COUNT);
-        submission.launch(&Launch::new(print.kernel, &bindings, threads.div_ceil(THREADS)));
-        let cuts =
-            |count: usize| vec![Transfer { from: found.clone(), start: 0, bytes: COUNT + count as u64 * 4 }];
-        let few = FEW.min(capacity);
-        let (output, times) = runtime.wait_for(runtime.submit_for(submission, cuts(few))?)?;
-        state.stopwatch.add(device.tick, times);
-        let count = output.as_ref()[0] as usize;
-        if count > capacity {
-            return Ok(Err(count));
+            chunk: to_u32(self.chunk),
+            mask: self.rule.mask,
+            capacity,
         }
-        if count <= few {
-            return Ok(Ok((count, output)));
-        }
-        drop(output);
-        let rest = runtime.submit_for(Submission::new(device, None), cuts(count))?;
-        Ok(Ok((count, runtime.wait_for(rest)?.0)))
     }
-}
 
-impl PrintState {
-    /// Binds the buffers of a kernel, and sets its parameters for the next submission.
-    fn bind(
+    fn launch(
         &mut self,
         device: &GpuDevice,
-        print: &Print,
-        printing: &Printing,
-    ) -> Result<(wgpu::BindGroup, wgpu::Buffer), EngineError> {
-        let work = self.work.with_room(device, size_of::<Printing>() as u64)?;
-        device.queue.write_buffer(work, 0, bytes_of(printing));
-        let tables = self.tables.with_room(device, 0)?;
-        let found = self.found.with_room(device, COUNT + self.room as u64 * 4)?;
-        Ok((bind(device, print.kernel, &[work, &print.text.buffer, tables, found])?, found.clone()))
+        units: &Range<usize>,
+        ListBuffers { parameters, list }: ListBuffers,
+    ) -> Result<Launch, EngineError> {
+        let threads = to_u32(units.len().div_ceil(self.chunk));
+        let bindings = bind(device, self.kernel, &[parameters, &self.text.buffer, self.tables, list])?;
+        Ok(Launch::new(self.kernel, &bindings, threads.div_ceil(THREADS)))
     }
-}
 
-impl Print<'_> {
     /// Adds the cuts after the residues at `places`. Windows that begin before the text are skipped.
-    fn take(&self, places: &[u32], cuts: &mut Vec<u32>) -> Result<(), EngineError> {
+    fn take(&mut self, _: &Range<usize>, places: &[u32]) -> Result<bool, EngineError> {
         let len = self.text.len;
         if let Some(place) = places.iter().find(|&&place| place as usize >= len) {
             return Err(EngineError::Wrong(format!("a cut behind letter {place} of {len}")));
         }
         let window = to_u32(self.rule.letters());
-        cuts.extend(places.iter().map(|place| place + 1).filter(|&cut| cut >= window));
-        Ok(())
+        self.cuts.extend(places.iter().map(|place| place + 1).filter(|&cut| cut >= window));
+        Ok(true)
     }
 }

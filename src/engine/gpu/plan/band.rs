@@ -161,7 +161,7 @@ impl BandPlan<'_> {
                 let groups = same.len().div_ceil(trace.windows());
                 kinds[kind].groups = to_u32(groups);
                 let end = tasks.len() + groups * trace.windows();
-                tasks.par_extend(self.tasks((windows, sizes), &places, same, trace, &mut job.scratch));
+                tasks.par_extend(self.tasks(windows, sizes, &places, same, trace, &mut job.scratch));
                 tasks.resize(end, BandTask::default());
             }
         }
@@ -177,7 +177,8 @@ impl BandPlan<'_> {
     /// its directions.
     fn tasks<'t>(
         &'t self,
-        (windows, sizes): (&'t [Window], &'t [BandSize]),
+        windows: &'t [Window],
+        sizes: &'t [BandSize],
         places: &'t [Range<u32>],
         order: &'t [u32],
         trace: TraceLanes,

@@ -20,7 +20,7 @@ impl PairBlock {
     /// Its residues, and the first column whose cells count.
     pub fn whole(&self, batch: &Batch, pair: &Pair) -> WholeTile {
         let cols = pair.start + self.cols.start..pair.start + self.cols.end;
-        let span = span_of(batch, (pair.query, self.rows.clone()), (pair.target, cols));
+        let span = span_of(batch, pair.query, self.rows.clone(), pair.target, cols);
         WholeTile { span, counts_from: (pair.own - pair.start).saturating_sub(self.cols.start) }
     }
 }

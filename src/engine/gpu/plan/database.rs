@@ -136,9 +136,9 @@ impl<'a> DatabasePlan<'a> {
             let room = (cells.saturating_sub(job.cells)) / u64::from(rows);
             let room = if strips > 1 { room.min(self.edges) } else { room };
             let most = JOB_RESULTS - results;
-            let places = self.stretch(&left, (room, most), tile.pairs() as usize);
+            let places = self.stretch(&left, room, most, tile.pairs() as usize);
             let meeting = TargetRange { asked, places, result: results };
-            job.push(self.dispatch(&meeting, (tile, strips)));
+            job.push(self.dispatch(&meeting, tile, strips));
             results += meeting.places.len();
             let is_first = meeting.places.start == left.start;
             let left = if is_first { meeting.places.end..left.end } else { left.start..meeting.places.start };
@@ -164,7 +164,7 @@ impl<'a> DatabasePlan<'a> {
     /// The first targets of `left` that have at most `cols` columns together and number at most `most`, in whole
     /// workgroups of `pairs` targets, at least one workgroup. Small jobs take the last targets instead: the time of a
     /// few of the longest would say nothing about the device's throughput.
-    fn stretch(&self, left: &Range<usize>, (cols, most): (u64, usize), pairs: usize) -> Range<usize> {
+    fn stretch(&self, left: &Range<usize>, cols: u64, most: usize, pairs: usize) -> Range<usize> {
         let held = self.order.holding(left.start, cols).len().min(most);
         if held >= left.len() {
             return left.clone();
@@ -176,7 +176,7 @@ impl<'a> DatabasePlan<'a> {
         left.start..left.start + (held / pairs).max(1) * pairs
     }
 
-    fn dispatch(&self, meeting: &TargetRange, (tile, strips): (TileVariant, u32)) -> Dispatch {
+    fn dispatch(&self, meeting: &TargetRange, tile: TileVariant, strips: u32) -> Dispatch {
         let DatabaseQuery { query, .. } = self.asked[meeting.asked];
         let rows = to_u32(self.batch.query(query).len());
         let (first, count) = (meeting.places.start, meeting.places.len());

@@ -242,7 +242,8 @@ impl Grid {
         &self,
         tile: &GridTile,
         whole: &WholeTile,
-        (edges, chain): (u64, u32),
+        edges: u64,
+        chain: u32,
         result: u32,
     ) -> ChainTask {
         let TileEdges { left, right, .. } = self.edges_of(tile, edges);

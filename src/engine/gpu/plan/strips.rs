@@ -145,7 +145,7 @@ impl PairGrids {
             let pair = &pairs[index];
             let whole = WholeTile::pair(batch, pair);
             let grid = tiles.grid(whole.span.rows, pair.cols());
-            PlacedGrid::first(index, (0, pair.start), grid, whole)
+            PlacedGrid::first(index, 0, pair.start, grid, whole)
         };
         // The last pair may exceed the limit.
         let mut before = 0;
@@ -172,8 +172,8 @@ impl PairGrids {
     ) -> (PairGrids, Job) {
         let whole = block.whole(batch, pair);
         let grid = Grid::padded(whole.span.rows, whole.span.cols, tiles.many.capacity());
-        let place = (block.rows.start, pair.start + block.cols.start);
-        let mut grids = PairGrids { placed: vec![PlacedGrid::first(0, place, grid, whole)] };
+        let (row, start) = (block.rows.start, pair.start + block.cols.start);
+        let mut grids = PairGrids { placed: vec![PlacedGrid::first(0, row, start, grid, whole)] };
         // Blocks are cut for tiles of full length; with shorter tiles, a job could not hold them.
         let mut job = grids.waves(tiles, usize::MAX);
         (job.entering, job.leaving) = (grid.entering(entering, tiles.many.pieces), grid.leaving());
@@ -313,7 +313,7 @@ impl PairGrids {
 
 impl PlacedGrid {
     /// The grid whose first cell is at (`row`, `start`) of the pair at `index`, as the first grid of its job.
-    fn first(index: usize, (row, start): (u32, u32), grid: Grid, whole: WholeTile) -> PlacedGrid {
+    fn first(index: usize, row: u32, start: u32, grid: Grid, whole: WholeTile) -> PlacedGrid {
         PlacedGrid { index, row, start, grid, whole, edges: 0, results: 0, chain: 0, waves_before: 0 }
     }
 
@@ -344,8 +344,7 @@ impl PlacedGrid {
     /// The task of a strip in a chain, if the grid has it.
     fn chained_task(&self, strip: u32, run: u32) -> Option<ChainTask> {
         let tile = self.grid.tile(strip, run)?;
-        let places = (self.edges, self.chain);
-        Some(self.grid.chained_task(&tile, &self.whole, places, self.result(&tile)))
+        Some(self.grid.chained_task(&tile, &self.whole, self.edges, self.chain, self.result(&tile)))
     }
 
     /// The best of its tiles' hits, among the results of its job.
@@ -356,7 +355,7 @@ impl PlacedGrid {
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
             // The kernel counts rows from the query's first row in the tile.
-            hit_at((self.row + row, self.start + col), result, none)
+            hit_at(self.row + row, self.start + col, result, none)
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0].cast_signed()) == most);
         highest.map(hit).min_by(HitEnd::order).unwrap_or(none)

@@ -102,7 +102,7 @@ impl Tiles<'_> {
         let known = hits.par_iter_mut().zip(pairs).zip(results.par_chunks_exact(4));
         known.with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {
             if self.class(pair).is_some() {
-                *hit = hit_at((0, pair.start), result, none);
+                *hit = hit_at(0, pair.start, result, none);
             }
         });
     }
