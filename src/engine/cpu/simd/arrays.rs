@@ -2,7 +2,20 @@
 
 use super::{Bits, Calls, Kernel, KernelPart, Lane, MatrixRow, Rows, Stretches, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
-use std::array::from_fn;
+
+/// An array like `$like` whose lane `$k` is `$lane`. A plain loop compiles much faster than closures, and these operations
+/// are inlined in thousands of places.
+macro_rules! lanes {
+    ($like:expr, |$k:ident| $lane:expr) => {{
+        let mut lanes = $like;
+        let mut $k = 0;
+        while $k < lanes.len() {
+            lanes[$k] = $lane;
+            $k += 1;
+        }
+        lanes
+    }};
+}
 
 /// Operations in loops, with calls to functions that are compiled for the set `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,47 +60,47 @@ macro_rules! vectors {
 
             #[inline(always)]
             fn add(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| a[k].wrapping_add(b[k]))
+                lanes!(a, |k| a[k].wrapping_add(b[k]))
             }
 
             #[inline(always)]
             fn sub(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| a[k].wrapping_sub(b[k]))
+                lanes!(a, |k| a[k].wrapping_sub(b[k]))
             }
 
             #[inline(always)]
             fn max(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| a[k].max(b[k]))
+                lanes!(a, |k| a[k].max(b[k]))
             }
 
             #[inline(always)]
             fn eq(self, a: Self::V, b: Self::V) -> Self::Mask {
-                from_fn(|k| -<$lane>::from(a[k] == b[k]))
+                lanes!(a, |k| -<$lane>::from(a[k] == b[k]))
             }
 
             #[inline(always)]
             fn gt(self, a: Self::V, b: Self::V) -> Self::Mask {
-                from_fn(|k| -<$lane>::from(a[k] > b[k]))
+                lanes!(a, |k| -<$lane>::from(a[k] > b[k]))
             }
 
             #[inline(always)]
             fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V {
-                from_fn(|k| mask[k] & yes[k] | !mask[k] & no[k])
+                lanes!(mask, |k| mask[k] & yes[k] | !mask[k] & no[k])
             }
 
             #[inline(always)]
             fn lookup(self, table: &MatrixRow, codes: Self::V) -> Self::V {
-                from_fn(|k| <$lane>::from(table[codes[k].unsigned() as usize % CODES]))
+                lanes!(codes, |k| <$lane>::from(table[codes[k].unsigned() as usize % CODES]))
             }
 
             #[inline(always)]
             fn or(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| a[k] | b[k])
+                lanes!(a, |k| a[k] | b[k])
             }
 
             #[inline(always)]
             fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| (a[k] as $unsigned >> 4) as $lane | b[k])
+                lanes!(a, |k| (a[k] as $unsigned >> 4) as $lane | b[k])
             }
         }
     };
@@ -102,7 +115,7 @@ macro_rules! stripes {
         impl<C: Calls> Stripes<$lane> for Arrays<C> {
             #[inline(always)]
             fn rotate(self, a: Self::V, count: usize) -> Self::V {
-                from_fn(|k| a[(k + $lanes - count) % $lanes])
+                lanes!(a, |k| a[(k + $lanes - count) % $lanes])
             }
 
             #[inline(always)]
@@ -126,12 +139,12 @@ impl<C: Calls> Rows for Arrays<C> {
     #[inline(always)]
     fn load(self, values: &[i32]) -> Self::V {
         let values = &values[..4];
-        from_fn(|k| values[k])
+        lanes!([0; 4], |k| values[k])
     }
 
     #[inline(always)]
     fn gather(self, table: &[i32], places: Self::V) -> Self::V {
-        from_fn(|k| table[places[k] as usize])
+        lanes!(places, |k| table[places[k] as usize])
     }
 
     #[inline(always)]
@@ -155,27 +168,27 @@ impl<C: Calls> Bits for Arrays<C> {
 
     #[inline(always)]
     fn and(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
-        from_fn(|k| a[k] & b[k])
+        lanes!(a, |k| a[k] & b[k])
     }
 
     #[inline(always)]
     fn and_not(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
-        from_fn(|k| a[k] & !b[k])
+        lanes!(a, |k| a[k] & !b[k])
     }
 
     #[inline(always)]
     fn or(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
-        from_fn(|k| a[k] | b[k])
+        lanes!(a, |k| a[k] | b[k])
     }
 
     #[inline(always)]
     fn xor(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
-        from_fn(|k| a[k] ^ b[k])
+        lanes!(a, |k| a[k] ^ b[k])
     }
 
     #[inline(always)]
     fn majority(self, a: [u64; 2], b: [u64; 2], c: [u64; 2]) -> [u64; 2] {
-        from_fn(|k| a[k] & b[k] | c[k] & (a[k] | b[k]))
+        lanes!(a, |k| a[k] & b[k] | c[k] & (a[k] | b[k]))
     }
 
     #[inline(always)]
