@@ -85,7 +85,7 @@ impl<'a> LaneGroup<'a> {
                 {
                     let residues = LaneResidues { queries, targets, substitutes };
                     run_part::<T, S, _, _>(simd, sweep, ResiduesWithEnds { residues, bonuses })
-                } else if KernelUse::<T, K, S, PIECES>::IS_RARE || is_any {
+                } else if is_any {
                     let residues = LaneResidues { queries, targets, substitutes: ambiguity };
                     run_part::<T, S, _, _>(simd, sweep, residues)
                 } else {
@@ -127,8 +127,8 @@ pub trait GroupSweep<T: Lane, S: Vectors<T>> {
 struct KernelUse<T, K, S, const PIECES: usize>(PhantomData<(T, K, S)>);
 
 impl<T: Lane, K: GroupSweep<T, S>, S: Vectors<T>, const PIECES: usize> KernelUse<T, K, S, PIECES> {
-    /// Whether few runs need the kernel: those with gap costs of two pieces, and those with local scores beyond 16 bits.
-    const IS_RARE: bool = PIECES > 1 || (K::IS_LOCAL && T::BITS == 32);
+    /// Whether few runs need the kernel: local alignments with gap costs of two pieces, or with scores beyond 16 bits.
+    const IS_RARE: bool = K::IS_LOCAL && (PIECES > 1 || T::BITS == 32);
 }
 
 /// A sweep with its substitution scores.
