@@ -122,8 +122,8 @@ pub trait GroupSweep<T: Lane, S: Vectors<T>> {
     fn run<U: SubstitutionColumns<T, S>>(self, simd: S, scores: U) -> Self::Output;
 }
 
-/// How often a kernel runs, for choices at compile time. Rare kernels are compiled for all kinds of residues at once, because
-/// each kernel takes seconds to compile.
+/// How often a kernel runs, for choices at compile time. A rare kernel serves all kinds of residues, because each kernel
+/// takes time to compile.
 struct KernelUse<T, K, S, const PIECES: usize>(PhantomData<(T, K, S)>);
 
 impl<T: Lane, K: GroupSweep<T, S>, S: Vectors<T>, const PIECES: usize> KernelUse<T, K, S, PIECES> {

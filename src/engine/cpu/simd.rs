@@ -98,8 +98,8 @@ lane!(i8, u8);
 lane!(i16, u16);
 lane!(i32, u32);
 
-/// A part of a kernel that is compiled as a function of its own: the compiler takes more than twice as long for a function
-/// of twice the size, and compiles functions on all cores. `run` must be `#[inline(always)]`.
+/// A part of a kernel that is compiled as a function of its own, because the compiler handles a kernel with all its parts as
+/// one large function on one core. `run` must be `#[inline(always)]`.
 pub trait KernelPart {
     type Output;
     fn run(self) -> Self::Output;
@@ -107,6 +107,7 @@ pub trait KernelPart {
 
 /// Calls to functions that are compiled for an instruction set.
 pub trait Calls: Copy + Send + Sync {
+    /// Runs a part of a kernel.
     fn call<P: KernelPart>(self, part: P) -> P::Output;
 }
 

@@ -30,6 +30,7 @@ pub trait AppendingKernel {
     fn cut(&self, portion: Self::Portion, cells: u64) -> (Self::Portion, Option<Self::Portion>);
     /// Splits a portion in two; `None` if that is not possible.
     fn halves(&self, portion: Self::Portion) -> Option<[Self::Portion; 2]>;
+    /// The size of a portion, by which submissions learn their length. A portion of size 0 is skipped.
     fn cells(&self, portion: &Self::Portion) -> u64;
     /// The parameters of a dispatch that may append `capacity` records.
     fn parameters(&self, portion: &Self::Portion, capacity: u32) -> Self::Parameters;

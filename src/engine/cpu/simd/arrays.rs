@@ -3,8 +3,8 @@
 use super::{Bits, Calls, Kernel, KernelPart, Lane, MatrixRow, Rows, Stretches, Stripes, Vectors};
 use crate::terms::alphabet::CODES;
 
-/// An array like `$like` whose lane `$k` is `$lane`. A plain loop compiles much faster than closures, and these operations
-/// are inlined in thousands of places.
+/// An array like `$like` whose lane `$k` is `$lane`. It is a plain loop, because the compiler has to inline closures wherever
+/// an operation is used.
 macro_rules! lanes {
     ($like:expr, |$k:ident| $lane:expr) => {{
         let mut lanes = $like;
