@@ -38,7 +38,7 @@
         let zero$k = height + $k * EXTEND;
         let t$k = max(max(d$k, zero$k), gaps$k);
 //!else
-//!if OVERLAP
+//!if FROM_EITHER_START
         let border$k = select(NEVER, height + $k * EXTEND, first_col + i32(row) + $k < 0);
         let t$k = max(max(d$k, border$k), gaps$k);
 //!else

@@ -12,14 +12,14 @@ fn gap(len: u32) -> i32 {
     return select(0, -cost, len > 0u);
 }
 fn above(cols: u32) -> i32 {
-//!if WHOLE_TARGETS
+//!if FROM_TARGET_START
     return gap(cols);
 //!else
     return 0;
 //!end
 }
 fn before(rows: u32) -> i32 {
-//!if WHOLE_QUERIES
+//!if FROM_QUERY_START
     return gap(rows);
 //!else
     return 0;

@@ -78,7 +78,7 @@
         }
 
 //!slot right_edge
-//!if OVERLAP
+//!if TO_EITHER_END
     // No tile adjoins the last column of the target, where overlaps end.
     let is_last = right == NOWHERE;
     if (task.cols > 0u && !is_last) {

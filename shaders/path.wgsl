@@ -43,9 +43,9 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
         }
         len++;
 //!slot path_rest
-//!if WHOLE_QUERIES
+//!if FROM_QUERY_START
         // The remaining residues of sequences that align as a whole form a gap.
-//!if WHOLE_TARGETS
+//!if FROM_TARGET_START
         let left = max(row, col) + 1;
 //!else
         let left = row + 1;

@@ -97,7 +97,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
 //!end
 
 //!slot finish
-//!if OVERLAP
+//!if TO_EITHER_END
 //!insert column_ends
 //!end
     let chosen = first_of_lanes(best, best_row, best_col, thread);

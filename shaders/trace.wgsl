@@ -92,7 +92,7 @@ fn band_letters(task: Task, col: i32) -> u32 {
 
 // Returns H above the first row, in a column of the target or before it.
 fn above(col: i32) -> i32 {
-//!if WHOLE_TARGETS
+//!if FROM_TARGET_START
 //!if TWO_PIECES
     let border = select(0, -min(FIRST + col * EXTEND, SECOND_FIRST + col * SECOND_EXTEND), col >= 0);
 //!else
@@ -101,7 +101,7 @@ fn above(col: i32) -> i32 {
 //!else
     let border = 0;
 //!end
-//!if WHOLE_QUERIES
+//!if FROM_QUERY_START
     return select(border, NEVER, col < -1);
 //!else
     return border;

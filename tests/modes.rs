@@ -20,7 +20,15 @@ use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
-const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
+const MODES: [AlignmentMode; AlignmentMode::ALL.len() - 1] = {
+    let mut modes = [AlignmentMode::Local; AlignmentMode::ALL.len() - 1];
+    let mut number = 0;
+    while number < modes.len() {
+        modes[number] = AlignmentMode::ALL[number + 1].0;
+        number += 1;
+    }
+    modes
+};
 
 /// The best score of the whole query against the whole target, and the best score of alignments that align at least one
 /// pair of residues.
@@ -62,7 +70,7 @@ fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> HitEnd
                     }
                     let of = (&query[query_start..query_end], &target[target_start..target_end]);
                     let (any, met) = global(of.0, of.1, scoring);
-                    let score = if mode == AlignmentMode::Overlap { met } else { any };
+                    let score = if mode.needs_aligned_residues() { met } else { any };
                     let hit = HitEnd {
                         score: score.max(i32::MIN.into()) as i32,
                         query_end: query_end as u32,
@@ -132,7 +140,7 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
     }
     assert_eq!((i as u32, j as u32), (alignment.query_end, alignment.target_end));
     assert!(mode.may_end(query.len() - i, target.len() - j), "{mode}: ends at {i}, {j}");
-    assert!(mode != AlignmentMode::Overlap || pairs > 0, "an empty overlap");
+    assert!(!mode.needs_aligned_residues() || pairs > 0, "an empty overlap");
     score
 }
 
@@ -165,7 +173,7 @@ fn engines_keep_to_the_definition() {
             let targets: Vec<Vec<u8>> = (0..40).map(|_| any(9)).collect();
             let batch = batch(&queries, &targets, &scoring);
             let mut pairs: Vec<Pair> = (0..40).map(|k| whole(&batch, k, k)).collect();
-            if mode == AlignmentMode::Glocal {
+            if !mode.needs_whole_targets() {
                 // The same pairs, whose ends may only be in the second half of the columns.
                 let own = |pair: &Pair| Pair { own: pair.end / 2, ..*pair };
                 pairs.extend(pairs.clone().iter().map(own));
@@ -230,7 +238,7 @@ fn engines_agree_at_the_seams_of_their_sizes() {
             let mut pairs: Vec<Pair> = (0..all + 2).map(|k| whole(&batch, k, k)).collect();
             // One query against many targets.
             pairs.extend((0..all).map(|k| whole(&batch, 30, k)));
-            if mode == AlignmentMode::Glocal {
+            if !mode.needs_whole_targets() {
                 let last = whole(&batch, all + 1, all + 1);
                 let border = |k: u32| (k * STRETCH).min(last.end);
                 pairs.extend((0..4).map(|k| Pair { own: border(k), end: border(k + 1), ..last }));
@@ -315,7 +323,7 @@ fn hits_are_those_of_their_definition() {
     let mut random = Random::new(26);
     let (mut negative, mut further) = (0, 0);
     for case in 0..24 {
-        let mode = MODES[case % 3];
+        let mode = MODES[case % MODES.len()];
         let (match_, mismatch, open, extend) = random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2)]);
         let scoring = Scoring::dna(match_, mismatch, open, extend).in_mode(mode);
         let letters = random.pick(&[2, 4]);

@@ -4,7 +4,7 @@ use crate::terms::alignment::{Alignment, PathOp};
 use crate::terms::alphabet::{Alphabet, is_base, without_end};
 use crate::terms::casts::to_u32;
 use crate::terms::options::IdentityDefinition;
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::Scoring;
 
 /// The columns of an alignment by their kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,8 @@ impl ColumnKinds {
             } else {
                 kinds.gapped += len;
                 kinds.gaps += 1;
-                if scoring.mode == AlignmentMode::Global && (at == 0 || at == last) {
+                let (first, end) = (at == 0, at == last);
+                if first && !scoring.mode.free_starts().target || end && !scoring.mode.free_ends().target {
                     kinds.gapped_at_ends += len;
                     kinds.gaps_at_ends += 1;
                 }
@@ -102,6 +103,7 @@ impl Identity {
 mod tests {
     use super::*;
     use crate::terms::alignment::Strand;
+    use crate::terms::scoring::AlignmentMode;
     use smallvec::smallvec;
 
     #[test]

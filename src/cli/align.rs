@@ -656,7 +656,7 @@ impl Flags {
         let is_of_short_reads = scoring.preset.map(Preset::from) == Some(Preset::Short);
         let has_bonus = is_of_short_reads && ends.is_local() && matches!(format, OutputFormat::Records(_));
         let end_bonus = scoring.end_bonus.or(has_bonus.then_some(DEFAULT_END_BONUS));
-        let is_any_part = matches!(ends, AlignmentMode::Local | AlignmentMode::Overlap);
+        let is_any_part = !ends.takes_whole_queries();
         let has_floor = rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
         let coverage = if has_floor { HitLimits::FLOOR_OF_IDENTITY } else { limits.coverage };
         let limits = HitLimits { coverage, ..limits };

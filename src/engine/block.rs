@@ -4,7 +4,7 @@ use crate::engine::Window;
 use crate::engine::carry::{Carry, Edge};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_i32;
-use crate::terms::scoring::{AlignmentMode, GapPiece, Gaps, Scoring};
+use crate::terms::scoring::{GapPiece, Gaps, Scoring};
 use std::ops::Range;
 
 /// Block heights are multiples of this many rows, except for blocks without others below them.
@@ -78,11 +78,11 @@ impl Edges {
         };
         // An alignment that begins inside a target has skipped target residues, so it cannot skip query residues as
         // well.
-        let is_free = mode == AlignmentMode::Overlap && start == 0;
+        let free = mode.free_starts();
         Edges {
             corner: 0,
-            horizontal: line(cols, mode != AlignmentMode::Global),
-            vertical: line(rows, is_free),
+            horizontal: line(cols, free.target),
+            vertical: line(rows, free.query && start == 0),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::{to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{AlignmentMode, Substitution};
+use crate::terms::scoring::Substitution;
 pub use alike::SHARE;
 use anchored::Values;
 use lanes::StepCosts;
@@ -194,14 +194,14 @@ impl Primitives for Cpu {
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
         let mode = batch.scoring.mode;
-        if mode == AlignmentMode::Overlap {
+        if mode.begins_at_either_start() {
             return Ok(paths);
         }
         let shapes: Vec<BandShape> =
             windows.par_iter().map(|window| BandShape::of_path(batch, window)).collect();
         let shape = |place: &u32| shapes[*place as usize];
         let most = match batch.scoring.substitution {
-            Substitution::Equal { .. } if mode == AlignmentMode::Global => {
+            Substitution::Equal { .. } if mode.begins_in_corner() => {
                 let bits = u64::from(cell_bits(batch.scoring.gaps().count()));
                 let cell = (self.set.lanes(Width::W8.bytes()) as u64 * bits).div_ceil(16);
                 let of_thread = GLOBAL_BYTES / rayon::current_num_threads() as u64 / cell;
@@ -229,16 +229,12 @@ impl Primitives for Cpu {
             let Some(width) = width else { return Ok((words, places)) };
             for group in some.chunks(self.set.lanes(width.bytes())) {
                 let whole: Vec<u32>;
-                let group = match mode {
-                    AlignmentMode::Local => group,
-                    AlignmentMode::Global => {
-                        whole = of_whole_pairs(batch, windows, group);
-                        &whole
-                    }
-                    _ => {
-                        whole = of_whole_queries(batch, windows, group);
-                        &whole
-                    }
+                let group = if mode.is_local() {
+                    group
+                } else {
+                    let fitting = if mode.begins_in_corner() { of_whole_pairs } else { of_whole_queries };
+                    whole = fitting(batch, windows, group);
+                    &whole
                 };
                 if !group.is_empty() && self.goes_in_lanes(batch, windows, group) {
                     let trace = Trace { batch, windows, group, width, words: &mut words, room };
@@ -250,7 +246,7 @@ impl Primitives for Cpu {
         for (words, places) in traced.collect::<Result<Vec<_>, EngineError>>()? {
             paths.put(Box::new(words), places);
         }
-        if mode == AlignmentMode::Global {
+        if mode.begins_in_corner() {
             return Ok(paths);
         }
         let missing = paths.missing();

@@ -38,7 +38,7 @@ use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, Sequences};
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
+use crate::terms::scoring::{ComparedScores, Scoring};
 use database::Databases;
 use job::Job;
 use layout::ResiduePacking;
@@ -541,7 +541,7 @@ impl Engine for Gpu {
             let found = match self.whole(batch, |gpu| all_paths(gpu, batch, &left))? {
                 Some(paths) => paths,
                 // The borders of overlaps depend on the beginning of the whole target, but a piece may lack it.
-                None if batch.scoring.mode == AlignmentMode::Overlap => self.host_paths(batch, &left)?,
+                None if batch.scoring.mode.begins_at_either_start() => self.host_paths(batch, &left)?,
                 None => {
                     self.paths_in_pieces(batch, &left, |gpu, batch, windows| all_paths(gpu, batch, windows))?
                 }

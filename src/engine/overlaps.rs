@@ -13,7 +13,7 @@ use crate::engine::{CellSource, Edges, Paths, Window};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{low_u8, to_u32};
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 
 /// Bits of a cell's directions in each layer.
@@ -21,7 +21,7 @@ const LAYER_BITS: u32 = cell_bits(2);
 
 /// Whether gaps alone may score as much as the best end of a pair.
 pub fn may_be_empty(scoring: &Scoring, best: &HitEnd) -> bool {
-    scoring.mode == AlignmentMode::Overlap && !best.is_none() && i64::from(best.score) <= -scoring.gap_cost(1)
+    scoring.mode.needs_aligned_residues() && !best.is_none() && i64::from(best.score) <= -scoring.gap_cost(1)
 }
 
 /// The first best end of a pair's overlaps.
@@ -45,14 +45,14 @@ pub fn mend_ends(batch: &Batch, pairs: &[Pair], hits: &mut [HitEnd]) {
             *hit = best(batch, pair);
         }
     };
-    if batch.scoring.mode == AlignmentMode::Overlap {
+    if batch.scoring.mode.needs_aligned_residues() {
         pairs.par_iter().zip(hits).for_each(mend);
     }
 }
 
 /// Replaces paths that consist only of gaps by the path of an overlap. Windows without a path get none.
 pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
-    if batch.scoring.mode != AlignmentMode::Overlap {
+    if !batch.scoring.mode.needs_aligned_residues() {
         return;
     }
     let is_empty = |place: &u32| {
@@ -83,7 +83,7 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
             shift = 0;
         }
     }
-    path.into_runs(AlignmentMode::Overlap)
+    path.into_runs(batch.scoring.mode)
 }
 
 /// Runs the recurrence in both layers. `cell` receives each cell's row, column, the H of paths with aligned residues,

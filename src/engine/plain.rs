@@ -149,7 +149,7 @@ mod tests {
                 ends[i][j] = here;
                 if i > 0 && j > 0 && mode.may_end(query.len() - i, target.len() - j) {
                     let [any, met] = here;
-                    best = best.max(if mode == AlignmentMode::Overlap { met } else { any.max(met) });
+                    best = best.max(if mode.needs_aligned_residues() { met } else { any.max(met) });
                 }
             }
         }

@@ -4,7 +4,7 @@
 use crate::terms::alphabet::is_base;
 use crate::terms::bounds::twice_to_spoil;
 use crate::terms::casts::{to_i32, to_i64};
-use crate::terms::scoring::{AlignmentMode, ComparedScores, Scoring};
+use crate::terms::scoring::{ComparedScores, Scoring};
 use std::ops::Range;
 
 /// A random word occurs in the target with a probability of about 4 to the power of minus this.
@@ -35,7 +35,7 @@ impl PotentialBehind {
         let spoil =
             twice_to_spoil(letters as usize, 0, scoring)?.min(twice_by_ambiguous(query, target, scoring));
         let fits = 2 * each * to_i64(query.len()) <= i64::from(i32::MAX);
-        if scoring.mode != AlignmentMode::Local || each == 0 || !fits {
+        if !scoring.mode.is_local() || each == 0 || !fits {
             return None;
         }
         let absent = WordSet::of(target, letters).absent_from(query);

@@ -73,10 +73,10 @@ impl Traceback {
     /// The runs of the path, from its end. The remaining residues of sequences that align as a whole form a gap before
     /// its first cell.
     pub fn into_runs(mut self, mode: AlignmentMode) -> Vec<u32> {
-        if mode.takes_whole_queries() && self.stand.rows > 0 {
+        if !mode.free_starts().query && self.stand.rows > 0 {
             push_steps(&mut self.runs, self.stand.rows, CellSource::Insertion);
         }
-        if mode == AlignmentMode::Global && self.stand.cols > 0 {
+        if !mode.free_starts().target && self.stand.cols > 0 {
             push_steps(&mut self.runs, self.stand.cols, CellSource::Deletion);
         }
         self.runs

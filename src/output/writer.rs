@@ -40,7 +40,7 @@ use crate::terms::error::{Error, Place, Result};
 use crate::terms::groups;
 use crate::terms::insert::{InsertSize, PairScoring};
 use crate::terms::options::{Format, HitFormat, Options, OutputFormat, SequencingLane};
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::Scoring;
 use bgzf::{BgzfJoiner, RecordBytes};
 use line::LineMaker;
 use list::{ListMaker, RankedBy};
@@ -176,7 +176,7 @@ impl Writer {
         let residues = Residues::new(scoring.alphabet);
         let (eqx, cs) = (options.eqx, options.cs);
         let hard_clips = options.hard_clips && format != Format::Paf;
-        let shows_end_gaps = scoring.mode == AlignmentMode::Local || format == Format::Paf;
+        let shows_end_gaps = scoring.mode.is_local() || format == Format::Paf;
         let of_part = options.ref_part.is_some();
         let lines = LineMaker {
             targets,

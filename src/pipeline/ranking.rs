@@ -11,7 +11,7 @@ use crate::terms::alphabet::without_end;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::whole_i32;
 use crate::terms::options::{HitLimits, IdentityDefinition, Mask, Options, Rank};
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -204,12 +204,12 @@ impl Ranking {
     fn least_score(&self, scoring: &Scoring, query: &[u8], percent: f64) -> i32 {
         let is_of_columns = match self.definition {
             IdentityDefinition::Columns | IdentityDefinition::Blast => true,
-            IdentityDefinition::Inner => scoring.mode != AlignmentMode::Global,
+            IdentityDefinition::Inner => !scoring.mode.takes_whole_targets(),
             IdentityDefinition::Shorter | IdentityDefinition::Longer => false,
         };
-        let covered = match scoring.mode {
-            AlignmentMode::Glocal | AlignmentMode::Global => 1.0,
-            AlignmentMode::Local | AlignmentMode::Overlap => self.limits.coverage / 100.0,
+        let covered = match scoring.mode.takes_whole_queries() {
+            true => 1.0,
+            false => self.limits.coverage / 100.0,
         };
         // In a masked query, equal residues need not score as matches.
         if !is_of_columns || self.is_hard {

@@ -403,7 +403,7 @@ impl Scoring {
 
     /// Whether gaps of the length of these sequences, if the mode may need them, stay within the range of scores.
     pub fn fits_below(&self, query: usize, target: usize) -> bool {
-        let target = if self.mode == AlignmentMode::Global { target } else { 0 };
+        let target = if self.mode.begins_in_corner() { target } else { 0 };
         self.mode.is_local() || self.gap_cost(query).saturating_add(self.gap_cost(target)) <= MAX_SCORE
     }
 

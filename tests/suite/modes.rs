@@ -17,7 +17,15 @@ use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{MAX_PARAMETER, Matrix, Scoring};
 
-pub const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
+pub const MODES: [AlignmentMode; AlignmentMode::ALL.len() - 1] = {
+    let mut modes = [AlignmentMode::Local; AlignmentMode::ALL.len() - 1];
+    let mut number = 0;
+    while number < modes.len() {
+        modes[number] = AlignmentMode::ALL[number + 1].0;
+        number += 1;
+    }
+    modes
+};
 
 /// Every way in which kernels find scores: small and large numbers, linear gaps, matrices, and gap costs of two pieces.
 fn ways() -> Vec<Scoring> {
@@ -141,7 +149,7 @@ pub fn small_pairs_agree(engine: &mut dyn Primitives) {
                 query: k,
                 target: k,
                 start: 0,
-                own: if mode == AlignmentMode::Glocal { k % 3 } else { 0 },
+                own: if !mode.needs_whole_targets() { k % 3 } else { 0 },
                 end: batch.target(k).len() as u32,
             };
             let pairs: Vec<Pair> = (0..300).map(pair).collect();

@@ -76,10 +76,11 @@ pub fn score_short_targets(
 /// the bounds use little memory.
 fn bounds_pay(scope: &SearchInput, records: usize, targets: usize) -> bool {
     let SearchInput { batch, layout, rules, ranks, .. } = scope;
-    let is_glocal = batch.scoring.mode == AlignmentMode::Glocal;
+    let mode = batch.scoring.mode;
+    let covers_queries_alone = mode.takes_whole_queries() && !mode.takes_whole_targets();
     let wanted = ranks.map_or(rules.max_hits.min(rules.max_targets), |ranks| ranks.places());
     let held = records.saturating_mul(layout.strands.count() as usize).saturating_mul(targets);
-    is_glocal
+    covers_queries_alone
         && wanted < targets / BOUNDED_PER_WANTED
         && held <= scope.portion.saturating_mul(ROOM_PER_PORTION)
 }

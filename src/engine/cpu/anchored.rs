@@ -144,8 +144,8 @@ impl AnchoredEnds {
         for (number, lane) in self.lanes.iter().enumerate() {
             for place in lane.pairs.clone() {
                 let own = &self.owned[place];
-                // A global alignment can end only in the last column.
-                let from = if mode == AlignmentMode::Global { own.end - 1 } else { own.start };
+                // An alignment that ends with the target ends in the last column.
+                let from = if mode.free_ends().target { own.start } else { own.end - 1 };
                 let best = &mut self.best[place];
                 for col in from.max(cols.start)..own.end.min(cols.end) {
                     let score = values[(col - first) * width + number].value();
@@ -237,10 +237,10 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for AnchoredS
         let parts = lanes_of::<T, S>(part_of);
         let border = |score: i64| simd.splat(self.values.lane::<T>(score));
         let before = |h: S::V| Carried { h, gaps: penalties.opened(simd, h) };
-        let closed_rows = mode.takes_whole_queries();
-        let left = |row: usize| if closed_rows { border(-scoring.gap_cost(row + 1)) } else { border(0) };
+        let free = mode.free_starts();
+        let left = |row: usize| if free.query { border(0) } else { border(-scoring.gap_cost(row + 1)) };
         let mut cells: Vec<Carried<S::V, PIECES>> = (0..self.rows).map(|row| before(left(row))).collect();
-        let above = |col: usize| match mode == AlignmentMode::Global && col > 0 {
+        let above = |col: usize| match !free.target && col > 0 {
             true => border(-scoring.gap_cost(col)),
             false => border(0),
         };
@@ -250,8 +250,7 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for AnchoredS
         let mut first = 0;
         let mut lefts = Vec::new();
         for col in (0..self.cols).step_by(2) {
-            let keeps_left =
-                mode == AlignmentMode::Overlap && ends.lanes.iter().any(|lane| lane.cols == col + 1);
+            let keeps_left = mode.ends_at_either_end() && ends.lanes.iter().any(|lane| lane.cols == col + 1);
             lefts.clear();
             let none = [penalties.floor; 2];
             let mut rows =
@@ -265,8 +264,7 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for AnchoredS
                 bottoms.clear();
                 first = col + 2;
             }
-            if mode == AlignmentMode::Overlap
-                && ends.lanes.iter().any(|lane| lane.cols.div_ceil(2) * 2 == col + 2)
+            if mode.ends_at_either_end() && ends.lanes.iter().any(|lane| lane.cols.div_ceil(2) * 2 == col + 2)
             {
                 // At equal scores, ends in the last row come first.
                 ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);
@@ -298,9 +296,9 @@ pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<HitEnd> {
         };
         let of = |h: Option<i32>| h.unwrap_or(HitEnd::NONE.score);
         let in_row = |col: u32| hit(of(edges.horizontal.h((col - pair.start) as usize)), rows, col + 1);
-        let from = if mode == AlignmentMode::Global { pair.end - 1 } else { pair.own };
+        let from = if mode.free_ends().target { pair.own } else { pair.end - 1 };
         let in_column = |row: usize| hit(of(edges.vertical.h(row)), row + 1, pair.end);
-        let down = if mode == AlignmentMode::Overlap && pair.end as usize == len { rows } else { 0 };
+        let down = if mode.ends_at_either_end() && pair.end as usize == len { rows } else { 0 };
         let all = (from..pair.end).map(in_row).chain((0..down).map(in_column));
         all.min_by(HitEnd::order).unwrap_or(HitEnd::NONE)
     };

@@ -16,7 +16,7 @@ use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
 use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::{AlignmentMode, ComparedScores};
+use crate::terms::scoring::ComparedScores;
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_mut;
@@ -71,7 +71,7 @@ impl BandShape {
     /// The part of the window's band that holds its path.
     pub fn of_path(batch: &Batch, window: &Window) -> BandShape {
         let shape = BandShape::of(window);
-        if batch.scoring.mode != AlignmentMode::Global {
+        if !batch.scoring.mode.begins_in_corner() {
             return shape;
         }
         let query = &batch.query(window.query)[..window.query_end as usize];
@@ -108,8 +108,9 @@ impl<'a> Trace<'a> {
             .map(|window| BandShape::of_path(self.batch, window))
             .fold(BandShape::default(), BandShape::with);
         let mode = self.batch.scoring.mode;
-        // In global mode, the row above the first query row is stored as well.
-        let rows = shape.rows as usize + usize::from(mode == AlignmentMode::Global);
+        let from_corner = mode.begins_in_corner();
+        // If paths begin in the corner, the row above the first query row is stored as well.
+        let rows = shape.rows as usize + usize::from(from_corner);
         let width = to_usize(shape.width().next_multiple_of(u64::from(T::BITS / cell_bits(PIECES))));
         let residues = |window: &'a Window| {
             let target = &self.batch.target(window.target)[window.start as usize..window.target_end as usize];
@@ -135,9 +136,9 @@ impl<'a> Trace<'a> {
         let end = rows + shape.deletions as usize;
         let targets = members().map(|window| {
             // A whole query may begin anywhere in the band, so all of the band holds target residues.
-            let start = match mode {
-                AlignmentMode::Glocal => window.target_end.saturating_sub(window.query_end + shape.deletions),
-                _ => window.start.max(window.target_end.saturating_sub(to_u32(end))),
+            let start = match !mode.free_starts().query && !from_corner {
+                true => window.target_end.saturating_sub(window.query_end + shape.deletions),
+                false => window.start.max(window.target_end.saturating_sub(to_u32(end))),
             };
             let target = &self.batch.target(window.target)[start as usize..window.target_end as usize];
             (end - target.len(), target)
@@ -153,13 +154,13 @@ impl<'a> Trace<'a> {
                 .filter(|&cell| cell < width)
                 .ok_or_else(left_band)
         };
-        let origins = match mode {
-            AlignmentMode::Global => members().zip(&firsts).map(origin).collect::<Result<Vec<usize>, _>>()?,
-            _ => Vec::new(),
+        let origins = match from_corner {
+            true => members().zip(&firsts).map(origin).collect::<Result<Vec<usize>, _>>()?,
+            false => Vec::new(),
         };
         let borders = match mode {
-            AlignmentMode::Local => Some(BandBorders::<_, PIECES>::local(simd, &costs)),
-            AlignmentMode::Global => BandBorders::corners::<T, S>(simd, &costs, rows, &firsts, &origins),
+            _ if mode.is_local() => Some(BandBorders::<_, PIECES>::local(simd, &costs)),
+            _ if from_corner => BandBorders::corners::<T, S>(simd, &costs, rows, &firsts, &origins),
             _ => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts),
         };
         let borders = borders.ok_or_else(too_narrow)?;

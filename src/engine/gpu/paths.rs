@@ -11,7 +11,6 @@ use crate::engine::{Block, Directions, Edges, Engine, Leg, PathPosition, Paths, 
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
-use crate::terms::scoring::AlignmentMode;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -38,7 +37,7 @@ impl Gpu {
         let mut paths = match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {
             Some(paths) => paths,
             // The borders of overlaps depend on the beginning of the whole target, but a piece may lack it.
-            None if batch.scoring.mode == AlignmentMode::Overlap => Paths::none(windows.len()),
+            None if batch.scoring.mode.begins_at_either_start() => Paths::none(windows.len()),
             None => self.paths_in_pieces(batch, windows, Gpu::trace_windows)?,
         };
         overlaps::mend(batch, windows, &mut paths);

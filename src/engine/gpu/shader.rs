@@ -193,9 +193,10 @@ impl TileVariant {
 fn modes(mode: AlignmentMode, meaning: Meaning) -> Meaning {
     meaning
         .flag("LOCAL", mode.is_local())
-        .flag("WHOLE_QUERIES", mode.takes_whole_queries())
-        .flag("WHOLE_TARGETS", mode == AlignmentMode::Global)
-        .flag("OVERLAP", mode == AlignmentMode::Overlap)
+        .flag("FROM_QUERY_START", !mode.free_starts().query)
+        .flag("FROM_TARGET_START", !mode.free_starts().target)
+        .flag("FROM_EITHER_START", mode.begins_at_either_start())
+        .flag("TO_EITHER_END", mode.ends_at_either_end())
 }
 
 /// Adds the flag of gap costs of two pieces.

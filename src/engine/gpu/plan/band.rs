@@ -51,7 +51,7 @@ struct BandSize {
 impl BandSize {
     fn of(batch: &Batch, window: &Window) -> BandSize {
         let (scoring, mut band) = (&*batch.scoring, window.band);
-        if scoring.mode == AlignmentMode::Global {
+        if scoring.mode.begins_in_corner() {
             let query = &batch.query(window.query)[..window.query_end as usize];
             band = band_of_whole(query, window.cols(), band, scoring);
         }
@@ -92,15 +92,12 @@ fn kind(window: &Window, band: Band, scoring: &Scoring) -> Option<usize> {
 /// Whether the kernel knows the borders that a window's band reaches.
 fn holds_borders(window: &Window, band: Band, mode: AlignmentMode) -> bool {
     let (rows, cols) = (window.query_end, window.cols());
-    match mode {
-        AlignmentMode::Local | AlignmentMode::Glocal => true,
-        // The path begins in the corner.
-        AlignmentMode::Global => {
-            cols <= rows.saturating_add(band.deletions) && rows <= cols.saturating_add(band.insertions)
-        }
-        // Inside a target, the border on the left is not free.
-        AlignmentMode::Overlap => window.start == 0 || cols >= rows.saturating_add(band.deletions),
-    }
+    // If the path begins in the corner, the band has it.
+    let has_corner =
+        || cols <= rows.saturating_add(band.deletions) && rows <= cols.saturating_add(band.insertions);
+    // Inside a target, the border on the left is not free.
+    let is_left_free = || window.start == 0 || cols >= rows.saturating_add(band.deletions);
+    (!mode.begins_in_corner() || has_corner()) && (!mode.begins_at_either_start() || is_left_free())
 }
 
 impl BandPlan<'_> {

@@ -9,7 +9,7 @@ use crate::engine::gpu::variant::{KernelResults, KernelScoring, TileVariant};
 use crate::engine::{Block, Edge, Edges, Tile, Window};
 use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
-use crate::terms::scoring::{AlignmentMode, Scoring};
+use crate::terms::scoring::Scoring;
 
 /// Maximum number of direction words of a job, unless one window needs more: 128 MiB, or 256 MiB if they stay on the
 /// device.
@@ -44,7 +44,7 @@ impl WindowPlan {
         let mut span = window_span(batch, window);
         let mode = batch.scoring.mode;
         // A tile without edges knows the borders of whole targets only.
-        let is_whole = mode != AlignmentMode::Overlap || window.start == 0;
+        let is_whole = !mode.begins_at_either_start() || window.start == 0;
         let holding = || TileVariant::holding(KernelResults::Fill, scoring, rows);
         if let Some(variant) = if is_whole { holding() } else { None } {
             let variant = variant.in_mode(mode);

@@ -328,14 +328,15 @@ impl PlacedGrid {
         let has_last_row = tile.strip + 1 == self.grid.strips();
         let has_last_col = tile.cols.end == self.grid.cols;
         let last_col = to_u32(tile.cols.len()) - 1;
-        task.counts_from = match mode {
-            AlignmentMode::Local => task.counts_from,
-            AlignmentMode::Global if has_last_row && has_last_col => last_col,
-            AlignmentMode::Glocal | AlignmentMode::Overlap if has_last_row => task.counts_from,
-            AlignmentMode::Overlap if has_last_col => last_col,
+        let free = mode.free_ends();
+        task.counts_from = match (has_last_row, has_last_col) {
+            _ if mode.is_local() => task.counts_from,
+            (true, _) if free.target => task.counts_from,
+            (true, true) => last_col,
+            (false, true) if free.query => last_col,
             _ => NOWHERE,
         };
-        if mode == AlignmentMode::Overlap && has_last_col {
+        if mode.ends_at_either_end() && has_last_col {
             task.right = NOWHERE;
         }
         task

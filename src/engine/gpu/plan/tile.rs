@@ -8,7 +8,6 @@ use crate::engine::gpu::variant::{KernelResults, KernelScoring, TileVariant};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, sweeps, swept};
 use crate::terms::casts::to_u32;
-use crate::terms::scoring::AlignmentMode;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -59,7 +58,7 @@ impl Tiles<'_> {
             if let Some(class) = self.class(&pair) {
                 let WholeTile { mut span, mut counts_from } = WholeTile::pair(self.batch, &pair);
                 span.pad = self.variants[class].pad(span.rows);
-                if self.batch.scoring.mode == AlignmentMode::Global {
+                if !self.batch.scoring.mode.free_ends().target {
                     // The only end is in the last column.
                     counts_from = counts_from.max(span.cols - 1);
                 }
