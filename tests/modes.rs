@@ -5,6 +5,7 @@ mod common;
 
 use common::codes;
 use common::definition::{MOST, oracle};
+use common::modes::MODES;
 use common::one_strand;
 use common::random::Random;
 use std::sync::Arc;
@@ -19,16 +20,6 @@ use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, 
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
-
-const MODES: [AlignmentMode; AlignmentMode::ALL.len() - 1] = {
-    let mut modes = [AlignmentMode::Local; AlignmentMode::ALL.len() - 1];
-    let mut number = 0;
-    while number < modes.len() {
-        modes[number] = AlignmentMode::ALL[number + 1].0;
-        number += 1;
-    }
-    modes
-};
 
 /// The best score of the whole query against the whole target, and the best score of alignments that align at least one
 /// pair of residues.

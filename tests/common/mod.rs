@@ -10,6 +10,7 @@ pub mod golden;
 pub mod gzip;
 pub mod lines;
 pub mod memory;
+pub mod modes;
 pub mod random;
 pub mod receipts;
 pub mod sam;

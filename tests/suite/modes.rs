@@ -5,6 +5,7 @@ use super::blocks::cuts;
 use super::inputs::{self, one_pair, scorings, seams};
 use super::pairs::shared_case;
 use super::stretches;
+use crate::common::modes::MODES;
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::AlignmentMode;
@@ -16,16 +17,6 @@ use swalign::terms::alignment::{HitEnd, PathRuns, Strand};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{MAX_PARAMETER, Matrix, Scoring};
-
-pub const MODES: [AlignmentMode; AlignmentMode::ALL.len() - 1] = {
-    let mut modes = [AlignmentMode::Local; AlignmentMode::ALL.len() - 1];
-    let mut number = 0;
-    while number < modes.len() {
-        modes[number] = AlignmentMode::ALL[number + 1].0;
-        number += 1;
-    }
-    modes
-};
 
 /// Every way in which kernels find scores: small and large numbers, linear gaps, matrices, and gap costs of two pieces.
 fn ways() -> Vec<Scoring> {

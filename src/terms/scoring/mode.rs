@@ -44,7 +44,7 @@ pub struct FreeEnds {
 /// Properties that engines and searches use. All follow from the free ends before and after an alignment.
 #[doc(hidden)]
 impl AlignmentMode {
-    /// Which sequences may have residues before an alignment. In modes other than local, only one of them has any.
+    /// Which sequences may have residues before an alignment. In modes other than local, at most one has any.
     pub fn free_starts(self) -> FreeEnds {
         match self {
             AlignmentMode::Local | AlignmentMode::Overlap => FreeEnds { query: true, target: true },
@@ -53,7 +53,7 @@ impl AlignmentMode {
         }
     }
 
-    /// Which sequences may have residues after an alignment. In modes other than local, only one of them has any.
+    /// Which sequences may have residues after an alignment. In modes other than local, at most one has any.
     pub fn free_ends(self) -> FreeEnds {
         self.free_starts()
     }
