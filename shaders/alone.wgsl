@@ -11,8 +11,8 @@
 //!for rows
     var h$k = 0;
     var e$k = 0;
-//!if TWO_PIECES
-    var e2_$k = 0;
+//!for further
+    var e$p_$k = 0;
 //!end
 //!end
 
@@ -27,8 +27,8 @@
 //!else
         if (lane == 0u) {
             up = vec2<i32>(0, 0);
-//!if TWO_PIECES
-            up2 = 0;
+//!for further
+            up$p = 0;
 //!end
         }
 //!end

@@ -29,10 +29,9 @@
         let unclear_here$k = (unclear$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
         let unequal$k = select(MISMATCH + 2 * EXTEND, AMBIGUOUS + 2 * EXTEND, unclear_here$k);
         let d$k = h$k + select(MATCH + 2 * EXTEND, unequal$k, differs_here$k);
-//!if TWO_PIECES
-        let gaps$k = max(max(e, f$next), max(e2, f2_$next));
-//!else
-        let gaps$k = max(e, f$next);
+        var gaps$k = max(e, f$next);
+//!for further
+        gaps$k = max(gaps$k, max(e$p, f$p_$next));
 //!end
 //!if LOCAL
         let zero$k = height + $k * EXTEND;
@@ -46,27 +45,31 @@
 //!end
 //!end
         let opened$k = t$k - OPEN;
-//!if TWO_PIECES
-        let opened2_$k = t$k - SECOND_OPEN;
-        let insertion$k = select(INSERTION | SECOND_PIECE, INSERTION, t$k == f$next);
-        let deletion$k = select(select(insertion$k, DELETION | SECOND_PIECE, t$k == e2), DELETION, t$k == e);
-        let gap$k = deletion$k << (CELL_BITS * ($ku % CELLS_PER_WORD));
-//!else
-        let gap$k = select(INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e);
+        // From the last choice to the first.
+        var source$k = INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD));
+//!for further_descending
+        source$k = select(source$k, (INSERTION | PIECE$p) << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == f$p_$next);
 //!end
+//!if SEVERAL_PIECES
+        source$k = select(source$k, INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == f$next);
+//!end
+//!for further_descending
+        source$k = select(source$k, (DELETION | PIECE$p) << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e$p);
+//!end
+        source$k = select(source$k, DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e);
+        source$k = select(source$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k);
 //!if LOCAL
-        let source$k = select(select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k), STOP, t$k == zero$k);
-//!else
-        let source$k = select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k);
+        source$k = select(source$k, STOP, t$k == zero$k);
 //!end
         bits$word |= source$k;
         bits$word |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
         bits$word |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);
-//!if TWO_PIECES
-        bits$word |= select(0u, EXTEND_SECOND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e2 + SECOND_RISE > opened2_$k);
-        bits$word |= select(0u, EXTEND_SECOND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f2_$next + SECOND_RISE > opened2_$k);
-        e2 = max(e2 + SECOND_RISE, opened2_$k);
-        f2_$k = max(f2_$next + SECOND_RISE, opened2_$k);
+//!for further
+        let opened$p_$k = t$k - OPEN$p;
+        bits$word |= select(0u, EXTEND_DELETION$p << (CELL_BITS * ($ku % CELLS_PER_WORD)), e$p + RISE$p > opened$p_$k);
+        bits$word |= select(0u, EXTEND_INSERTION$p << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$p_$next + RISE$p > opened$p_$k);
+        e$p = max(e$p + RISE$p, opened$p_$k);
+        f$p_$k = max(f$p_$next + RISE$p, opened$p_$k);
 //!end
         h$k = t$k;
         e = max(e, opened$k);

@@ -4,10 +4,9 @@
 //!slot edge_items
 // H at a border, after `len` residues of one sequence and none of the other.
 fn gap(len: u32) -> i32 {
-//!if TWO_PIECES
-    let cost = min(FIRST + i32(len - 1u) * EXTEND, SECOND_FIRST + i32(len - 1u) * SECOND_EXTEND);
-//!else
-    let cost = FIRST + i32(len - 1u) * EXTEND;
+    var cost = FIRST + i32(len - 1u) * EXTEND;
+//!for further
+    cost = min(cost, FIRST$p + i32(len - 1u) * EXTEND$p);
 //!end
     return select(0, -cost, len > 0u);
 }
@@ -31,8 +30,8 @@ fn before(rows: u32) -> i32 {
 //!for rows
     var h$k = before(lane * ROWS + $ku + 1u);
     var e$k = h$k - FIRST;
-//!if TWO_PIECES
-    var e2_$k = h$k - SECOND_FIRST;
+//!for further
+    var e$p_$k = h$k - FIRST$p;
 //!end
 //!end
 
@@ -42,8 +41,8 @@ fn before(rows: u32) -> i32 {
         if (lane == 0u) {
             let h_above = above(col + 1u);
             up = vec2<i32>(h_above, h_above - FIRST);
-//!if TWO_PIECES
-            up2 = h_above - SECOND_FIRST;
+//!for further
+            up$p = h_above - FIRST$p;
 //!end
         }
 

@@ -23,21 +23,27 @@
 //!end
 
 //!slot cell
-//!if TWO_PIECES
-        let insertion$k = select(INSERTION | SECOND_PIECE, INSERTION, t$k == f);
-        let deletion$k = select(select(insertion$k, DELETION | SECOND_PIECE, t$k == e2_$k), DELETION, t$k == e$k);
-        let gaps2_$k = select(0u, EXTEND_SECOND_DELETION, e2_extended$k > opened2_$k) | select(0u, EXTEND_SECOND_INSERTION, f2_extended$k > opened2_$k);
-//!else
-        let deletion$k = select(INSERTION, DELETION, t$k == e$k);
-        let gaps2_$k = 0u;
+        // From the last choice to the first.
+        var source$k = INSERTION;
+//!for further_descending
+        source$k = select(source$k, INSERTION | PIECE$p, t$k == f$p);
 //!end
+//!if SEVERAL_PIECES
+        source$k = select(source$k, INSERTION, t$k == f);
+//!end
+//!for further_descending
+        source$k = select(source$k, DELETION | PIECE$p, t$k == e$p_$k);
+//!end
+        source$k = select(source$k, DELETION, t$k == e$k);
+        source$k = select(source$k, DIAGONAL, t$k == d$k);
 //!if LOCAL
-        let source$k = select(select(deletion$k, DIAGONAL, t$k == d$k), STOP, t$k == 0);
-//!else
-        let source$k = select(deletion$k, DIAGONAL, t$k == d$k);
+        source$k = select(source$k, STOP, t$k == 0);
 //!end
-        let gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
-        bits$word |= (source$k | gaps$k | gaps2_$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
+        var gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
+//!for further
+        gaps$k |= select(0u, EXTEND_DELETION$p, e$p_extended$k > opened$p_$k) | select(0u, EXTEND_INSERTION$p, f$p_extended$k > opened$p_$k);
+//!end
+        bits$word |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
 
 //!slot column_end
         let kept = step - first_step;

@@ -10,8 +10,8 @@
     let left$k = edges[task.left + lane * ROWS + $ku + 1u] * SCALE;
     var h$k = left$k.x;
     var e$k = left$k.y;
-//!if TWO_PIECES
-    var e2_$k = second_gaps[task.left + lane * ROWS + $ku + 1u] * SCALE;
+//!for further
+    var e$p_$k = further_gaps[(task.left + lane * ROWS + $ku + 1u) * FURTHER + $beforeu] * SCALE;
 //!end
 //!end
 
@@ -26,15 +26,15 @@
     // wait for memory in every step.
     var next_run = edges[task.above + min(lane, last_col)] * SCALE;
     var run = next_run;
-//!if TWO_PIECES
-    var next_run2 = second_gaps[task.above + min(lane, last_col)] * SCALE;
-    var run2 = next_run2;
+//!for further
+    var next_run$p = further_gaps[(task.above + min(lane, last_col)) * FURTHER + $beforeu] * SCALE;
+    var run$p = next_run$p;
 //!end
 //!else
     // Edge of the next column.
     var above = edges[task.above] * SCALE;
-//!if TWO_PIECES
-    var above2 = second_gaps[task.above] * SCALE;
+//!for further
+    var above$p = further_gaps[(task.above) * FURTHER + $beforeu] * SCALE;
 //!end
 //!end
 
@@ -43,28 +43,28 @@
         if (step % LANES == 0u) {
             run = next_run;
             next_run = edges[task.above + min(step + LANES + lane, last_col)] * SCALE;
-//!if TWO_PIECES
-            run2 = next_run2;
-            next_run2 = second_gaps[task.above + min(step + LANES + lane, last_col)] * SCALE;
+//!for further
+            run$p = next_run$p;
+            next_run$p = further_gaps[(task.above + min(step + LANES + lane, last_col)) * FURTHER + $beforeu] * SCALE;
 //!end
         }
         let entering = subgroupShuffle(run, invocation - lane + step % LANES);
-//!if TWO_PIECES
-        let entering2 = subgroupShuffle(run2, invocation - lane + step % LANES);
+//!for further
+        let entering$p = subgroupShuffle(run$p, invocation - lane + step % LANES);
 //!end
         if (lane == 0u) {
             up = entering;
-//!if TWO_PIECES
-            up2 = entering2;
+//!for further
+            up$p = entering$p;
 //!end
         }
 //!else
         if (lane == 0u) {
             up = above;
             above = edges[task.above + min(step + 1u, last_col)] * SCALE;
-//!if TWO_PIECES
-            up2 = above2;
-            above2 = second_gaps[task.above + min(step + 1u, last_col)] * SCALE;
+//!for further
+            up$p = above$p;
+            above$p = further_gaps[(task.above + min(step + 1u, last_col)) * FURTHER + $beforeu] * SCALE;
 //!end
         }
 //!end
@@ -72,8 +72,8 @@
 //!slot leaving
         if (lane == LANES - 1u) {
             edges[below + col] = vec2<i32>(h$last, f) / SCALE;
-//!if TWO_PIECES
-            second_gaps[below + col] = f2 / SCALE;
+//!for further
+            further_gaps[(below + col) * FURTHER + $beforeu] = f$p / SCALE;
 //!end
         }
 

@@ -11,27 +11,22 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
 }
 //!slot path_begin
     var layer = DIAGONAL;
-//!if TWO_PIECES
-    // Not 0 in a gap of the second piece.
-    var second = 0u;
-//!end
+    // The bits of the piece of a gap.
+    var piece = 0u;
     var kind = 0u;
     var len = 0u;
     var count = 0u;
 //!slot path_step
-//!if TWO_PIECES
-        let extends_deletion = select(EXTEND_DELETION, EXTEND_SECOND_DELETION, second != 0u);
-        let extends_insertion = select(EXTEND_INSERTION, EXTEND_SECOND_INSERTION, second != 0u);
-//!else
-        let extends_deletion = EXTEND_DELETION;
-        let extends_insertion = EXTEND_INSERTION;
+        var extends_deletion = EXTEND_DELETION;
+        var extends_insertion = EXTEND_INSERTION;
+//!for further
+        extends_deletion = select(extends_deletion, EXTEND_DELETION$p, piece == PIECE$p);
+        extends_insertion = select(extends_insertion, EXTEND_INSERTION$p, piece == PIECE$p);
 //!end
         let goes_on = (layer == DELETION && (bits & extends_deletion) != 0u) || (layer == INSERTION && (bits & extends_insertion) != 0u);
         if (!goes_on) {
             layer = bits & SOURCE_MASK;
-//!if TWO_PIECES
-            second = bits & SECOND_PIECE;
-//!end
+            piece = bits & PIECE_MASK;
             if (layer == STOP) {
                 break;
             }

@@ -4,18 +4,17 @@
 //     E(i,j+1) = max(E(i,j) - EXTEND, H(i,j) - FIRST)
 //     F(i+1,j) = max(F(i,j) - EXTEND, H(i,j) - FIRST)
 //
-// In modes other than local, H has no minimum. Under gap costs of two pieces, each piece has its own E and F; those of
-// the second are e2 and f2.
+// In modes other than local, H has no minimum. Under gap costs of several pieces, each piece has its own E and F;
+// those of piece p are e<p> and f<p>.
 //
 // On entry, diagonal is H(i-1,j-1), h is H(i,j-1), e is E(i,j) and f is F(i,j). On exit, diagonal and f are those of
 // the next row, and h and e those of the next column.
 
 //!slot recurrence
 //!insert substitution
-//!if TWO_PIECES
-        let gap$k = max(max(e$k, f), max(e2_$k, f2));
-//!else
-        let gap$k = max(e$k, f);
+        var gap$k = max(e$k, f);
+//!for further
+        gap$k = max(gap$k, max(e$p_$k, f$p));
 //!end
 //!if LOCAL
         let t$k = max(max(d$k, 0), gap$k);
@@ -25,15 +24,15 @@
         let opened$k = t$k - FIRST;
         let e_extended$k = e$k - EXTEND;
         let f_extended$k = f - EXTEND;
-//!if TWO_PIECES
-        let opened2_$k = t$k - SECOND_FIRST;
-        let e2_extended$k = e2_$k - SECOND_EXTEND;
-        let f2_extended$k = f2 - SECOND_EXTEND;
+//!for further
+        let opened$p_$k = t$k - FIRST$p;
+        let e$p_extended$k = e$p_$k - EXTEND$p;
+        let f$p_extended$k = f$p - EXTEND$p;
 //!end
 //!insert cell
-//!if TWO_PIECES
-        e2_$k = max(e2_extended$k, opened2_$k);
-        f2 = max(f2_extended$k, opened2_$k);
+//!for further
+        e$p_$k = max(e$p_extended$k, opened$p_$k);
+        f$p = max(f$p_extended$k, opened$p_$k);
 //!end
         diagonal = h$k;
         h$k = t$k;

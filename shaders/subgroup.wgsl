@@ -29,8 +29,8 @@ fn target_letters(task: Task, col: u32) -> u32 {
 //!slot exchange_begin
     // F below the lane's rows, the residue of its column, and the residues to come.
     var f = 0;
-//!if TWO_PIECES
-    var f2 = 0;
+//!for further
+    var f$p = 0;
 //!end
     var letter = NO_TARGET;
     var letters = 0u;
@@ -44,16 +44,16 @@ fn target_letters(task: Task, col: u32) -> u32 {
         let passed = subgroupShuffleUp(letter, 1u);
         letter = select(passed, fresh, lane == 0u);
         var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
-//!if TWO_PIECES
-        var up2 = subgroupShuffleUp(f2, 1u);
+//!for further
+        var up$p = subgroupShuffleUp(f$p, 1u);
 //!end
 
 //!slot row_above
         var diagonal = corner;
         corner = up.x;
         f = up.y;
-//!if TWO_PIECES
-        f2 = up2;
+//!for further
+        f$p = up$p;
 //!end
 
 //!slot publish

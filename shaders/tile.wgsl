@@ -31,10 +31,10 @@ override END_BONUS: i32 = 0;
 // Penalties of the first residue of a gap and of each further residue; multiples of SCALE.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
-//!if TWO_PIECES
-// The same of the second piece of the gap costs.
-override SECOND_FIRST: i32 = 3;
-override SECOND_EXTEND: i32 = 1;
+//!for further
+// The same of piece $p of the gap costs, counted from 0.
+override FIRST$p: i32 = 3;
+override EXTEND$p: i32 = 1;
 //!end
 
 //!insert substitution_items

@@ -17,7 +17,7 @@
 //
 // Cell k of a row is stored with EXTEND added for each row and each column before it. Further residues of a gap then
 // cost nothing, and the remaining penalty of the first residue, OPEN, is the same for insertions and deletions. Under gap
-// costs of two pieces this holds for the first piece, and each further residue of the second piece adds the difference.
+// costs of several pieces this holds for the first piece, and each further residue of another piece adds the difference.
 //
 // One kernel contains all lane counts, because a dispatch waits for the previous one.
 
@@ -41,17 +41,16 @@ override END_BONUS: i32 = 0;
 // Penalties of the first residue of a gap and of each further residue.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
-//!if TWO_PIECES
-// The same of the second piece of the gap costs.
-override SECOND_FIRST: i32 = 3;
-override SECOND_EXTEND: i32 = 1;
+//!for further
+// The same of piece $p of the gap costs, counted from 0.
+override FIRST$p: i32 = 3;
+override EXTEND$p: i32 = 1;
 //!end
 override OPEN: i32 = FIRST - EXTEND;
-//!if TWO_PIECES
-// The remaining penalty of the first residue of a gap of the second piece, and what each further residue adds to a
-// stored value.
-override SECOND_OPEN: i32 = SECOND_FIRST - EXTEND;
-override SECOND_RISE: i32 = EXTEND - SECOND_EXTEND;
+//!for further
+// The remaining penalty of the first residue of a gap of piece $p, and what each further residue adds to a stored value.
+override OPEN$p: i32 = FIRST$p - EXTEND;
+override RISE$p: i32 = EXTEND - EXTEND$p;
 //!end
 
 // Less than all values, and far from overflow.
@@ -59,8 +58,8 @@ const NEVER = -(1 << 30);
 
 // E for the next lane and F for the previous lane, in even and odd steps, with one spare element at both ends.
 var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
-//!if TWO_PIECES
-var<workgroup> passed2: array<vec2<i32>, 2u * (THREADS + 2u)>;
+//!for further
+var<workgroup> passed$p: array<vec2<i32>, 2u * (THREADS + 2u)>;
 //!end
 
 // Returns one word of query residues from `place` on, the first in the lowest bits.
@@ -93,11 +92,11 @@ fn band_letters(task: Task, col: i32) -> u32 {
 // Returns H above the first row, in a column of the target or before it.
 fn above(col: i32) -> i32 {
 //!if FROM_TARGET_START
-//!if TWO_PIECES
-    let border = select(0, -min(FIRST + col * EXTEND, SECOND_FIRST + col * SECOND_EXTEND), col >= 0);
-//!else
-    let border = select(0, -FIRST - col * EXTEND, col >= 0);
+    var border = -FIRST - col * EXTEND;
+//!for further
+    border = max(border, -FIRST$p - col * EXTEND$p);
 //!end
+    border = select(0, border, col >= 0);
 //!else
     let border = 0;
 //!end
@@ -110,8 +109,9 @@ fn above(col: i32) -> i32 {
 //!end
 
 // Walks through a window whose directions begin at `first`. Its rows are `row_stride` words apart, and the words of a
-// row `word_stride`. Under two pieces, each lane has `lane_words` words of a row, and those of adjacent lanes are adjacent.
-//!if TWO_PIECES
+// row `word_stride`. Under several
+// pieces, each lane has `lane_words` words of a row, and those of adjacent lanes are adjacent.
+//!if SEVERAL_PIECES
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, lane_words: u32, cells: i32) {
 //!else
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
@@ -124,7 +124,7 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
 //!else
     while (row >= 0 && task.first_col + row + place >= 0 && place >= 0 && place < cells) {
 //!end
-//!if TWO_PIECES
+//!if SEVERAL_PIECES
         let word = u32(place) / CELLS_PER_WORD;
         let at = first + u32(row) * row_stride + word % lane_words * word_stride + word / lane_words;
 //!else
@@ -162,14 +162,14 @@ fn trace_$kind(first_task: u32, thread: u32) {
 //!if LOCAL
     var h$k = height + ($k - 2) * EXTEND;
     var f$k = NEVER;
-//!if TWO_PIECES
-    var f2_$k = NEVER;
+//!for further
+    var f$p_$k = NEVER;
 //!end
 //!else
     var h$k = above(first_col + $k - 1) + height + ($k - 2) * EXTEND;
     var f$k = h$k - OPEN;
-//!if TWO_PIECES
-    var f2_$k = h$k - SECOND_OPEN;
+//!for further
+    var f$p_$k = h$k - OPEN$p;
 //!end
 //!end
 //!end
@@ -183,16 +183,16 @@ fn trace_$kind(first_task: u32, thread: u32) {
 //!if LOCAL
     passed[thread + 1u] = vec2<i32>(NEVER, NEVER);
     passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
-//!if TWO_PIECES
-    passed2[thread + 1u] = vec2<i32>(NEVER, NEVER);
-    passed2[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
+//!for further
+    passed$p[thread + 1u] = vec2<i32>(NEVER, NEVER);
+    passed$p[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
 //!end
 //!else
     passed[thread + 1u] = vec2<i32>(NEVER, f0);
     passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, f0);
-//!if TWO_PIECES
-    passed2[thread + 1u] = vec2<i32>(NEVER, f2_0);
-    passed2[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, f2_0);
+//!for further
+    passed$p[thread + 1u] = vec2<i32>(NEVER, f$p_0);
+    passed$p[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, f$p_0);
 //!end
 //!end
     workgroupBarrier();
@@ -207,14 +207,14 @@ fn trace_$kind(first_task: u32, thread: u32) {
         if (turn % 2u == 0u && row < task.rows) {
             var e = select(passed[slot_before].x, NEVER, lane == 0u);
             let f$end = select(passed[slot_before + 2u].y, NEVER, lane == $lanesu - 1u);
-//!if TWO_PIECES
-            var e2 = select(passed2[slot_before].x, NEVER, lane == 0u);
-            let f2_$end = select(passed2[slot_before + 2u].y, NEVER, lane == $lanesu - 1u);
+//!for further
+            var e$p = select(passed$p[slot_before].x, NEVER, lane == 0u);
+            let f$p_$end = select(passed$p[slot_before + 2u].y, NEVER, lane == $lanesu - 1u);
 //!end
 //!insert row
             passed[slot + 1u] = vec2<i32>(e, f0);
-//!if TWO_PIECES
-            passed2[slot + 1u] = vec2<i32>(e2, f2_0);
+//!for further
+            passed$p[slot + 1u] = vec2<i32>(e$p, f$p_0);
 //!end
         }
         workgroupBarrier();
@@ -222,7 +222,7 @@ fn trace_$kind(first_task: u32, thread: u32) {
     storageBarrier();
     workgroupBarrier();
     if (lane == 0u && task.rows > 0u) {
-//!if TWO_PIECES
+//!if SEVERAL_PIECES
         walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $directionsu, $lanes * $rows);
 //!else
         walk(task, task.directions + thread, THREADS, 1u, $lanes * $rows);
@@ -230,17 +230,17 @@ fn trace_$kind(first_task: u32, thread: u32) {
     }
 //!else
     let f$end = NEVER;
-//!if TWO_PIECES
-    let f2_$end = NEVER;
+//!for further
+    let f$p_$end = NEVER;
 //!end
     for (var row = 0u; row < task.rows; row++) {
         var e = NEVER;
-//!if TWO_PIECES
-        var e2 = NEVER;
+//!for further
+        var e$p = NEVER;
 //!end
 //!insert row
     }
-//!if TWO_PIECES
+//!if SEVERAL_PIECES
     walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $directionsu, $rows);
 //!else
     walk(task, task.directions + thread, $directionsu * THREADS, THREADS, $rows);

@@ -70,12 +70,8 @@ fn main(
     var number = task.tiles - 1u;
     var tile = tiles[task.first_tile + number];
 //!insert path_begin
-//!if TWO_PIECES
     layer = task.layer & SOURCE_MASK;
-    second = task.layer & SECOND_PIECE;
-//!else
-    layer = task.layer;
-//!end
+    piece = task.layer & PIECE_MASK;
     while (row >= 0 && col >= 0 && layer != STOP) {
         for (var seen = 0u; seen < task.tiles && !holds(tile, row, col); seen++) {
             number = select(number, task.tiles, number == 0u) - 1u;
@@ -111,10 +107,6 @@ fn main(
     if (thread == 0u && task.stand != NOWHERE) {
         paths[task.stand] = u32(row + 1);
         paths[task.stand + 1u] = u32(col + 1);
-//!if TWO_PIECES
-        paths[task.stand + 2u] = layer | second;
-//!else
-        paths[task.stand + 2u] = layer;
-//!end
+        paths[task.stand + 2u] = layer | piece;
     }
 }

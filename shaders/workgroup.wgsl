@@ -3,8 +3,8 @@
 //!slot exchange_items
 // Values that each thread published in even and odd steps, each one index after its thread.
 var<workgroup> exchange: array<vec2<i32>, 2u * (THREADS + 1u)>;
-//!if TWO_PIECES
-var<workgroup> exchange2: array<i32, 2u * (THREADS + 1u)>;
+//!for further
+var<workgroup> exchange$p: array<i32, 2u * (THREADS + 1u)>;
 //!end
 
 //!slot thread_inputs
@@ -27,8 +27,8 @@ var<workgroup> exchange2: array<i32, 2u * (THREADS + 1u)>;
 
 //!slot exchange_begin
     exchange[THREADS + 1u + thread + 1u] = vec2<i32>(0, 0);
-//!if TWO_PIECES
-    exchange2[THREADS + 1u + thread + 1u] = 0;
+//!for further
+    exchange$p[THREADS + 1u + thread + 1u] = 0;
 //!end
     workgroupBarrier();
 
@@ -38,22 +38,22 @@ var<workgroup> exchange2: array<i32, 2u * (THREADS + 1u)>;
         let letter = select(NO_TARGET, loaded, inside);
         let slot = (step & 1u) * (THREADS + 1u) + thread;
         var up = exchange[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
-//!if TWO_PIECES
-        var up2 = exchange2[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
+//!for further
+        var up$p = exchange$p[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
 //!end
 
 //!slot row_above
         var diagonal = corner;
         corner = up.x;
         var f = up.y;
-//!if TWO_PIECES
-        var f2 = up2;
+//!for further
+        var f$p = up$p;
 //!end
 
 //!slot publish
         exchange[slot + 1u] = vec2<i32>(h$last, f);
-//!if TWO_PIECES
-        exchange2[slot + 1u] = f2;
+//!for further
+        exchange$p[slot + 1u] = f$p;
 //!end
 
 //!slot step_end

@@ -29,7 +29,7 @@ pub use block::{BLOCK_ROWS, Block, Edges};
 pub use carry::{Carried, Carry, Edge};
 pub use checkpoints::Checkpoints;
 pub use database::{DatabaseQuery, TargetScore};
-pub use directions::{CellSource, Directions, Layer, Tile, WindowCells};
+pub use directions::{CellBits, CellSource, Directions, Layer, Tile, WindowCells};
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
 pub use paths::{Leg, PathPosition, Paths};

@@ -243,7 +243,7 @@ fn long_queries_are_searched_as_their_definition_says() {
         let repeat = random.mutated_codes(&targets[0][1_000..1_400], 4, 30);
         targets[1].splice(500..900, repeat);
         let queries: Vec<Vec<u8>> = (0..16).map(|_| query(&mut random, &targets)).collect();
-        let minimap2 = Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1).unwrap();
+        let minimap2 = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).unwrap();
         let scoring =
             [Scoring::dna(2, 4, 4, 2), Scoring::dna(1, 4, 6, 1), minimap2][seed as usize % 3].clone();
         let least = 30 * scoring.max_potential();

@@ -311,7 +311,7 @@ fn with_scoring(case: &Case, scoring: Scoring, mut convert: impl FnMut(u8) -> u8
 
 /// Gap costs of two pieces: minimap2's, costs that cross early, and a second piece that is always the cheaper one.
 fn two_piece_scorings() -> [Scoring; 3] {
-    let two = |scheme, (open, extend)| scoring(scheme).with_second_gap(open, extend).expect("two pieces");
+    let two = |scheme, (open, extend)| scoring(scheme).with_gap_piece(open, extend).expect("two pieces");
     [two((2, 4, 4, 2), (24, 1)), two((3, 5, 2, 6), (9, 1)), two((2, 6, 3, 7), (4, 2))]
 }
 

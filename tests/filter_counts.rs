@@ -162,7 +162,7 @@ fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
     // Numbers of checked alignments, and of alignments with no more seeds than the theorem demands.
     let (mut seen, mut tight) = ([0; FAULTS.len()], 0);
     let of_two_pieces = |(a, b, [o, p], [e, f]): (i32, i32, [i32; 2], [i32; 2])| {
-        Scoring::dna(a, b, o, e).with_second_gap(p, f).unwrap()
+        Scoring::dna(a, b, o, e).with_gap_piece(p, f).unwrap()
     };
     let two = [(2, 4, [4, 24], [2, 1]), (1, 4, [6, 26], [2, 1]), (1, 9, [0, 7], [4, 1])].map(of_two_pieces);
     for scoring in SCHEMES.map(|(a, b, o, e)| Scoring::dna(a, b, o, e)).into_iter().chain(two) {

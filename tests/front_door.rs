@@ -810,7 +810,7 @@ fn presets_by_name() {
     // The numbers of minimap2 2.24.
     let two = |(match_, mismatch), [(open, extend), (second, last)]: [(i32, i32); 2]| {
         let scoring = Scoring::dna(match_, mismatch, open, extend).with_ambiguous(1);
-        Some(scoring.with_second_gap(second, last).unwrap())
+        Some(scoring.with_gap_piece(second, last).unwrap())
     };
     for (names, expected) in [
         (&["map-hifi", "asm20"][..], two((1, 4), [(6, 2), (26, 1)])),

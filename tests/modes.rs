@@ -80,7 +80,7 @@ fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> HitEnd
 fn scorings() -> Vec<Scoring> {
     let protein =
         |name, open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named(name).unwrap(), open, extend);
-    let two = |scoring: Scoring, (open, extend)| scoring.with_second_gap(open, extend).unwrap();
+    let two = |scoring: Scoring, (open, extend)| scoring.with_gap_piece(open, extend).unwrap();
     vec![
         Scoring::dna(1, 4, 6, 1),
         Scoring::dna(2, 3, 0, 2),
@@ -196,7 +196,7 @@ fn engines_keep_to_the_definition() {
 #[test]
 fn engines_agree_at_the_seams_of_their_sizes() {
     let mut random = Random::new(24);
-    let two = |scoring: Scoring, (open, extend)| scoring.with_second_gap(open, extend).unwrap();
+    let two = |scoring: Scoring, (open, extend)| scoring.with_gap_piece(open, extend).unwrap();
     let affine = [Scoring::dna(1, 4, 6, 1), Scoring::dna(5, 4, 8, 6), scorings().remove(4)];
     let protein = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 9, 3);
     let others = [two(Scoring::dna(2, 4, 4, 2), (24, 1)), two(protein, (20, 1))];
@@ -268,7 +268,7 @@ fn engines_agree_at_the_seams_of_their_sizes() {
 fn long_pairs_agree() {
     let mut random = Random::new(25);
     let affine = Scoring::dna(2, 4, 4, 2);
-    let two_pieces = affine.clone().with_second_gap(24, 1).unwrap();
+    let two_pieces = affine.clone().with_gap_piece(24, 1).unwrap();
     for (mode, scoring) in MODES.into_iter().flat_map(|mode| [(mode, &affine), (mode, &two_pieces)]) {
         let scoring = scoring.clone().in_mode(mode);
         let query = random.codes(4500, 4);

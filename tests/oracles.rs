@@ -59,7 +59,7 @@ fn two_pieces_of_wfa2() {
         Arc::new(all.iter().map(Vec::as_slice).collect())
     };
     let scoring =
-        Scoring::dna(2, 2 * 4 - 2, 2 * 6, 2 * 2 - 1).with_second_gap(2 * 24, 2 - 1).expect("two pieces");
+        Scoring::dna(2, 2 * 4 - 2, 2 * 6, 2 * 2 - 1).with_gap_piece(2 * 24, 2 - 1).expect("two pieces");
     let scoring = Arc::new(scoring.in_mode(AlignmentMode::Global));
     let batch = Batch { queries: sequences(2), targets: sequences(3), scoring };
     let pair = |index: u32| {

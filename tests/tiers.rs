@@ -40,7 +40,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring, anchor: usize) -> Option
     let (mut h, mut a, mut run) = (grid(0), grid(NONE), grid(0));
     // A piece of the gap costs has its own gaps.
     let pieces: Vec<(i32, i32)> = std::iter::once((scoring.gap_open, scoring.gap_extend))
-        .chain(scoring.second_gap.map(|gap| (gap.open, gap.extend)))
+        .chain(scoring.further_gaps.into_iter().flatten().map(|gap| (gap.open, gap.extend)))
         .map(|(open, extend)| (open + extend, extend))
         .collect();
     let gaps = || vec![grid(NONE); pieces.len()];
@@ -108,7 +108,7 @@ impl Case {
             random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 2, 2, 1)]);
         let scoring = Scoring::dna(match_, mismatch, open, extend);
         let scoring = match random.below(3) {
-            0 if extend > 1 => scoring.with_second_gap(open + random.pick(&[1, 5, 20]), 1).unwrap(),
+            0 if extend > 1 => scoring.with_gap_piece(open + random.pick(&[1, 5, 20]), 1).unwrap(),
             _ => scoring,
         };
         let least = match_ * random.pick(&[9, 12, 15]);

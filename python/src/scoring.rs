@@ -265,7 +265,7 @@ impl Choice {
             },
         };
         let scoring = match (second_open, second_extend) {
-            (Some(open), Some(extend)) => scoring.with_second_gap(open, extend).map_err(exception)?,
+            (Some(open), Some(extend)) => scoring.with_gap_piece(open, extend).map_err(exception)?,
             _ => scoring,
         };
         let scoring = scoring.in_mode(mode.unwrap_or_default());

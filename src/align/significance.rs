@@ -99,7 +99,7 @@ impl Karlin {
     /// The published constants of a scoring. `None` if there are none and they have to be fitted, as for gap costs of two
     /// pieces.
     pub fn known(units: &InUnits) -> Option<Karlin> {
-        if units.scoring.second_gap.is_some() {
+        if units.scoring.gaps().count() > 1 {
             return None;
         }
         let karlin = match units.match_and_mismatch() {

@@ -30,7 +30,7 @@ pub struct ScoringBuilder {
     ambiguous: Option<Ambiguous>,
     gap_open: Option<i32>,
     gap_extend: Option<i32>,
-    second_gap: Option<GapPiece>,
+    further_gaps: Vec<GapPiece>,
     matrix: Option<Matrix>,
     mode: Option<AlignmentMode>,
     end_bonus: Option<i32>,
@@ -67,10 +67,11 @@ impl ScoringBuilder {
         ScoringBuilder { gap_extend: Some(cost), ..self }
     }
 
-    /// Adds a second piece to the gap costs, as in [`Scoring::with_second_gap`]: `open` is higher than that of the first
-    /// piece, and `extend` is lower.
-    pub fn second_gap(self, open: i32, extend: i32) -> ScoringBuilder {
-        ScoringBuilder { second_gap: Some(GapPiece::new(open, extend)), ..self }
+    /// Adds a piece to the gap costs, as in [`Scoring::with_gap_piece`]: `open` is higher than that of the piece before,
+    /// and `extend` is lower. Pieces that are added replace the further pieces of the scoring that the builder began with.
+    pub fn gap_piece(mut self, open: i32, extend: i32) -> ScoringBuilder {
+        self.further_gaps.push(GapPiece::new(open, extend));
+        self
     }
 
     /// Scores residues by a matrix, instead of a match and a mismatch.
@@ -101,14 +102,14 @@ impl ScoringBuilder {
             ambiguous,
             gap_open,
             gap_extend,
-            second_gap,
+            further_gaps,
             matrix,
             mode,
             end_bonus,
         } = self;
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
         // The gap costs of a matrix replace all of those before.
-        let second_gap = second_gap.or(base.second_gap.filter(|_| usual.is_none()));
+        let keeps_further = further_gaps.is_empty() && usual.is_none();
         let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
         let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
         let has_numbers = match_score.or(mismatch).is_some() || ambiguous.is_some();
@@ -138,7 +139,13 @@ impl ScoringBuilder {
         };
         let scoring = scoring.in_mode(mode.unwrap_or(base.mode));
         let scoring = scoring.with_end_bonus(end_bonus.unwrap_or(base.end_bonus));
-        let scoring = Scoring { second_gap, ..scoring };
+        let scoring = match keeps_further {
+            true => Scoring { further_gaps: base.further_gaps, ..scoring },
+            false => further_gaps.into_iter().try_fold(
+                Scoring { further_gaps: Default::default(), ..scoring },
+                |scoring, GapPiece { open, extend }| scoring.with_gap_piece(open, extend),
+            )?,
+        };
         check_scoring(&scoring)?;
         Ok(scoring)
     }
@@ -199,7 +206,7 @@ impl Scoring {
             ambiguous: None,
             gap_open: None,
             gap_extend: None,
-            second_gap: None,
+            further_gaps: Vec::new(),
             matrix: None,
             mode: None,
             end_bonus: None,

@@ -11,7 +11,7 @@ use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
     DeviceChoice, EXTENSIONS, Mode, PerPiece, Preset, ReadGroup, ScoringChoice, Share,
 };
-use crate::terms::scoring::{AlignmentMode, GapPiece, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 use clap::ValueEnum;
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
@@ -109,8 +109,8 @@ fn every_flag_reaches_its_option() {
         ambiguous: Some(2),
         iupac: false,
         end_bonus: Some(6),
-        gap_open: Some(0.into()),
-        gap_extend: Some(7.into()),
+        gap_open: PerPiece::of(&[0]),
+        gap_extend: PerPiece::of(&[7]),
         matrix: Some("PAM30".to_string()),
         mode: AlignmentMode::Local,
     };
@@ -382,7 +382,7 @@ fn help_tells_what_is_so() {
         let help = long.split("--matrix <NAME|FILE>").nth(1).unwrap().split("--alphabet").next().unwrap();
         assert!(help.contains(&gaps), "{name}: {gaps}: {help}");
         let own =
-            ScoringChoice { gap_open: Some(7.into()), ..choice.clone() }.resolve(Alphabet::Protein).unwrap();
+            ScoringChoice { gap_open: PerPiece::of(&[7]), ..choice.clone() }.resolve(Alphabet::Protein).unwrap();
         assert_eq!((own.gap_open, own.gap_extend), (7, scoring.gap_extend));
     }
     assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(1), 6);
@@ -396,12 +396,7 @@ fn help_tells_what_is_so() {
 }
 
 fn numbers(scoring: &Scoring) -> String {
-    let gaps = match scoring.second_gap {
-        None => format!("{}/{}", scoring.gap_open, scoring.gap_extend),
-        Some(GapPiece { open, extend, .. }) => {
-            format!("{},{open}/{},{extend}", scoring.gap_open, scoring.gap_extend)
-        }
-    };
+    let gaps = format!("{}/{}", scoring.gaps().opens(), scoring.gaps().extends());
     match &scoring.substitution {
         Substitution::Equal { match_, mismatch, .. } => format!("{match_}/{mismatch}/{gaps}"),
         Substitution::Matrix(matrix) => format!("{}, {gaps}", matrix.name),
@@ -412,12 +407,8 @@ fn numbers(scoring: &Scoring) -> String {
 fn gap_costs_of_two_pieces_are_given_in_pairs() {
     let of = |words: &[&str]| options(&[words, &["q", "r"]].concat()).scoring;
     let choice = of(&["--preset", "long", "--gap-open", "4,24", "--gap-extend", "2,1"]);
-    let two = PerPiece { first: 4, second: Some(24) };
-    assert_eq!(
-        (choice.gap_open, choice.gap_extend),
-        (Some(two), Some(PerPiece { first: 2, second: Some(1) }))
-    );
-    let expected = Scoring::dna(2, 4, 4, 2).with_ambiguous(1).with_second_gap(24, 1).unwrap();
+    assert_eq!((choice.gap_open, choice.gap_extend), (PerPiece::of(&[4, 24]), PerPiece::of(&[2, 1])));
+    let expected = Scoring::dna(2, 4, 4, 2).with_ambiguous(1).with_gap_piece(24, 1).unwrap();
     assert_eq!(choice.resolve(Alphabet::Dna).unwrap(), expected);
     assert!(expected.to_string().ends_with("gap_open=4,24 gap_extend=2,1"));
     let error = |words: &[&str]| of(words).resolve(Alphabet::Dna).expect_err("refused").to_string();
@@ -431,8 +422,9 @@ fn gap_costs_of_two_pieces_are_given_in_pairs() {
         assert!(text.contains("open at a higher cost and extend at a lower cost"), "{text}");
     }
     assert!(error(&["--gap-open", "4,24", "--gap-extend", "2,0"]).contains("--gap-extend 0 is out of range"));
-    for value in ["4,", ",4", "4,5,6", "4;5"] {
+    for value in ["4,", ",4", "4;5"] {
         refused(&["--gap-open", value, "q", "r"], &["--gap-open", "whole number"]);
     }
+    refused(&["--gap-open", "4,5,6", "q", "r"], &["--gap-open", "give one number or two"]);
     refused(&["--gap-open", "4,-5", "q", "r"], &["--gap-open", "penalties are positive numbers", "give 5"]);
 }

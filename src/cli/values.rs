@@ -21,12 +21,10 @@ pub fn penalty(text: &str) -> Result<i32, String> {
     positive(text, "penalties are positive numbers")
 }
 
-/// The penalties of one or two pieces of the gap costs.
+/// The penalties of the pieces of the gap costs.
 pub fn gap_penalties(text: &str) -> Result<PerPiece, String> {
-    let second = |text: &str| penalty(text).map(Some);
-    let (first, second) =
-        text.split_once(',').map_or((text, Ok(None)), |(first, text)| (first, second(text)));
-    Ok(PerPiece { first: penalty(first)?, second: second? })
+    let costs = text.split(',').map(penalty).collect::<Result<Vec<i32>, String>>()?;
+    PerPiece::of(&costs).ok_or_else(|| "give one number or two, such as 4 or 4,24".to_string())
 }
 
 /// A number of 0 or more. The error for a negative number is `rule`, with the number without its sign.

@@ -4,7 +4,7 @@ use crate::engine::Window;
 use crate::engine::carry::{Carry, Edge};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_i32;
-use crate::terms::scoring::{GapPiece, Gaps, Scoring};
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
 
 /// Block heights are multiples of this many rows, except for blocks without others below them.
@@ -68,13 +68,13 @@ impl Edges {
         if mode.is_local() {
             return Edges::default();
         }
-        let Gaps { first, second } = scoring.gaps();
+        let gaps = scoring.gaps();
         // An extended gap pays its opening only once.
         let line = |len: usize, is_free: bool| {
             let h = move |place: usize| if is_free { 0 } else { to_i32(-scoring.gap_cost(place)) };
-            let opened = |piece: GapPiece| (1..=len).map(move |place| h(place) - piece.first());
-            let carries = (1..=len).map(h).zip(opened(first)).map(|(h, gap)| Carry { h, gap }).collect();
-            Edge { carries, second: second.map(|piece| opened(piece).collect()).unwrap_or_default() }
+            let opened = |h: i32| gaps.pieces().map(move |piece| h - piece.first());
+            let carries = (1..=len).map(h).map(|h| Carry { h, gap: h - gaps.first.first() }).collect();
+            Edge { carries, further: (1..=len).map(h).flat_map(|h| opened(h).skip(1)).collect() }
         };
         // An alignment that begins inside a target has skipped target residues, so it cannot skip query residues as
         // well.

@@ -20,6 +20,13 @@ impl<const PIECES: usize> Carried<i32, PIECES> {
     pub const BORDER: Carried<i32, PIECES> = Carried { h: 0, gaps: [IMPOSSIBLE; PIECES] };
 }
 
+/// Bytes of a [`Carry`] on a device.
+#[cfg(feature = "gpu")]
+pub const CARRY_BYTES: u64 = size_of::<Carry>() as u64;
+/// Bytes of the gap of a further piece on a device.
+#[cfg(feature = "gpu")]
+pub const GAP_BYTES: u64 = size_of::<i32>() as u64;
+
 /// H of a cell, and the gap of the first piece that leaves it, as devices read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -38,14 +45,15 @@ impl Carry {
 pub struct EdgeSlice<'a> {
     pub carries: &'a [Carry],
     /// As in [`Edge`].
-    pub second: &'a [i32],
+    pub further: &'a [i32],
 }
 
 impl EdgeSlice<'_> {
     /// The values in a range; none if it is not inside.
     pub fn cut(&self, range: Range<usize>) -> Edge {
-        let second = self.second.get(range.clone()).unwrap_or_default().to_vec();
-        Edge { carries: self.carries.get(range).unwrap_or_default().to_vec(), second }
+        let each = self.further.len().checked_div(self.carries.len()).unwrap_or(0);
+        let further = self.further.get(range.start * each..range.end * each).unwrap_or_default().to_vec();
+        Edge { carries: self.carries.get(range).unwrap_or_default().to_vec(), further }
     }
 
     /// Number of values.
@@ -57,26 +65,24 @@ impl EdgeSlice<'_> {
 
 /// The values along an edge: one for each column of a horizontal edge, or for each row of a vertical one.
 ///
-/// Gaps of a second piece are stored apart from the rest, so that edges under affine gaps take 8 bytes per value, as
+/// Gaps of further pieces are stored apart from the rest, so that edges under affine gaps take 8 bytes per value, as
 /// devices expect, and edges under two pieces 12.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
     pub carries: Vec<Carry>,
-    /// The gap of the second piece; empty if gaps have one piece.
-    pub second: Vec<i32>,
+    /// The gaps of the pieces after the first, those of each value in order; empty if gaps have one piece.
+    pub further: Vec<i32>,
 }
 
 impl Edge {
     /// An edge of `len` equal values, for gaps of `pieces` pieces.
     pub fn filled(carry: Carry, len: usize, pieces: usize) -> Edge {
-        let second = if pieces > 1 { vec![carry.gap; len] } else { Vec::new() };
-        Edge { carries: vec![carry; len], second }
+        Edge { carries: vec![carry; len], further: vec![carry.gap; len * (pieces - 1)] }
     }
 
     /// An empty edge with room for `len` values.
     pub fn with_capacity(len: usize, pieces: usize) -> Edge {
-        let second = Vec::with_capacity(if pieces > 1 { len } else { 0 });
-        Edge { carries: Vec::with_capacity(len), second }
+        Edge { carries: Vec::with_capacity(len), further: Vec::with_capacity(len * (pieces - 1)) }
     }
 
     /// Bytes of a value under gap costs of this number of pieces.
@@ -87,6 +93,11 @@ impl Edge {
     /// Number of values.
     pub fn len(&self) -> usize {
         self.carries.len()
+    }
+
+    /// Number of gaps of further pieces in each value.
+    fn each(&self) -> usize {
+        self.further.len().checked_div(self.carries.len()).unwrap_or(0)
     }
 
     /// Whether the edge is the border of the matrix in local mode.
@@ -102,8 +113,12 @@ impl Edge {
     /// A value, or `None` after the edge's end.
     pub fn get<const PIECES: usize>(&self, place: usize) -> Option<Carried<i32, PIECES>> {
         let Carry { h, gap } = *self.carries.get(place)?;
-        let second = self.second.get(place).copied().unwrap_or(IMPOSSIBLE);
-        Some(Carried { h, gaps: std::array::from_fn(|piece| if piece == 0 { gap } else { second }) })
+        let mut gaps = [IMPOSSIBLE; PIECES];
+        gaps[0] = gap;
+        for (piece, gap) in gaps.iter_mut().enumerate().skip(1) {
+            *gap = self.further.get(place * (PIECES - 1) + piece - 1).copied().unwrap_or(IMPOSSIBLE);
+        }
+        Some(Carried { h, gaps })
     }
 
     /// The values of an edge of `len` columns or rows, which may be the border.
@@ -124,7 +139,7 @@ impl Edge {
         match piece {
             _ if self.is_empty() => vec![IMPOSSIBLE; len],
             0 => self.carries.iter().map(|carry| carry.gap).collect(),
-            _ => self.second.clone(),
+            _ => self.further.iter().skip(piece - 1).step_by(self.each().max(1)).copied().collect(),
         }
     }
 
@@ -132,20 +147,19 @@ impl Edge {
     pub fn push<const PIECES: usize>(&mut self, Carried { h, gaps }: Carried<i32, PIECES>) {
         let mut gaps = gaps.into_iter();
         self.carries.push(Carry { h, gap: gaps.next().unwrap_or(IMPOSSIBLE) });
-        self.second.extend(gaps);
+        self.further.extend(gaps);
     }
 
     /// The values in a range; all of the border if the edge is the border.
     pub fn cut(&self, range: Range<usize>) -> Edge {
-        EdgeSlice { carries: &self.carries, second: &self.second }.cut(range)
+        EdgeSlice { carries: &self.carries, further: &self.further }.cut(range)
     }
 
     /// Replaces the values from `first` on by those of `other`.
     pub fn put(&mut self, first: usize, other: &Edge) {
         self.carries[first..first + other.len()].copy_from_slice(&other.carries);
-        if !self.second.is_empty() {
-            self.second[first..first + other.len()].copy_from_slice(&other.second);
-        }
+        let each = self.each();
+        self.further[first * each..(first + other.len()) * each].copy_from_slice(&other.further);
     }
 
     /// The values before `place`, and those from there on.
@@ -156,15 +170,16 @@ impl Edge {
     /// The values of two edges, one after the other.
     pub fn followed_by(mut self, mut behind: Edge) -> Edge {
         self.carries.append(&mut behind.carries);
-        self.second.append(&mut behind.second);
+        self.further.append(&mut behind.further);
         self
     }
 }
 
 impl<const PIECES: usize> FromIterator<Carried<i32, PIECES>> for Edge {
     fn from_iter<I: IntoIterator<Item = Carried<i32, PIECES>>>(values: I) -> Edge {
-        let mut edge = Edge::default();
-        values.into_iter().for_each(|value| edge.push(value));
+        let values = values.into_iter();
+        let mut edge = Edge::with_capacity(values.size_hint().0, PIECES);
+        values.for_each(|value| edge.push(value));
         edge
     }
 }

@@ -81,7 +81,10 @@ impl Cpu {
     /// The narrowest lanes that hold the bands of queries of `rows` residues, if any do.
     fn width_for(&self, batch: &Batch, rows: i64) -> Option<Width> {
         let bound = batch.scoring.most_score(to_usize(rows));
-        let holds = |width: &Width| width.most(&batch.scoring).is_some_and(|most| bound <= most);
+        let bits = cell_bits(batch.scoring.gaps().count()) as usize;
+        let holds = |width: &Width| {
+            bits <= 8 * width.bytes() && width.most(&batch.scoring).is_some_and(|most| bound <= most)
+        };
         [Width::W8, Width::W16].into_iter().find(holds)
     }
 

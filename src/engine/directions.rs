@@ -1,16 +1,18 @@
-//! Direction matrices: 4 bits per cell, 8 cells per word, and the layout of the cells. Under gap costs of two pieces a
-//! cell has 8 bits.
+//! Direction matrices: 4 bits per cell, 8 cells per word, and the layout of the cells. Under gap costs of several pieces
+//! a cell has more bits.
 //!
 //! The bits of a cell (i, j): 2 bits name the source of H(i,j) ([`CellSource`]), one bit says whether E(i,j+1) extends
-//! E(i,j) instead of opening at H(i,j), and one bit says the same of F(i+1,j) and F(i,j). Under two pieces, one more bit
-//! says whether the source is a gap of the second piece, and two bits say whether E and F of that piece extend. At equal
+//! E(i,j) instead of opening at H(i,j), and one bit says the same of F(i+1,j) and F(i,j). Under several pieces, the next
+//! bits have the index of the piece whose gap is the source, and two bits of each further piece say whether its E and F
+//! extend. At equal
 //! scores a gap opens rather than extends, so that it closes as early as possible on the way back. The bits of E or F are
 //! arbitrary if that E or F is 0 or less, because no path contains such a gap.
 //!
 //! All constants of this encoding are defined in this file.
 
 use crate::engine::Window;
-use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
+use crate::terms::casts::{low_u8, low_u16, to_i32, to_u32, to_usize};
+use crate::terms::scoring::MOST_PIECES;
 use std::ops::Range;
 
 /// The source of H of a cell. Ties are broken in this order.
@@ -27,25 +29,42 @@ pub enum CellSource {
     Insertion = 3,
 }
 
+/// All bits of a cell.
+pub type CellBits = u16;
+
 /// Bits of a [`CellSource`], the lowest of a cell.
 pub const SOURCE_BITS: u32 = 2;
 /// All bits of a [`CellSource`].
-pub const SOURCE_MASK: u8 = (1 << SOURCE_BITS) - 1;
-/// Set if E of the next column extends a gap.
-pub const EXTEND_DELETION: u8 = 1 << SOURCE_BITS;
-/// Set if F of the next row extends a gap.
-pub const EXTEND_INSERTION: u8 = 2 << SOURCE_BITS;
-/// Set if the source is a gap of the second piece.
-pub const SECOND_PIECE: u8 = 4 << SOURCE_BITS;
-/// Set if E of the next column extends a gap of the second piece.
-pub const EXTEND_SECOND_DELETION: u8 = 8 << SOURCE_BITS;
-/// Set if F of the next row extends a gap of the second piece.
-pub const EXTEND_SECOND_INSERTION: u8 = 16 << SOURCE_BITS;
+pub const SOURCE_MASK: CellBits = (1 << SOURCE_BITS) - 1;
+/// Bits that say whether E and F of a piece extend a gap.
+const EXTEND_BITS: u32 = 2;
+/// The lowest bit of the piece whose gap is the source.
+pub const PIECE_SHIFT: u32 = SOURCE_BITS + EXTEND_BITS;
+/// Bits of a piece.
+const PIECE_BITS: u32 = MOST_PIECES.next_power_of_two().trailing_zeros();
+/// All bits of the piece whose gap is the source.
+pub const PIECE_MASK: CellBits = ((1 << PIECE_BITS) - 1) << PIECE_SHIFT;
 
 /// Bits per cell under gap costs of this number of pieces: a power of two, so that no cell is in two words.
 pub const fn cell_bits(pieces: usize) -> u32 {
-    if pieces == 1 { 4 } else { 8 }
+    match pieces {
+        1 => PIECE_SHIFT,
+        _ => extend_shift(pieces).next_power_of_two(),
+    }
 }
+
+/// The lowest bit of those that say whether gaps of a piece extend.
+const fn extend_shift(piece: usize) -> u32 {
+    let mut shift = SOURCE_BITS;
+    let mut earlier = 0;
+    while earlier < piece {
+        shift += if earlier == 0 { EXTEND_BITS + PIECE_BITS } else { EXTEND_BITS };
+        earlier += 1;
+    }
+    shift
+}
+
+const _: () = assert!(cell_bits(MOST_PIECES) <= CellBits::BITS);
 
 /// Cells per word.
 pub const fn cells_per_word(pieces: usize) -> u32 {
@@ -53,22 +72,14 @@ pub const fn cells_per_word(pieces: usize) -> u32 {
 }
 
 /// Bits that say whether E and F of a piece extend a gap.
-pub const fn extend_bits(piece: usize) -> [u8; 2] {
-    match piece {
-        0 => [EXTEND_DELETION, EXTEND_INSERTION],
-        _ => [EXTEND_SECOND_DELETION, EXTEND_SECOND_INSERTION],
-    }
-}
-
-/// Bits of a source that is a gap of a piece.
-pub const fn gap_bits(source: CellSource, piece: usize) -> u8 {
-    source as u8 | if piece == 0 { 0 } else { SECOND_PIECE }
+pub const fn extend_bits(piece: usize) -> [CellBits; 2] {
+    [1 << extend_shift(piece), 2 << extend_shift(piece)]
 }
 
 impl CellSource {
     /// The source that the lowest bits encode.
     #[inline(always)]
-    pub fn of(bits: u8) -> CellSource {
+    pub fn of(bits: CellBits) -> CellSource {
         match bits & SOURCE_MASK {
             0 => CellSource::Stop,
             1 => CellSource::Diagonal,
@@ -82,14 +93,14 @@ impl CellSource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
     pub source: CellSource,
-    /// Whether the step is in a gap of the second piece.
-    pub is_second: bool,
+    /// Index of the piece; 0 outside gaps.
+    pub piece: u8,
 }
 
 impl From<CellSource> for Layer {
     /// A step outside gaps, or in a gap of the first piece.
     fn from(source: CellSource) -> Layer {
-        Layer { source, is_second: false }
+        Layer { source, piece: 0 }
     }
 }
 
@@ -97,13 +108,24 @@ impl Layer {
     /// The step that a path takes at a cell on its way back, where `self` is the step that led to the cell. In a gap, the
     /// path continues the gap as long as the gap was extended.
     #[inline(always)]
-    pub fn next(self, bits: u8) -> Layer {
-        let [deletion, insertion] = extend_bits(usize::from(self.is_second));
+    pub fn next(self, bits: CellBits) -> Layer {
+        let [deletion, insertion] = extend_bits(usize::from(self.piece));
         match self.source {
             CellSource::Deletion if bits & deletion != 0 => self,
             CellSource::Insertion if bits & insertion != 0 => self,
-            _ => Layer { source: CellSource::of(bits), is_second: bits & SECOND_PIECE != 0 },
+            _ => Layer::of(bits),
         }
+    }
+
+    /// The step that the source and the piece in a cell's bits encode.
+    #[inline(always)]
+    pub fn of(bits: CellBits) -> Layer {
+        Layer { source: CellSource::of(bits), piece: low_u8((bits & PIECE_MASK) >> PIECE_SHIFT) }
+    }
+
+    /// The bits of a cell whose source is this step.
+    pub const fn bits(self) -> CellBits {
+        self.source as CellBits | (self.piece as CellBits) << PIECE_SHIFT
     }
 }
 
@@ -263,7 +285,7 @@ impl Tile {
     }
 
     /// Sets the bits of the cell at window row `row` and column `col`, if the cell is kept.
-    pub fn set(&self, words: &mut [u32], row: i32, col: u32, bits: u8) {
+    pub fn set(&self, words: &mut [u32], row: i32, col: u32, bits: CellBits) {
         if let Some((word, shift)) = self.place((row - self.row).cast_unsigned(), col - self.col) {
             words[to_usize(self.offset + word)] |= u32::from(bits) << shift;
         }
@@ -351,7 +373,7 @@ pub struct WindowCells<'a> {
 
 impl WindowCells<'_> {
     /// The bits of the cell at window row `row` and window column `col`, or `None` if the cell is not kept.
-    pub fn get(&mut self, row: u32, col: u32) -> Option<u8> {
+    pub fn get(&mut self, row: u32, col: u32) -> Option<CellBits> {
         if !self.tiles.get(self.last)?.holds(row, col) {
             // The path usually continues in the tile above.
             let order =
@@ -361,7 +383,7 @@ impl WindowCells<'_> {
         let tile = &self.tiles[self.last];
         let (word, shift) = tile.place(to_u32(i64::from(row) - i64::from(tile.row)), col - tile.col)?;
         let bits = self.words.get(to_usize(tile.offset + word))?;
-        Some(low_u8(bits >> shift) & low_u8((1 << tile.cell_bits) - 1))
+        Some(low_u16(bits >> shift) & low_u16((1 << tile.cell_bits) - 1))
     }
 }
 

@@ -6,18 +6,21 @@
 //! residues. This takes two bytes per cell, and is needed only if two short sequences have hardly any residues in common.
 
 use crate::engine::carry::{Carried, IMPOSSIBLE};
-use crate::engine::directions::cell_bits;
+use crate::engine::directions::CellBits;
 use crate::engine::recurrence::decide;
 use crate::engine::traceback::Traceback;
 use crate::engine::{CellSource, Edges, Paths, Window};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
-use crate::terms::casts::{low_u8, to_u32};
-use crate::terms::scoring::Scoring;
+use crate::terms::casts::{low_u16, to_u32};
+use crate::terms::scoring::{Scoring, with_pieces};
 use rayon::prelude::*;
 
 /// Bits of a cell's directions in each layer.
-const LAYER_BITS: u32 = cell_bits(2);
+const LAYER_BITS: u32 = CellBits::BITS;
+
+/// The directions of a cell in both layers.
+type LayeredBits = u32;
 
 /// Whether gaps alone may score as much as the best end of a pair.
 pub fn may_be_empty(scoring: &Scoring, best: &HitEnd) -> bool {
@@ -78,7 +81,7 @@ fn path(batch: &Batch, window: &Window) -> Vec<u32> {
     let (mut path, mut shift) = (Traceback::new(window), LAYER_BITS);
     while !path.is_done() {
         let cell = (path.stand.rows as usize - 1) * target.len() + path.stand.cols as usize - 1;
-        if path.step(low_u8(u32::from(directions[cell]) >> shift)) == CellSource::Diagonal {
+        if path.step(low_u16(directions[cell] >> shift)) == CellSource::Diagonal {
             // Before the first aligned residues, all paths are allowed.
             shift = 0;
         }
@@ -93,12 +96,9 @@ fn two_layers(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    cell: impl FnMut(usize, usize, i32, u16),
+    cell: impl FnMut(usize, usize, i32, LayeredBits),
 ) {
-    match scoring.second_gap {
-        None => two_layers_of::<1>(query, target, scoring, edges, cell),
-        Some(_) => two_layers_of::<2>(query, target, scoring, edges, cell),
-    }
+    with_pieces!(scoring.gaps(), PIECES => two_layers_of::<PIECES>(query, target, scoring, edges, cell))
 }
 
 /// [`two_layers`] under gap costs of `PIECES` pieces.
@@ -107,7 +107,7 @@ fn two_layers_of<const PIECES: usize>(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    mut cell: impl FnMut(usize, usize, i32, u16),
+    mut cell: impl FnMut(usize, usize, i32, LayeredBits),
 ) {
     let pieces = scoring.gaps().array::<PIECES>();
     let none = [IMPOSSIBLE; PIECES];
@@ -122,7 +122,7 @@ fn two_layers_of<const PIECES: usize>(
             let matched = diagonal + scoring.score(q, t);
             let all = decide(matched, [all_e, all_above.gaps], IMPOSSIBLE, pieces);
             let met = decide(matched, [met_e, *met_f], IMPOSSIBLE, pieces);
-            cell(i, j, met.h, u16::from(all.bits) | u16::from(met.bits) << LAYER_BITS);
+            cell(i, j, met.h, LayeredBits::from(all.bits) | LayeredBits::from(met.bits) << LAYER_BITS);
             (all_e, met_e, diagonal) = (all.e, met.e, all_above.h);
             (*all_above, *met_f) = (Carried { h: all.h, gaps: all.f }, met.f);
         }

@@ -2,9 +2,9 @@
 //! zero if there is room.
 
 use crate::engine::CellSource;
-use crate::engine::directions::{DirectionWords, Layer, SOURCE_BITS};
+use crate::engine::directions::{CellBits, DirectionWords, Layer, SOURCE_BITS};
 use crate::terms::alignment::PathOp;
-use crate::terms::casts::{low_u8, to_u32};
+use crate::terms::casts::{low_u16, to_u32};
 use std::ops::Range;
 
 /// A path on its way back through blocks.
@@ -29,7 +29,7 @@ pub struct PathPosition {
 impl PathPosition {
     /// The position after the step that the directions of its cell tell. If the path ends, it stays at the cell.
     #[inline]
-    pub fn step(self, bits: u8) -> PathPosition {
+    pub fn step(self, bits: CellBits) -> PathPosition {
         let PathPosition { rows, cols, .. } = self;
         let layer = self.layer.next(bits);
         match layer.source {
@@ -53,7 +53,7 @@ pub fn run_word(len: u32, source: CellSource) -> u32 {
 pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: CellSource) {
     match runs.last_mut() {
         Some(last)
-            if CellSource::of(low_u8(*last)) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) =>
+            if CellSource::of(low_u16(*last)) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) =>
         {
             *last += len << SOURCE_BITS;
         }
@@ -154,7 +154,7 @@ impl Paths {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        let run = |&word: &u32| (word >> SOURCE_BITS, CellSource::of(low_u8(word)));
+        let run = |&word: &u32| (word >> SOURCE_BITS, CellSource::of(low_u16(word)));
         let is_run = |&(_, source): &(u32, CellSource)| source != CellSource::Stop;
         (!words.is_empty()).then(|| words.iter().map(run).take_while(is_run))
     }

@@ -169,7 +169,7 @@ mod tests {
         for round in 0..400 {
             let (open, extend) = (below(6), 2 + below(5));
             let scoring = Scoring::dna(1 + below(4), below(8), open, extend);
-            let scoring = scoring.with_second_gap(open + 1 + below(9), 1 + below(extend - 1)).unwrap();
+            let scoring = scoring.with_gap_piece(open + 1 + below(9), 1 + below(extend - 1)).unwrap();
             let letters = 2 + below(3);
             let target: Vec<u8> = (0..1 + below(24)).map(|_| below(letters) as u8).collect();
             let mut query = target.clone();

@@ -1,10 +1,11 @@
-//! Gotoh's recurrence, cell by cell, as on the front page of the crate. Under gap costs of two pieces each piece has its
-//! own E and F (Gotoh 1990; Li 2018).
+//! Gotoh's recurrence, cell by cell, as on the front page of the crate. Under gap costs of several pieces each piece has
+//! its own E and F (Gotoh 1990; Li 2018).
 
 use crate::engine::carry::{Carried, IMPOSSIBLE};
-use crate::engine::directions::{extend_bits, gap_bits};
+use crate::engine::directions::{CellBits, Layer, extend_bits};
+use crate::terms::casts::to_u8;
 use crate::engine::{CellSource, Edges};
-use crate::terms::scoring::{GapPiece, Scoring};
+use crate::terms::scoring::{GapPiece, Scoring, with_pieces};
 
 /// The minimum of H: in modes other than local, an alignment cannot begin in the middle of the matrix.
 pub fn floor(scoring: &Scoring) -> i32 {
@@ -16,7 +17,7 @@ pub struct Decided<const PIECES: usize> {
     pub h: i32,
     pub e: [i32; PIECES],
     pub f: [i32; PIECES],
-    pub bits: u8,
+    pub bits: CellBits,
 }
 
 /// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), and E(i,j) and F(i,j) of each of the `pieces` of the gap
@@ -31,14 +32,15 @@ pub fn decide<const PIECES: usize>(
 ) -> Decided<PIECES> {
     let h = e.into_iter().chain(f).fold(matched.max(floor), i32::max);
     let source = |gaps: [i32; PIECES], source: CellSource| {
-        gaps.iter().position(|&gap| gap == h).map(|piece| gap_bits(source, piece))
+        let piece = gaps.iter().position(|&gap| gap == h)?;
+        Some(Layer { source, piece: to_u8(piece) }.bits())
     };
     let mut bits = match h {
-        _ if h == floor => CellSource::Stop as u8,
-        _ if h == matched => CellSource::Diagonal as u8,
+        _ if h == floor => CellSource::Stop as CellBits,
+        _ if h == matched => CellSource::Diagonal as CellBits,
         _ => source(e, CellSource::Deletion)
             .or(source(f, CellSource::Insertion))
-            .unwrap_or(CellSource::Stop as u8),
+            .unwrap_or(CellSource::Stop as CellBits),
     };
     let (mut leaving_e, mut leaving_f) = (e, f);
     for (piece, costs) in pieces.into_iter().enumerate() {
@@ -60,12 +62,9 @@ pub fn recurrence(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    cell: impl FnMut(usize, usize, i32, u8),
+    cell: impl FnMut(usize, usize, i32, CellBits),
 ) -> Edges {
-    match scoring.second_gap {
-        None => recurrence_of::<1>(query, target, scoring, edges, cell),
-        Some(_) => recurrence_of::<2>(query, target, scoring, edges, cell),
-    }
+    with_pieces!(scoring.gaps(), PIECES => recurrence_of::<PIECES>(query, target, scoring, edges, cell))
 }
 
 /// [`recurrence`] under gap costs of `PIECES` pieces.
@@ -74,7 +73,7 @@ fn recurrence_of<const PIECES: usize>(
     target: &[u8],
     scoring: &Scoring,
     edges: &Edges,
-    mut cell: impl FnMut(usize, usize, i32, u8),
+    mut cell: impl FnMut(usize, usize, i32, CellBits),
 ) -> Edges {
     let (floor, pieces) = (floor(scoring), scoring.gaps().array::<PIECES>());
     let mut above = edges.horizontal.values::<PIECES>(target.len());

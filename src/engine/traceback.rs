@@ -1,6 +1,6 @@
 //! The traceback of one path, from its end, by the directions of the cells that it crosses.
 
-use crate::engine::directions::{CellSource, WindowCells};
+use crate::engine::directions::{CellBits, CellSource, WindowCells};
 use crate::engine::paths::push_steps;
 use crate::engine::{Leg, PathPosition, Window};
 use crate::terms::error::EngineError;
@@ -39,7 +39,7 @@ impl Traceback {
     }
 
     /// Takes the step that the directions of the current cell tell.
-    pub fn step(&mut self, bits: u8) -> CellSource {
+    pub fn step(&mut self, bits: CellBits) -> CellSource {
         self.stand = self.stand.step(bits);
         let source = self.stand.layer.source;
         if source != CellSource::Stop {

@@ -10,7 +10,7 @@ use crate::terms::bounds::potential;
 use crate::terms::casts::{to_i32, to_i64, to_u32};
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{Mode, Options, OutputFormat, Rank, default_min_score, short_score};
-use crate::terms::scoring::{GapPiece, Scoring, Substitution};
+use crate::terms::scoring::{Scoring, Substitution};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -238,10 +238,7 @@ fn paired_target(batch: &Batch, layout: PairLayout, record: u32) -> Option<&[u8]
 
 /// Name of a scoring in messages.
 fn named(scoring: &Scoring) -> String {
-    let costs = |cost: fn(GapPiece) -> i32| -> String {
-        scoring.gaps().pieces().map(|piece| cost(piece).to_string()).collect::<Vec<_>>().join(",")
-    };
-    let (gap_open, gap_extend) = (costs(|piece| piece.open), costs(|piece| piece.extend));
+    let (gap_open, gap_extend) = (scoring.gaps().opens(), scoring.gaps().extends());
     match &scoring.substitution {
         Substitution::Equal { match_, mismatch, .. } => {
             format!("--match {match_} --mismatch {mismatch} with gap costs {gap_open}/{gap_extend}")

@@ -332,7 +332,7 @@ mod tests {
     fn no_gap_spoils_seeds_more_cheaply() {
         let one = |a, b, o, e| Scoring::dna(a, b, o, e);
         let two = |(a, b): (i32, i32), [o, p]: [i32; 2], [e, f]: [i32; 2]| {
-            one(a, b, o, e).with_second_gap(p, f).unwrap()
+            one(a, b, o, e).with_gap_piece(p, f).unwrap()
         };
         let ont = two((2, 4), [4, 24], [2, 1]);
         assert_eq!(twice_to_spoil(12, 0, &ont), Some(12), "as with 4/2 alone");

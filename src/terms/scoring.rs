@@ -6,7 +6,8 @@
 mod gaps;
 mod mode;
 
-pub use gaps::{GapPiece, Gaps, MOST_PIECES};
+pub use gaps::{FurtherPieces, GapPiece, Gaps, MOST_PIECES};
+pub(crate) use gaps::with_pieces;
 pub use mode::AlignmentMode;
 
 use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_code, without_end};
@@ -34,9 +35,9 @@ pub struct Scoring {
     pub gap_open: i32,
     /// Cost of each residue of a gap. At least 1.
     pub gap_extend: i32,
-    /// A second piece of the gap costs, with a higher cost of opening and a lower cost of each residue. Each gap costs
-    /// the lower of the two.
-    pub second_gap: Option<GapPiece>,
+    /// Further pieces of the gap costs, each with a higher cost of opening and a lower cost of each residue than the piece
+    /// before it. A gap costs the lowest of all pieces.
+    pub further_gaps: FurtherPieces,
     /// Bonus of an alignment for each end of the query that it reaches. Not negative; 0 for proteins and in modes other
     /// than local. It decides which alignment is the best one, but it is not part of the reported score.
     pub end_bonus: i32,
@@ -135,27 +136,29 @@ impl Scoring {
 
     fn affine(alphabet: Alphabet, substitution: Substitution, gap_open: i32, gap_extend: i32) -> Scoring {
         let mode = AlignmentMode::Local;
-        Scoring { alphabet, substitution, gap_open, gap_extend, second_gap: None, end_bonus: 0, mode }
+        let Gaps { further: further_gaps, .. } = Gaps::affine(GapPiece { open: gap_open, extend: gap_extend });
+        Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus: 0, mode }
     }
 
-    /// The same scoring with a second piece of the gap costs: a gap of length k costs the lower of `gap_open + k *
-    /// gap_extend` and `open + k * extend` (Gotoh 1990; minimap2, Li 2018). Long gaps then cost less.
+    /// The same scoring with a further piece of the gap costs: a gap of length k costs the lower of its cost so far, such as
+    /// `gap_open + k * gap_extend`, and `open + k * extend` (Gotoh 1990; minimap2, Li 2018). Long gaps then cost less.
     ///
     /// ```
     /// use swalign::Scoring;
     ///
-    /// let minimap2 = Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1)?;
+    /// let minimap2 = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1)?;
     /// assert_eq!([1, 20, 100].map(|len| minimap2.gap_cost(len)), [6, 44, 124]);
     /// # Ok::<(), swalign::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] if a cost is out of its range, if `open` is not higher than `gap_open`, or if `extend` is not
-    /// lower than `gap_extend`.
-    pub fn with_second_gap(self, open: i32, extend: i32) -> Result<Scoring, Error> {
-        let scoring = Scoring { second_gap: Some(GapPiece { open, extend }), ..self };
-        scoring.gaps().check().map_err(Error::Usage)?;
-        Ok(scoring)
+    /// [`Error::Usage`] if a cost is out of its range, if `open` is not higher or `extend` not lower than that of the piece
+    /// before, or if the costs have two pieces already.
+    pub fn with_gap_piece(self, open: i32, extend: i32) -> Result<Scoring, Error> {
+        let gaps = self.gaps().with_piece(GapPiece { open, extend });
+        let gaps = gaps.ok_or_else(|| Error::Usage(format!("gap costs have at most {MOST_PIECES} pieces")))?;
+        gaps.check().map_err(Error::Usage)?;
+        Ok(self.with_gaps(gaps))
     }
 
     /// The same match/mismatch scoring with another penalty of a pair of residues of which at least one is an ambiguous
@@ -241,7 +244,12 @@ impl Scoring {
 impl Scoring {
     /// The cost of a gap by its length.
     pub fn gaps(&self) -> Gaps {
-        Gaps { first: GapPiece { open: self.gap_open, extend: self.gap_extend }, second: self.second_gap }
+        Gaps { first: GapPiece { open: self.gap_open, extend: self.gap_extend }, further: self.further_gaps }
+    }
+
+    /// The same scoring with other gap costs.
+    pub fn with_gaps(self, Gaps { first, further: further_gaps }: Gaps) -> Scoring {
+        Scoring { gap_open: first.open, gap_extend: first.extend, further_gaps, ..self }
     }
 
     /// `s(q, t)`, with the end bonus if `q` is an end.

@@ -51,8 +51,8 @@ pub fn edges() -> Vec<Edge> {
 
 /// The same under gap costs of two pieces, some gaps with the first and some with the second as the cheaper one.
 pub fn two_piece_edges() -> Vec<Edge> {
-    let minimap2 = Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1).unwrap();
-    edges_under(&[minimap2, Scoring::dna(3, 9, 1, 5).with_second_gap(9, 2).unwrap()])
+    let minimap2 = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).unwrap();
+    edges_under(&[minimap2, Scoring::dna(3, 9, 1, 5).with_gap_piece(9, 2).unwrap()])
 }
 
 fn edges_under(scorings: &[Scoring]) -> Vec<Edge> {

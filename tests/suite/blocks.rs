@@ -112,7 +112,7 @@ type Lines = Vec<Edge>;
 fn comparable(lines: &[Edge]) -> Lines {
     let line = |line: &Edge| Edge {
         carries: line.carries.iter().map(|carry| Carry { gap: carry.gap.max(0), ..*carry }).collect(),
-        second: line.second.iter().map(|&gap| gap.max(0)).collect(),
+        further: line.further.iter().map(|&gap| gap.max(0)).collect(),
     };
     lines.iter().map(line).collect()
 }

@@ -45,7 +45,7 @@ fn converted() -> Matrix {
 /// Gap costs of two pieces: minimap2's, costs that cross at the first residues, linear ones, costs for 8-bit lanes and
 /// costs beyond them, and random ones.
 pub fn two_piece_scorings(random: &mut Random) -> Vec<Scoring> {
-    let two = |scoring: Scoring, (open, extend)| scoring.with_second_gap(open, extend).unwrap();
+    let two = |scoring: Scoring, (open, extend)| scoring.with_gap_piece(open, extend).unwrap();
     let blosum =
         |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
     let mut scorings = vec![

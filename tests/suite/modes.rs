@@ -27,7 +27,7 @@ fn ways() -> Vec<Scoring> {
 fn two_pieces() -> [Scoring; 2] {
     let blosum = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 9, 3);
     [(Scoring::dna(2, 4, 4, 2), (24, 1)), (blosum, (13, 1))]
-        .map(|(scoring, (open, extend))| scoring.with_second_gap(open, extend).unwrap())
+        .map(|(scoring, (open, extend))| scoring.with_gap_piece(open, extend).unwrap())
 }
 
 /// These and others: a mismatch that costs nothing, and matches that score nothing.

@@ -20,7 +20,7 @@ const SEED: u64 = 2018;
 pub fn for_kernels() -> Vec<Scoring> {
     let wide = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 1_000_000, 2);
     let [small, large, matrix] = [0, 5, 6].map(|number| scorings()[number].clone());
-    vec![small, large, matrix, wide.with_second_gap(1_048_576, 1).unwrap()]
+    vec![small, large, matrix, wide.with_gap_piece(1_048_576, 1).unwrap()]
 }
 
 /// All costs of the suite.
@@ -77,7 +77,7 @@ pub fn crossings_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
     let mut random = Random::new(SEED);
     for (number, scoring) in scorings.iter().enumerate() {
         let gaps = scoring.gaps();
-        let Some(second) = gaps.second else { panic!("{scoring} has one piece") };
+        let Some(second) = gaps.pieces().nth(1) else { panic!("{scoring} has one piece") };
         let crossing = (second.open - gaps.first.open) / (gaps.first.extend - second.extend);
         let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
         for len in [1, crossing - 1, crossing, crossing + 1, crossing + 40].map(|len| len.max(1) as usize) {
@@ -118,7 +118,7 @@ fn rescored(batch: &Batch, path: &Alignment) -> i64 {
 /// A second piece that is never the cheaper one changes no answer: the affine ones are given, path for path.
 pub fn needless_pieces_change_nothing(engine: &mut dyn Primitives) {
     for (number, affine) in super::inputs::scorings().iter().enumerate() {
-        let Ok(needless) = affine.clone().with_second_gap(1 << 20, affine.gap_extend - 1) else { continue };
+        let Ok(needless) = affine.clone().with_gap_piece(1 << 20, affine.gap_extend - 1) else { continue };
         let (batch, pairs) = batch(affine, &super::inputs::seams(usize::MAX), 60 + number as u64);
         let hits = scores_agree(&mut Plain::new(), &batch, &pairs, "affine");
         let expected = plain_paths(&batch, &pairs, &hits);

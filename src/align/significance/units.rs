@@ -3,7 +3,7 @@
 use super::composition::standard_codes;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::to_i8;
-use crate::terms::scoring::{Ambiguous, GapPiece, Gaps, Scoring, Substitution};
+use crate::terms::scoring::{Ambiguous, GapPiece, Scoring, Substitution};
 
 /// Maximum score when scoring random sequences, so that no sum overflows.
 const MOST_POTENTIAL: i32 = 1 << 16;
@@ -81,9 +81,7 @@ fn divided(scoring: &Scoring, by: i32) -> Scoring {
     };
     let piece =
         |piece: GapPiece| GapPiece { open: rounded(piece.open), extend: rounded(piece.extend).max(1) };
-    let Gaps { first, second } = scoring.gaps();
-    let GapPiece { open: gap_open, extend: gap_extend } = piece(first);
-    Scoring { substitution, gap_open, gap_extend, second_gap: second.map(piece), ..scoring.clone() }
+    Scoring { substitution, ..scoring.clone() }.with_gaps(scoring.gaps().map(piece))
 }
 
 /// The greatest common divisor of numbers, at least 1.

@@ -13,7 +13,7 @@ use crate::engine::{Carried, Edges};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::casts::{to_i32, to_i64, to_u32};
-use crate::terms::scoring::AlignmentMode;
+use crate::terms::scoring::{AlignmentMode, with_pieces};
 use bytemuck::cast_slice;
 use std::ops::Range;
 use std::slice::from_ref;
@@ -34,14 +34,11 @@ impl Kernel for Anchored<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<HitEnd>> {
-        match (self.batch.scoring.gaps().count(), self.width) {
-            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
-            (1, Width::W16) => self.in_lanes::<i16, S, 1>(simd),
-            (1, Width::W32) => self.in_lanes::<i32, S, 1>(simd),
-            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
-            (_, Width::W16) => self.in_lanes::<i16, S, 2>(simd),
-            (_, Width::W32) => self.in_lanes::<i32, S, 2>(simd),
-        }
+        with_pieces!(self.batch.scoring.gaps(), PIECES => match self.width {
+            Width::W8 => self.in_lanes::<i8, S, PIECES>(simd),
+            Width::W16 => self.in_lanes::<i16, S, PIECES>(simd),
+            Width::W32 => self.in_lanes::<i32, S, PIECES>(simd),
+        })
     }
 }
 

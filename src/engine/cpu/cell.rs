@@ -8,7 +8,8 @@
 
 use super::simd::{Lane, Vectors};
 use crate::engine::CellSource;
-use crate::engine::directions::{cell_bits, extend_bits, gap_bits};
+use crate::engine::directions::{CellBits, Layer, cell_bits, extend_bits};
+use crate::terms::casts::to_u8;
 
 /// Operands of all cells in addition to their neighbors.
 #[derive(Clone, Copy)]
@@ -81,12 +82,12 @@ impl<V: Copy, const PIECES: usize> DirectionCodes<V, PIECES> {
     #[inline(always)]
     pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S) -> DirectionCodes<V, PIECES> {
         let shift = T::BITS - cell_bits(PIECES);
-        let code = |bits: u8| simd.splat(T::of((u32::from(bits) << shift).cast_signed()));
-        let none = code(CellSource::Stop as u8);
+        let code = |bits: CellBits| simd.splat(T::of((u32::from(bits) << shift).cast_signed()));
+        let none = code(CellSource::Stop as CellBits);
         let none_of = [none; PIECES];
         let mut codes = DirectionCodes {
             none,
-            diagonal: code(CellSource::Diagonal as u8),
+            diagonal: code(CellSource::Diagonal as CellBits),
             deletion: none_of,
             insertion: none_of,
             extend_deletion: none_of,
@@ -94,8 +95,9 @@ impl<V: Copy, const PIECES: usize> DirectionCodes<V, PIECES> {
         };
         for piece in 0..PIECES {
             let [extend_deletion, extend_insertion] = extend_bits(piece);
-            codes.deletion[piece] = code(gap_bits(CellSource::Deletion, piece));
-            codes.insertion[piece] = code(gap_bits(CellSource::Insertion, piece));
+            let gap = |source: CellSource| Layer { source, piece: to_u8(piece) }.bits();
+            codes.deletion[piece] = code(gap(CellSource::Deletion));
+            codes.insertion[piece] = code(gap(CellSource::Insertion));
             codes.extend_deletion[piece] = code(extend_deletion);
             codes.extend_insertion[piece] = code(extend_insertion);
         }
@@ -143,8 +145,11 @@ impl<V: Copy, const PIECES: usize> DirectionCodes<V, PIECES> {
 
     /// Shifts `bits` down by the bits of a cell that [`Vectors::shift_and_or`] does not shift by.
     #[inline(always)]
-    fn shift_by_rest<T: Lane, S: Vectors<T, V = V>>(&self, simd: S, bits: V) -> V {
-        if PIECES == 1 { bits } else { simd.shift_and_or(bits, self.none) }
+    fn shift_by_rest<T: Lane, S: Vectors<T, V = V>>(&self, simd: S, mut bits: V) -> V {
+        for _ in 1..cell_bits(PIECES) / cell_bits(1) {
+            bits = simd.shift_and_or(bits, self.none);
+        }
+        bits
     }
 }
 

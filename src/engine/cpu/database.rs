@@ -13,7 +13,7 @@ use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{Scoring, with_pieces};
 use bytemuck::cast_slice;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -71,12 +71,10 @@ impl Kernel for GroupScores<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<Option<i32>> {
-        match (self.substitutes.costs.gaps.count(), self.width) {
-            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
-            (1, _) => self.in_lanes::<i16, S, 1>(simd),
-            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
-            (_, _) => self.in_lanes::<i16, S, 2>(simd),
-        }
+        with_pieces!(self.substitutes.costs.gaps, PIECES => match self.width {
+            Width::W8 => self.in_lanes::<i8, S, PIECES>(simd),
+            _ => self.in_lanes::<i16, S, PIECES>(simd),
+        })
     }
 }
 

@@ -13,11 +13,11 @@ use super::simd::{Kernel, Rows, Simd, Vectors};
 use crate::engine::carry::IMPOSSIBLE;
 use crate::engine::directions::{Tile, cell_bits};
 use crate::engine::recurrence::floor;
-use crate::engine::{Carried, Carry, Edge, Edges};
+use crate::engine::{Carried, Edge, Edges};
 use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::{CODES, has_ends, is_base};
 use crate::terms::casts::{const_u8, to_i32, to_u32, to_usize};
-use crate::terms::scoring::{Ambiguous, Scoring, Substitution};
+use crate::terms::scoring::{Ambiguous, Scoring, Substitution, with_pieces};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 use std::slice::from_ref;
@@ -43,10 +43,7 @@ impl Kernel for RectangleSweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Edges, HitEnd) {
-        match self.rectangle.scoring.second_gap {
-            None => self.sweep::<S, 1>(simd),
-            Some(_) => self.sweep::<S, 2>(simd),
-        }
+        with_pieces!(self.rectangle.scoring.gaps(), PIECES => self.sweep::<S, PIECES>(simd))
     }
 }
 
@@ -79,10 +76,7 @@ impl Kernel for DirectionFill<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Edges {
-        match self.rectangle.scoring.second_gap {
-            None => self.fill::<S, 1>(simd),
-            Some(_) => self.fill::<S, 2>(simd),
-        }
+        with_pieces!(self.rectangle.scoring.gaps(), PIECES => self.fill::<S, PIECES>(simd))
     }
 }
 
@@ -206,10 +200,9 @@ impl<'a, S: Rows, const PIECES: usize> Strips<'a, S, PIECES> {
     /// The edges that leave the rectangle.
     #[inline(always)]
     fn leave(self) -> Edges {
-        let mut gaps = self.above_f.into_iter();
-        let first = gaps.next().unwrap_or_default();
-        let carries = self.above_h.iter().zip(first).map(|(&h, gap)| Carry { h, gap }).collect();
-        let horizontal = Edge { carries, second: gaps.next().unwrap_or_default() };
+        let gaps = |col: usize| self.above_f.each_ref().map(|f| f[col]);
+        let values = self.above_h.iter().enumerate();
+        let horizontal = values.map(|(col, &h)| Carried { h, gaps: gaps(col) }).collect();
         Edges { corner: 0, horizontal, vertical: self.behind }
     }
 

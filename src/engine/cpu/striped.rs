@@ -22,7 +22,7 @@ use crate::engine::{Carried, Edges};
 use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::CODES;
 use crate::terms::casts::{to_i32, to_u8, to_u32};
-use crate::terms::scoring::{ComparedScores, GapPiece, Scoring};
+use crate::terms::scoring::{ComparedScores, GapPiece, Scoring, with_pieces};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_ref;
@@ -45,10 +45,7 @@ impl Kernel for StripedSweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Edges, HitEnd) {
-        match self.rectangle.scoring.second_gap {
-            None => self.sweep::<S, 1>(simd),
-            Some(_) => self.sweep::<S, 2>(simd),
-        }
+        with_pieces!(self.rectangle.scoring.gaps(), PIECES => self.sweep::<S, PIECES>(simd))
     }
 }
 

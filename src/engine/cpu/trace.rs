@@ -9,14 +9,14 @@ use super::lanes::{
 };
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
-use crate::engine::directions::cell_bits;
+use crate::engine::directions::{CellBits, cell_bits};
 use crate::engine::paths::run_word;
 use crate::engine::{Carried, CellSource, PathPosition, Window};
 use crate::terms::batch::Batch;
 use crate::terms::bounds::{Band, band_of_whole, least_score};
-use crate::terms::casts::{low_u8, to_i32, to_u32, to_usize};
+use crate::terms::casts::{low_u16, to_i32, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::ComparedScores;
+use crate::terms::scoring::{ComparedScores, with_pieces};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_mut;
@@ -44,12 +44,10 @@ impl Kernel for Trace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        match (self.batch.scoring.gaps().count(), self.width) {
-            (1, Width::W8) => self.in_lanes::<i8, S, 1>(simd),
-            (1, _) => self.in_lanes::<i16, S, 1>(simd),
-            (_, Width::W8) => self.in_lanes::<i8, S, 2>(simd),
-            (_, _) => self.in_lanes::<i16, S, 2>(simd),
-        }
+        with_pieces!(self.batch.scoring.gaps(), PIECES => match self.width {
+            Width::W8 => self.in_lanes::<i8, S, PIECES>(simd),
+            _ => self.in_lanes::<i16, S, PIECES>(simd),
+        })
     }
 }
 
@@ -397,11 +395,11 @@ struct BandCells<'a, T, const PIECES: usize> {
 }
 
 impl<T: Lane, const PIECES: usize> BandCells<'_, T, PIECES> {
-    fn get(&self, lane: usize, row: usize, cell: usize) -> u8 {
+    fn get(&self, lane: usize, row: usize, cell: usize) -> CellBits {
         let cells = (T::BITS / cell_bits(PIECES)) as usize;
         let word = (row * self.width + cell) / cells * self.lanes + lane;
         let shift = cell_bits(PIECES) * to_u32(cell % cells);
-        low_u8(self.directions[word].unsigned() >> shift) & low_u8((1u32 << cell_bits(PIECES)) - 1)
+        low_u16(self.directions[word].unsigned() >> shift) & low_u16((1 << cell_bits(PIECES)) - 1)
     }
 
     /// Appends the runs of a lane's path to `words`, from `cell` of the last row up to at most the first row. If the

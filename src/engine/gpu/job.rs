@@ -1,6 +1,7 @@
 //! Jobs: dispatches that share one upload of tasks and one download of output.
 
 use crate::engine::Edge;
+use crate::engine::carry::{CARRY_BYTES, GAP_BYTES};
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT};
 use crate::engine::gpu::tasks::{Recorded, SpanTask};
 use crate::engine::gpu::variant::{TileVariant, Variant};
@@ -117,22 +118,24 @@ impl Job {
         (self.dispatches.iter().map(first).collect(), words)
     }
 
-    /// Whether its edge values have the gap of a second piece.
-    pub fn has_second_gaps(&self) -> bool {
-        self.edges > 0 && self.dispatches.iter().any(|dispatch| dispatch.variant.pieces() > 1)
+    /// Number of pieces of the gap costs after the first one. Its edge values have a gap of each.
+    pub fn further_pieces(&self) -> usize {
+        let further = self.dispatches.iter().map(|dispatch| dispatch.variant.pieces() - 1);
+        if self.edges > 0 { further.max().unwrap_or(0) } else { 0 }
     }
 
-    /// The transfers to the host: the output, followed by the edges that the job leaves, and by their gaps of the second
-    /// piece.
+    /// The transfers to the host: the output, followed by the edges that the job leaves, and by their gaps of further
+    /// pieces.
     pub fn transfers(
         &self,
         output: &wgpu::Buffer,
         edges: &wgpu::Buffer,
-        second_gaps: &wgpu::Buffer,
+        further_gaps: &wgpu::Buffer,
     ) -> Vec<Transfer> {
         let mut transfers = vec![Transfer { from: output.clone(), start: 0, bytes: self.output }];
-        let second = self.has_second_gaps().then_some((second_gaps, 4));
-        for (from, bytes) in std::iter::once((edges, 8)).chain(second) {
+        let further = self.further_pieces() as u64 * GAP_BYTES;
+        let of_further = (further > 0).then_some((further_gaps, further));
+        for (from, bytes) in std::iter::once((edges, CARRY_BYTES)).chain(of_further) {
             // Contiguous edge values are transferred together.
             let ranges = self.leaving.chunk_by(|a, b| a.end == b.start);
             transfers.extend(ranges.map(|ranges| {

@@ -57,27 +57,31 @@ fn compile(
         Variant::Tile(tile) => f64::from(tile.scale()),
         Variant::Trace { .. } | Variant::Traceback { .. } => 1.0,
     };
-    let Gaps { first, second } = numbers.gaps;
-    let second = second.unwrap_or(first);
-    let constants = [
+    let of_scores = [
         ("MATCH", f64::from(numbers.match_)),
         ("MISMATCH", f64::from(-numbers.mismatch)),
         ("AMBIGUOUS", f64::from(-numbers.ambiguous)),
         ("END_BONUS", f64::from(numbers.end_bonus)),
-        ("FIRST", scale * f64::from(first.first())),
-        ("EXTEND", scale * f64::from(first.extend)),
-        ("SECOND_FIRST", scale * f64::from(second.first())),
-        ("SECOND_EXTEND", scale * f64::from(second.extend)),
     ];
-    // An unused constant must not be set. With a matrix, the first four are unused; under one piece, the last two.
-    let end = if variant.pieces() > 1 { 8 } else { 6 };
-    let constants = match variant {
-        Variant::Tile(tile) if tile.scores.is_profile() => &constants[4..end],
-        Variant::Tile(_) | Variant::Trace { .. } => &constants[..end],
-        Variant::Traceback { .. } => &[],
+    let names: Vec<[String; 2]> = (0..variant.pieces()).map(piece_constants).collect();
+    let costs = names.iter().zip(numbers.gaps.pieces()).flat_map(|([first, extend], piece)| {
+        let costs = [(first, piece.first()), (extend, piece.extend)];
+        costs.map(|(name, cost)| (name.as_str(), scale * f64::from(cost)))
+    });
+    // An unused constant must not be set.
+    let constants: Vec<(&str, f64)> = match variant {
+        Variant::Tile(tile) if tile.scores.is_profile() => costs.collect(),
+        Variant::Tile(_) | Variant::Trace { .. } => of_scores.into_iter().chain(costs).collect(),
+        Variant::Traceback { .. } => Vec::new(),
     };
     let bindings: Vec<(u32, bool)> = bindings(variant).collect();
-    kernels::compile(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
+    kernels::compile(device, &format!("{variant:?}"), variant.wgsl(), &bindings, &constants)
+}
+
+/// Names of the kernel constants for the first and for each further residue of a gap of a piece.
+fn piece_constants(piece: usize) -> [String; 2] {
+    let number = if piece == 0 { String::new() } else { piece.to_string() };
+    ["FIRST", "EXTEND"].map(|name| format!("{name}{number}"))
 }
 
 /// Rejects adapters on which a kernel could not run.

@@ -2,7 +2,7 @@
 //!
 //! Two jobs can be in flight: while the device runs one, the host prepares the next or reads the previous one.
 
-use crate::engine::carry::EdgeSlice;
+use crate::engine::carry::{CARRY_BYTES, EdgeSlice, GAP_BYTES};
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::resident::Resident;
@@ -29,21 +29,21 @@ const MOST_WRITTEN: u64 = 1 << 20;
 /// The result of a job.
 pub struct JobResult {
     pub output: Readback,
-    /// Byte ranges of the edge values that it left, and of their gaps of the second piece.
+    /// Byte ranges of the edge values that it left, and of their gaps of further pieces.
     leaving: Vec<Range<usize>>,
-    second_gaps: Vec<Range<usize>>,
+    further_gaps: Vec<Range<usize>>,
 }
 
 impl JobResult {
     /// The edge values that it left, in order. They may be many, so they are read in place.
     pub fn leaving(&self) -> impl Iterator<Item = EdgeSlice<'_>> {
-        let second = |place: usize| match self.second_gaps.get(place) {
+        let further = |place: usize| match self.further_gaps.get(place) {
             Some(range) => bytemuck::cast_slice(self.output.behind(range.clone())),
             None => &[],
         };
         let slice = move |(place, range): (usize, &Range<usize>)| EdgeSlice {
             carries: bytemuck::cast_slice(self.output.behind(range.clone())),
-            second: second(place),
+            further: further(place),
         };
         self.leaving.iter().enumerate().map(slice)
     }
@@ -53,7 +53,7 @@ impl JobResult {
 pub struct JobUnderWay {
     output: u64,
     leaving: Vec<Range<u64>>,
-    has_second_gaps: bool,
+    further_pieces: usize,
     begun: Instant,
     /// `None` if there was nothing to do.
     arrival: Option<Arrival>,
@@ -95,7 +95,7 @@ pub struct Kit<'a> {
 struct JobMemory {
     tasks: Grown,
     edges: Grown,
-    second_gaps: Grown,
+    further_gaps: Grown,
     output: Grown,
     stamps: Stamps,
 }
@@ -104,7 +104,7 @@ struct JobMemory {
 struct JobBuffers {
     tasks: wgpu::Buffer,
     edges: wgpu::Buffer,
-    second_gaps: wgpu::Buffer,
+    further_gaps: wgpu::Buffer,
     output: wgpu::Buffer,
     scratch: wgpu::Buffer,
     chain: wgpu::Buffer,
@@ -127,7 +127,7 @@ impl JobMemory {
         JobMemory {
             tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
             edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
-            second_gaps: Grown::new("gaps at edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
+            further_gaps: Grown::new("gaps at edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
             output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
             stamps: Stamps::new(device),
         }
@@ -156,13 +156,13 @@ impl Runner {
     pub fn begin(&mut self, kit: Kit, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Kit { runtime, .. } = kit;
         let begun = Instant::now();
-        let (output, leaving, has_second_gaps) = (job.output, job.leaving.clone(), job.has_second_gaps());
+        let (output, leaving, further_pieces) = (job.output, job.leaving.clone(), job.further_pieces());
         if job.dispatches.is_empty() {
             let leaving = Vec::new();
-            return Ok(JobUnderWay { output, leaving, has_second_gaps, begun, arrival: None, led: None });
+            return Ok(JobUnderWay { output, leaving, further_pieces, begun, arrival: None, led: None });
         }
         let buffers = self.buffers(&runtime.device, job)?;
-        let transfers = job.transfers(&buffers.output, &buffers.edges, &buffers.second_gaps);
+        let transfers = job.transfers(&buffers.output, &buffers.edges, &buffers.further_gaps);
         let (departure, arrival) = runtime.expect(transfers)?;
         let (firsts, words) = job.places();
         runtime.upload(&buffers.tasks, 0..words, |range, copied| job.copy_words(&firsts, range, copied))?;
@@ -187,7 +187,7 @@ impl Runner {
         };
         runtime.device.check()?;
         self.next = 1 - self.next;
-        Ok(JobUnderWay { output, leaving, has_second_gaps, begun, arrival: Some(arrival), led })
+        Ok(JobUnderWay { output, leaving, further_pieces, begun, arrival: Some(arrival), led })
     }
 
     /// The buffers of the next job, with room for it.
@@ -195,11 +195,11 @@ impl Runner {
         let slot = &mut self.slots[self.next];
         let (_, words) = job.places();
         let chain = job.chain.map_or(0, |chain| chain.bytes());
-        let second_gaps = if job.has_second_gaps() { job.edges * 4 } else { 0 };
+        let further_gaps = job.edges * job.further_pieces() as u64 * GAP_BYTES;
         Ok(JobBuffers {
             tasks: slot.tasks.with_room(device, words as u64 * 4)?.clone(),
-            edges: slot.edges.with_room(device, job.edges * 8)?.clone(),
-            second_gaps: slot.second_gaps.with_room(device, second_gaps)?.clone(),
+            edges: slot.edges.with_room(device, job.edges * CARRY_BYTES)?.clone(),
+            further_gaps: slot.further_gaps.with_room(device, further_gaps)?.clone(),
             output: slot.output.with_room(device, job.output)?.clone(),
             scratch: self.scratch.with_room(device, job.scratch * 4)?.clone(),
             chain: self.chain.with_room(device, chain)?.clone(),
@@ -208,10 +208,10 @@ impl Runner {
 
     /// Waits for a job and reads its result.
     pub fn finish(&mut self, runtime: &Runtime, pending: JobUnderWay) -> Result<JobResult, EngineError> {
-        let JobUnderWay { output: bytes, leaving, has_second_gaps, begun, arrival, led } = pending;
+        let JobUnderWay { output: bytes, leaving, further_pieces, begun, arrival, led } = pending;
         let Some(arrival) = arrival else {
-            let (leaving, second_gaps) = (Vec::new(), Vec::new());
-            return Ok(JobResult { output: Readback::nothing(), leaving, second_gaps });
+            let (leaving, further_gaps) = (Vec::new(), Vec::new());
+            return Ok(JobResult { output: Readback::nothing(), leaving, further_gaps });
         };
         let (output, times) = runtime.wait_for(arrival)?;
         if let Some(load) = led {
@@ -224,17 +224,20 @@ impl Runner {
             runtime.pace.learn(cells, jobs, kernel_time.unwrap_or(wall));
         }
         let mut place = to_usize(bytes);
-        let mut placed = |bytes: usize| -> Vec<Range<usize>> {
+        let mut placed = |bytes: u64| -> Vec<Range<usize>> {
             let range = |range: &Range<u64>| {
                 let first = place;
-                place += to_usize(range.end - range.start) * bytes;
+                place += to_usize((range.end - range.start) * bytes);
                 first..place
             };
             leaving.iter().map(range).collect()
         };
-        let carries = placed(8);
-        let second_gaps = if has_second_gaps { placed(4) } else { Vec::new() };
-        Ok(JobResult { output: output.cut(to_usize(bytes)), leaving: carries, second_gaps })
+        let carries = placed(CARRY_BYTES);
+        let further_gaps = match further_pieces as u64 * GAP_BYTES {
+            0 => Vec::new(),
+            bytes => placed(bytes),
+        };
+        Ok(JobResult { output: output.cut(to_usize(bytes)), leaving: carries, further_gaps })
     }
 }
 
@@ -247,41 +250,38 @@ impl JobBuffers {
 
     /// Writes the edge values that tiles read first.
     fn write_edges(&self, runtime: &Runtime, job: &Job) {
-        let queue = &runtime.device.queue;
-        let has_second_gaps = job.has_second_gaps();
+        let pieces = 1 + job.further_pieces();
         let blank = Carry { h: job.blank, gap: job.blank };
-        if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
+        if job.edges == 0 {
+        } else if job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
             // A single write, because each separate write has a fixed cost.
-            let pieces = if has_second_gaps { 2 } else { 1 };
             let mut all = Edge::filled(blank, to_usize(job.edges), pieces);
             job.entering.iter().for_each(|(place, edge)| all.put(to_usize(*place), edge));
-            queue.write_buffer(&self.edges, 0, bytemuck::cast_slice(&all.carries));
-            if has_second_gaps {
-                queue.write_buffer(&self.second_gaps, 0, bytemuck::cast_slice(&all.second));
-            }
-        } else if job.edges > 0 {
+            self.write_edge(runtime, 0, &all);
+        } else {
             if job.blank == 0 {
-                runtime.clear(&self.edges, job.edges * 8);
-                if has_second_gaps {
-                    runtime.clear(&self.second_gaps, job.edges * 4);
+                runtime.clear(&self.edges, job.edges * CARRY_BYTES);
+                if pieces > 1 {
+                    runtime.clear(&self.further_gaps, job.edges * (pieces as u64 - 1) * GAP_BYTES);
                 }
             } else {
-                let part = Edge::filled(blank, to_usize(job.edges.min(MOST_WRITTEN)), 2);
+                let part = Edge::filled(blank, to_usize(job.edges.min(MOST_WRITTEN)), pieces);
                 for first in (0..job.edges).step_by(to_usize(MOST_WRITTEN)) {
                     let len = to_usize((job.edges - first).min(MOST_WRITTEN));
-                    queue.write_buffer(&self.edges, first * 8, bytemuck::cast_slice(&part.carries[..len]));
-                    if has_second_gaps {
-                        let gaps = bytemuck::cast_slice(&part.second[..len]);
-                        queue.write_buffer(&self.second_gaps, first * 4, gaps);
-                    }
+                    self.write_edge(runtime, first, &part.cut(0..len));
                 }
             }
-            for (place, edge) in &job.entering {
-                queue.write_buffer(&self.edges, place * 8, bytemuck::cast_slice(&edge.carries));
-                if has_second_gaps {
-                    queue.write_buffer(&self.second_gaps, place * 4, bytemuck::cast_slice(&edge.second));
-                }
-            }
+            job.entering.iter().for_each(|(place, edge)| self.write_edge(runtime, *place, edge));
+        }
+    }
+
+    /// Writes edge values from position `first` on.
+    fn write_edge(&self, runtime: &Runtime, first: u64, edge: &Edge) {
+        let queue = &runtime.device.queue;
+        queue.write_buffer(&self.edges, first * CARRY_BYTES, bytemuck::cast_slice(&edge.carries));
+        if !edge.further.is_empty() {
+            let each = (edge.further.len() / edge.len()) as u64 * GAP_BYTES;
+            queue.write_buffer(&self.further_gaps, first * each, bytemuck::cast_slice(&edge.further));
         }
     }
 
@@ -314,7 +314,7 @@ impl JobBuffers {
                 (6, ..) => &self.scratch,
                 (5, ..) if dispatch.into_scratch => &self.scratch,
                 (7, ..) => &self.chain,
-                (9, ..) => &self.second_gaps,
+                (9, ..) => &self.further_gaps,
                 _ => &self.output,
             };
             Ok((binding, buffer.as_entire_binding()))

@@ -6,15 +6,15 @@
 //! | `words` | the words of a lane's residues of four bits | `$w` the word, `$after` the next one |
 //! | `direction_words` | the direction words of a lane's rows | `$word` the word |
 //! | `columns` | the columns of one iteration of the loop over steps | `$c` |
+//! | `further`, `further_descending` | the pieces of the gap costs after the first | `$p` the piece, counted from 0, `$before` the piece before it |
 //! | `traces` | the lane kinds that trace; a row is a cell | `$kind` the index of the kind, `$lanes` |
 //!
 //! A row also has flags: `FIRST_OF_4`, `FIRST_OF_8` and `FIRST_OF_16`, set in every 4th, 8th and 16th row.
 //! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of the words of its
-//! residues, `$directions` that of its direction words. The flag `TWO_PIECES` says that gap costs have two pieces.
+//! residues, `$directions` that of its direction words. The flag `SEVERAL_PIECES` says that gap costs have several pieces.
 
 use crate::engine::directions::{
-    CellSource, EXTEND_DELETION, EXTEND_INSERTION, EXTEND_SECOND_DELETION, EXTEND_SECOND_INSERTION,
-    SECOND_PIECE, SOURCE_BITS, SOURCE_MASK, cell_bits, cells_per_word,
+    CellSource, PIECE_MASK, PIECE_SHIFT, SOURCE_BITS, SOURCE_MASK, cell_bits, cells_per_word, extend_bits,
 };
 use crate::engine::gpu::layout::{self, ResiduePacking, THREADS};
 use crate::engine::gpu::variant::{
@@ -23,6 +23,7 @@ use crate::engine::gpu::variant::{
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::STRETCH;
+use crate::terms::casts::to_u32;
 use crate::terms::scoring::AlignmentMode;
 
 /// Defines each file of `shaders/` as a constant.
@@ -118,9 +119,13 @@ impl TileVariant {
             true => String::new(),
             false => format!("const NONE = i32({});\n", HitEnd::NONE.score),
         };
+        let further = match self.pieces {
+            1 => String::new(),
+            pieces => constants([("FURTHER", to_u32(pieces) - 1)]),
+        };
         let frame = if self.is_of_database() { DATABASE } else { TILE };
         let text = expand(frame, &self.parts(), &self.meaning())?;
-        Ok(self.scores.letters().wgsl() + &scale + &none + &numbers + &codes + &text)
+        Ok(self.scores.letters().wgsl() + &scale + &none + &numbers + &further + &codes + &text)
     }
 
     /// The parts that fill the slots of a tile.
@@ -199,9 +204,13 @@ fn modes(mode: AlignmentMode, meaning: Meaning) -> Meaning {
         .flag("TO_EITHER_END", mode.ends_at_either_end())
 }
 
-/// Adds the flag of gap costs of two pieces.
+/// Adds the pieces of the gap costs.
 fn in_pieces(pieces: usize, meaning: Meaning) -> Meaning {
-    meaning.flag("TWO_PIECES", pieces > 1)
+    let further = |piece: usize| Meaning::default().name("p", piece).name("before", piece - 1);
+    meaning
+        .flag("SEVERAL_PIECES", pieces > 1)
+        .rounds("further", (1..pieces).map(further))
+        .rounds("further_descending", (1..pieces).rev().map(further))
 }
 
 /// The names and flags of a lane's rows.
@@ -246,18 +255,23 @@ fn traces(pieces: usize) -> Meaning {
 
 /// The constants of a cell's direction bits, in WGSL.
 fn direction_codes(pieces: usize) -> String {
-    constants([
+    let of_piece = |piece: usize| {
+        let number = if piece == 0 { String::new() } else { piece.to_string() };
+        let [deletion, insertion] = extend_bits(piece).map(u32::from);
+        constants([
+            (format!("EXTEND_DELETION{number}").as_str(), deletion),
+            (format!("EXTEND_INSERTION{number}").as_str(), insertion),
+            (format!("PIECE{number}").as_str(), to_u32(piece) << PIECE_SHIFT),
+        ])
+    };
+    (0..pieces).map(of_piece).collect::<String>() + &constants([
         ("STOP", CellSource::Stop as u32),
         ("DIAGONAL", CellSource::Diagonal as u32),
         ("DELETION", CellSource::Deletion as u32),
         ("INSERTION", CellSource::Insertion as u32),
         ("SOURCE_BITS", SOURCE_BITS),
         ("SOURCE_MASK", u32::from(SOURCE_MASK)),
-        ("EXTEND_DELETION", u32::from(EXTEND_DELETION)),
-        ("EXTEND_INSERTION", u32::from(EXTEND_INSERTION)),
-        ("SECOND_PIECE", u32::from(SECOND_PIECE)),
-        ("EXTEND_SECOND_DELETION", u32::from(EXTEND_SECOND_DELETION)),
-        ("EXTEND_SECOND_INSERTION", u32::from(EXTEND_SECOND_INSERTION)),
+        ("PIECE_MASK", u32::from(PIECE_MASK)),
         ("CELL_BITS", cell_bits(pieces)),
         ("CELL_MASK", (1 << cell_bits(pieces)) - 1),
         ("CELLS_PER_WORD", cells_per_word(pieces)),

@@ -119,9 +119,9 @@ fn program(command_line: &str) -> String {
 /// produces the same bytes on all of them.
 fn scoring_comment(scoring: &Scoring) -> String {
     let numbers = printable(&scoring.to_string());
-    let cost = match scoring.second_gap {
-        None => "gap_open + k * gap_extend",
-        Some(_) => "the lower gap_open + k * gap_extend of the two",
+    let cost = match scoring.gaps().count() {
+        1 => "gap_open + k * gap_extend",
+        _ => "the lower gap_open + k * gap_extend of the two",
     };
     format!("swalign scoring: {numbers}; a gap of k costs {cost}")
 }

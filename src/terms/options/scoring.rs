@@ -2,7 +2,9 @@
 
 use crate::terms::alphabet::Alphabet;
 use crate::terms::error::{Error, Place, Result};
-use crate::terms::scoring::{AlignmentMode, MAX_PARAMETER, MOST_IN_TABLE, Matrix, Scoring, Substitution};
+use crate::terms::scoring::{
+    AlignmentMode, GapPiece, Gaps, MAX_PARAMETER, MOST_IN_TABLE, MOST_PIECES, Matrix, Scoring, Substitution,
+};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -29,23 +31,34 @@ pub struct ScoringChoice {
     pub mode: AlignmentMode,
 }
 
-/// A cost for the first piece of the gap costs, and for the second if there is one.
+/// A cost for each piece of the gap costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerPiece {
     pub first: i32,
-    pub second: Option<i32>,
-}
-
-impl From<i32> for PerPiece {
-    fn from(first: i32) -> PerPiece {
-        PerPiece { first, second: None }
-    }
+    pub further: [Option<i32>; MOST_PIECES - 1],
 }
 
 impl PerPiece {
-    const fn two(first: i32, second: i32) -> PerPiece {
-        PerPiece { first, second: Some(second) }
+    /// One cost for each of at most [`MOST_PIECES`] pieces. `None` if there is no cost, or more of them.
+    pub fn of(costs: &[i32]) -> Option<PerPiece> {
+        let (&first, rest) = costs.split_first()?;
+        let further = std::array::from_fn(|piece| rest.get(piece).copied());
+        (rest.len() < MOST_PIECES).then_some(PerPiece { first, further })
     }
+
+    /// The costs in order.
+    pub fn costs(self) -> impl Iterator<Item = i32> {
+        std::iter::once(self.first).chain(self.further.into_iter().flatten())
+    }
+}
+
+/// The numbers of a preset. Match and mismatch are unused with a matrix. Gap costs are listed by piece.
+#[derive(Clone, Copy)]
+struct PresetNumbers {
+    match_: i32,
+    mismatch: i32,
+    open: &'static [i32],
+    extend: &'static [i32],
 }
 
 /// Penalty of a pair with an ambiguous code in the presets for reads and assemblies, as in bwa and minimap2.
@@ -97,18 +110,18 @@ impl Preset {
         Preset::ALL.iter().find(|(other, _)| *other == name).map(|&(_, preset)| preset)
     }
 
-    /// Match, mismatch, gap open, gap extend. The first two are unused with a matrix.
-    fn numbers(self) -> (i32, i32, PerPiece, PerPiece) {
+    fn numbers(self) -> PresetNumbers {
+        let numbers = |match_, mismatch, open, extend| PresetNumbers { match_, mismatch, open, extend };
         match self {
-            Preset::Short => (1, 4, 6.into(), 1.into()),
-            Preset::Long => (2, 4, 4.into(), 2.into()),
-            Preset::MapOnt => (2, 4, PerPiece::two(4, 24), PerPiece::two(2, 1)),
-            Preset::MapHifi | Preset::Asm20 => (1, 4, PerPiece::two(6, 26), PerPiece::two(2, 1)),
-            Preset::Asm5 => (1, 19, PerPiece::two(39, 81), PerPiece::two(3, 1)),
-            Preset::Asm10 => (1, 9, PerPiece::two(16, 41), PerPiece::two(2, 1)),
-            Preset::Blastn => (2, 3, 5.into(), 2.into()),
-            Preset::Linear => (1, 1, 0.into(), 2.into()),
-            Preset::Protein => (0, 0, 11.into(), 1.into()),
+            Preset::Short => numbers(1, 4, &[6], &[1]),
+            Preset::Long => numbers(2, 4, &[4], &[2]),
+            Preset::MapOnt => numbers(2, 4, &[4, 24], &[2, 1]),
+            Preset::MapHifi | Preset::Asm20 => numbers(1, 4, &[6, 26], &[2, 1]),
+            Preset::Asm5 => numbers(1, 19, &[39, 81], &[3, 1]),
+            Preset::Asm10 => numbers(1, 9, &[16, 41], &[2, 1]),
+            Preset::Blastn => numbers(2, 3, &[5], &[2]),
+            Preset::Linear => numbers(1, 1, &[0], &[2]),
+            Preset::Protein => numbers(0, 0, &[11], &[1]),
         }
     }
 
@@ -162,7 +175,7 @@ impl ScoringChoice {
             (None, Alphabet::Dna) => Preset::Short,
             (None, Alphabet::Protein) => Preset::Protein,
         };
-        let (match_, mismatch, open, extend) = preset.numbers();
+        let PresetNumbers { match_, mismatch, open, extend } = preset.numbers();
         let matrix = match (&self.matrix, alphabet, preset) {
             (Some(_), _, _) if self.match_.is_some() || self.mismatch.is_some() => {
                 return Err(usage(
@@ -188,22 +201,19 @@ impl ScoringChoice {
             (None, Alphabet::Dna, _) => None,
         };
         let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
-        let (open, extend) = usual.map_or((open, extend), |(open, extend)| (open.into(), extend.into()));
-        let (open, extend) = (self.gap_open.unwrap_or(open), self.gap_extend.unwrap_or(extend));
-        let gap_open = within("--gap-open", open.first, 0)?;
-        let gap_extend = within("--gap-extend", extend.first, 1)?;
-        let second = match (open.second, extend.second) {
-            (None, None) => None,
-            (Some(open), Some(extend)) => {
-                Some((within("--gap-open", open, 0)?, within("--gap-extend", extend, 1)?))
-            }
-            _ => {
-                return Err(usage(
-                    "--gap-open and --gap-extend must have the same number of values, one or two, such as \
-                     --gap-open 4,24 --gap-extend 2,1",
-                ));
+        let (usual_open, usual_extend) = usual.unzip();
+        let costs = |given: Option<PerPiece>, usual: Option<i32>, of_preset: &[i32]| -> Vec<i32> {
+            match (given, usual) {
+                (Some(given), _) => given.costs().collect(),
+                (None, Some(usual)) => vec![usual],
+                (None, None) => of_preset.to_vec(),
             }
         };
+        let gaps = gaps(
+            &costs(self.gap_open, usual_open, open),
+            &costs(self.gap_extend, usual_extend, extend),
+        )?;
+        let GapPiece { open: gap_open, extend: gap_extend } = gaps.first;
         let scoring = match matrix {
             Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
             None => {
@@ -239,10 +249,8 @@ impl ScoringChoice {
                  bases are together at most {MOST_IN_TABLE}; give 0 to {most}"
             )));
         }
-        match second {
-            Some((open, extend)) => scoring.with_second_gap(open, extend),
-            None => Ok(scoring),
-        }
+        gaps.check().map_err(Error::Usage)?;
+        Ok(scoring.with_gaps(gaps))
     }
 
     /// Whether an option is given that only scorings without a matrix have.
@@ -312,6 +320,21 @@ pub fn default_split_score(scoring: &Scoring, min_score: i32) -> i32 {
 
 fn usage(text: &str) -> Error {
     Error::Usage(text.to_string())
+}
+
+/// Gap costs by their opening and extension costs, one of each for each piece.
+fn gaps(open: &[i32], extend: &[i32]) -> Result<Gaps> {
+    let pieces = open.iter().zip(extend).map(|(&open, &extend)| {
+        Ok(GapPiece { open: within("--gap-open", open, 0)?, extend: within("--gap-extend", extend, 1)? })
+    });
+    let pieces = pieces.collect::<Result<Vec<GapPiece>>>()?;
+    let gaps = Gaps::of(&pieces).filter(|_| open.len() == extend.len());
+    gaps.ok_or_else(|| {
+        usage(
+            "--gap-open and --gap-extend must have the same number of values, one or two, such as --gap-open 4,24 \
+             --gap-extend 2,1",
+        )
+    })
 }
 
 fn within(flag: &str, value: i32, least: i32) -> Result<i32> {

@@ -1,4 +1,6 @@
-//! Gap costs: affine (Gotoh 1982), or the lower of two affine costs (Gotoh 1990; minimap2, Li 2018).
+//! Gap costs: affine (Gotoh 1982), or the lowest of several affine costs (Gotoh 1990; minimap2, Li 2018).
+//!
+//! [`MOST_PIECES`] is the maximum number of pieces. Engines take it, and the number of pieces of a scoring, from here.
 
 use super::MAX_PARAMETER;
 use crate::terms::casts::to_i64;
@@ -25,45 +27,96 @@ impl GapPiece {
         self.open + self.extend
     }
 
+    /// Whether a piece can follow this one in gap costs: it opens at a higher cost and extends at a lower cost.
+    fn is_before(self, next: GapPiece) -> bool {
+        self.open < next.open && self.extend > next.extend
+    }
+
     /// Cost of a gap of `len` residues.
     pub fn cost(self, len: usize) -> i64 {
         i64::from(self.open) + to_i64(len) * i64::from(self.extend)
     }
 }
 
-/// The cost of a gap by its length: that of one piece, or the lower cost of two.
+/// Maximum number of pieces of gap costs.
+pub const MOST_PIECES: usize = 2;
+
+/// The pieces of gap costs after the first one, and `None` after the last one.
+pub type FurtherPieces = [Option<GapPiece>; MOST_PIECES - 1];
+
+/// The cost of a gap by its length: the lowest cost of some pieces. Each piece opens at a higher cost and extends at a
+/// lower cost than the piece before it.
 ///
 /// The cost is concave. Two gaps therefore never cost less than one gap of all their residues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gaps {
     pub first: GapPiece,
-    /// A second piece, which opens at a higher cost and extends at a lower cost than the first.
-    pub second: Option<GapPiece>,
+    pub further: FurtherPieces,
 }
 
-/// Maximum number of pieces of gap costs.
-pub const MOST_PIECES: usize = 2;
+/// Evaluates an expression in which the number of pieces of gap costs is the constant `$pieces`.
+macro_rules! with_pieces {
+    ($gaps:expr, $pieces:ident => $value:expr) => {
+        match $gaps.count() {
+            1 => {
+                const $pieces: usize = 1;
+                $value
+            }
+            _ => {
+                const $pieces: usize = $crate::terms::scoring::MOST_PIECES;
+                $value
+            }
+        }
+    };
+}
+pub(crate) use with_pieces;
+
+/// [`with_pieces`] has an arm for each number of pieces.
+const _: () = assert!(MOST_PIECES == 2);
 
 impl Gaps {
-    /// The pieces, the first one first.
-    pub fn pieces(self) -> impl Iterator<Item = GapPiece> + Clone {
-        std::iter::once(self.first).chain(self.second)
+    /// Affine gap costs.
+    pub fn affine(first: GapPiece) -> Gaps {
+        Gaps { first, further: [None; MOST_PIECES - 1] }
     }
 
-    /// The pieces as an array. Without a second piece, further elements repeat the first.
+    /// Gap costs of these pieces. `None` if there is none, or if there are more than [`MOST_PIECES`].
+    pub fn of(pieces: &[GapPiece]) -> Option<Gaps> {
+        let (&first, rest) = pieces.split_first()?;
+        rest.iter().try_fold(Gaps::affine(first), |gaps, &piece| gaps.with_piece(piece))
+    }
+
+    /// The same costs with one more piece. `None` if there are [`MOST_PIECES`] already.
+    pub fn with_piece(mut self, piece: GapPiece) -> Option<Gaps> {
+        *self.further.iter_mut().find(|further| further.is_none())? = Some(piece);
+        Some(self)
+    }
+
+    /// The pieces in order.
+    pub fn pieces(self) -> impl Iterator<Item = GapPiece> + Clone {
+        std::iter::once(self.first).chain(self.further.into_iter().flatten())
+    }
+
+    /// The pieces as an array. After the last piece, elements repeat the first.
     pub fn array<const PIECES: usize>(self) -> [GapPiece; PIECES] {
-        std::array::from_fn(|piece| if piece == 0 { self.first } else { self.second.unwrap_or(self.first) })
+        let mut pieces = self.pieces();
+        std::array::from_fn(|_| pieces.next().unwrap_or(self.first))
     }
 
     /// Number of pieces.
     pub fn count(self) -> usize {
-        1 + usize::from(self.second.is_some())
+        self.pieces().count()
+    }
+
+    /// The same number of pieces with other costs.
+    pub fn map(self, costs: impl Fn(GapPiece) -> GapPiece) -> Gaps {
+        Gaps { first: costs(self.first), further: self.further.map(|piece| piece.map(&costs)) }
     }
 
     /// Cost of a gap of `len` residues.
     pub fn cost(self, len: usize) -> i64 {
-        let first = self.first.cost(len);
-        self.second.map_or(first, |second| first.min(second.cost(len)))
+        let further = self.further.into_iter().flatten().map(|piece| piece.cost(len));
+        further.fold(self.first.cost(len), i64::min)
     }
 
     /// Maximum length of a gap that costs at most `most`, if each residue costs `more` in addition. 0 if there is none.
@@ -76,8 +129,9 @@ impl Gaps {
     /// The affine cost with the lowest slope that no gap undercuts and that is exact for one residue. Bounds whose proof
     /// needs an affine cost use this one; with one piece it is that piece.
     pub fn lower_bound(self) -> GapPiece {
-        let Some(second) = self.second else { return self.first };
-        GapPiece { open: self.first.first().min(second.first()) - second.extend, extend: second.extend }
+        let lowest = |cost: fn(GapPiece) -> i32| self.pieces().map(cost).fold(cost(self.first), i32::min);
+        let extend = lowest(|piece| piece.extend);
+        GapPiece { open: lowest(GapPiece::first) - extend, extend }
     }
 
     /// Checks the ranges of the costs. The error says what is wrong.
@@ -90,28 +144,35 @@ impl Gaps {
             within("gap_open", piece.open, 0)?;
             within("gap_extend", piece.extend, 1)?;
         }
-        match self.second {
-            Some(second) if second.open <= self.first.open || second.extend >= self.first.extend => {
-                Err(format!(
-                    "the second piece of the gap costs must open at a higher cost and extend at a lower cost than the \
-                     first, but the costs are {self}"
-                ))
-            }
-            _ => Ok(()),
+        match self.pieces().zip(self.pieces().skip(1)).find(|(one, next)| !one.is_before(*next)) {
+            Some(_) => Err(format!(
+                "each further piece of the gap costs must open at a higher cost and extend at a lower cost than the \
+                 piece before it, but the costs are {self}"
+            )),
+            None => Ok(()),
         }
+    }
+
+    /// A cost of each piece, separated by commas.
+    fn listed(self, cost: fn(GapPiece) -> i32) -> String {
+        self.pieces().map(|piece| cost(piece).to_string()).collect::<Vec<_>>().join(",")
+    }
+
+    /// The opening cost of each piece, separated by commas.
+    pub fn opens(self) -> String {
+        self.listed(|piece| piece.open)
+    }
+
+    /// The cost of each residue in each piece, separated by commas.
+    pub fn extends(self) -> String {
+        self.listed(|piece| piece.extend)
     }
 }
 
 /// Writes `gap_open=4 gap_extend=2`, or `gap_open=4,24 gap_extend=2,1`.
 impl fmt::Display for Gaps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let GapPiece { open, extend } = self.first;
-        match self.second {
-            None => write!(f, "gap_open={open} gap_extend={extend}"),
-            Some(second) => {
-                write!(f, "gap_open={open},{} gap_extend={extend},{}", second.open, second.extend)
-            }
-        }
+        write!(f, "gap_open={} gap_extend={}", self.opens(), self.extends())
     }
 }
 
@@ -121,7 +182,7 @@ mod tests {
 
     fn two(first: (i32, i32), second: (i32, i32)) -> Gaps {
         let piece = |(open, extend)| GapPiece { open, extend };
-        Gaps { first: piece(first), second: Some(piece(second)) }
+        Gaps::affine(piece(first)).with_piece(piece(second)).expect("room for a piece")
     }
 
     #[test]
@@ -132,7 +193,7 @@ mod tests {
         assert_eq!(minimap2.lower_bound(), GapPiece { open: 5, extend: 1 });
         assert_eq!(minimap2.longest(44, 0), 20);
         assert_eq!((minimap2.longest(5, 0), minimap2.longest(-9, 0), minimap2.longest(8, 2)), (0, 0, 1));
-        let affine = Gaps { second: None, ..minimap2 };
+        let affine = Gaps::affine(minimap2.first);
         assert_eq!((affine.cost(100), affine.lower_bound()), (204, affine.first));
         assert_eq!(affine.to_string(), "gap_open=4 gap_extend=2");
     }

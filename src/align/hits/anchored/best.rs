@@ -17,7 +17,7 @@ use crate::align::candidates::runs::are_equal;
 use crate::terms::alignment::{HitEnd, PathOp, PathRuns, push_run};
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i32, to_u32};
-use crate::terms::scoring::{GapPiece, Scoring};
+use crate::terms::scoring::{GapPiece, Scoring, with_pieces};
 
 /// Lower than every score, with a margin for subtractions.
 const NONE: i32 = i32::MIN / 2;
@@ -84,10 +84,7 @@ fn lengthen<const PIECES: usize>(gaps: &mut [i32; PIECES], from: i32, pieces: &[
 /// Best anchored alignment that scores at least `least` and ends after column `own`. Among equal scores, the alignment
 /// that ends in the smallest column, then in the smallest row.
 pub fn best(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> {
-    match sides.scoring.second_gap {
-        None => best_under::<1>(sides, own, least),
-        Some(_) => best_under::<2>(sides, own, least),
-    }
+    with_pieces!(sides.scoring.gaps(), PIECES => best_under::<PIECES>(sides, own, least))
 }
 
 fn best_under<const PIECES: usize>(sides: &Sides, own: usize, least: i32) -> Option<AnchoredAlignment> {
@@ -288,10 +285,7 @@ mod tests {
 
     /// H of all cells.
     fn heights(sides: &Sides) -> Vec<i32> {
-        match sides.scoring.second_gap {
-            None => Matrices::<1>::new(sides).h,
-            Some(_) => Matrices::<2>::new(sides).h,
-        }
+        with_pieces!(sides.scoring.gaps(), PIECES => Matrices::<PIECES>::new(sides).h)
     }
 
     /// The best score of an anchored alignment, by all ways to cut it at a run: the best alignment up to the run, the
@@ -359,8 +353,8 @@ mod tests {
                 Scoring::dna(2, 4, 4, 2),
                 Scoring::dna(1, 1, 0, 2),
                 Scoring::dna(3, 1, 1, 1),
-                Scoring::dna(2, 4, 4, 2).with_second_gap(7, 1).unwrap(),
-                Scoring::dna(3, 4, 0, 5).with_second_gap(6, 1).unwrap(),
+                Scoring::dna(2, 4, 4, 2).with_gap_piece(7, 1).unwrap(),
+                Scoring::dna(3, 4, 0, 5).with_gap_piece(6, 1).unwrap(),
             ][round / 4 % 6]
                 .clone();
             for anchor in [1, 2, 4, 7] {

@@ -10,7 +10,7 @@ use crate::engine::traceback::Traceback;
 use crate::engine::{Edges, PathPosition, Window};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
-use crate::terms::scoring::Scoring;
+use crate::terms::scoring::{Scoring, with_pieces};
 use std::ops::Range;
 
 /// Finds the path that ends in the last cell of a window, in local mode. Returns `None` if too many cells must be
@@ -40,10 +40,7 @@ impl Kernel for PrunedTrace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        match self.rectangle.scoring.second_gap {
-            None => self.trace::<S, 1>(simd),
-            Some(_) => self.trace::<S, 2>(simd),
-        }
+        with_pieces!(self.rectangle.scoring.gaps(), PIECES => self.trace::<S, PIECES>(simd))
     }
 }
 
@@ -111,7 +108,7 @@ fn front_score<const PIECES: usize>(
     let col = col - front.live.start;
     let value = match layer.source {
         CellSource::Insertion => {
-            let piece = usize::from(layer.is_second);
+            let piece = usize::from(layer.piece);
             front.f[piece][col] + scoring.gaps().array::<PIECES>()[piece].extend
         }
         _ => front.h[col],

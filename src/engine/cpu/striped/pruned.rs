@@ -4,6 +4,7 @@
 //! is swept only in columns that receive a value from which the threshold can be reached. Passes near the most
 //! promising cells find the threshold first (docs/algorithm.md, section 23).
 
+use crate::terms::scoring::with_pieces;
 use super::{Strip, StripedColumns, StripedSubstitutes, WindowSize, letters_of};
 use crate::engine::Carried;
 use crate::engine::carry::IMPOSSIBLE;
@@ -66,10 +67,7 @@ impl Kernel for PrunedSweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Option<HitEnd> {
-        match self.rectangle.scoring.second_gap {
-            None => self.find::<S, 1>(simd),
-            Some(_) => self.find::<S, 2>(simd),
-        }
+        with_pieces!(self.rectangle.scoring.gaps(), PIECES => self.find::<S, PIECES>(simd))
     }
 }
 

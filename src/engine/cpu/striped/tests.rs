@@ -62,9 +62,9 @@ fn scorings() -> Vec<Scoring> {
         blosum(11, 1),
         blosum(0, 8),
         Scoring::matrix(Alphabet::Protein, positive, 11, 1),
-        Scoring::dna(2, 4, 4, 2).with_second_gap(24, 1).expect("two pieces"),
-        Scoring::dna(5, 4, 0, 9).with_second_gap(3, 1).expect("two pieces"),
-        blosum(0, 8).with_second_gap(9, 2).expect("two pieces"),
+        Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).expect("two pieces"),
+        Scoring::dna(5, 4, 0, 9).with_gap_piece(3, 1).expect("two pieces"),
+        blosum(0, 8).with_gap_piece(9, 2).expect("two pieces"),
     ]
 }
 
@@ -169,7 +169,7 @@ fn sweeps_of_other_modes_agree() {
 fn sweeps_agree_where_scores_outgrow_lanes() {
     let mut random = Random(5);
     let high = Scoring::dna(20, 30, 10, 5);
-    let two = high.clone().with_second_gap(60, 1).expect("two pieces");
+    let two = high.clone().with_gap_piece(60, 1).expect("two pieces");
     let matrix = scorings().swap_remove(6);
     for (scoring, letters, side) in [(high, 4, 3600), (two, 4, 3600), (matrix, 20, 1500)] {
         let target = random.codes(side, letters);

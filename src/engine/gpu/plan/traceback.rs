@@ -1,6 +1,6 @@
 //! Tracebacks over directions that stay on the device.
 
-use crate::engine::directions::{Layer, SECOND_PIECE, cell_bits};
+use crate::engine::directions::{Layer, cell_bits};
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
 use crate::engine::gpu::plan::DeviceLimits;
@@ -9,7 +9,7 @@ use crate::engine::gpu::tasks::{KeptTile, TracebackTask};
 use crate::engine::gpu::variant::{TileVariant, Variant};
 use crate::engine::{Block, CellSource, Edges, Leg, PathPosition, Tile, Window};
 use crate::terms::batch::Batch;
-use crate::terms::casts::{low_u8, to_u32};
+use crate::terms::casts::{low_u16, to_u32};
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
@@ -88,9 +88,7 @@ pub fn legs_job(
 pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<PathPosition> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
         [rows, cols, layer, ..] => {
-            let source = CellSource::of(low_u8(layer));
-            let layer = Layer { source, is_second: layer & u32::from(SECOND_PIECE) != 0 };
-            PathPosition { rows, cols, layer }
+            PathPosition { rows, cols, layer: Layer::of(low_u16(layer)) }
         }
         _ => PathPosition { rows: 0, cols: 0, layer: CellSource::Stop.into() },
     };
@@ -103,7 +101,7 @@ fn task(stand: PathPosition, tiles: Range<usize>, place: &Range<u32>, says: u32)
     TracebackTask {
         rows: if tiles.is_empty() { 0 } else { stand.rows },
         cols: stand.cols,
-        layer: stand.layer.source as u32 | if stand.layer.is_second { SECOND_PIECE.into() } else { 0 },
+        layer: stand.layer.bits().into(),
         first_tile: to_u32(tiles.start),
         tiles: to_u32(tiles.len()),
         path: place.start,

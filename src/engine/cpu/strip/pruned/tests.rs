@@ -21,7 +21,7 @@ fn paths_are_those_of_the_specification() {
         scorings.map(|(match_, mismatch, open, extend)| Scoring::dna(match_, mismatch, open, extend));
     let two = [(0, 24, 1), (3, 20, 2), (2, 4, 1)];
     let two = two.map(|(at, open, extend): (usize, i32, i32)| {
-        affine[at].clone().with_second_gap(open, extend).expect("two pieces")
+        affine[at].clone().with_gap_piece(open, extend).expect("two pieces")
     });
     for (number, scoring) in affine.into_iter().chain(two).enumerate() {
         let scoring = Arc::new(scoring);

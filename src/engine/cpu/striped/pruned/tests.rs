@@ -29,8 +29,8 @@ fn agrees(query: &[u8], target: &[u8], scoring: &Scoring, own: usize, most: u64)
 fn scorings() -> Vec<Scoring> {
     let of = |(match_, mismatch, open, extend)| Scoring::dna(match_, mismatch, open, extend);
     let mut all = [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 2), (5, 4, 8, 6), (40, 50, 30, 4)].map(of).to_vec();
-    all.push(all[0].clone().with_second_gap(24, 1).expect("two pieces"));
-    all.push(all[3].clone().with_second_gap(20, 2).expect("two pieces"));
+    all.push(all[0].clone().with_gap_piece(24, 1).expect("two pieces"));
+    all.push(all[3].clone().with_gap_piece(20, 2).expect("two pieces"));
     all
 }
 
