@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::copies::{append_copy, reverse_complement};
 use crate::layout::{Block, Layout};
-use crate::numbers::{percentage, to_u64, to_usize, whole};
+use crate::numbers::{percentage, to_f64, to_u64, to_usize, whole};
 use crate::random::{Geometric, Purpose, Random};
 
 /// Mean distance between repeats, in bases. With the shares below, 45 % of the first layer is interspersed repeats and 3 %
@@ -24,8 +24,11 @@ const SHORT_TANDEMS: u64 = 166;
 
 const SHORT_CONSENSUS: usize = 300;
 const LONG_CONSENSUS: usize = 6000;
-const SHORT_FAMILIES: u32 = 12;
-const LONG_FAMILIES: u32 = 8;
+const SHORT_FAMILIES: usize = 12;
+const LONG_FAMILIES: usize = 8;
+/// Distance in the order of divergences between neighbors in the order of GC contents. It has no common factor with the
+/// numbers of families.
+const FAMILY_STEP: usize = 5;
 
 const DUPLICATION_BASES: Range<u64> = 10_000..100_000;
 /// Share of blocks that have a duplication, so that duplications cover 5 % of the genome.
@@ -187,6 +190,11 @@ impl Genome {
 
     /// The bases to draw from at a genome position, so that they have the GC content of its region.
     fn palette_at(&self, position: u64) -> &[u8; 256] {
+        &self.palettes[self.gc_rank(position, self.palettes.len())]
+    }
+
+    /// GC content of the region at a genome position, as a rank from 0 (35 %) to `ranks - 1` (55 %).
+    fn gc_rank(&self, position: u64, ranks: usize) -> usize {
         let (region, offset) = (position / GC_REGION, position % GC_REGION);
         // Squares make regions of low GC content more frequent, as in the human genome.
         let content_of = |region| {
@@ -194,20 +202,23 @@ impl Genome {
             value * value
         };
         let weighted = content_of(region) * (GC_REGION - offset) + content_of(region + 1) * offset;
-        let contents = to_u64(self.palettes.len());
-        &self.palettes[to_usize(((weighted / GC_REGION) * contents) >> 32)]
+        to_usize(((weighted / GC_REGION) * to_u64(ranks)) >> 32)
     }
 }
 
-/// Makes families whose mean divergences are evenly spread over 2 to 18 %.
-fn families(seed: u64, count: u32, consensus: usize) -> Vec<Family> {
+/// Makes families in the order of their GC content, from 35 to 55 %. Their mean divergences are evenly spread over 2 to 18 %,
+/// in another order.
+fn families(seed: u64, count: usize, consensus: usize) -> Vec<Family> {
     let family = |number| {
         // Consensus sequences of different lengths differ from their first base on.
-        let mut random = Random::new(seed ^ to_u64(consensus), Purpose::Families, u64::from(number));
-        let consensus: Vec<u8> = (0..consensus).map(|_| random.base()).collect();
+        let mut random = Random::new(seed ^ to_u64(consensus), Purpose::Families, to_u64(number));
+        let gc = LOWEST_GC + (HIGHEST_GC - LOWEST_GC) * number / (count - 1);
+        let palette = palette(gc);
+        let consensus: Vec<u8> = (0..consensus).map(|_| palette[random.index(palette.len())]).collect();
         let mut reverse = consensus.clone();
         reverse_complement(&mut reverse);
-        let divergence = 0.02 + 0.16 * f64::from(number) / f64::from(count - 1);
+        let rank = (number * FAMILY_STEP) % count;
+        let divergence = 0.02 + 0.16 * to_f64(rank) / to_f64(count - 1);
         Family { consensus, reverse, divergence }
     };
     (0..count).map(family).collect()
@@ -267,9 +278,13 @@ impl FirstLayer<'_> {
         to_usize(whole(f64::from(shortest) + f64::from(longest - shortest) * unit * unit * unit))
     }
 
-    /// Appends a copy of the 3' end of a random family's consensus, on a random strand.
+    /// Appends a copy of the 3' end of a family's consensus, on a random strand. The family is one of the half of the families
+    /// whose GC content is closest to that of the region.
     fn append_family(&mut self, families: &[Family], length: usize) {
-        let family = &families[self.random.index(families.len())];
+        let position = self.block.start + to_u64(self.output.len());
+        let (count, rank) = (families.len(), self.genome.gc_rank(position, families.len()));
+        let first = rank.saturating_sub(count / 4).min(count - count / 2);
+        let family = &families[first + self.random.index(count / 2)];
         let divergence = (family.divergence * (0.6 + 0.8 * self.random.unit())).clamp(0.01, 0.2);
         let source = if self.random.chance(0.5) {
             &family.consensus[family.consensus.len() - length..]
@@ -397,6 +412,16 @@ mod tests {
         assert_eq!(contents.iter().min(), Some(&(2 * LOWEST_GC)));
         assert_eq!(contents.iter().max(), Some(&(2 * HIGHEST_GC)));
         assert!((100..112).contains(&(contents.iter().sum::<usize>() / contents.len())));
+
+        let blocks = (0..30).map(|number| genome.reference(number * 800 + 500).bases);
+        let gc = |bases: Vec<u8>| {
+            let known = bases.iter().filter(|base| **base != b'N').count();
+            let gc = bases.iter().filter(|base| b"CG".contains(base)).count();
+            share(to_u64(gc), to_u64(known.max(1)))
+        };
+        let mut contents: Vec<f64> = blocks.map(gc).filter(|gc| *gc > 0.0).collect();
+        contents.sort_by(f64::total_cmp);
+        assert!(contents[0] < 0.38 && contents[contents.len() - 1] > 0.48, "{contents:?}");
     }
 
     #[test]

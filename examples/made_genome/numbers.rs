@@ -16,6 +16,12 @@ pub fn whole(number: f64) -> u64 {
     number as u64
 }
 
+/// The nearest floating-point number.
+#[allow(clippy::cast_precision_loss, reason = "rounds, as documented")]
+pub fn to_f64(value: usize) -> f64 {
+    value as f64
+}
+
 /// `value * numerator / denominator`, rounded down.
 pub fn scaled(value: u64, numerator: u64, denominator: u64) -> u64 {
     let product = u128::from(value) * u128::from(numerator);

@@ -25,9 +25,9 @@ const SHARD_TEMPLATES: u64 = 500_000;
 /// Largest number of bases of a shard, unless one fragment has more.
 const SHARD_BASES: u64 = 80_000_000;
 /// Bases of the reads that one thread formats in a row, unless one read has more.
-const TEXT_BASES: u64 = 500_000;
+const TEXT_BASES: u64 = 100_000;
 /// Largest number of reads that one thread formats in a row.
-const TEXT_READS: u64 = 4096;
+const TEXT_READS: u64 = 1024;
 
 const GOOD_QUALITY: u8 = b'F';
 /// Quality of bases that an error has replaced or inserted.
