@@ -45,7 +45,6 @@
 //!end
 //!end
         let opened$k = t$k - OPEN;
-        // From the last choice to the first.
         var source$k = INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD));
 //!for further_descending
         source$k = select(source$k, (INSERTION | PIECE$p) << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == f$p_$next);

@@ -1,5 +1,6 @@
 // Fill: the directions of each task's cells, for the steps in which its lanes cross the band. src/engine/directions.rs
-// describes their bits and their layout.
+// describes their bits and their layout. The words of a lane are contiguous. The source of H is chosen from the last
+// choice to the first.
 
 //!slot kept_items
 @group(0) @binding(5) var<storage, read_write> directions: array<u32>;
@@ -10,11 +11,7 @@
 
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
-    // If all steps are kept for the host, the words of a step are contiguous; otherwise the words of a lane are.
-    let whole = task.stored == task.cols + LANES - 1u && task.by_lane == 0u;
-    let lane_stride = select(task.stored, 1u, whole) * WORDS;
-    let step_stride = select(1u, LANES, whole) * WORDS;
-    let first_word = task.directions + lane * lane_stride;
+    let first_word = task.directions + lane * task.stored * WORDS;
     let first_step = u32(clamp(task.band_first + i32(lane * (ROWS + 1u)), 0, last_first));
 
 //!slot column
@@ -23,7 +20,6 @@
 //!end
 
 //!slot cell
-        // From the last choice to the first.
         var source$k = INSERTION;
 //!for further_descending
         source$k = select(source$k, INSERTION | PIECE$p, t$k == f$p);
@@ -48,7 +44,7 @@
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {
-            let word = first_word + kept * step_stride;
+            let word = first_word + kept * WORDS;
 //!for direction_words
             directions[word + $wordu] = bits$word;
 //!end

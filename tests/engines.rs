@@ -116,7 +116,8 @@ fn cpu_agrees_at_the_seams_under_two_pieces() {
 #[test]
 fn cpu_fills_and_shares_queries_under_two_pieces() {
     on_each_set(|cpu| {
-        suite::two_pieces::windows_and_shared_queries_agree(cpu, &suite::two_pieces::scorings())
+        suite::two_pieces::windows_agree(cpu, &suite::two_pieces::scorings());
+        suite::two_pieces::shared_queries_agree(cpu, &suite::two_pieces::scorings());
     });
 }
 

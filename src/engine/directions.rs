@@ -133,10 +133,9 @@ impl Layer {
 ///
 /// Rows are dealt to lanes, `rows_per_lane` to each. A lane handles its rows of a column in one step and, if `skew` is
 /// 1, one column later than the lane above. The `stored` steps of each lane that the band crosses are kept, in `words`
-/// words of 8 rows each. If every step is kept, the words of a step are contiguous, `(step * lanes + lane) * words +
-/// row / 8`, because lanes write them together. Otherwise the words of a lane are contiguous, `(lane * stored + step) *
-/// words + row / 8`, because a lane writes them one after another. If a lane holds a single row, a word has 8 of its
-/// steps instead: `step / 8 * lanes + lane`. Cells of 8 bits are 4 to a word.
+/// words of 8 rows each. The words of a lane are contiguous, `(lane * stored + step) * words + row / 8`, because a lane
+/// writes them one after another. If a lane holds a single row, a word has 8 of its steps instead: `step / 8 * lanes +
+/// lane`. Cells of 8 bits are 4 to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Window row of the tile's first row; negative if rows above the window pad the tile.
@@ -275,11 +274,7 @@ impl Tile {
             let word = u64::from(step >> log) * u64::from(self.lanes) + u64::from(lane);
             return Some((word, self.cell_bits * (step & rest)));
         }
-        let (lane_stride, step_stride) = match self.stored == self.steps() {
-            true => (1, self.lanes),
-            false => (self.stored, 1),
-        };
-        let group = u64::from(lane) * u64::from(lane_stride) + u64::from(step) * u64::from(step_stride);
+        let group = u64::from(lane) * u64::from(self.stored) + u64::from(step);
         let word = group * u64::from(self.words_per_step()) + u64::from(k >> log);
         Some((word, self.cell_bits * (k & rest)))
     }

@@ -561,10 +561,7 @@ impl Engine for Gpu {
 
 impl Primitives for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        if self.is_little(windows) {
-            return self.host.fill(batch, windows);
-        }
-        self.fill_windows(batch, windows)
+        self.host.fill(batch, windows)
     }
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

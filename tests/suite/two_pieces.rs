@@ -35,9 +35,13 @@ pub fn seams_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
     pairs::seams_agree_under(engine, usize::MAX, scorings);
 }
 
-/// The source of every cell's H in whole windows, and queries that meet many targets.
-pub fn windows_and_shared_queries_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
+/// The source of every cell's H in whole windows.
+pub fn windows_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
     pairs::whole_windows_agree_under(engine, 200, scorings);
+}
+
+/// Queries that meet many targets.
+pub fn shared_queries_agree(engine: &mut dyn Primitives, scorings: &[Scoring]) {
     pairs::shared_queries_agree_under(engine, scorings);
 }
 

@@ -1,13 +1,12 @@
 //! Directions and paths of windows, and of the blocks of long alignments.
 
-use crate::engine::directions::TileLayout;
 use crate::engine::gpu::plan::band::BandPlan;
-use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fill_job, next_plans};
+use crate::engine::gpu::plan::fill::{TRACEBACK_WORDS, WindowPlan, next_plans};
 use crate::engine::gpu::plan::traceback::{legs_job, path_words, stands, suits, windows_job};
 use crate::engine::gpu::runner::{JobInputs, JobResult};
 use crate::engine::gpu::variant::{KernelResults, TileVariant};
 use crate::engine::gpu::{Gpu, scoring_of, span, window_residues};
-use crate::engine::{Block, Directions, Edges, Engine, Leg, PathPosition, Paths, Window, overlaps};
+use crate::engine::{Block, Edges, Engine, Leg, PathPosition, Paths, Window, overlaps};
 use crate::terms::batch::Batch;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
@@ -15,23 +14,6 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 impl Gpu {
-    /// The directions of `windows`.
-    pub(super) fn fill_windows(
-        &mut self,
-        batch: &Batch,
-        windows: &[Window],
-    ) -> Result<Directions, EngineError> {
-        let (inputs, plans) = self.plan(batch, windows)?;
-        let mut rest = plans.as_slice();
-        let next = |_| Some(fill_job(&batch.scoring, next_plans(&mut rest, FILL_WORDS)?));
-        let mut all = Directions::default();
-        let take = |answer: JobResult, layout: TileLayout| {
-            all.append(Directions::new(layout, Box::new(answer.output)))
-        };
-        self.run_all(&inputs, next, take)?;
-        Ok(all)
-    }
-
     /// The paths that the device traces, with all targets there or piece by piece.
     pub(super) fn device_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {

@@ -143,8 +143,6 @@ FillTask over Span {
     /// As in [`crate::engine::Tile`].
     band_first: i32,
     stored: u32,
-    /// 1 if the words of a lane are always contiguous.
-    by_lane: u32,
 }
 }
 

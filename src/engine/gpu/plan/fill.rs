@@ -11,9 +11,7 @@ use crate::terms::batch::Batch;
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::scoring::Scoring;
 
-/// Maximum number of direction words of a job, unless one window needs more: 128 MiB, or 256 MiB if they stay on the
-/// device.
-pub const FILL_WORDS: u64 = 1 << 25;
+/// Maximum number of direction words of a job, unless one window needs more: 256 MiB.
 pub const TRACEBACK_WORDS: u64 = 1 << 26;
 /// Maximum number of windows of a job.
 const JOB_PLANS: u64 = 1 << 17;
@@ -96,15 +94,6 @@ pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [Wi
     Some(next)
 }
 
-/// A job that fills `plans` for the host, and the layout of their directions.
-pub fn fill_job(scoring: &Scoring, plans: &[WindowPlan]) -> (Job, TileLayout) {
-    let (waves, layout, job) = filling(scoring, plans, 0);
-    let mut job = Job { output: layout.words * 4, ..job };
-    let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, longest_first(tasks)));
-    waves.into_tasks().for_each(dispatch);
-    (job, layout)
-}
-
 /// A job that fills `plans` and keeps the directions on the device; and its tiles, plan by plan.
 pub fn kept_job(
     scoring: &Scoring,
@@ -112,8 +101,18 @@ pub fn kept_job(
     few_tiles: usize,
     subgroup: Option<u32>,
 ) -> (Job, Vec<Tile>) {
-    let (waves, layout, job) = filling(scoring, plans, 1);
-    let mut job = Job { scratch: layout.words, ..job };
+    let (mut waves, mut layout, mut job) = (WaveTasks::new(), TileLayout::default(), Job::default());
+    for plan in plans {
+        let tiles = layout.push_window(plan.tiles.iter().copied());
+        for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
+            let (above, left) = (task.above + to_u32(job.edges), task.left + to_u32(job.edges));
+            waves.push(*wave, plan.variant, FillTask { above, left, ..keeping(tile, *task) });
+        }
+        job.entering.extend(plan.borders(scoring, job.edges));
+        job.blank = blank(plan.variant.mode);
+        job.edges += plan.edges;
+    }
+    job.scratch = layout.words;
     for (variant, tasks) in waves.into_tasks() {
         let thin = TileVariant::thin(KernelResults::Fill, variant.scoring());
         let thin = thin.in_mode(variant.mode).on(subgroup);
@@ -122,22 +121,6 @@ pub fn kept_job(
         job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
     }
     (job, layout.tiles)
-}
-
-/// The tasks that fill `plans`, the layout of the directions, and a job with the edge values, but without dispatches.
-fn filling(scoring: &Scoring, plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, TileLayout, Job) {
-    let (mut waves, mut layout, mut job) = (WaveTasks::new(), TileLayout::default(), Job::default());
-    for plan in plans {
-        let tiles = layout.push_window(plan.tiles.iter().copied());
-        for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
-            let (above, left) = (task.above + to_u32(job.edges), task.left + to_u32(job.edges));
-            waves.push(*wave, plan.variant, FillTask { above, left, by_lane, ..keeping(tile, *task) });
-        }
-        job.entering.extend(plan.borders(scoring, job.edges));
-        job.blank = blank(plan.variant.mode);
-        job.edges += plan.edges;
-    }
-    (waves, layout, job)
 }
 
 /// A job that fills blocks, whose grids run concurrently, and keeps the directions on the device. Also returns its
@@ -163,7 +146,7 @@ pub fn blocks_job(
         };
         for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
             let task = keeping(kept, grid.fill_task(tile, &whole.span, job.edges));
-            waves.push(tile.wave, variant, FillTask { by_lane: 1, ..task });
+            waves.push(tile.wave, variant, task);
         }
         let place = |(place, values): (u64, Edge)| (place + job.edges, values);
         job.entering.extend(grid.entering(edges, variant.pieces).into_iter().map(place));

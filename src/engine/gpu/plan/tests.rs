@@ -2,7 +2,7 @@
 
 use super::band::BandPlan;
 use super::checkpoint;
-use super::fill::{FILL_WORDS, WindowPlan, fill_job, kept_job, next_plans};
+use super::fill::{TRACEBACK_WORDS, WindowPlan, kept_job, next_plans};
 use super::strips::{PairGrids, StripTiles, is_long};
 use super::tile::Tiles;
 use super::traceback::{path_words, suits, windows_job};
@@ -403,7 +403,7 @@ fn random_sweeps_keep_to_their_edges() {
 fn a_filled_window_by_hand() {
     let batch = batch(&[100], &[120]);
     let plan = WindowPlan::new(&batch, &window(100, 120, (5, 3)), Scores::Packed, Some(32));
-    let (job, layout) = fill_job(&batch.scoring, std::slice::from_ref(&plan));
+    let (job, tiles) = kept_job(&batch.scoring, std::slice::from_ref(&plan), 0, Some(32));
     let [dispatch] = &job.dispatches[..] else { panic!("one tile") };
     assert_eq!(tile_of(dispatch), (8, 16, Exchange::Subgroup));
     // 28 rows above the query. A lane keeps its 16 rows and as many steps as the band is wide, two words each.
@@ -411,7 +411,7 @@ fn a_filled_window_by_hand() {
     let stored = 16 + 5 + 3;
     let expected = FillTask { span, band_first: -28 + (120 - 100) - 5, stored, ..FillTask::default() };
     assert_eq!(tasks::<FillTask>(dispatch), [expected]);
-    assert_eq!((layout.words, job.output), (8 * u64::from(stored) * 2, layout.words * 4));
+    assert_eq!((tiles[0].words(), job.scratch), (8 * u64::from(stored) * 2, tiles[0].words()));
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn directions_of_random_windows_do_not_overlap() {
         };
         let plans: Vec<WindowPlan> = (0..5).map(plan).collect();
         let (mut rest, mut seen) = (plans.as_slice(), 0);
-        while let Some(next) = next_plans(&mut rest, FILL_WORDS).filter(|next| !next.is_empty()) {
+        while let Some(next) = next_plans(&mut rest, TRACEBACK_WORDS).filter(|next| !next.is_empty()) {
             seen += next.len();
             let (job, tiles) = kept_job(&batch.scoring, next, 0, Some(32));
             let mut places: Vec<Range<u64>> =
