@@ -12,7 +12,7 @@ use swalign::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::levels::{FilterCosts, SeedKind};
 use swalign::align::candidates::seed_scores::SeedScores;
-use swalign::align::candidates::{FilterAnswer, FilterRequest, Meets, PairLayout};
+use swalign::align::candidates::{FilterAnswer, FilterRequest, IndexShape, Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
@@ -200,6 +200,29 @@ fn hits_are_those_without_a_filter() {
     // The filter saved work, but could not help every query.
     let seen = format!("{fewer} of {cells} cells, {whole} of {queries} queries in full, {hits} hits");
     assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
+}
+
+/// An index of the k-mers at every few positions gives the hits of a full search, at all steps and k-mer lengths.
+#[test]
+fn sampled_indexes_lose_nothing() {
+    let shapes = [(6, 2), (7, 3), (8, 6), (9, 4), (6, 6), (12, 5)];
+    let (mut cells, mut fewer, mut hits) = (0, 0, 0);
+    for (seed, (letters, step)) in (0..).zip(shapes.into_iter().cycle().take(24)) {
+        let case = Case::new(seed);
+        let Batch { targets, scoring, .. } = &case.batch;
+        let (strands, shape) = (case.layout.strands.count(), IndexShape { letters, step });
+        let filter = Filter::by_index_of(targets, scoring, strands, shape).unwrap();
+        let min_score = [20, 60][seed as usize / 6 % 2] * scoring.max_potential();
+        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000)] {
+            let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
+            let (expected, all) = case.find(rules, None);
+            let (found, some) = case.find(rules, Some(&filter));
+            assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
+            hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
+            (cells, fewer) = (cells + all.cells, fewer + some.cells);
+        }
+    }
+    assert!(fewer * 20 < cells * 19 && hits > 1000, "{fewer} of {cells} cells, {hits} hits");
 }
 
 /// One strand of the targets may be a single window for a query of the same length. Hits are still found at a level if

@@ -26,7 +26,7 @@ mod tally;
 pub mod windows;
 
 pub use ambiguous::QueryShape;
-pub use index::KmerIndex;
+pub use index::{IndexShape, KmerIndex, MOST_INDEXED};
 pub use kmers::StoredIndex;
 
 use crate::terms::alignment::{Locus, Strand, Strands};

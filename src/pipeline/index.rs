@@ -4,7 +4,7 @@ use super::report::{RESIDUES, Reporter, Stage, counted, warn};
 use super::spool::Spool;
 use super::threads::set_threads;
 use super::{alphabet, estimate, order};
-use crate::align::candidates::filter;
+use crate::align::candidates::{MOST_INDEXED, filter};
 use crate::input::database::{self, SourceFile};
 use crate::input::reader::{FileState, Reader, References, read_references_into, suggested_alphabet};
 use crate::output::writer::Output;
@@ -44,7 +44,7 @@ pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
         }
     };
     let is_dna = alphabet == Alphabet::Dna;
-    let mut spool = Spool::new(output.scratch(), if is_dna { filter::MOST_INDEXED } else { KEPT });
+    let mut spool = Spool::new(output.scratch(), if is_dna { MOST_INDEXED } else { KEPT });
     let references = read_references_into(&mut reader, alphabet, &mut spool)?;
     warn(reporter, reader.warnings());
     reporter.stage(Stage::of("indexing"));
@@ -58,7 +58,7 @@ pub fn index(options: &IndexOptions, reporter: &dyn Reporter) -> Result<()> {
         source,
     )?;
     output.finish()?;
-    reporter.note(&told(&options.output, &references, index.map(|index| index.tables().0)));
+    reporter.note(&told(&options.output, &references, index.map(|index| index.shape().letters)));
     Ok(())
 }
 
@@ -91,8 +91,8 @@ fn told(path: &Path, references: &References, kmer: Option<u32>) -> String {
     let letters: usize = lengths.iter().map(|&len| len as usize).sum();
     let index = match kmer {
         Some(kmer) => format!(", an index of {kmer}-mers"),
-        None if *alphabet == Alphabet::Dna && letters > filter::MOST_INDEXED => {
-            format!(", no index: runs scan references of more than {} bases", filter::MOST_INDEXED)
+        None if *alphabet == Alphabet::Dna && letters > MOST_INDEXED => {
+            format!(", no index: runs scan references of more than {} bases", MOST_INDEXED)
         }
         None => String::new(),
     };

@@ -1,7 +1,7 @@
 //! Exact seed matches in the targets, found by an index of k-mers.
 
 use super::estimate::{Estimate, LONG};
-use super::index;
+use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
 use super::levels::{Field, FilterCosts, LevelGuarantee, Levels, SeedKind};
 use super::seeds::{QuickLook, Seeds};
@@ -21,8 +21,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maximum number of bases of all targets: the positions of more would use too much memory.
-pub const MOST_TARGETS: usize = 1 << 27;
 /// Length of the seeds that lead to a first alignment, at most, in bases.
 const GLANCE_SEED: usize = 20;
 const GLANCE_SEEDS: usize = 4;
@@ -54,21 +52,33 @@ pub struct QueryBuffers {
 impl ByIndex {
     /// Creates a finder for queries on `strands` strands. Returns `None` if the targets are too large.
     pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<ByIndex> {
+        let shape = IndexShape::suited(targets.codes().len());
+        ByIndex::of_shape(targets, scoring, strands, shape)
+    }
+
+    /// The same with an index of this shape.
+    pub fn of_shape(
+        targets: &Arc<Sequences>,
+        scoring: &Arc<Scoring>,
+        strands: u32,
+        shape: IndexShape,
+    ) -> Option<ByIndex> {
         let alphabet = SeedAlphabet::of(scoring)?;
-        if targets.codes().len() > MOST_TARGETS {
+        if targets.codes().len() > index::MOST_INDEXED {
             return None;
         }
         let kmers = match alphabet.is_whole() {
-            true => Kmers::new(targets),
+            true => Kmers::new(targets, shape),
             false => {
                 // A damaged code would hide a seed.
                 targets.prove_all().ok()?;
-                Kmers::new(&Arc::new(targets.mapped_by(|code| alphabet.class(code))))
+                Kmers::new(&Arc::new(targets.mapped_by(|code| alphabet.class(code))), shape)
             }
         };
         let field = Field {
             kmer: kmers.letters(),
             least_seed: kmers.least(),
+            step: kmers.step(),
             ..Field::new(targets, scoring, strands)
         };
         let levels = Levels::new(SeedKind::Index, field);
@@ -112,7 +122,8 @@ impl ByIndex {
             if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
                 break;
             }
-            let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
+            let shortest = kmers.least().max(index::MOST_DENSE_LETTERS as usize);
+            let seed = (query.len() / GLANCE_SEEDS).clamp(shortest, GLANCE_SEED.max(shortest));
             let FilterCosts { place, compared, .. } = levels.field.costs;
             let seeds = self.seeds_of(query);
             let places = kmers.look_up(&seeds, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
@@ -132,9 +143,12 @@ impl ByIndex {
     }
 
     /// Estimates the score of a record's best alignment by counting its seeds. Returns 0 if there is no estimate, or if
-    /// it would need too many positions.
+    /// it would need too many positions, as in a sampled index.
     fn estimate(&self, (batch, layout): (&Batch, &PairLayout), record: u32, work: &mut QueryBuffers) -> i32 {
         let ByIndex { targets, kmers, levels, .. } = self;
+        if kmers.step() > 1 {
+            return 0;
+        }
         let seed = kmers.letters() as usize;
         let of_strand = |strand: &Strand| {
             let query = batch.query(layout.query(record, *strand));

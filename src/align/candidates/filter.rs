@@ -9,9 +9,9 @@
 //! and scan for each batch.
 
 use super::ambiguous::QueryShape;
-use super::by_index::{ByIndex, MOST_TARGETS};
+use super::by_index::ByIndex;
 use super::by_scan::{ByScan, SeedScan};
-use super::index::KmerIndex;
+use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
 use super::kmers::StoredIndex;
 use super::levels::{FilterCosts, Level, Levels, SeedKind};
 use super::seeds::{QuickLook, Seeds};
@@ -26,9 +26,6 @@ use std::sync::{Arc, Mutex};
 
 /// Minimum number of bases of all targets: scoring fewer is as fast as filtering them.
 const LEAST_TARGETS: usize = 1 << 11;
-
-/// Maximum number of bases of targets that have an index.
-pub const MOST_INDEXED: usize = MOST_TARGETS;
 
 /// Finds windows in the targets.
 #[derive(Default)]
@@ -46,6 +43,17 @@ impl Filter {
     /// it.
     pub fn by_index(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<Filter> {
         let index = is_for(targets, scoring).then(|| ByIndex::new(targets, scoring, strands))??;
+        Some(Filter { by_index: Some(index), ..Filter::default() })
+    }
+
+    /// The same with an index of this shape.
+    pub fn by_index_of(
+        targets: &Arc<Sequences>,
+        scoring: &Arc<Scoring>,
+        strands: u32,
+        shape: IndexShape,
+    ) -> Option<Filter> {
+        let index = is_for(targets, scoring).then(|| ByIndex::of_shape(targets, scoring, strands, shape))??;
         Some(Filter { by_index: Some(index), ..Filter::default() })
     }
 
@@ -197,7 +205,7 @@ fn is_for(targets: &Sequences, scoring: &Scoring) -> bool {
 /// few bases for a filter or too many for an index.
 pub fn index(targets: &Sequences) -> Option<KmerIndex> {
     let letters = targets.codes().len();
-    (LEAST_TARGETS..=MOST_TARGETS)
+    (LEAST_TARGETS..=MOST_INDEXED)
         .contains(&letters)
-        .then(|| KmerIndex::new(targets, KmerIndex::suited(letters)))
+        .then(|| KmerIndex::new(targets, IndexShape::suited(letters)))
 }

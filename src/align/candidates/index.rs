@@ -1,4 +1,5 @@
-//! Index of the positions of all k-mers of one length in the targets.
+//! Index of the positions of the k-mers of one length in the targets: of all k-mers, or, in large targets, of those at
+//! every few positions.
 
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
@@ -11,26 +12,81 @@ use std::sync::Arc;
 
 /// Bits per base, and maximum k-mer length in bases: the index has a table entry for each possible k-mer.
 const LETTER_BITS: u32 = 2;
-pub const MOST_LETTERS: u32 = 12;
+const MOST_LETTERS: u32 = 14;
+/// Maximum k-mer length of an index of all k-mers, in bases.
+pub const MOST_DENSE_LETTERS: u32 = 12;
+/// Maximum number of bases of targets whose k-mers are all in their index.
+pub const MOST_DENSE: usize = 1 << 27;
+/// Maximum number of bases of targets that have an index, whose positions fit in 32 bits.
+pub const MOST_INDEXED: usize = u32::MAX as usize;
+/// Distance of the positions of a sampled index, in bases.
+const STEP: u32 = 6;
 /// Minimum k-mer length in bases: shorter k-mers occur everywhere.
 pub const LEAST_LETTERS: u32 = 6;
-/// Bases per chunk. The k-mers of one chunk are distributed to buckets together, which bounds the temporary memory.
+/// Positions per chunk. The k-mers of one chunk are distributed to buckets together, which bounds the temporary memory.
 const CHUNK: usize = 1 << 20;
 /// Bases per piece. One thread distributes the k-mers of a piece, whose offsets must fit in 16 bits.
 const PIECE: usize = 1 << 16;
-/// Leading bits of a k-mer that select its bucket: few enough that one thread can write to all buckets from its cache,
-/// and enough that the k-mers of one bucket fit in the cache too.
+/// Leading bits of a k-mer that select its bucket, at least: few enough that one thread can write to all buckets from
+/// its cache, and enough that the k-mers of one bucket fit in the cache too.
 const BUCKET_BITS: u32 = 8;
-const BUCKETS: usize = 1 << BUCKET_BITS;
+/// Bits of a k-mer after those that select its bucket, at most.
+const REST_BITS: u32 = u16::BITS;
 
-/// The positions of all k-mers in [`Sequences::codes`], sorted by k-mer, those of one k-mer in ascending order.
+/// Which k-mers an index has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexShape {
+    /// Length of the k-mers, in bases.
+    pub letters: u32,
+    /// Distance of their positions: the index has the k-mers that begin at multiples of it.
+    pub step: u32,
+}
+
+impl IndexShape {
+    /// The shape for targets of `bases` bases. With the dense one, there are about as many k-mers as positions. With the
+    /// sampled one, the index has at most 1.2 bytes for each base.
+    pub fn suited(bases: usize) -> IndexShape {
+        let log = bases.max(1).ilog2();
+        match bases <= MOST_DENSE {
+            true => IndexShape { letters: (log / 2 + 1).clamp(LEAST_LETTERS, MOST_DENSE_LETTERS), step: 1 },
+            false => IndexShape { letters: ((log - 3) / 2).clamp(MOST_DENSE_LETTERS, MOST_LETTERS), step: STEP },
+        }
+    }
+
+    /// Whether an index can have this shape.
+    pub fn is_valid(self) -> bool {
+        let most = if self.step == 1 { MOST_DENSE_LETTERS } else { MOST_LETTERS };
+        self.step > 0 && (LEAST_LETTERS..=most).contains(&self.letters)
+    }
+
+    /// Length of the shortest seeds all of whose positions the index finds, in bases.
+    pub fn least_seed(self) -> usize {
+        let sampled = (self.letters + self.step - 1) as usize;
+        if self.step == 1 { LEAST_LETTERS as usize } else { sampled }
+    }
+
+    /// Number of possible k-mers.
+    fn kmers(self) -> usize {
+        1 << (LETTER_BITS * self.letters)
+    }
+
+    /// Leading bits of a k-mer that select its bucket.
+    fn bucket_bits(self) -> u32 {
+        BUCKET_BITS.max((LETTER_BITS * self.letters).saturating_sub(REST_BITS))
+    }
+}
+
+/// The positions of k-mers in [`Sequences::codes`], sorted by k-mer, those of one k-mer in ascending order.
 ///
-/// A k-mer that is truncated by the end of a sequence or by an ambiguous base is listed too, padded with A's, if at
-/// least `LEAST_LETTERS` of its bases are present. So the positions of a shorter k-mer are those of all k-mers that
-/// begin with it, contiguous in the index, and one index serves k-mers of every length.
+/// In an index of all k-mers, a k-mer that is truncated by the end of a sequence or by an ambiguous base is listed too,
+/// padded with A's, if at least `LEAST_LETTERS` of its bases are present. So the positions of a shorter k-mer are those of
+/// all k-mers that begin with it, contiguous in the index, and one index serves k-mers of every length.
+///
+/// A sampled index has the k-mers at multiples of its step. Each stretch of [`IndexShape::least_seed`] bases begins with
+/// such a k-mer after less than a step, and is found by it.
 #[derive(Debug)]
 pub struct KmerIndex {
-    letters: u32,
+    shape: IndexShape,
     /// For each k-mer, the end of its positions in `places`.
     ends: Cow<'static, [u32]>,
     places: Cow<'static, [u32]>,
@@ -39,14 +95,9 @@ pub struct KmerIndex {
 }
 
 impl KmerIndex {
-    /// The k-mer length for which there are about as many k-mers as positions in targets of `letters` bases.
-    pub fn suited(letters: usize) -> u32 {
-        (letters.max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS)
-    }
-
     /// An index of tables that [`KmerIndex::are_tables`] has proven, read from a file.
-    pub fn of_tables(letters: u32, [ends, places]: [Cow<'static, [u32]>; 2]) -> KmerIndex {
-        KmerIndex { letters, ends, places, _owner: None }
+    pub fn of_tables(shape: IndexShape, [ends, places]: [Cow<'static, [u32]>; 2]) -> KmerIndex {
+        KmerIndex { shape, ends, places, _owner: None }
     }
 
     /// The same index, which keeps the owner of its tables.
@@ -54,37 +105,40 @@ impl KmerIndex {
         KmerIndex { _owner: Some(owner), ..self }
     }
 
-    /// Whether tables can belong to an index of k-mers of `letters` bases, for targets of `all` bases.
-    pub fn are_tables(letters: u32, [ends, places]: [&[u32]; 2], all: usize) -> bool {
-        let are_long_enough = (LEAST_LETTERS..=MOST_LETTERS).contains(&letters)
-            && ends.len() == 1 << (LETTER_BITS * letters)
+    /// Whether tables can belong to an index of this shape, for targets of `all` bases.
+    pub fn are_tables(shape: IndexShape, [ends, places]: [&[u32]; 2], all: usize) -> bool {
+        let are_long_enough = shape.is_valid()
+            && ends.len() == shape.kmers()
             && ends.last().is_some_and(|&last| last as usize == places.len());
         let ascend = || ends.par_windows(2).all(|two| two[0] <= two[1]);
         let lie_within = || places.par_iter().all(|&place| (place as usize) < all);
         are_long_enough && ascend() && lie_within()
     }
 
-    /// The k-mer length and the tables, for writing to a file: the end of each k-mer's positions, and the positions.
-    pub fn tables(&self) -> (u32, &[u32], &[u32]) {
-        (self.letters, &self.ends, &self.places)
+    /// The tables, for writing to a file: the end of each k-mer's positions, and the positions.
+    pub fn tables(&self) -> [&[u32]; 2] {
+        [&self.ends, &self.places]
     }
 
-    /// Builds an index of the k-mers of `letters` bases, at least `LEAST_LETTERS`. The targets have fewer than 2^32
-    /// bases.
+    pub fn shape(&self) -> IndexShape {
+        self.shape
+    }
+
+    /// Builds an index of this shape. The targets have fewer than 2^32 bases.
     ///
     /// This is a radix sort: k-mers and their positions are distributed to buckets by the leading bits of the k-mer,
     /// and each bucket is sorted separately, so that no step leaves the cache.
-    pub fn new(targets: &Sequences, letters: u32) -> KmerIndex {
-        KmerIndex::by_stretches(targets, letters, [CHUNK, PIECE])
+    pub fn new(targets: &Sequences, shape: IndexShape) -> KmerIndex {
+        KmerIndex::by_stretches(targets, shape, [CHUNK * shape.step as usize, PIECE])
     }
 
     /// The same, with chunks of `chunk` bases and pieces of `piece` bases.
-    fn by_stretches(targets: &Sequences, letters: u32, [chunk, piece]: [usize; 2]) -> KmerIndex {
-        let mut ends = vec![0u32; 1 << (LETTER_BITS * letters)];
-        let of_bucket = ends.len() / BUCKETS;
+    fn by_stretches(targets: &Sequences, shape: IndexShape, [chunk, piece]: [usize; 2]) -> KmerIndex {
+        let mut ends = vec![0u32; shape.kmers()];
+        let of_bucket = ends.len() >> shape.bucket_bits();
         let chunks = stretches(0..targets.codes().len(), chunk);
         for chunk in &chunks {
-            let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            let pieces = deal(targets, shape, stretches(chunk.clone(), piece));
             let count = |(bucket, counts): (usize, &mut [u32])| {
                 let kmers = pieces.iter().flat_map(|piece: &KmerPiece| piece.bucket(bucket));
                 kmers.for_each(|(kmer, _)| counts[kmer] += 1);
@@ -95,7 +149,7 @@ impl KmerIndex {
         let counts: Vec<usize> = ends.par_chunks(of_bucket).map(sum).collect();
         let mut places = vec![0u32; counts.iter().sum()];
         let (mut rest, mut before) = (&mut places[..], 0);
-        let mut buckets = Vec::with_capacity(BUCKETS);
+        let mut buckets = Vec::with_capacity(counts.len());
         for (count, ends) in counts.into_iter().zip(ends.chunks_mut(of_bucket)) {
             let (own, behind) = rest.split_at_mut(count);
             buckets.push(Bucket { before, ends, places: own });
@@ -103,26 +157,27 @@ impl KmerIndex {
         }
         buckets.par_iter_mut().for_each(Bucket::begin);
         for chunk in &chunks {
-            let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            let pieces = deal(targets, shape, stretches(chunk.clone(), piece));
             buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
         }
         buckets.par_iter_mut().for_each(Bucket::end);
-        KmerIndex { letters, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
+        KmerIndex { shape, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
     }
 
     /// The k-mer that `codes` begin with, and its length: the index's k-mer length, or less if `codes` is shorter.
     /// `None` if `codes` is too short, or if one of the bases is ambiguous.
     pub fn kmer(&self, codes: &[u8]) -> Option<(usize, u32)> {
-        let letters = self.letters.min(to_u32(codes.len()));
+        let IndexShape { letters: own, step } = self.shape;
+        let letters = own.min(to_u32(codes.len()));
         let base = |kmer, &code: &u8| is_base(code).then(|| kmer << LETTER_BITS | usize::from(code));
         let kmer = codes[..letters as usize].iter().try_fold(0, base)?;
-        (letters >= LEAST_LETTERS).then_some((kmer, letters))
+        (letters >= if step == 1 { LEAST_LETTERS } else { own }).then_some((kmer, letters))
     }
 
     /// Range in [`KmerIndex::places`] for a k-mer of a given length. It contains all positions of the k-mer, and those
     /// of truncated k-mers that look like it after padding.
     pub fn range(&self, (kmer, letters): (usize, u32)) -> Range<usize> {
-        let shift = LETTER_BITS * (self.letters - letters);
+        let shift = LETTER_BITS * (self.shape.letters - letters);
         let (first, behind) = (kmer << shift, (kmer + 1) << shift);
         let start = if first == 0 { 0 } else { self.ends[first - 1] };
         start as usize..self.ends[behind - 1] as usize
@@ -144,8 +199,8 @@ struct KmerPiece {
     kmers: Vec<(u16, u16)>,
 }
 
-// Both values fit in 16 bits.
-const _: () = assert!(LETTER_BITS * MOST_LETTERS - BUCKET_BITS <= 16 && PIECE <= 1 << 16);
+// The offsets fit in 16 bits, as the rests of k-mers do.
+const _: () = assert!(PIECE <= 1 << 16 && REST_BITS == 16);
 
 impl KmerPiece {
     /// The k-mers of a bucket by their index in it, each with its position, in ascending order of position.
@@ -163,13 +218,13 @@ fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
 }
 
 /// Collects the k-mers that begin in each of these stretches of the concatenated targets.
-fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<KmerPiece> {
-    let shift = LETTER_BITS * letters - BUCKET_BITS;
+fn deal(targets: &Sequences, shape: IndexShape, stretches: Vec<Range<usize>>) -> Vec<KmerPiece> {
+    let shift = LETTER_BITS * shape.letters - shape.bucket_bits();
     let piece = |stretch: Range<usize>| {
         let start = to_u32(stretch.start);
-        let mut found = Vec::with_capacity(stretch.len());
-        let mut next = vec![0u32; BUCKETS];
-        for_each_kmer(targets, letters, stretch, |kmer, place| {
+        let mut found = Vec::with_capacity(stretch.len() / shape.step as usize + 1);
+        let mut next = vec![0u32; 1 << shape.bucket_bits()];
+        for_each_kmer(targets, shape, stretch, |kmer, place| {
             next[kmer >> shift] += 1;
             found.push((to_u32(kmer), place));
         });
@@ -224,14 +279,15 @@ impl Bucket<'_> {
     }
 }
 
-/// Calls `call` with each k-mer that begins at one of the positions `of`, and its position, in ascending order of
-/// position.
-fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
-    let mask = (1 << (LETTER_BITS * letters)) - 1;
+/// Calls `call` with each k-mer of an index that begins at one of the positions `of`, and its position, in ascending
+/// order of position.
+fn for_each_kmer(targets: &Sequences, shape: IndexShape, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
+    let IndexShape { letters, step } = shape;
+    let mask = shape.kmers() - 1;
     let behind = to_u32(of.end);
     // Later k-mers belong to another stretch, whether they are complete or look truncated here.
-    let mut call = |kmer, place| {
-        if place < behind {
+    let mut call = |kmer, place: u32| {
+        if place < behind && (step == 1 || place.is_multiple_of(step)) {
             call(kmer, place);
         }
     };
@@ -249,11 +305,15 @@ fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: 
                     call(kmer, place + 1 - letters);
                 }
             } else {
-                cut_short(kmer, known, place, letters, &mut call);
+                if step == 1 {
+                    cut_short(kmer, known, place, letters, &mut call);
+                }
                 known = 0;
             }
         }
-        cut_short(kmer, known, to_u32(end), letters, &mut call);
+        if step == 1 {
+            cut_short(kmer, known, to_u32(end), letters, &mut call);
+        }
         index += 1;
     }
 }
@@ -287,7 +347,7 @@ mod tests {
         for (letters, sizes) in
             [6, 7, 9, 12].into_iter().flat_map(|letters| sizes.map(|sizes| (letters, sizes)))
         {
-            let index = KmerIndex::by_stretches(&targets, letters, sizes);
+            let index = KmerIndex::by_stretches(&targets, IndexShape { letters, step: 1 }, sizes);
             for shorter in LEAST_LETTERS..=letters {
                 let whole = |codes: &[u8]| codes.iter().all(|&code| is_base(code));
                 for (own, target) in targets.iter().enumerate() {
@@ -310,9 +370,65 @@ mod tests {
     }
 
     #[test]
+    fn a_sampled_index_has_the_kmers_at_multiples_of_its_step() {
+        let mut state = 5u32;
+        let mut letter = |most: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 16) % most) as u8
+        };
+        let sequences: Vec<Vec<u8>> = [0, 1, 7, 13, 400, 9, 1000]
+            .iter()
+            .map(|&len| (0..len).map(|_| letter(40).saturating_sub(35)).collect())
+            .collect();
+        let targets: Sequences = sequences.iter().map(Vec::as_slice).collect();
+        for (letters, step) in [(6, 2), (7, 3), (9, 6), (13, 6)] {
+            for sizes in [[1, 1], [20, 7], [64, 64], [1000, 9], [CHUNK, PIECE]] {
+                let shape = IndexShape { letters, step };
+                if letters == 13 && sizes[0] < 1000 {
+                    continue;
+                }
+                let index = KmerIndex::by_stretches(&targets, shape, sizes);
+                let mut listed = 0;
+                for (own, target) in targets.iter().enumerate() {
+                    let start = targets.start(own);
+                    for (at, codes) in target.windows(letters as usize).enumerate() {
+                        let is_whole = codes.iter().all(|&code| is_base(code));
+                        let kmer = index.kmer(codes);
+                        assert_eq!(kmer.is_some(), is_whole, "{shape:?} {codes:?}");
+                        let Some(kmer) = kmer else { continue };
+                        let places = index.places(index.range(kmer));
+                        let is_listed = places.contains(&((start + at) as u32));
+                        assert_eq!(is_listed, (start + at) % step as usize == 0, "{shape:?} {codes:?}");
+                        assert!(places.is_sorted());
+                        listed += usize::from(is_listed);
+                    }
+                }
+                assert_eq!(listed, index.places.len(), "{shape:?}");
+                let shorter = vec![0; letters as usize - 1];
+                assert_eq!(index.kmer(&shorter), None, "no seed is shorter");
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_by_the_size_of_the_targets() {
+        let of = |bases| IndexShape::suited(bases);
+        assert_eq!(of(MOST_DENSE), IndexShape { letters: 12, step: 1 });
+        assert_eq!(of(MOST_DENSE + 1), IndexShape { letters: 12, step: 6 });
+        assert_eq!(of(3_100_000_000), IndexShape { letters: 14, step: 6 });
+        assert_eq!((of(1 << 20).least_seed(), of(3_100_000_000).least_seed()), (6, 19));
+        for bases in (28..32).map(|log| 1usize << log).chain([MOST_DENSE + 1, MOST_INDEXED]) {
+            let shape = of(bases);
+            assert!(shape.is_valid());
+            let bytes = 4 * (shape.kmers() + bases / shape.step as usize);
+            assert!(bytes as f64 <= 1.2 * bases as f64, "{bases} bases: {bytes} bytes");
+        }
+    }
+
+    #[test]
     fn kmers_that_are_none() {
         let targets: Sequences = [&[0u8, 1, 2, 3, 0, 1, 2, 3][..]].into_iter().collect();
-        let index = KmerIndex::new(&targets, 7);
+        let index = KmerIndex::new(&targets, IndexShape { letters: 7, step: 1 });
         assert_eq!(index.kmer(&[0, 1, 2, 3, 0]), None, "too short");
         assert_eq!(index.kmer(&[0, 1, 2, 3, 0, 9]), None);
         assert_eq!(index.kmer(&[0, 0, 0, 0, 0, 3, 2, 9]), Some((14, 7)), "only its own letters count");

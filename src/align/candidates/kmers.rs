@@ -1,6 +1,6 @@
 //! Exact seed matches in the targets, located by a k-mer index.
 
-use super::index::{KmerIndex, LEAST_LETTERS};
+use super::index::{IndexShape, KmerIndex};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
 use crate::terms::casts::to_u32;
@@ -12,16 +12,16 @@ use std::sync::{Arc, OnceLock};
 pub struct Kmers {
     targets: Arc<Sequences>,
     holding: Holding,
-    letters: u32,
+    shape: IndexShape,
     /// `None` inside if the threads that build the index could not be started, or if the targets' file is damaged.
     index: OnceLock<Option<KmerIndex>>,
     stored: Option<StoredIndex>,
 }
 
-/// An index that is stored in a file, with k-mers of `letters` bases.
+/// An index that is stored in a file.
 #[derive(Clone)]
 pub struct StoredIndex {
-    pub letters: u32,
+    pub shape: IndexShape,
     /// Verifies and returns the index, or `None` if it is damaged.
     pub load: Arc<dyn Fn() -> Option<KmerIndex> + Send + Sync>,
 }
@@ -29,10 +29,17 @@ pub struct StoredIndex {
 /// Index ranges of the k-mers of a query's seeds.
 #[derive(Debug, Default)]
 pub struct Places {
-    /// Start of each seed in the query, and the k-mer that the seed begins with.
-    kmers: Vec<(usize, (usize, u32))>,
-    /// Start of each seed in the query, and the index range of its k-mer.
-    places: Vec<(usize, Range<usize>)>,
+    kmers: Vec<(SeedKmer, (usize, u32))>,
+    places: Vec<(SeedKmer, Range<usize>)>,
+}
+
+/// A k-mer by which a seed is looked up.
+#[derive(Clone, Copy, Debug)]
+struct SeedKmer {
+    /// Start of the seed in the query.
+    seed: usize,
+    /// Bases of the seed before the k-mer, fewer than the step of the index.
+    before: usize,
 }
 
 /// Callback for each position where a seed occurs: the start of the seed in the query and in the concatenated targets,
@@ -42,15 +49,14 @@ pub trait SeedCallback: FnMut(usize, usize, u32, &Range<usize>) {}
 impl<F: FnMut(usize, usize, u32, &Range<usize>)> SeedCallback for F {}
 
 impl Kmers {
-    pub fn new(targets: &Arc<Sequences>) -> Kmers {
-        let letters = KmerIndex::suited(targets.codes().len());
+    pub fn new(targets: &Arc<Sequences>, shape: IndexShape) -> Kmers {
         let (targets, holding) = (Arc::clone(targets), Holding::new(targets));
-        Kmers { targets, holding, letters, index: OnceLock::new(), stored: None }
+        Kmers { targets, holding, shape, index: OnceLock::new(), stored: None }
     }
 
-    /// Uses an index from a file instead of building one, if its k-mers have the same length.
+    /// Uses an index from a file instead of building one, if it has the same shape.
     pub fn store(&mut self, stored: StoredIndex) {
-        self.stored = Some(stored).filter(|stored| stored.letters == self.letters);
+        self.stored = Some(stored).filter(|stored| stored.shape == self.shape);
     }
 
     /// Whether the index comes from a file, which costs almost no time.
@@ -60,12 +66,17 @@ impl Kmers {
 
     /// Length of the shortest seeds that can be looked up, in bases.
     pub fn least(&self) -> usize {
-        LEAST_LETTERS as usize
+        self.shape.least_seed()
+    }
+
+    /// Number of k-mers by which a seed is looked up.
+    pub fn step(&self) -> u32 {
+        self.shape.step
     }
 
     /// Length of the k-mers that seeds are looked up by, in bases. Shorter seeds are looked up as a whole.
     pub fn letters(&self) -> u32 {
-        self.letters
+        self.shape.letters
     }
 
     /// Whether the index was built, or building it failed.
@@ -87,14 +98,14 @@ impl Kmers {
     pub fn prepare(&self) {
         self.index.get_or_init(|| {
             let (done, made) = sync_channel(1);
-            let (targets, letters, stored) = (Arc::clone(&self.targets), self.letters, self.stored.clone());
+            let (targets, shape, stored) = (Arc::clone(&self.targets), self.shape, self.stored.clone());
             let threads = rayon::current_num_threads();
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
             pool.spawn(move || {
                 let index = match stored {
                     _ if targets.prove_all().is_err() => None,
                     Some(stored) => (stored.load)(),
-                    None => Some(KmerIndex::new(&targets, letters)),
+                    None => Some(KmerIndex::new(&targets, shape)),
                 };
                 let _ = done.send(index);
             });
@@ -102,8 +113,11 @@ impl Kmers {
         });
     }
 
-    /// Looks up the k-mers of a query's seeds and returns the number of their positions in the index, which is at least
-    /// the number of seed occurrences. Returns 0 if the index is not ready.
+    /// Looks up the k-mers of a query's seeds, of at least [`Kmers::least`] bases, and returns the number of their
+    /// positions in the index, which is at least the number of seed occurrences. Returns 0 if the index is not ready.
+    ///
+    /// In a sampled index, an occurrence of a seed contains one position that is a multiple of the step among its first
+    /// ones, so the seed has as many k-mers as the step.
     pub fn look_up(&self, query: &[u8], seed: usize, found: &mut Places) -> usize {
         let Places { kmers, places } = found;
         kmers.clear();
@@ -111,14 +125,18 @@ impl Kmers {
         let Some(Some(index)) = self.index.get() else { return 0 };
         // Two separate loops let the processor overlap many memory accesses.
         let seeds = query.chunks_exact(seed).enumerate();
-        kmers.extend(seeds.filter_map(|(k, codes)| Some((k * seed, index.kmer(codes)?))));
-        places.extend(kmers.iter().map(|&(from, kmer)| (from, index.range(kmer))));
+        kmers.extend(seeds.flat_map(|(k, codes)| {
+            let of_seed = move |before: usize| Some((SeedKmer { seed: k * seed, before }, &codes[before..]));
+            let kmer = |(at, codes): (SeedKmer, &[u8])| Some((at, index.kmer(codes)?));
+            (0..self.shape.step as usize).filter_map(of_seed).filter_map(kmer)
+        }));
+        places.extend(kmers.iter().map(|&(at, kmer)| (at, index.range(kmer))));
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
     /// Returns the looked-up seeds that begin in `letters` of the query and are no longer than the index's k-mers, each
     /// with its start and all its positions. Some positions may be false: those where the end of a sequence truncates
-    /// the k-mer.
+    /// the k-mer. Not for sampled indexes, whose seeds are longer.
     pub fn listed<'a>(
         &'a self,
         found: &'a Places,
@@ -126,9 +144,9 @@ impl Kmers {
     ) -> impl Iterator<Item = (usize, &'a [u32])> + Clone + use<'a> {
         let index = self.index.get().and_then(Option::as_ref);
         let [first, behind] = [letters.start, letters.end]
-            .map(|letter| found.places.partition_point(|&(from, _)| from < letter));
+            .map(|letter| found.places.partition_point(|&(at, _)| at.seed < letter));
         let places = move |range: &Range<usize>| index.map_or(&[][..], |index| index.places(range.clone()));
-        found.places[first..behind.max(first)].iter().map(move |(from, range)| (*from, places(range)))
+        found.places[first..behind.max(first)].iter().map(move |(at, range)| (at.seed, places(range)))
     }
 
     /// Calls `call` for each exact occurrence of a looked-up seed of the query, among the first `most` positions that
@@ -141,14 +159,14 @@ impl Kmers {
         mut call: impl SeedCallback,
     ) {
         let Some(Some(index)) = self.index.get() else { return };
-        for (from, range) in &found.places {
-            let codes = &query[*from..from + seed];
+        for (at, range) in &found.places {
+            let codes = &query[at.seed..at.seed + seed];
             // An ambiguous base matches nothing.
             if !codes.iter().all(|&code| is_base(code)) {
                 continue;
             }
             for &place in index.places(range.start..range.end.min(range.start.saturating_add(most))) {
-                let place = place as usize;
+                let Some(place) = (place as usize).checked_sub(at.before) else { continue };
                 if self.targets.codes().get(place..place + seed) != Some(codes) {
                     continue;
                 }
@@ -156,7 +174,7 @@ impl Kmers {
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
                 // A seed must not cross the end of its target.
                 if place + seed <= bounds.end {
-                    call(*from, place, to_u32(target), &bounds);
+                    call(at.seed, place, to_u32(target), &bounds);
                 }
             }
         }
@@ -176,7 +194,7 @@ mod tests {
         let targets: Arc<Sequences> = Arc::new([&codes[..]].into_iter().collect());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for _ in 0..20 {
-            let kmers = Kmers::new(&targets);
+            let kmers = Kmers::new(&targets, IndexShape { letters: 9, step: 1 });
             let found: Vec<usize> = pool.install(|| {
                 let ask = |_| {
                     kmers.prepare();

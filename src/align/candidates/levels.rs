@@ -201,6 +201,8 @@ pub struct Field {
     pub kmer: u32,
     /// Length of the shortest seed that can be looked up, in bases.
     pub least_seed: usize,
+    /// Number of k-mers by which a seed is looked up.
+    pub step: u32,
     /// [`SeedAlphabet::size`].
     pub alphabet: f64,
     /// Runs of residues that are not bases in the targets, if pairs with such residues may lose less than two bases of
@@ -216,7 +218,7 @@ impl Field {
         let runs = TargetRuns::of(targets.codes(), &scoring).map(Arc::new);
         let alphabet = alphabet.map_or(f64::from(BASES), |alphabet| alphabet.size());
         let costs = FilterCosts::default();
-        Field { letters, strands, scoring, costs, kmer: 0, least_seed: 0, alphabet, runs }
+        Field { letters, strands, scoring, costs, kmer: 0, least_seed: 0, step: 1, alphabet, runs }
     }
 
     /// Columns of a full search.
@@ -249,7 +251,8 @@ impl Field {
         match kind {
             SeedKind::Index => {
                 let by_chance = self.columns() / self.alphabet.powi(to_i32(self.kmer.min(to_u32(seed))));
-                seeds * (f64::from(self.strands) + by_chance) * self.costs.place
+                // A sampled index has one in `step` positions for each of the `step` k-mers of a seed.
+                seeds * (f64::from(self.strands * self.step) + by_chance) * self.costs.place
             }
             SeedKind::Scan => {
                 seeds * seed as f64 * self.scanned() * self.costs.scanned + places * self.costs.end

@@ -3,7 +3,7 @@
 
 use super::blocks::SectionBlocks;
 use super::format::{BLOCK, DatabaseHeader, FormatError, SECTIONS, Section};
-use crate::align::candidates::KmerIndex;
+use crate::align::candidates::{IndexShape, KmerIndex};
 use crate::input::reader::MAX_REFERENCES;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_u8, to_usize};
@@ -92,17 +92,12 @@ impl<'a> Contents<'a> {
         self.section(Section::Codes).prove(places, are_codes).map_err(damaged)
     }
 
-    /// The k of the k-mer index; `None` if there is no index.
-    pub fn kmer(&self) -> Option<u32> {
-        (self.header.kmer > 0).then_some(self.header.kmer.into())
-    }
-
-    /// The k and the two tables of the k-mer index, verified; `None` if there is no index.
-    fn tables(&self) -> Result<Option<(u32, KmerTables<'a>)>, FormatError> {
-        let Some(kmer) = self.kmer() else { return Ok(None) };
+    /// The shape and the two tables of the k-mer index, verified; `None` if there is no index.
+    fn tables(&self) -> Result<Option<(IndexShape, KmerTables<'a>)>, FormatError> {
+        let Some(shape) = self.header.shape() else { return Ok(None) };
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
-        match KmerIndex::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
-            true => Ok(Some((kmer, tables))),
+        match KmerIndex::are_tables(shape, tables.each_ref().map(|table| &**table), self.codes().len()) {
+            true => Ok(Some((shape, tables))),
             false => Err(FormatError::damage("the k-mer index is inconsistent")),
         }
     }
@@ -170,7 +165,7 @@ impl<'a> Contents<'a> {
 impl Contents<'static> {
     /// The k-mer index, verified; `None` if there is none.
     pub fn index(&self) -> Result<Option<KmerIndex>, FormatError> {
-        Ok(self.tables()?.map(|(kmer, tables)| KmerIndex::of_tables(kmer, tables)))
+        Ok(self.tables()?.map(|(shape, tables)| KmerIndex::of_tables(shape, tables)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The header of a database file: the sections, their positions, and their checksums. All numbers are little-endian.
 
+use crate::align::candidates::IndexShape;
 use crate::input::reader::DATABASE;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::casts::{to_i64, to_u32};
@@ -107,6 +108,8 @@ pub struct DatabaseHeader {
     pub masks_lower_case: bool,
     /// The k of the k-mer index; 0 if there is none.
     pub kmer: u8,
+    /// Distance of the positions whose k-mers the index has; 0 if it has those of all positions.
+    pub step: u8,
     pub targets: u64,
     pub letters: u64,
     /// `None` if the references came from a stream.
@@ -168,7 +171,7 @@ impl DatabaseHeader {
         out.extend((self.len() as u64).to_le_bytes());
         out.extend(self.bytes.to_le_bytes());
         out.extend(to_u32(BLOCK).to_le_bytes());
-        out.extend([alphabet.map_or(0, |(number, _)| *number), self.masks_lower_case.into(), self.kmer, 0]);
+        out.extend([alphabet.map_or(0, |(number, _)| *number), self.masks_lower_case.into(), self.kmer, self.step]);
         out.extend(self.targets.to_le_bytes());
         out.extend(self.letters.to_le_bytes());
         out.extend(source.len.to_le_bytes());
@@ -232,7 +235,7 @@ impl DatabaseHeader {
     fn of_fields(mut fields: Fields) -> Option<DatabaseHeader> {
         let bytes = fields.u64()?;
         let has_blocks = fields.u32()? == to_u32(BLOCK);
-        let &[alphabet, masks, kmer, 0] = fields.take(4)? else { return None };
+        let &[alphabet, masks, kmer, step] = fields.take(4)? else { return None };
         let (_, alphabet) = ALPHABETS.into_iter().find(|(number, _)| *number == alphabet)?;
         let (targets, letters) = (fields.u64()?, fields.u64()?);
         let (len, time, nanos, sum) =
@@ -240,7 +243,7 @@ impl DatabaseHeader {
         let path = fields.u32()? as usize;
         let has_sections = fields.u64()? == SECTIONS.len() as u64;
         let path = String::from_utf8(fields.take(path)?.to_vec()).ok()?;
-        if !has_blocks || !has_sections || masks > 1 {
+        if !has_blocks || !has_sections || masks > 1 || step == 1 || (step > 0 && kmer == 0) {
             return None;
         }
         let mut entries: [SectionEntry; SECTIONS.len()] = Default::default();
@@ -255,8 +258,14 @@ impl DatabaseHeader {
         let source = (!path.is_empty()).then_some(SourceFile { path, len, time: (time, nanos), sum });
         let masks_lower_case = masks == 1;
         let header =
-            DatabaseHeader { alphabet, masks_lower_case, kmer, targets, letters, source, entries, bytes };
+            DatabaseHeader { alphabet, masks_lower_case, kmer, step, targets, letters, source, entries, bytes };
         fields.0.is_empty().then_some(header)
+    }
+
+    /// The shape of the k-mer index; `None` if there is no index.
+    pub fn shape(&self) -> Option<IndexShape> {
+        let shape = IndexShape { letters: self.kmer.into(), step: self.step.max(1).into() };
+        (self.kmer > 0).then_some(shape)
     }
 
     /// Whether the sections follow one another between a header of `len` bytes and the end of the file, with consistent

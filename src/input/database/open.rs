@@ -111,7 +111,7 @@ impl Database {
 
     /// The k-mer index of all references, if there is one.
     pub fn index(self: &Arc<Database>) -> Option<StoredIndex> {
-        let letters = self.contents.kmer()?;
+        let shape = self.contents.header().shape()?;
         let database = Arc::clone(self);
         let load = move || match database.contents.index() {
             Ok(index) => index.map(|index| index.owned_by(Arc::clone(&database) as _)),
@@ -120,7 +120,7 @@ impl Database {
                 None
             }
         };
-        Some(StoredIndex { letters, load: Arc::new(load) })
+        Some(StoredIndex { shape, load: Arc::new(load) })
     }
 
     /// The fault of the file, as far as it is known.

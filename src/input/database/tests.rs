@@ -2,7 +2,7 @@
 //! harmless.
 
 use super::*;
-use crate::align::candidates::filter;
+use crate::align::candidates::{IndexShape, filter};
 use crate::input::database::SourceFile;
 use crate::input::database::format::{BLOCK, SectionEntry, VERSION};
 use crate::input::database::write::write;
@@ -54,7 +54,7 @@ struct All {
     titles: Vec<String>,
     ends: Vec<usize>,
     codes: Vec<u8>,
-    index: Option<(u32, [Vec<u32>; 2])>,
+    index: Option<(IndexShape, [Vec<u32>; 2])>,
 }
 
 fn all(bytes: &[u8]) -> Result<All, FormatError> {
@@ -69,7 +69,7 @@ fn all(bytes: &[u8]) -> Result<All, FormatError> {
         titles: contents.titles()?,
         ends: contents.letter_ends().to_vec(),
         codes: contents.codes().to_vec(),
-        index: contents.tables()?.map(|(kmer, tables)| (kmer, tables.map(Cow::into_owned))),
+        index: contents.tables()?.map(|(shape, tables)| (shape, tables.map(Cow::into_owned))),
     })
 }
 
@@ -86,14 +86,14 @@ fn what_is_written_is_read() {
             assert_eq!(index.is_some(), alphabet == Alphabet::Dna && letters >= 2048, "{lengths:?}");
             let written = bytes(&references, index.as_ref(), source.clone());
             assert_eq!(written, bytes(&references, index.as_ref(), source.clone()), "the same bytes again");
-            let index = index.as_ref().map(KmerIndex::tables);
+            let index = index.as_ref().map(|index| (index.shape(), index.tables().map(<[u32]>::to_vec)));
             let expected = All {
                 alphabet,
                 masks: references.masks_lower_case,
                 source,
                 ends: (1..=lengths.len()).map(|end| references.sequences.start(end)).collect(),
                 codes: references.sequences.codes().to_vec(),
-                index: index.map(|(kmer, ends, places)| (kmer, [ends.to_vec(), places.to_vec()])),
+                index,
                 names: references.names,
                 titles: references.titles,
             };
@@ -107,7 +107,7 @@ fn what_is_written_is_read() {
 
 fn small() -> Vec<u8> {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = KmerIndex::new(&references.sequences, 6);
+    let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
     bytes(&references, Some(&index), source())
 }
 
@@ -180,7 +180,7 @@ fn forged(
 #[test]
 fn what_contradicts_itself_is_refused_for_all_its_checksums() {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = KmerIndex::new(&references.sequences, 6);
+    let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
     let forge = |of: Section, with: fn(&mut [u8])| {
         let change = |section, bytes: &mut [u8]| {
             if section == of {
@@ -214,7 +214,7 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
 #[test]
 fn forged_files_are_refused_or_sound() {
     let references = references(&[40, 1, 30], Alphabet::Dna);
-    let index = KmerIndex::new(&references.sequences, 6);
+    let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
     let mut state = 5u64;
     let mut random = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -51,10 +51,12 @@ pub fn write(
     let mut lengths = sections.each_ref().map(|bytes| bytes.len() as u64);
     let codes = Section::Codes as usize;
     lengths[codes] += stored.map_or(0, |stored| stored.sums.bytes());
+    let shape = index.map(KmerIndex::shape);
     let header = DatabaseHeader {
         alphabet: references.alphabet,
         masks_lower_case: references.masks_lower_case,
-        kmer: index.map_or(0, |index| to_u8(index.tables().0)),
+        kmer: shape.map_or(0, |shape| to_u8(shape.letters)),
+        step: shape.map_or(0, |shape| to_u8(if shape.step == 1 { 0 } else { shape.step })),
         targets: references.names.len() as u64,
         letters: lengths[codes],
         source,
@@ -86,7 +88,7 @@ pub fn write(
 /// The bytes of a section.
 fn bytes<'a>(section: Section, references: &'a References, index: Option<&'a KmerIndex>) -> Cow<'a, [u8]> {
     let References { names, titles, lengths, sequences, .. } = references;
-    let (_, kmer_ends, places) = index.map_or((0, &[][..], &[][..]), KmerIndex::tables);
+    let [kmer_ends, places] = index.map_or([&[][..]; 2], KmerIndex::tables);
     match section {
         Section::NameEnds => ends(names.iter().map(String::len)),
         Section::Names => names.concat().into_bytes().into(),

@@ -2,9 +2,10 @@
 
 use crate::align::candidates::ambiguous::{AmbiguousRuns, QueryShape, TargetRuns, allowance, columns_of};
 use crate::align::candidates::seed_scores::SeedScores;
+use crate::align::candidates::IndexShape;
 use crate::align::significance::Ungapped;
 use crate::terms::bounds::{RunLosses, twice_to_spoil};
-use crate::terms::casts::{to_i32, whole_i32};
+use crate::terms::casts::{to_i32, to_usize, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Queries of this many bases or more are long: their tier depends on the targets that support them.
@@ -129,6 +130,8 @@ impl BySeeds {
     /// The lowest score that seeds prove for a query of `len` bases within [`PROVEN_CELLS`]. Runs of ambiguous codes in
     /// the targets raise it, and so do end bonuses. `None` if no seeds do.
     fn new(scoring: &Scoring, (columns, runs): (u64, Option<&TargetRuns>), len: usize) -> Option<BySeeds> {
+        // A sampled index finds no shorter seeds.
+        let shortest = IndexShape::suited(to_usize(columns / 2)).least_seed().max(*SEEDS.start());
         let columns = columns as f64;
         let perfect = scoring.max_potential() * to_i32(len);
         let least = |seed: usize| {
@@ -140,7 +143,7 @@ impl BySeeds {
             let by_chance = (len / seed) as f64 * columns / 4f64.powi(to_i32(seed));
             (by_chance * window * len as f64 <= PROVEN_CELLS).then_some((seed, most + 1))
         };
-        let (seed, least) = SEEDS.filter_map(least).next()?;
+        let (seed, least) = (shortest..=*SEEDS.end()).find_map(least)?;
         let raised = runs.map_or(Some(0), |runs| {
             let columns = columns_of(len, least, scoring);
             allowance(len.into(), (runs, columns), (seed, 0), scoring)
