@@ -373,7 +373,7 @@ struct PartFlags {
 struct AlignMachineFlags {
     /// Prefilter: auto, index, scan or none; affects speed and memory, not the output
     ///
-    /// index looks up pieces of DNA queries in an index of the references, up to 134 million bases. scan (or bitap) scans the
+    /// index looks up pieces of DNA queries in an index of the references. scan (or bitap) scans the
     /// references for the pieces, with a few edits. Both score only windows around the matches, and continue with shorter
     /// pieces until no hit can be missing. They search a query in full as soon as that costs less. auto uses an index if there
     /// are enough queries to repay building it, and scans otherwise. none scores every query against all references in full.

@@ -381,8 +381,9 @@ fn help_tells_what_is_so() {
         let gaps = format!("{}/{}", scoring.gap_open, scoring.gap_extend);
         let help = long.split("--matrix <NAME|FILE>").nth(1).unwrap().split("--alphabet").next().unwrap();
         assert!(help.contains(&gaps), "{name}: {gaps}: {help}");
-        let own =
-            ScoringChoice { gap_open: PerPiece::of(&[7]), ..choice.clone() }.resolve(Alphabet::Protein).unwrap();
+        let own = ScoringChoice { gap_open: PerPiece::of(&[7]), ..choice.clone() }
+            .resolve(Alphabet::Protein)
+            .unwrap();
         assert_eq!((own.gap_open, own.gap_extend), (7, scoring.gap_extend));
     }
     assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(1), 6);

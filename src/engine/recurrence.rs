@@ -3,8 +3,8 @@
 
 use crate::engine::carry::{Carried, IMPOSSIBLE};
 use crate::engine::directions::{CellBits, Layer, extend_bits};
-use crate::terms::casts::to_u8;
 use crate::engine::{CellSource, Edges};
+use crate::terms::casts::to_u8;
 use crate::terms::scoring::{GapPiece, Scoring, with_pieces};
 
 /// The minimum of H: in modes other than local, an alignment cannot begin in the middle of the matrix.

@@ -6,8 +6,8 @@
 mod gaps;
 mod mode;
 
-pub use gaps::{FurtherPieces, GapPiece, Gaps, MOST_PIECES};
 pub(crate) use gaps::with_pieces;
+pub use gaps::{FurtherPieces, GapPiece, Gaps, MOST_PIECES};
 pub use mode::AlignmentMode;
 
 use crate::terms::alphabet::{Alphabet, CODES, SCORED, is_base, is_end, scored_code, without_end};
@@ -136,7 +136,8 @@ impl Scoring {
 
     fn affine(alphabet: Alphabet, substitution: Substitution, gap_open: i32, gap_extend: i32) -> Scoring {
         let mode = AlignmentMode::Local;
-        let Gaps { further: further_gaps, .. } = Gaps::affine(GapPiece { open: gap_open, extend: gap_extend });
+        let Gaps { further: further_gaps, .. } =
+            Gaps::affine(GapPiece { open: gap_open, extend: gap_extend });
         Scoring { alphabet, substitution, gap_open, gap_extend, further_gaps, end_bonus: 0, mode }
     }
 
@@ -156,7 +157,8 @@ impl Scoring {
     /// before, or if the costs have two pieces already.
     pub fn with_gap_piece(self, open: i32, extend: i32) -> Result<Scoring, Error> {
         let gaps = self.gaps().with_piece(GapPiece { open, extend });
-        let gaps = gaps.ok_or_else(|| Error::Usage(format!("gap costs have at most {MOST_PIECES} pieces")))?;
+        let gaps =
+            gaps.ok_or_else(|| Error::Usage(format!("gap costs have at most {MOST_PIECES} pieces")))?;
         gaps.check().map_err(Error::Usage)?;
         Ok(self.with_gaps(gaps))
     }

@@ -47,7 +47,8 @@ pub fn whole_windows_agree_under(engine: &mut dyn Primitives, limit: usize, scor
             let (mut expected, mut filled) = (expected.window(index), filled.window(index));
             for (i, j) in (0..window.query_end).flat_map(|i| (0..window.target_end).map(move |j| (i, j))) {
                 let (expected, filled) = (expected.get(i, j), filled.get(i, j));
-                let source = |bits: Option<CellBits>| bits.map(|bits| Layer::from(CellSource::Stop).next(bits));
+                let source =
+                    |bits: Option<CellBits>| bits.map(|bits| Layer::from(CellSource::Stop).next(bits));
                 assert_eq!(source(expected), source(filled), "cell {i}, {j} of {window:?}, {scoring:?}");
             }
         }

@@ -53,7 +53,8 @@ impl Filter {
         strands: u32,
         shape: IndexShape,
     ) -> Option<Filter> {
-        let index = is_for(targets, scoring).then(|| ByIndex::of_shape(targets, scoring, strands, shape))??;
+        let index =
+            is_for(targets, scoring).then(|| ByIndex::of_shape(targets, scoring, strands, shape))??;
         Some(Filter { by_index: Some(index), ..Filter::default() })
     }
 

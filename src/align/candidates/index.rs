@@ -49,7 +49,9 @@ impl IndexShape {
         let log = bases.max(1).ilog2();
         match bases <= MOST_DENSE {
             true => IndexShape { letters: (log / 2 + 1).clamp(LEAST_LETTERS, MOST_DENSE_LETTERS), step: 1 },
-            false => IndexShape { letters: ((log - 3) / 2).clamp(MOST_DENSE_LETTERS, MOST_LETTERS), step: STEP },
+            false => {
+                IndexShape { letters: ((log - 3) / 2).clamp(MOST_DENSE_LETTERS, MOST_LETTERS), step: STEP }
+            }
         }
     }
 

@@ -116,8 +116,8 @@ impl Kmers {
     /// Looks up the k-mers of a query's seeds, of at least [`Kmers::least`] bases, and returns the number of their
     /// positions in the index, which is at least the number of seed occurrences. Returns 0 if the index is not ready.
     ///
-    /// In a sampled index, an occurrence of a seed contains one position that is a multiple of the step among its first
-    /// ones, so the seed has as many k-mers as the step.
+    /// In a sampled index, one k-mer of each occurrence of a seed is listed. It begins at a base of the seed whose number is
+    /// less than the step, so a seed is looked up by as many k-mers as the step.
     pub fn look_up(&self, query: &[u8], seed: usize, found: &mut Places) -> usize {
         let Places { kmers, places } = found;
         kmers.clear();

@@ -220,9 +220,8 @@ mod tests {
 
     #[test]
     fn distant_diagonals_lose_at_gaps() {
-        let two = |a, b, [o, p]: [i32; 2], [e, f]: [i32; 2]| {
-            Scoring::dna(a, b, o, e).with_gap_piece(p, f).unwrap()
-        };
+        let two =
+            |a, b, [o, p]: [i32; 2], [e, f]: [i32; 2]| Scoring::dna(a, b, o, e).with_gap_piece(p, f).unwrap();
         let one = [Scoring::dna(2, 4, 4, 2), Scoring::dna(1, 4, 6, 1), Scoring::dna(1, 1, 0, 2)];
         let two = [two(2, 4, [4, 24], [2, 1]), two(1, 4, [6, 26], [2, 1]), two(1, 9, [0, 7], [4, 1])];
         let (mut tight, mut all) = (0, 0);

@@ -264,18 +264,19 @@ fn direction_codes(pieces: usize) -> String {
             (format!("PIECE{number}").as_str(), to_u32(piece) << PIECE_SHIFT),
         ])
     };
-    (0..pieces).map(of_piece).collect::<String>() + &constants([
-        ("STOP", CellSource::Stop as u32),
-        ("DIAGONAL", CellSource::Diagonal as u32),
-        ("DELETION", CellSource::Deletion as u32),
-        ("INSERTION", CellSource::Insertion as u32),
-        ("SOURCE_BITS", SOURCE_BITS),
-        ("SOURCE_MASK", u32::from(SOURCE_MASK)),
-        ("PIECE_MASK", u32::from(PIECE_MASK)),
-        ("CELL_BITS", cell_bits(pieces)),
-        ("CELL_MASK", (1 << cell_bits(pieces)) - 1),
-        ("CELLS_PER_WORD", cells_per_word(pieces)),
-    ])
+    (0..pieces).map(of_piece).collect::<String>()
+        + &constants([
+            ("STOP", CellSource::Stop as u32),
+            ("DIAGONAL", CellSource::Diagonal as u32),
+            ("DELETION", CellSource::Deletion as u32),
+            ("INSERTION", CellSource::Insertion as u32),
+            ("SOURCE_BITS", SOURCE_BITS),
+            ("SOURCE_MASK", u32::from(SOURCE_MASK)),
+            ("PIECE_MASK", u32::from(PIECE_MASK)),
+            ("CELL_BITS", cell_bits(pieces)),
+            ("CELL_MASK", (1 << cell_bits(pieces)) - 1),
+            ("CELLS_PER_WORD", cells_per_word(pieces)),
+        ])
 }
 
 #[cfg(test)]

@@ -171,7 +171,12 @@ impl DatabaseHeader {
         out.extend((self.len() as u64).to_le_bytes());
         out.extend(self.bytes.to_le_bytes());
         out.extend(to_u32(BLOCK).to_le_bytes());
-        out.extend([alphabet.map_or(0, |(number, _)| *number), self.masks_lower_case.into(), self.kmer, self.step]);
+        out.extend([
+            alphabet.map_or(0, |(number, _)| *number),
+            self.masks_lower_case.into(),
+            self.kmer,
+            self.step,
+        ]);
         out.extend(self.targets.to_le_bytes());
         out.extend(self.letters.to_le_bytes());
         out.extend(source.len.to_le_bytes());
@@ -257,8 +262,17 @@ impl DatabaseHeader {
         }
         let source = (!path.is_empty()).then_some(SourceFile { path, len, time: (time, nanos), sum });
         let masks_lower_case = masks == 1;
-        let header =
-            DatabaseHeader { alphabet, masks_lower_case, kmer, step, targets, letters, source, entries, bytes };
+        let header = DatabaseHeader {
+            alphabet,
+            masks_lower_case,
+            kmer,
+            step,
+            targets,
+            letters,
+            source,
+            entries,
+            bytes,
+        };
         fields.0.is_empty().then_some(header)
     }
 

@@ -209,10 +209,8 @@ impl ScoringChoice {
                 (None, None) => of_preset.to_vec(),
             }
         };
-        let gaps = gaps(
-            &costs(self.gap_open, usual_open, open),
-            &costs(self.gap_extend, usual_extend, extend),
-        )?;
+        let gaps =
+            gaps(&costs(self.gap_open, usual_open, open), &costs(self.gap_extend, usual_extend, extend))?;
         let GapPiece { open: gap_open, extend: gap_extend } = gaps.first;
         let scoring = match matrix {
             Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),

@@ -1,8 +1,8 @@
 //! Minimum scores down to which a query's hits are proven: definition of both tiers.
 
+use crate::align::candidates::IndexShape;
 use crate::align::candidates::ambiguous::{AmbiguousRuns, QueryShape, TargetRuns, allowance, columns_of};
 use crate::align::candidates::seed_scores::SeedScores;
-use crate::align::candidates::IndexShape;
 use crate::align::significance::Ungapped;
 use crate::terms::bounds::{RunLosses, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_usize, whole_i32};
@@ -207,7 +207,7 @@ mod tests {
             (3_000, [Some(20), Some(20), Some(20)]),
             (2 * 29_903, [Some(20), Some(20), Some(84)]),
             (2 * 4_641_652, [Some(20), Some(35), Some(100)]),
-            (500_000_000, [Some(23), Some(40), Some(110)]),
+            (500_000_000, [Some(24), Some(45), Some(115)]),
         ] {
             assert_eq!([24, 50, 150].map(|len| at(columns, len)), expected, "{columns} columns");
         }

@@ -4,7 +4,6 @@
 //! is swept only in columns that receive a value from which the threshold can be reached. Passes near the most
 //! promising cells find the threshold first (docs/algorithm.md, section 23).
 
-use crate::terms::scoring::with_pieces;
 use super::{Strip, StripedColumns, StripedSubstitutes, WindowSize, letters_of};
 use crate::engine::Carried;
 use crate::engine::carry::IMPOSSIBLE;
@@ -13,6 +12,7 @@ use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::potential::PotentialBehind;
 use crate::terms::alignment::HitEnd;
+use crate::terms::scoring::with_pieces;
 use std::ops::Range;
 
 /// Maximum number of strip rows for each 16-bit lane.

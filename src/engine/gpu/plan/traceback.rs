@@ -87,9 +87,7 @@ pub fn legs_job(
 /// The positions of the paths of [`legs_job`].
 pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<PathPosition> {
     let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
-        [rows, cols, layer, ..] => {
-            PathPosition { rows, cols, layer: Layer::of(low_u16(layer)) }
-        }
+        [rows, cols, layer, ..] => PathPosition { rows, cols, layer: Layer::of(low_u16(layer)) },
         _ => PathPosition { rows: 0, cols: 0, layer: CellSource::Stop.into() },
     };
     places.iter().map(stand).collect()
