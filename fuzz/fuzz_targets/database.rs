@@ -5,10 +5,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
-use swalign::terms::alphabet::Alphabet;
-use swalign::align::candidates::KmerIndex as Index;
+use swalign::align::candidates::{IndexShape, KmerIndex as Index};
 use swalign::input::database::{Contents, SourceFile, write};
 use swalign::input::reader::References;
+use swalign::terms::alphabet::Alphabet;
 
 /// From docs/database.md, in bytes: length of the fields before the path, of a table entry and of a block; position of
 /// the header's length and of the path's length. Last, the number of sections.
@@ -61,7 +61,7 @@ fn sound() -> &'static [u8] {
             masks_lower_case: false,
             left_out: Vec::new(),
         };
-        let index = Index::new(&references.sequences, 6);
+        let index = Index::new(&references.sequences, IndexShape { letters: 6, step: 1 });
         let source = SourceFile { path: "a.fa".to_string(), len: 40, time: (1, 2), sum: 3 };
         let mut bytes = Vec::new();
         let mut put = |more: &[u8]| {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
+use swalign::{AlignmentMode, Alphabet, GapPiece, Matrix, PairAligner};
 
 /// Scores of residues and costs of gaps.
 ///
@@ -97,8 +97,8 @@ pub struct Choice {
     alphabet: Option<Alphabet>,
 }
 
-/// A cost for the first piece of the gap costs, and for the second if there is one.
-type PerPiece = (i32, Option<i32>);
+/// A cost for each piece of the gap costs.
+type PerPiece = Vec<i32>;
 
 enum MatrixChoice {
     BuiltIn(Matrix),
@@ -193,19 +193,22 @@ impl Choice {
             Some(MatrixChoice::BuiltIn(matrix)) => matrix.usual_gap_costs(),
             Some(MatrixChoice::Text { .. }) | None => None,
         };
-        let of_base = [base.second_gap.map(|gap| gap.open), base.second_gap.map(|gap| gap.extend)];
-        let [open, extend] = match usual {
-            Some((open, extend)) => [(open, None), (extend, None)],
-            None => [(base.gap_open, of_base[0]), (base.gap_extend, of_base[1])],
+        let [opens, extends] = match usual {
+            Some((open, extend)) => [vec![open], vec![extend]],
+            None => [
+                pieces(&base).map(|piece| piece.open).collect(),
+                pieces(&base).map(|piece| piece.extend).collect(),
+            ],
         };
-        let ((open, second_open), (extend, second_extend)) =
-            (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
-        if second_open.is_some() != second_extend.is_some() {
+        let (opens, extends) = (gap_open.unwrap_or(opens), gap_extend.unwrap_or(extends));
+        let (Some(&open), Some(&extend), true) =
+            (opens.first(), extends.first(), opens.len() == extends.len())
+        else {
             return refused(
                 "gap_open and gap_extend must have the same number of values, one or two, such as gap_open=(4, 24) and \
                  gap_extend=(2, 1)",
             );
-        }
+        };
         let (scoring, text) = match matrix {
             Some(_) if is_by_match => {
                 return refused(
@@ -231,7 +234,7 @@ impl Choice {
                         return refused("iupac excludes ambiguous; give one or the other");
                     }
                     let mut one_piece = base.clone();
-                    one_piece.second_gap = None;
+                    one_piece.further_gaps = Default::default();
                     let mut builder = one_piece.to_builder().gap_open(open).gap_extend(extend);
                     if let Some(score) = match_ {
                         builder = builder.match_score(score);
@@ -264,10 +267,9 @@ impl Choice {
                 }
             },
         };
-        let scoring = match (second_open, second_extend) {
-            (Some(open), Some(extend)) => scoring.with_gap_piece(open, extend).map_err(exception)?,
-            _ => scoring,
-        };
+        let further = opens.into_iter().zip(extends).skip(1);
+        let with_piece = |scoring: swalign::Scoring, (open, extend)| scoring.with_gap_piece(open, extend);
+        let scoring = { further }.try_fold(scoring, with_piece).map_err(exception)?;
         let scoring = scoring.in_mode(mode.unwrap_or_default());
         let bonus = end_bonus.unwrap_or(0);
         if bonus != 0 && (alphabet == Alphabet::Protein || !scoring.mode.is_local()) {
@@ -295,9 +297,16 @@ fn number(key: &str, value: &Bound<'_, PyAny>) -> PyResult<i32> {
 
 /// A number, or a tuple of two.
 fn per_piece(key: &str, value: &Bound<'_, PyAny>) -> PyResult<PerPiece> {
-    let Ok(pair) = value.cast::<PyTuple>() else { return Ok((number(key, value)?, None)) };
-    let (first, second): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
-    Ok((number(key, &first)?, Some(number(key, &second)?)))
+    match value.cast::<PyTuple>() {
+        Ok(costs) => costs.iter().map(|cost| number(key, &cost)).collect(),
+        Err(_) => Ok(vec![number(key, value)?]),
+    }
+}
+
+/// The pieces of the gap costs.
+fn pieces(scoring: &swalign::Scoring) -> impl Iterator<Item = GapPiece> {
+    let first = GapPiece::new(scoring.gap_open, scoring.gap_extend);
+    std::iter::once(first).chain(scoring.further_gaps.into_iter().flatten())
 }
 
 fn mode(name: &str) -> PyResult<AlignmentMode> {
@@ -348,11 +357,16 @@ fn matrix(given: &Bound<'_, PyAny>) -> PyResult<MatrixChoice> {
     Ok(MatrixChoice::Text { name: path.display().to_string(), text: text.into() })
 }
 
-/// A cost, or a tuple of two.
-fn costs(py: Python<'_>, first: i32, second: Option<i32>) -> PyResult<Bound<'_, PyAny>> {
-    match second {
-        None => Ok(first.into_pyobject(py)?.into_any()),
-        Some(second) => Ok((first, second).into_pyobject(py)?.into_any()),
+/// A cost, or a tuple of a cost for each piece.
+fn costs<'py>(
+    py: Python<'py>,
+    scoring: &swalign::Scoring,
+    cost: fn(GapPiece) -> i32,
+) -> PyResult<Bound<'py, PyAny>> {
+    let costs: Vec<i32> = pieces(scoring).map(cost).collect();
+    match &costs[..] {
+        [cost] => Ok(cost.into_pyobject(py)?.into_any()),
+        costs => Ok(PyTuple::new(py, costs)?.into_any()),
     }
 }
 
@@ -404,14 +418,14 @@ impl PyScoring {
     #[getter]
     fn gap_open<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let scoring = &self.chosen.scoring;
-        costs(py, scoring.gap_open, scoring.second_gap.map(|gap| gap.open))
+        costs(py, scoring, |piece| piece.open)
     }
 
     /// Cost of each residue of a gap. A tuple if gaps have two costs.
     #[getter]
     fn gap_extend<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let scoring = &self.chosen.scoring;
-        costs(py, scoring.gap_extend, scoring.second_gap.map(|gap| gap.extend))
+        costs(py, scoring, |piece| piece.extend)
     }
 
     /// Name of the matrix; None if match and mismatch have the scores.
@@ -463,13 +477,12 @@ impl PyScoring {
             0 => String::new(),
             bonus => format!(", end_bonus={bonus}"),
         };
-        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
-        let gaps = match scoring.second_gap {
-            None => format!("gap_open={open}, gap_extend={extend}"),
-            Some(second) => {
-                format!("gap_open=({open}, {}), gap_extend=({extend}, {})", second.open, second.extend)
-            }
+        let listed = |cost: fn(GapPiece) -> i32| {
+            let costs: Vec<String> = pieces(scoring).map(|piece| cost(piece).to_string()).collect();
+            if costs.len() == 1 { costs.concat() } else { format!("({})", costs.join(", ")) }
         };
+        let (opens, extends) = (listed(|piece| piece.open), listed(|piece| piece.extend));
+        let gaps = format!("gap_open={opens}, gap_extend={extends}");
         format!("Scoring({letters}, {gaps}{bonus}{mode})")
     }
 
