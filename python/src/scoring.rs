@@ -169,7 +169,7 @@ impl Choice {
         let Choice { scoring, preset, gap_open, gap_extend, matrix, mode, alphabet, .. } = self;
         let Choice { match_, mismatch, ambiguous, iupac, end_bonus, .. } = self;
         if let Some(chosen) = scoring {
-            let others = is_by_match || gap_open.or(gap_extend).is_some() || end_bonus.is_some();
+            let others = is_by_match || gap_open.is_some() || gap_extend.is_some() || end_bonus.is_some();
             if others || preset.is_some() || matrix.is_some() || mode.is_some() {
                 return refused(
                     "scoring excludes preset, match, mismatch, ambiguous, iupac, end_bonus, gap_open, gap_extend, matrix and mode",
@@ -181,7 +181,7 @@ impl Choice {
             Some(alphabet) => alphabet,
             None => of_sequences(implied)?,
         };
-        let has_numbers = is_by_match || gap_open.or(gap_extend).is_some() || end_bonus.is_some();
+        let has_numbers = is_by_match || gap_open.is_some() || gap_extend.is_some() || end_bonus.is_some();
         if preset.is_none() && matrix.is_none() && mode.is_none() && !has_numbers {
             return Chosen::default(alphabet);
         }
