@@ -59,7 +59,10 @@ fn long_references_have_an_index_of_kmers() {
     let folder = indexed(&["chr22_12k.fa"]);
     let bytes = folder.read("ref.fa.swdb");
     let contents = Contents::read(&bytes).unwrap();
-    assert_eq!((contents.header().shape().map(|shape| shape.letters), contents.names().unwrap().len()), (Some(7), 1));
+    assert_eq!(
+        (contents.header().shape().map(|shape| shape.letters), contents.names().unwrap().len()),
+        (Some(7), 1)
+    );
     contents.prove_all().unwrap();
     let proteins = indexed(&["uniprot_60.fa"]);
     assert_eq!(Contents::read(&proteins.read("ref.fa.swdb")).unwrap().header().shape(), None);

@@ -42,8 +42,7 @@ impl Filter {
     /// A filter that uses an index, for queries on `strands` strands. `None` if the targets or the scoring do not allow
     /// it.
     pub fn by_index(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<Filter> {
-        let index = is_for(targets, scoring).then(|| ByIndex::new(targets, scoring, strands))??;
-        Some(Filter { by_index: Some(index), ..Filter::default() })
+        Filter::by_index_of(targets, scoring, strands, IndexShape::suited(targets.codes().len()))
     }
 
     /// The same with an index of this shape.

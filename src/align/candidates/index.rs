@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bits per base, and maximum k-mer length in bases: the index has a table entry for each possible k-mer.
+/// Bits per base.
 const LETTER_BITS: u32 = 2;
+/// Maximum k-mer length of a sampled index, in bases: an index has a table entry for each possible k-mer.
 const MOST_LETTERS: u32 = 14;
 /// Maximum k-mer length of an index of all k-mers, in bases.
 pub const MOST_DENSE_LETTERS: u32 = 12;
