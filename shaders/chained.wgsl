@@ -6,7 +6,7 @@
 // columns from one vertical line to the next (if there are lines), and edge values from one line to the next. The slots
 // follow, with H and F of a strip's last row in each column. Strips use the slots in turn, so a mark in the low bits of
 // each value names its strip. Strips that run concurrently never have the same mark in the same slot.
-@group(0) @binding(7) var<storage, read_write> chain: array<atomic<u32>>;
+@group(0) @binding($chain) var<storage, read_write> chain: array<atomic<u32>>;
 
 var<workgroup> taken: u32;
 

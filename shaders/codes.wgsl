@@ -2,7 +2,7 @@
 
 //!slot substitution_items
 // Substitution scores, one byte each: [query code][target code].
-@group(0) @binding(4) var<storage, read> scores: array<u32>;
+@group(0) @binding($scores) var<storage, read> scores: array<u32>;
 //!insert profile_memory
 
 fn query_letter(task: Task, row: u32) -> u32 {

@@ -7,12 +7,12 @@
 // A query of several tiles is processed strip by strip (strips.wgsl). All targets of a workgroup start the next strip
 // together.
 
-@group(0) @binding(0) var<storage, read> tasks: array<Task>;
-@group(0) @binding(1) var<storage, read> queries: array<u32>;
-@group(0) @binding(2) var<storage, read> targets: array<u32>;
+@group(0) @binding($tasks) var<storage, read> tasks: array<Task>;
+@group(0) @binding($queries) var<storage, read> queries: array<u32>;
+@group(0) @binding($targets) var<storage, read> targets: array<u32>;
 // Best score of each target of the task.
-@group(0) @binding(5) var<storage, read_write> results: array<i32>;
-@group(0) @binding(8) var<storage, read> places: array<PlacedTarget>;
+@group(0) @binding($output) var<storage, read_write> results: array<i32>;
+@group(0) @binding($table) var<storage, read> places: array<PlacedTarget>;
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;

@@ -3,10 +3,10 @@
 //!slot edge_values
 // H and F, or H and E, at tile edges. A tile reads the values that enter and stores those that leave, usually in the
 // same position.
-@group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
+@group(0) @binding($edges) var<storage, read_write> edges: array<vec2<i32>>;
 //!if SEVERAL_PIECES
 // F, or E, of the further pieces, FURTHER values for each position.
-@group(0) @binding(9) var<storage, read_write> further_gaps: array<i32>;
+@group(0) @binding($further_gaps) var<storage, read_write> further_gaps: array<i32>;
 //!end
 
 //!slot leave_right

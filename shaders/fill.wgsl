@@ -3,7 +3,7 @@
 // choice to the first.
 
 //!slot kept_items
-@group(0) @binding(5) var<storage, read_write> directions: array<u32>;
+@group(0) @binding($output) var<storage, read_write> directions: array<u32>;
 
 //!slot places
     let below = task.above;

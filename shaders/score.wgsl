@@ -6,7 +6,7 @@
 // For each task, or each stretch of it: score, query row, and column of its best cell, counted from the first row and
 // column of the tile. If there is no such cell, the score is 0 in local mode and NONE in the other modes. The last word is 1 if the strip above did not answer in
 // time, which makes the result invalid.
-@group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
+@group(0) @binding($output) var<storage, read_write> results: array<vec4<i32>>;
 //!if FINALS
 // Score, row, and column of each lane. (A vector would need one word more, and a profile leaves no room for it.)
 var<workgroup> finals: array<array<i32, 3>, THREADS>;

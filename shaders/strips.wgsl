@@ -4,7 +4,7 @@
 
 //!slot strip_items
 // H and F below a strip, for each column of the task's targets.
-@group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
+@group(0) @binding($edges) var<storage, read_write> edges: array<vec2<i32>>;
 
 //!slot strips
     let edge = place.before - task.before;

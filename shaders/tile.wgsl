@@ -18,9 +18,9 @@
 //     alone.wgsl borders.wgsl joined.wgsl chained.wgsl             how the tile meets others
 //     score.wgsl fill.wgsl                                         what is kept
 
-@group(0) @binding(0) var<storage, read> tasks: array<Task>;
-@group(0) @binding(1) var<storage, read> queries: array<u32>;
-@group(0) @binding(2) var<storage, read> targets: array<u32>;
+@group(0) @binding($tasks) var<storage, read> tasks: array<Task>;
+@group(0) @binding($queries) var<storage, read> queries: array<u32>;
+@group(0) @binding($targets) var<storage, read> targets: array<u32>;
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;

@@ -22,15 +22,15 @@
 // One kernel contains all lane counts, because a dispatch waits for the previous one.
 
 // Windows with the most lanes come first, and each workgroup takes as many windows as fit.
-@group(0) @binding(0) var<storage, read> tasks: array<Task>;
-@group(0) @binding(1) var<storage, read> queries: array<u32>;
-@group(0) @binding(2) var<storage, read> targets: array<u32>;
+@group(0) @binding($tasks) var<storage, read> tasks: array<Task>;
+@group(0) @binding($queries) var<storage, read> queries: array<u32>;
+@group(0) @binding($targets) var<storage, read> targets: array<u32>;
 // Runs of the paths, from the end of each path (src/engine/paths.rs), followed by a zero if there is room.
-@group(0) @binding(5) var<storage, read_write> paths: array<u32>;
+@group(0) @binding($output) var<storage, read_write> paths: array<u32>;
 // For each lane count.
-@group(0) @binding(8) var<storage, read> kinds: array<BandGroups>;
+@group(0) @binding($table) var<storage, read> kinds: array<BandGroups>;
 // For each workgroup: [row][word of the row's cells in a lane][thread].
-@group(0) @binding(6) var<storage, read_write> directions: array<u32>;
+@group(0) @binding($scratch) var<storage, read_write> directions: array<u32>;
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;

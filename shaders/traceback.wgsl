@@ -6,12 +6,12 @@
 // so each thread reads one cell of the diagonal ahead, and all threads then follow the path together through these
 // cells. Reading single cells would wait for memory at each step.
 
-@group(0) @binding(0) var<storage, read> tasks: array<Task>;
+@group(0) @binding($tasks) var<storage, read> tasks: array<Task>;
 // Runs of the paths, from the end of each path (src/engine/paths.rs), followed by a zero if there is room. If
 // requested, the rows and columns of the window that remain before the path, and its layer.
-@group(0) @binding(5) var<storage, read_write> paths: array<u32>;
-@group(0) @binding(8) var<storage, read> tiles: array<KeptTile>;
-@group(0) @binding(6) var<storage, read_write> directions: array<u32>;
+@group(0) @binding($output) var<storage, read_write> paths: array<u32>;
+@group(0) @binding($table) var<storage, read> tiles: array<KeptTile>;
+@group(0) @binding($scratch) var<storage, read_write> directions: array<u32>;
 
 //!insert runs
 // Marks a cell whose directions the tile does not have.

@@ -13,6 +13,7 @@ pub mod boxes;
 mod by_counts;
 pub mod by_index;
 pub mod by_scan;
+mod diagonal_bound;
 mod estimate;
 pub mod filter;
 mod index;
@@ -26,6 +27,7 @@ mod tally;
 pub mod windows;
 
 pub use ambiguous::QueryShape;
+pub use by_index::DiagonalLimits;
 pub use index::{IndexShape, KmerIndex, MOST_INDEXED};
 pub use kmers::StoredIndex;
 

@@ -5,6 +5,7 @@
 //! waves along its anti-diagonals, and pass H, E and F on through edge buffers. If a grid has few concurrent tiles,
 //! whole strips run at once and wait for each other, as links of a chain.
 
+pub mod bindings;
 mod checkpoints;
 mod database;
 mod job;

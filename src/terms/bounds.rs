@@ -167,6 +167,11 @@ impl SeedAlphabet {
         (0..BASES).all(|base| self.classes[usize::from(base)] == base)
     }
 
+    /// Minimum loss of an alignment by bases of two classes, compared with the best score of two residues.
+    pub fn loss(&self) -> i64 {
+        self.loss
+    }
+
     /// Number of classes, weighted: a base of a random sequence is in the class of another one once in this many times.
     pub fn size(&self) -> f64 {
         let pairs =

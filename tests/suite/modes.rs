@@ -93,15 +93,16 @@ fn paths_agree(
     windows(&wanted)
 }
 
-/// Scores and paths at every seam, for every second combination of a mode and a way to find scores, from combination `first`
-/// on. Calls `after` with the batch and the pairs of each case.
+/// Scores and paths at every seam, for every second combination of a mode and a way to find scores, or every third one if
+/// one in three are taken, from combination `first` on. Calls `after` with the batch and the pairs of each case.
 pub fn seams_agree<P: Primitives>(
     engine: &mut P,
-    first: usize,
+    (first, one_in): (usize, usize),
     mut after: impl FnMut(&mut P, &Batch, &[Pair]),
 ) {
+    let step = one_in.max(2);
     for (place, mode) in MODES.into_iter().enumerate() {
-        for (number, scoring) in ways().iter().enumerate().skip((place + first) % 2).step_by(2) {
+        for (number, scoring) in ways().iter().enumerate().skip((place + first) % step).step_by(step) {
             let scoring = scoring.clone().in_mode(mode);
             let (batch, mut pairs) = inputs::batch(&scoring, &seams(usize::MAX), 900 + number as u64);
             adapted(mode, &mut pairs);
@@ -113,10 +114,11 @@ pub fn seams_agree<P: Primitives>(
     }
 }
 
-/// Small pairs of few distinct bases, so that ties, gaps at ends and pairs without equal residues are common.
-pub fn small_pairs_agree(engine: &mut dyn Primitives) {
-    for mode in MODES {
-        for (number, scoring) in all_scorings().iter().enumerate() {
+/// Small pairs of few distinct bases, so that ties, gaps at ends and pairs without equal residues are common. One in
+/// `one_in` combinations of a mode and a scoring.
+pub fn small_pairs_agree(engine: &mut dyn Primitives, one_in: usize) {
+    for (place, mode) in MODES.into_iter().enumerate() {
+        for (number, scoring) in all_scorings().iter().enumerate().skip(place % one_in).step_by(one_in) {
             let scoring = scoring.clone().in_mode(mode);
             let mut random = Random::new(40 + number as u64);
             let (mut queries, mut targets) = (Vec::new(), Vec::new());

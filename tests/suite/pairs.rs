@@ -15,6 +15,12 @@ pub fn seams_agree(engine: &mut dyn Primitives, limit: usize) {
     seams_agree_under(engine, limit, &scorings());
 }
 
+/// Scores and paths at every seam, for one in `one_in` scorings, from scoring `first` on.
+pub fn some_seams_agree(engine: &mut dyn Primitives, (first, one_in): (usize, usize)) {
+    let some: Vec<Scoring> = scorings().into_iter().skip(first % one_in).step_by(one_in).collect();
+    seams_agree_under(engine, usize::MAX, &some);
+}
+
 /// The same under these scorings.
 pub fn seams_agree_under(engine: &mut dyn Primitives, limit: usize, scorings: &[Scoring]) {
     for (number, scoring) in scorings.iter().enumerate() {

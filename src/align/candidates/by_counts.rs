@@ -5,13 +5,13 @@ use super::by_index::{ByIndex, QueryBuffers};
 use super::levels::{Level, LevelGuarantee, counting};
 use super::seed_counts::{BandCount, SeedCounts};
 use super::tally::{DiagonalBins, SeedTally};
-use super::windows::{CandidateRegion, TargetWindow, join, push_regions, push_stretches};
+use super::windows::{CandidateRegion, TargetWindow, join, push_along, push_regions, push_stretches};
 use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::align::candidates::kmers::{Kmers, Places};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::longest_span;
-use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
+use crate::terms::casts::to_i32;
 
 /// Context for counting the seeds of one query.
 struct Counting<'a> {
@@ -37,7 +37,8 @@ impl Counting<'_> {
             let mut run: Option<((i64, i64), usize)> = None;
             let mut end = |((first, last), held): ((i64, i64), usize)| {
                 let most = self.counts.most_score(seeds.len(), held).saturating_add(self.allowance);
-                self.push((first, last), (letters.start, letters.end), most, windows);
+                let bases = (letters.start, letters.end, self.len);
+                push_along(windows, self.targets, (first, last), bases, (self.span, most));
             };
             tally.count(listed, (&bins, &bands), |bin, held| {
                 let diagonals = bins.diagonals(bin);
@@ -49,26 +50,6 @@ impl Counting<'_> {
                 }
             });
             run.into_iter().for_each(end);
-        }
-    }
-
-    /// Appends a window for each target in which residues `from..to` of the query may be aligned on these diagonals.
-    fn push(
-        &self,
-        (first, last): (i64, i64),
-        (from, to): (usize, usize),
-        most: i32,
-        windows: &mut Vec<TargetWindow>,
-    ) {
-        let Counting { targets, len, span, .. } = *self;
-        let behind = to_usize((last + to_i64(to)).clamp(0, to_i64(targets.codes().len())));
-        let mut place = to_usize((first + to_i64(from)).max(0));
-        while place < behind {
-            let target = targets.holding(place);
-            let start = to_i64(targets.start(target));
-            let target = (targets, to_u32(target));
-            windows.extend(TargetWindow::along(target, (first - start, last - start), len, (span, most)));
-            place = targets.start(target.1 as usize + 1);
         }
     }
 }

@@ -1,21 +1,23 @@
 //! Exact seed matches in the targets, found by an index of k-mers.
 
+use super::diagonal_bound::{DiagonalBound, MOST_GAPS};
 use super::estimate::{Estimate, LONG};
 use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
 use super::levels::{Field, FilterCosts, LevelGuarantee, Levels, SeedKind};
 use super::seeds::{QuickLook, Seeds};
 use super::tally::SeedTally;
-use super::windows::{CandidateRegion, TargetWindow, join, push_regions, push_stretches};
-use super::{FilterAnswer, FilterRequest, PairLayout};
+use super::windows::{CandidateRegion, TargetWindow, join, push_along, push_regions, push_stretches};
+use super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
 use crate::terms::alignment::Strand;
 use crate::terms::alphabet::has_ends;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::{SeedAlphabet, longest_span, potential};
-use crate::terms::casts::{to_i64, to_usize};
+use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,6 +33,26 @@ const GLANCE_ENOUGH: f64 = 0.8;
 /// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
+/// Numbers of positions that decide how the diagonals of a query's seeds are bounded. They never affect results.
+#[derive(Clone, Copy, Debug)]
+pub struct DiagonalLimits {
+    /// Minimum number of positions from which each diagonal gets a bound before its window is scored.
+    pub least_bounded: usize,
+    /// Minimum number of positions from which a seed's bases outside its k-mer are not compared: sorting the diagonals of
+    /// all positions is faster than reading the targets at each, and the bound compares these bases.
+    pub least_unverified: usize,
+    /// Maximum number of diagonals in memory at once, unless the stretch of targets that they lie in has no more than
+    /// `stretch` bases.
+    pub in_memory: usize,
+    pub stretch: usize,
+}
+
+impl Default for DiagonalLimits {
+    fn default() -> DiagonalLimits {
+        DiagonalLimits { least_bounded: 32, least_unverified: 1 << 12, in_memory: 1 << 20, stretch: 1 << 16 }
+    }
+}
+
 /// Finds seeds with an index.
 pub struct ByIndex {
     pub targets: Arc<Sequences>,
@@ -38,6 +60,7 @@ pub struct ByIndex {
     alphabet: SeedAlphabet,
     pub kmers: Kmers,
     pub levels: Levels,
+    pub limits: DiagonalLimits,
 }
 
 /// Buffers of one thread, kept from query to query.
@@ -47,6 +70,14 @@ pub struct QueryBuffers {
     pub places: [Places; 2],
     pub windows: Vec<TargetWindow>,
     pub tally: SeedTally,
+    diagonals: DiagonalBuffers,
+}
+
+/// Diagonals of seeds, and the maximum score of an alignment on each.
+#[derive(Default)]
+struct DiagonalBuffers {
+    diagonals: Vec<i64>,
+    most: Vec<i32>,
 }
 
 impl ByIndex {
@@ -82,7 +113,8 @@ impl ByIndex {
             ..Field::new(targets, scoring, strands)
         };
         let levels = Levels::new(SeedKind::Index, field);
-        Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels })
+        let limits = DiagonalLimits::default();
+        Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels, limits })
     }
 
     /// Takes an index from a file instead of making one, if its k-mers are those of the seeds.
@@ -170,7 +202,7 @@ impl ByIndex {
         &self,
         (batch, layout): (&Batch, &PairLayout),
         wanted: &FilterRequest,
-        QueryBuffers { places, windows, .. }: &mut QueryBuffers,
+        QueryBuffers { places, windows, diagonals, .. }: &mut QueryBuffers,
     ) -> FilterAnswer {
         let ByIndex { targets, kmers, levels, .. } = self;
         let &FilterRequest { record, level, least, spent, .. } = wanted;
@@ -179,29 +211,48 @@ impl ByIndex {
         let most = levels.most(len, wanted);
         let dense = levels.field.dense_stretches(len, &level);
         let strands = || layout.orientations().iter().copied();
-        let looked_up = strands()
-            .zip(&mut *places)
-            .map(|(strand, found)| kmers.look_up(&self.seeds_of(oriented(strand)), level.seed, found));
-        let seeding = looked_up.sum::<usize>() as f64 * levels.field.costs.place;
+        let look_up = |(strand, found): (Strand, &mut Places)| {
+            kmers.look_up(&self.seeds_of(oriented(strand)), level.seed, found)
+        };
+        let looked_up: SmallVec<[usize; 2]> = strands().zip(&mut *places).map(look_up).collect();
+        let seeding = looked_up.iter().sum::<usize>() as f64 * levels.field.costs.place;
         let mut cells = seeding;
         let mut regions: Vec<CandidateRegion> = Vec::new();
-        for (strand, found) in strands().zip(places) {
+        for ((strand, found), looked_up) in strands().zip(places).zip(looked_up) {
             if cells > most {
                 return FilterAnswer::Dear;
             }
             let codes = oriented(strand);
             let span = longest_span(codes, least, &levels.field.scoring);
             windows.clear();
-            let seeds = self.seeds_of(codes);
-            kmers.for_each_place((&seeds, level.seed), found, usize::MAX, |from, place, target, bounds| {
-                let target = (&**targets, target);
-                let behind = place + level.seed - bounds.start;
-                windows.extend(TargetWindow::around(target, behind, (len, from + level.seed), span));
-            });
-            push_stretches(windows, targets, &dense, span);
-            cells += join(windows, u32::saturating_add) as f64 * len as f64;
             let query = (strand, layout.query(record, strand));
-            push_regions(&mut regions, targets, query, (span, |held| level.most_score(held)), windows);
+            let seeds = self.seeds_of(codes);
+            let bound = || {
+                let (gaps, bonuses) = (span as usize - len, levels.field.bonuses(len));
+                DiagonalBound::new(&seeds, gaps, bonuses, &levels.field.scoring)
+            };
+            let bound = if looked_up >= self.limits.least_bounded { bound() } else { None };
+            if let Some(bound) = &bound {
+                let found = (&*found, looked_up);
+                let bound = (bound, least, span);
+                self.push_bounded((&seeds, level.seed), found, bound, self.limits, (diagonals, windows));
+            } else {
+                let seed = (&*seeds, level.seed);
+                kmers.for_each_place(seed, found, usize::MAX, |from, place, target, bounds| {
+                    let target = (&**targets, target);
+                    let behind = place + level.seed - bounds.start;
+                    windows.extend(TargetWindow::around(target, behind, (len, from + level.seed), span));
+                });
+            }
+            push_stretches(windows, targets, &dense, span);
+            // A window has the maximum score of an alignment, or a number of seeds.
+            let hold = if bound.is_some() { u32::max } else { u32::saturating_add };
+            cells += join(windows, hold) as f64 * len as f64;
+            if windows.len() as u64 > MOST_STRETCHES {
+                return FilterAnswer::Dear;
+            }
+            let most_score = |held: u32| if bound.is_some() { to_i32(held) } else { level.most_score(held) };
+            push_regions(&mut regions, targets, query, (span, most_score), windows);
         }
         if cells > most {
             FilterAnswer::Dear
@@ -209,6 +260,121 @@ impl ByIndex {
             FilterAnswer::Regions { regions, spent: spent + seeding }
         }
     }
+
+    /// The regions with all alignments of a record that score enough and contain a run of `anchor` equal bases: at least
+    /// as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no bound of a
+    /// diagonal applies, or if finding the regions would cost too large a share of a full search.
+    pub fn anchored(
+        &self,
+        (batch, layout): (&Batch, &PairLayout),
+        (record, anchor): (u32, usize),
+        threshold: impl Fn(i32) -> i32,
+        QueryBuffers { places, windows, diagonals, .. }: &mut QueryBuffers,
+    ) -> Option<(i32, Vec<CandidateRegion>)> {
+        let ByIndex { targets, kmers, levels, .. } = self;
+        // Each run has a k-mer of the index. Dense indexes have short k-mers with many positions.
+        if kmers.step() == 1 || kmers.least() > anchor || !kmers.are_ready() {
+            return None;
+        }
+        let scoring = &*levels.field.scoring;
+        let oriented = |strand: Strand| batch.query(layout.query(record, strand));
+        let len = oriented(Strand::Forward).len();
+        let gaps = |least: i32| {
+            let span = |&strand: &Strand| longest_span(oriented(strand), least, scoring);
+            layout.orientations().iter().map(span).max().unwrap_or(0) as usize - len
+        };
+        let suggested = threshold(self.first_alignment(batch, layout, record, &mut places[0]));
+        let least = lowest(suggested, to_i32(levels.field.scoring.most_score(len)), |least| {
+            gaps(least) <= MOST_GAPS
+        })?;
+        let mut cells = 0.0;
+        let mut regions = Vec::new();
+        for (&strand, found) in layout.orientations().iter().zip(places) {
+            let (codes, query) = (self.seeds_of(oriented(strand)), layout.query(record, strand));
+            let looked_up = kmers.look_up_all(&codes, found);
+            cells += looked_up as f64 * levels.field.costs.place;
+            if cells > levels.field.most(len) {
+                return None;
+            }
+            let bonuses = levels.field.bonuses(len);
+            let bound = DiagonalBound::new(&codes, gaps(least), bonuses, scoring)?;
+            let span = longest_span(oriented(strand), least, scoring);
+            windows.clear();
+            // Runs are no seeds of one length, so only the bound tells which positions count.
+            let limits = DiagonalLimits { least_unverified: 0, ..self.limits };
+            self.push_bounded(
+                (&codes, anchor),
+                (found, looked_up),
+                (&bound, least, span),
+                limits,
+                (diagonals, windows),
+            );
+            cells += join(windows, u32::max) as f64 * len as f64;
+            if cells > levels.field.most(len) || windows.len() as u64 > MOST_STRETCHES {
+                return None;
+            }
+            push_regions(&mut regions, targets, (strand, query), (span, to_i32), windows);
+        }
+        Some((least, regions))
+    }
+
+    /// Appends the windows along the diagonals of seeds on which an alignment of score `least` is possible. Works
+    /// through the targets in stretches with few positions each, and joins windows meanwhile, so that memory stays
+    /// bounded whatever the number of positions. Stops once there are more than [`MOST_STRETCHES`] windows.
+    fn push_bounded(
+        &self,
+        (query, seed): (&[u8], usize),
+        (found, looked_up): (&Places, usize),
+        (bound, least, span): (&DiagonalBound, i32, u32),
+        limits: DiagonalLimits,
+        (DiagonalBuffers { diagonals, most }, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
+    ) {
+        let ByIndex { targets, kmers, .. } = self;
+        let codes = kmers.codes();
+        let mut stretches: Vec<Range<usize>> = std::iter::once(0..codes.len()).collect();
+        let mut joined = 0;
+        while let Some(stretch) = stretches.pop() {
+            diagonals.clear();
+            if looked_up < limits.least_unverified {
+                kmers.for_each_place((query, seed), found, usize::MAX, |from, place, _, _| {
+                    diagonals.push(to_i64(place) - to_i64(from));
+                });
+            } else if stretch.len() > limits.stretch && kmers.places_in(found, &stretch) > limits.in_memory {
+                let middle = stretch.start + stretch.len() / 2;
+                stretches.extend([middle..stretch.end, stretch.start..middle]);
+                continue;
+            } else {
+                kmers.push_diagonals(found, &stretch, diagonals);
+            }
+            diagonals.sort_unstable();
+            diagonals.dedup();
+            bound.most_scores(codes, diagonals, most);
+            for (&diagonal, &most) in diagonals.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
+                let bases = (0, query.len(), query.len());
+                push_along(windows, targets, (diagonal, diagonal), bases, (span, most));
+            }
+            if windows.len() > 2 * joined + limits.in_memory {
+                join(windows, u32::max);
+                joined = windows.len();
+                if joined as u64 > MOST_STRETCHES {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The lowest score from `least` to `most` that `holds`, if all higher ones do too.
+fn lowest(least: i32, most: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
+    let (mut low, mut high) = (least, most);
+    if low > high || !holds(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(low)
 }
 
 impl Seeds for ByIndex {

@@ -9,12 +9,13 @@
 //! and scan for each batch.
 
 use super::ambiguous::QueryShape;
-use super::by_index::ByIndex;
+use super::by_index::{ByIndex, DiagonalLimits, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
 use super::kmers::StoredIndex;
 use super::levels::{FilterCosts, Level, Levels, SeedKind};
 use super::seeds::{QuickLook, Seeds};
+use super::windows::CandidateRegion;
 use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
@@ -22,6 +23,7 @@ use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_u32, whole_u64};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
+use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 
 /// Minimum number of bases of all targets: scoring fewer is as fast as filtering them.
@@ -103,6 +105,12 @@ impl Filter {
         self
     }
 
+    /// The same filter with other limits of its index.
+    pub fn with_limits(mut self, limits: DiagonalLimits) -> Filter {
+        self.by_index.iter_mut().for_each(|by_index| by_index.limits = limits);
+        self
+    }
+
     /// Chooses how to find a batch's seeds. Builds the index now if it is worth its time. Must not be called in a
     /// parallel loop.
     pub fn kind(&self, batch: &Batch, layout: &PairLayout) -> SeedKind {
@@ -179,6 +187,21 @@ impl Filter {
     ) -> Vec<QuickLook> {
         let none = || vec![QuickLook::Alignment(0); records.len()];
         self.of(kind).map_or_else(none, |seeds| seeds.glance(batch, layout, records))
+    }
+
+    /// Calls [`ByIndex::anchored`] for each of `records`, if the filter has an index.
+    pub fn anchored(
+        &self,
+        batch: &Batch,
+        layout: &PairLayout,
+        (records, anchor): (&[u32], usize),
+        threshold: impl Fn(i32) -> i32 + Sync,
+    ) -> Vec<Option<(i32, Vec<CandidateRegion>)>> {
+        let Some(by_index) = &self.by_index else { return records.iter().map(|_| None).collect() };
+        let regions = |work: &mut QueryBuffers, &record: &u32| {
+            by_index.anchored((batch, layout), (record, anchor), &threshold, work)
+        };
+        records.par_iter().map_init(QueryBuffers::default, regions).collect()
     }
 
     /// Calls [`Seeds::regions`] of the finder for the wanted levels, which are all of one kind.

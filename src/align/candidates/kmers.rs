@@ -3,7 +3,7 @@
 use super::index::{IndexShape, KmerIndex};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
-use crate::terms::casts::to_u32;
+use crate::terms::casts::{to_i64, to_u32};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -134,6 +134,21 @@ impl Kmers {
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
+    /// Looks up the k-mer at each base of a query, and returns the number of their positions.
+    pub fn look_up_all(&self, query: &[u8], found: &mut Places) -> usize {
+        let Places { kmers, places } = found;
+        kmers.clear();
+        places.clear();
+        let Some(Some(index)) = self.index.get() else { return 0 };
+        let letters = self.letters() as usize;
+        let starts = query.windows(letters).enumerate();
+        kmers.extend(
+            starts.filter_map(|(seed, codes)| Some((SeedKmer { seed, before: 0 }, index.kmer(codes)?))),
+        );
+        places.extend(kmers.iter().map(|&(at, kmer)| (at, index.range(kmer))));
+        places.iter().map(|(_, range)| range.len()).sum()
+    }
+
     /// Returns the looked-up seeds that begin in `letters` of the query and are no longer than the index's k-mers, each
     /// with its start and all its positions. Some positions may be false: those where the end of a sequence truncates
     /// the k-mer. Not for sampled indexes, whose seeds are longer.
@@ -147,6 +162,40 @@ impl Kmers {
             .map(|letter| found.places.partition_point(|&(at, _)| at.seed < letter));
         let places = move |range: &Range<usize>| index.map_or(&[][..], |index| index.places(range.clone()));
         found.places[first..behind.max(first)].iter().map(move |(at, range)| (at.seed, places(range)))
+    }
+
+    /// The codes of the targets, as the k-mers of the index have them.
+    pub fn codes(&self) -> &[u8] {
+        self.targets.codes()
+    }
+
+    /// Number of positions of the looked-up k-mers in a stretch of the concatenated targets.
+    pub fn places_in(&self, found: &Places, stretch: &Range<usize>) -> usize {
+        self.listed_in(found, stretch).map(|(_, places)| places.len()).sum()
+    }
+
+    /// Appends the diagonals of the looked-up k-mers whose positions lie in a stretch of the concatenated targets. A
+    /// diagonal is the position there of the query's first base. The bases of a seed outside its k-mer may differ.
+    pub fn push_diagonals(&self, found: &Places, stretch: &Range<usize>, diagonals: &mut Vec<i64>) {
+        for (before, places) in self.listed_in(found, stretch) {
+            diagonals.extend(places.iter().map(|&place| i64::from(place) - to_i64(before)));
+        }
+    }
+
+    /// The start of each looked-up k-mer in the query, and its positions in a stretch of the concatenated targets.
+    fn listed_in<'a>(
+        &'a self,
+        found: &'a Places,
+        stretch: &'a Range<usize>,
+    ) -> impl Iterator<Item = (usize, &'a [u32])> {
+        let index = self.index.get().and_then(Option::as_ref);
+        found.places.iter().map(move |(at, range)| {
+            let places = index.map_or(&[][..], |index| index.places(range.clone()));
+            let ends = [stretch.start, stretch.end]
+                .map(|end| places.partition_point(|&place| (place as usize) < end));
+            // Positions in a damaged file may be in any order.
+            (at.seed + at.before, places.get(ends[0]..ends[1]).unwrap_or_default())
+        })
     }
 
     /// Calls `call` for each exact occurrence of a looked-up seed of the query, among the first `most` positions that

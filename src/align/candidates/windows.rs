@@ -64,6 +64,26 @@ impl TargetWindow {
     }
 }
 
+/// Appends a window for each target in which bases `from..to` of a query of `len` bases may be aligned on the diagonals
+/// from `first` to `last`, as positions in the concatenated targets ([`TargetWindow::along`]).
+pub fn push_along(
+    windows: &mut Vec<TargetWindow>,
+    targets: &Sequences,
+    (first, last): (i64, i64),
+    (from, to, len): (usize, usize, usize),
+    (span, most): (u32, i32),
+) {
+    let behind = to_usize((last + to_i64(to)).clamp(0, to_i64(targets.codes().len())));
+    let mut place = to_usize((first + to_i64(from)).max(0));
+    while place < behind {
+        let target = targets.holding(place);
+        let start = to_i64(targets.start(target));
+        let target = (targets, to_u32(target));
+        windows.extend(TargetWindow::along(target, (first - start, last - start), len, (span, most)));
+        place = targets.start(target.1 as usize + 1);
+    }
+}
+
 /// Appends the windows of some stretches of the concatenated targets. An alignment there may have any score.
 pub fn push_stretches(
     windows: &mut Vec<TargetWindow>,

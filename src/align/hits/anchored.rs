@@ -35,6 +35,8 @@ pub use tiers::Tiers;
 const AHEAD: usize = 4;
 /// Number of records whose runs are listed together.
 const RECORDS: usize = 1 << 12;
+/// Number of records whose windows are bounded together. Each may have very many windows.
+const BOUNDED_RECORDS: usize = 1 << 8;
 
 /// Knowledge of the best anchored alignment of a region.
 #[derive(Clone, Debug)]
@@ -290,8 +292,8 @@ fn search(
     records: &[u32],
     effort: &mut Effort,
 ) -> Result<Vec<AnchoredSearch>, EngineError> {
-    let mut found = Vec::new();
-    for some in records.chunks(RECORDS) {
+    let (mut found, left) = search_by_bounds(engine, scope, tiers, records, effort)?;
+    for some in left.chunks(RECORDS) {
         let begun = Instant::now();
         let mut opened = open(scope, tiers, some);
         effort.filtering += begun.elapsed();
@@ -312,6 +314,47 @@ fn search(
         }
     }
     Ok(found)
+}
+
+/// The hits of the second tier of the records whose best alignments a sampled index can bound, and the other records. In
+/// a repeat of a large genome, a read has very many runs, but only the windows whose diagonals allow a score near the
+/// best one are scored.
+fn search_by_bounds(
+    engine: &mut dyn Engine,
+    scope: &SearchInput,
+    tiers: &Tiers,
+    records: &[u32],
+    effort: &mut Effort,
+) -> Result<(Vec<AnchoredSearch>, Vec<u32>), EngineError> {
+    let Some(filter) = scope.filter else { return Ok((Vec::new(), records.to_vec())) };
+    let rules = Rules { min_score: tiers.least, ..scope.rules };
+    let (mut found, mut left) = (Vec::new(), Vec::new());
+    for some in records.chunks(BOUNDED_RECORDS) {
+        let begun = Instant::now();
+        let anchored = (some, tiers.anchor as usize);
+        let bounded = filter.anchored(scope.batch, &scope.layout, anchored, |score| rules.threshold(score));
+        effort.filtering += begun.elapsed();
+        let (mut least_scores, mut searches) = (Vec::new(), Vec::new());
+        for (&record, regions) in some.iter().zip(bounded) {
+            let Some((least, regions)) = regions else {
+                left.push(record);
+                continue;
+            };
+            let region =
+                |(strand, pair, _)| AnchoredRegion { strand, pair, row: 0, answer: AnchoredResult::Unknown };
+            let regions = regions.into_iter().map(region).collect();
+            searches.push(AnchoredSearch::new(record, regions, scope, tiers));
+            least_scores.push(least);
+        }
+        finish(engine, scope, (tiers, true), &mut searches, effort)?;
+        for (search, least) in searches.into_iter().zip(least_scores) {
+            // All hits from the threshold on are in the regions.
+            let is_whole = !search.found.alignments.is_empty() && search.found.threshold >= least;
+            if is_whole { found.push(search) } else { left.push(search.record) }
+        }
+    }
+    left.sort_unstable();
+    Ok((found, left))
 }
 
 /// Finds the hits of some searches. If `needs_run` is true, each hit must contain a run.

@@ -1,6 +1,7 @@
 //! Compiled kernels.
 
-use crate::engine::gpu::variant::{TileVariant, Variant};
+use crate::engine::gpu::bindings::kernel_buffers;
+use crate::engine::gpu::variant::Variant;
 use crate::gpu::device::GpuDevice;
 use crate::gpu::kernels::{self, KernelCache};
 use crate::terms::casts::to_u32;
@@ -74,7 +75,8 @@ fn compile(
         Variant::Tile(_) | Variant::Trace { .. } => of_scores.into_iter().chain(costs).collect(),
         Variant::Traceback { .. } => Vec::new(),
     };
-    let bindings: Vec<(u32, bool)> = bindings(variant).collect();
+    let bindings: Vec<(u32, bool)> =
+        kernel_buffers(variant).map(|buffer| (buffer.binding(), buffer.is_written())).collect();
     kernels::compile(device, &format!("{variant:?}"), variant.wgsl(), &bindings, &constants)
 }
 
@@ -102,7 +104,7 @@ pub fn check_limits(device: &GpuDevice) -> Result<(), EngineError> {
         (
             "storage buffers of a kernel",
             device.limits.max_storage_buffers_per_shader_stage,
-            most(&|it| to_u32(bindings(*it).count())),
+            most(&|it| to_u32(kernel_buffers(*it).count())),
         ),
     ] {
         if has < needs {
@@ -113,25 +115,4 @@ pub fn check_limits(device: &GpuDevice) -> Result<(), EngineError> {
         }
     }
     Ok(())
-}
-
-/// Bindings of a variant, by number, and whether the kernel writes to them.
-pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
-    let tile = |has: fn(&TileVariant) -> bool| matches!(variant, Variant::Tile(tile) if has(&tile));
-    let reads = !matches!(variant, Variant::Traceback { .. });
-    [
-        (0, false, true),
-        (1, false, reads),
-        (2, false, reads),
-        (3, true, tile(TileVariant::has_edges)),
-        (4, false, tile(|tile| tile.scores.is_profile())),
-        (5, true, true),
-        (6, true, matches!(variant, Variant::Trace { .. } | Variant::Traceback { .. })),
-        (7, true, variant.is_chained()),
-        (8, false, variant.table().is_some()),
-        (9, true, tile(|tile| tile.has_edges() && tile.pieces > 1)),
-    ]
-    .into_iter()
-    .filter(|&(_, _, used)| used)
-    .map(|(number, written, _)| (number, written))
 }

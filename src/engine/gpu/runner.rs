@@ -3,8 +3,9 @@
 //! Two jobs can be in flight: while the device runs one, the host prepares the next or reads the previous one.
 
 use crate::engine::carry::{CARRY_BYTES, EdgeSlice, GAP_BYTES};
+use crate::engine::gpu::bindings::{KernelBuffer, kernel_buffers};
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
-use crate::engine::gpu::pipeline::{Pipelines, bindings};
+use crate::engine::gpu::pipeline::Pipelines;
 use crate::engine::gpu::resident::Resident;
 use crate::engine::{Carry, Edge};
 use crate::gpu::buffers::Grown;
@@ -298,28 +299,28 @@ impl JobBuffers {
         };
         let table = tasks.end..tasks.end + dispatch.table.len();
         let database = inputs.database.as_ref().filter(|_| dispatch.variant.is_of_database());
-        let resource = |(binding, _)| {
-            let buffer = match (binding, &inputs.scores, database) {
-                (0, ..) => return Ok((binding, words(tasks.clone()))),
-                (3, _, Some(database)) => &database.edges,
-                (8, _, Some(database)) => &database.places,
-                (8, ..) => return Ok((binding, words(table.clone()))),
-                (1, ..) => &inputs.queries,
-                (2, ..) => &inputs.targets.buffer,
-                (3, ..) => &self.edges,
-                (4, Some(scores), _) => scores,
-                (4, None, _) => {
-                    return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string()));
-                }
-                (6, ..) => &self.scratch,
-                (5, ..) if dispatch.into_scratch => &self.scratch,
-                (7, ..) => &self.chain,
-                (9, ..) => &self.further_gaps,
-                _ => &self.output,
+        let resource = |kernel_buffer: KernelBuffer| {
+            let buffer = match (kernel_buffer, database) {
+                (KernelBuffer::Tasks, _) => return Ok((kernel_buffer.binding(), words(tasks.clone()))),
+                (KernelBuffer::Table, None) => return Ok((kernel_buffer.binding(), words(table.clone()))),
+                (KernelBuffer::Table, Some(database)) => &database.places,
+                (KernelBuffer::Edges, Some(database)) => &database.edges,
+                (KernelBuffer::Edges, None) => &self.edges,
+                (KernelBuffer::Queries, _) => &inputs.queries,
+                (KernelBuffer::Targets, _) => &inputs.targets.buffer,
+                (KernelBuffer::Scores, _) => inputs
+                    .scores
+                    .as_ref()
+                    .ok_or_else(|| EngineError::Unsupported("a profile kernel needs a matrix".to_string()))?,
+                (KernelBuffer::Output, _) if !dispatch.into_scratch => &self.output,
+                (KernelBuffer::Output | KernelBuffer::Scratch, _) => &self.scratch,
+                (KernelBuffer::Chain, _) => &self.chain,
+                (KernelBuffer::FurtherGaps, _) => &self.further_gaps,
             };
-            Ok((binding, buffer.as_entire_binding()))
+            Ok((kernel_buffer.binding(), buffer.as_entire_binding()))
         };
-        let resources = bindings(dispatch.variant).map(resource).collect::<Result<Vec<_>, EngineError>>()?;
+        let resources =
+            kernel_buffers(dispatch.variant).map(resource).collect::<Result<Vec<_>, EngineError>>()?;
         Ok(Launch::new(&pipeline, &bind(device, &pipeline, resources)?, dispatch.groups))
     }
 }

@@ -11,11 +11,13 @@
 //!
 //! A row also has flags: `FIRST_OF_4`, `FIRST_OF_8` and `FIRST_OF_16`, set in every 4th, 8th and 16th row.
 //! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of the words of its
-//! residues, `$directions` that of its direction words. The flag `SEVERAL_PIECES` says that gap costs have several pieces.
+//! residues, `$directions` that of its direction words; `$tasks` and the like are binding numbers
+//! ([`KernelBuffer`](crate::engine::gpu::bindings::KernelBuffer)). The flag `SEVERAL_PIECES` says that gap costs have several pieces.
 
 use crate::engine::directions::{
     CellSource, PIECE_MASK, PIECE_SHIFT, SOURCE_BITS, SOURCE_MASK, cell_bits, cells_per_word, extend_bits,
 };
+use crate::engine::gpu::bindings::binding_names;
 use crate::engine::gpu::layout::{self, ResiduePacking, THREADS};
 use crate::engine::gpu::variant::{
     Exchange, KernelResults, Scores, TRACES, TileNeighbors, TileVariant, TraceLanes, Variant,
@@ -77,12 +79,12 @@ impl Variant {
             Variant::Tile(tile) => tile.wgsl()?,
             Variant::Trace { mode, pieces } => {
                 let constants = ResiduePacking::Nucleotides.wgsl() + &constants([("THREADS", THREADS)]);
-                let meaning = modes(*mode, in_pieces(*pieces, traces(*pieces)));
+                let meaning = binding_names(modes(*mode, in_pieces(*pieces, traces(*pieces))));
                 constants + &direction_codes(*pieces) + &expand(TRACE, &[BAND, PATH], &meaning)?
             }
             Variant::Traceback { mode, pieces } => {
                 let constants = constants([("THREADS", THREADS), ("NOWHERE", layout::NOWHERE)]);
-                let meaning = modes(*mode, in_pieces(*pieces, Meaning::default()));
+                let meaning = binding_names(modes(*mode, in_pieces(*pieces, Meaning::default())));
                 constants + &direction_codes(*pieces) + &expand(TRACEBACK, &[PATH], &meaning)?
             }
         };
@@ -178,7 +180,7 @@ impl TileVariant {
 
     fn meaning(&self) -> Meaning {
         let columns = (0..self.columns()).map(|column| Meaning::default().name("c", column));
-        modes(self.mode, in_pieces(self.pieces, cells(self.rows, self.pieces)))
+        binding_names(modes(self.mode, in_pieces(self.pieces, cells(self.rows, self.pieces))))
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())

@@ -1,0 +1,428 @@
+//! An upper bound on the score of an alignment, from the equal bases on the diagonals that it can visit.
+//!
+//! A query base is *covered* on a band of diagonals if, on one of them, it is one of [`RUN`] consecutive query bases that
+//! all equal the target's. An alignment within the band that pairs an uncovered base with an equal one has an edit less
+//! than `RUN` bases after it, unless the alignment ends there. So uncovered bases that are `RUN` or more bases apart stand
+//! for different edits. docs/algorithm.md, section 15, has the theorem and its proof.
+//!
+//! Seeds that occur by chance, or in diverged copies of a repeat, are dropped by this bound without scoring a window.
+
+use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
+use crate::terms::bounds::SeedAlphabet;
+use crate::terms::casts::{to_i32, to_i64, to_usize};
+use crate::terms::scoring::{GapPiece, Scoring};
+
+/// Minimum number of equal bases in a row that cover a base: few enough for reads with errors, and enough that a run is
+/// rare by chance on the diagonals of a band.
+const RUN: usize = 6;
+/// Bases of a word of a bit plane.
+const WORD: usize = u64::BITS as usize;
+/// Words of the longest query.
+const WORDS: usize = 8;
+/// Maximum number of diagonals on each side of the one that is crossed.
+pub const MOST_GAPS: usize = WORD - 1;
+/// Diagonals that are compared at once.
+const LANES: usize = 8;
+/// Words of a stretch of targets that a query meets on all diagonals of a band, and one more, because words are read in
+/// pairs.
+const TARGET_WORDS: usize = WORDS + (2 * MOST_GAPS).div_ceil(WORD) + 2;
+
+/// The bases of a sequence, one bit of each in every plane. Residues that are not bases are in `any`.
+struct Planes<const N: usize> {
+    low: [u64; N],
+    high: [u64; N],
+    any: [u64; N],
+}
+
+/// What each edit of an alignment costs at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct EditLoss {
+    /// Maximum score of a query base.
+    match_: i32,
+    /// Minimum loss of an alignment by each edit that an uncovered base stands for.
+    edit: i32,
+}
+
+impl EditLoss {
+    fn new(scoring: &Scoring) -> Option<EditLoss> {
+        let match_ = scoring.max_potential();
+        let GapPiece { open, extend } = scoring.gaps().lower_bound();
+        let [open, extend, inserted] = [open, extend, extend + match_].map(i64::from);
+        // An insertion of two bases stands for at most two edits, and of each `RUN` further bases for one more.
+        let insertion = (open / 2 + inserted).min(inserted.saturating_mul(to_i64(RUN)));
+        let edit = SeedAlphabet::of(scoring)?.loss().min(open + extend).min(insertion);
+        Some(EditLoss { match_, edit: to_i32(edit.max(0)) })
+    }
+}
+
+/// Bounds for one query.
+pub struct DiagonalBound {
+    query: Planes<WORDS>,
+    len: usize,
+    /// Maximum number of diagonals between the crossed one and any other that an alignment visits.
+    gaps: usize,
+    loss: EditLoss,
+    /// What end bonuses add to a score, at most.
+    bonuses: i32,
+}
+
+impl DiagonalBound {
+    /// Bounds for a query whose alignments visit at most `gaps` diagonals on each side of one that they cross. `None` if
+    /// the query or the band is too long, or if the scoring has no bound.
+    pub fn new(query: &[u8], gaps: usize, bonuses: i32, scoring: &Scoring) -> Option<DiagonalBound> {
+        let len = query.len();
+        if len > WORDS * WORD || gaps > MOST_GAPS {
+            return None;
+        }
+        let loss = EditLoss::new(scoring)?;
+        Some(DiagonalBound { query: Planes::of(query, 0), len, gaps, loss, bonuses })
+    }
+
+    /// For each diagonal, the maximum score of an alignment that crosses it. A diagonal is the position in `targets` of
+    /// the query's first base; positions before or after the targets match nothing.
+    pub fn most_scores(&self, targets: &[u8], diagonals: &[i64], most: &mut Vec<i32>) {
+        most.clear();
+        InstructionSet::best().run(Bounds { bound: self, targets, diagonals, most });
+    }
+
+    /// The maximum score if these query bases are uncovered.
+    fn most_score(&self, uncovered: &[u64; WORDS]) -> i32 {
+        let EditLoss { match_, edit } = self.loss;
+        let points = |bases: usize| to_i32(bases).saturating_mul(match_);
+        // The alignment that ends before the next edit: its score, and the best of all. It begins after an edit or with
+        // the query.
+        let (mut best, mut from, mut lost) = (0, 0usize, 0i32);
+        let mut place = 0;
+        while let Some(edit_at) = next_bit(uncovered, place).filter(|&at| at < self.len) {
+            let end = (edit_at + RUN - 1).min(self.len);
+            best = best.max(points(end - from) - lost);
+            if end == self.len {
+                return best.saturating_add(self.bonuses);
+            }
+            lost = lost.saturating_add(edit);
+            // Beginning behind the edit's base may be better.
+            if points(edit_at + 1 - from) <= lost {
+                (from, lost) = (edit_at + 1, 0);
+            }
+            place = edit_at + RUN;
+        }
+        best.max(points(self.len - from) - lost).saturating_add(self.bonuses)
+    }
+}
+
+/// The first set bit at position `from` or later.
+fn next_bit(bits: &[u64; WORDS], from: usize) -> Option<usize> {
+    let mut word = from / WORD;
+    let mut rest = bits.get(word)? & (u64::MAX << (from % WORD));
+    while rest == 0 {
+        word += 1;
+        rest = *bits.get(word)?;
+    }
+    Some(word * WORD + rest.trailing_zeros() as usize)
+}
+
+/// The lowest bit of each of eight bytes.
+#[inline(always)]
+fn low_bits(bytes: u64) -> u64 {
+    (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+impl<const N: usize> Planes<N> {
+    /// The planes of residues, the first one at bit `before`. Positions without a residue are 0 in all planes.
+    #[inline(always)]
+    fn of(codes: &[u8], before: usize) -> Planes<N> {
+        let mut planes = Planes { low: [0; N], high: [0; N], any: [0; N] };
+        let mut put = |at: usize, bytes: u64, mask: u64| {
+            let (word, shift) = (at / WORD, at % WORD);
+            let any = low_bits(bytes >> 2 | bytes >> 3 | bytes >> 4 | bytes >> 5 | bytes >> 6 | bytes >> 7);
+            for (plane, bits) in [
+                (&mut planes.low, low_bits(bytes)),
+                (&mut planes.high, low_bits(bytes >> 1)),
+                (&mut planes.any, any),
+            ] {
+                let bits = bits & mask;
+                plane[word] |= bits << shift;
+                if shift > WORD - 8 {
+                    plane[word + 1] |= bits >> (WORD - shift);
+                }
+            }
+        };
+        let eights = codes.chunks_exact(8);
+        let rest = eights.remainder();
+        let mut at = before;
+        for eight in eights {
+            put(at, u64::from_le_bytes(std::array::from_fn(|place| eight[place])), 0xff);
+            at += 8;
+        }
+        if !rest.is_empty() {
+            let bytes: [u8; 8] = std::array::from_fn(|place| rest.get(place).copied().unwrap_or(0));
+            put(at, u64::from_le_bytes(bytes), (1 << rest.len()) - 1);
+        }
+        planes
+    }
+}
+
+/// Bits `word * WORD + shift ..` of a plane, for eight shifts from `shift` on. `shift` is a multiple of 8 and less than
+/// the bits of a word.
+#[inline(always)]
+fn shifted(words: &[u64; 2], shift: usize) -> [u64; LANES] {
+    let mut lanes = [0; LANES];
+    for (lane, bits) in lanes.iter_mut().enumerate() {
+        let by = shift + lane;
+        *bits = (words[0] >> by) | (words[1] << 1 << (WORD - 1 - by));
+    }
+    lanes
+}
+
+/// Bounds for many diagonals.
+struct Bounds<'a> {
+    bound: &'a DiagonalBound,
+    targets: &'a [u8],
+    diagonals: &'a [i64],
+    most: &'a mut Vec<i32>,
+}
+
+impl Kernel for Bounds<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Bounds { bound, targets, diagonals, most } = self;
+        most.reserve(diagonals.len());
+        for &diagonal in diagonals {
+            most.push(bound.most_score(&uncovered(bound, targets, diagonal)));
+        }
+    }
+}
+
+/// The query bases that no run covers on the band around a diagonal.
+#[inline(always)]
+fn uncovered(bound: &DiagonalBound, targets: &[u8], diagonal: i64) -> [u64; WORDS] {
+    let &DiagonalBound { ref query, len, gaps, .. } = bound;
+    let first = diagonal - to_i64(gaps);
+    let inside = |place: i64| to_usize(place.clamp(0, to_i64(targets.len())));
+    let (from, to) = (inside(first), inside(diagonal + to_i64(len + gaps)));
+    let before = to_usize((to_i64(from) - first).clamp(0, to_i64(len + 2 * gaps)));
+    let target: Planes<TARGET_WORDS> = Planes::of(&targets[from..to.max(from)], before);
+    // Positions that have a residue.
+    let present = |word: usize| {
+        let until = |end: usize| first_bits(end.saturating_sub(word * WORD));
+        until(before + to.saturating_sub(from)) & !until(before)
+    };
+    let present: [u64; TARGET_WORDS] = std::array::from_fn(present);
+    let words = len.div_ceil(WORD);
+    // Where runs begin on any of the diagonals.
+    let mut begun = [[0u64; LANES]; WORDS];
+    for band in (0..2 * gaps + 1).step_by(LANES) {
+        let (ahead, shift) = (band / WORD, band % WORD);
+        // The equal bases of the next word, and where two begin.
+        let (mut next_equal, mut next_two) = ([0u64; LANES], [0u64; LANES]);
+        for word in (0..words).rev() {
+            let pair =
+                |plane: &[u64; TARGET_WORDS]| shifted(&[plane[word + ahead], plane[word + ahead + 1]], shift);
+            let [low, high, any, there] = [&target.low, &target.high, &target.any, &present].map(pair);
+            let inside = first_bits(len - word * WORD);
+            let (mut equal, mut two) = ([0u64; LANES], [0u64; LANES]);
+            for lane in 0..LANES {
+                let differs = (query.low[word] ^ low[lane]) | (query.high[word] ^ high[lane]);
+                equal[lane] = (!differs | query.any[word] | any[lane]) & there[lane] & inside;
+                two[lane] = equal[lane] & behind(equal[lane], next_equal[lane], 1);
+                let four = two[lane] & behind(two[lane], next_two[lane], 2);
+                begun[word][lane] |= four & behind(two[lane], next_two[lane], 4);
+            }
+            (next_equal, next_two) = (equal, two);
+        }
+    }
+    let mut uncovered = [0; WORDS];
+    let mut previous = 0u64;
+    for word in 0..words {
+        let starts = begun[word].iter().fold(0, |all, bits| all | bits);
+        let two = starts | starts << 1 | previous >> (WORD - 1);
+        let carried = |by: usize| previous >> (WORD - by);
+        let covered = two | two << 2 | starts << 4 | starts << 5;
+        let covered = covered | (2..RUN).fold(0, |all, by| all | carried(by));
+        uncovered[word] = !covered;
+        previous = starts;
+    }
+    uncovered
+}
+
+/// The first `bits` bits, if there are as many.
+#[inline(always)]
+fn first_bits(bits: usize) -> u64 {
+    if bits < WORD { (1 << bits) - 1 } else { u64::MAX }
+}
+
+/// A word and the next one, `by` bits further on.
+#[inline(always)]
+fn behind(word: u64, next: u64, by: usize) -> u64 {
+    word >> by | next << (WORD - by)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms::bounds::longest_span;
+
+    /// Numbers below a bound (Numerical Recipes' linear congruential generator).
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % bound
+        }
+
+        fn codes(&mut self, len: usize, letters: usize) -> Vec<u8> {
+            (0..len).map(|_| self.below(letters) as u8).collect()
+        }
+
+        /// A copy with about one edit in `every` bases, and a few residues that are no bases.
+        fn mutated(&mut self, codes: &[u8], every: usize) -> Vec<u8> {
+            let mut copy = Vec::new();
+            for &code in codes {
+                match self.below(4 * every) {
+                    0 | 1 => copy.push(self.below(4) as u8),
+                    2 => {}
+                    3 => copy.extend([code, self.below(4) as u8]),
+                    4 => copy.push(14),
+                    _ => copy.push(code),
+                }
+            }
+            copy
+        }
+    }
+
+    /// For each diagonal, from `-query.len()` on, the best score of a local alignment with a pair on it: by definition,
+    /// from all alignments that end with a pair and all that begin with one.
+    fn best_on_diagonals(query: &[u8], target: &[u8], scoring: &Scoring) -> Vec<i32> {
+        let ending = |query: &[u8], target: &[u8]| {
+            // H and the best score of alignments that end with this pair; gaps of any length.
+            let (rows, cols) = (query.len(), target.len());
+            let mut h = vec![vec![0i32; cols + 1]; rows + 1];
+            let mut paired = vec![vec![0i32; cols]; rows];
+            for i in 0..rows {
+                for j in 0..cols {
+                    let pair = h[i][j] + scoring.score(query[i], target[j]);
+                    paired[i][j] = pair;
+                    let cost = |k: usize| scoring.gap_cost(k) as i32;
+                    let above = (1..=i).map(|k| paired[i - k][j] - cost(k)).max().unwrap_or(0);
+                    let left = (1..=j).map(|k| paired[i][j - k] - cost(k)).max().unwrap_or(0);
+                    h[i + 1][j + 1] = pair.max(above).max(left).max(0);
+                }
+            }
+            paired
+        };
+        let forward = ending(query, target);
+        let reverse = |codes: &[u8]| codes.iter().rev().copied().collect::<Vec<u8>>();
+        let backward = ending(&reverse(query), &reverse(target));
+        let (rows, cols) = (query.len(), target.len());
+        let mut best = vec![0; rows + cols];
+        for i in 0..rows {
+            for j in 0..cols {
+                let pair = scoring.score(query[i], target[j]);
+                let both = forward[i][j] + backward[rows - 1 - i][cols - 1 - j] - pair;
+                let diagonal = &mut best[j + rows - i];
+                *diagonal = both.max(*diagonal);
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn no_alignment_scores_more_than_its_diagonals_allow() {
+        let mut random = Numbers(7);
+        let schemes = [(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 1, 1), (2, 8, 12, 2)];
+        let (mut close, mut dropped) = (0, 0);
+        for round in 0..300 {
+            let (a, b, o, e) = schemes[round % schemes.len()];
+            let scoring = match round % 4 {
+                0 => Scoring::dna(a, b, o, e).with_ambiguous(1),
+                1 => {
+                    Scoring::dna(a, b, o, e).with_gap_piece(o + 9, e - 1).unwrap_or(Scoring::dna(a, b, o, e))
+                }
+                _ => Scoring::dna(a, b, o, e),
+            };
+            let letters = [4, 4, 2][round % 3];
+            let target = random.codes(40 + round % 30, letters);
+            let len = 10 + random.below(40);
+            let from = random.below(target.len() - len.min(target.len() - 1));
+            let every = [3, 6, 10, 30][random.below(4)];
+            let mut query = random.mutated(&target[from..(from + len).min(target.len())], every);
+            if random.below(3) == 0 {
+                let at = random.below(query.len().max(1));
+                query.rotate_left(at);
+            }
+            let bound = DiagonalBound::new(&query, MOST_GAPS, 0, &scoring).unwrap();
+            let diagonals: Vec<i64> =
+                (0..query.len() + target.len()).map(|k| k as i64 - query.len() as i64).collect();
+            let mut most = Vec::new();
+            bound.most_scores(&target, &diagonals, &mut most);
+            let best = best_on_diagonals(&query, &target, &scoring);
+            for ((diagonal, most), best) in diagonals.iter().zip(&most).zip(best) {
+                assert!(
+                    *most >= best,
+                    "diagonal {diagonal}: {best} of {most}, {scoring}, {query:?}, {target:?}"
+                );
+                close += usize::from(best > 10 && *most <= best + best / 4);
+                dropped += usize::from(2 * i64::from(*most) < scoring.most_score(query.len()));
+            }
+        }
+        assert!(close > 100 && dropped > 1000, "{close}, {dropped}");
+    }
+
+    /// Queries at the seams of words, longer targets, narrow bands, and diagonals at the ends of the targets.
+    #[test]
+    fn bounds_are_those_of_their_definition() {
+        let mut random = Numbers(11);
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        for len in [1, 5, 6, 7, 63, 64, 65, 127, 128, 150, 191, 192, 200, 320, 511, 512] {
+            let target = random.codes(700, 4);
+            let at = random.below(target.len() - len);
+            let mut query = random.mutated(&target[at..at + len], 12);
+            query.resize(len, 2);
+            for gaps in [0, 1, 3, 4, 11, 29, 31, 32, 62, 63] {
+                let bound = DiagonalBound::new(&query, gaps, 3, &scoring).unwrap();
+                let own = at as i64;
+                let ends = [-(len as i64) - 70, -(len as i64), -1, 0, 700 - len as i64, 699, 700, 800];
+                let diagonals: Vec<i64> = (own - 9..own + 9).chain(ends).collect();
+                let mut most = Vec::new();
+                bound.most_scores(&target, &diagonals, &mut most);
+                for (&diagonal, &most) in diagonals.iter().zip(&most) {
+                    let equal = |base: usize, diagonal: i64| {
+                        let place = usize::try_from(diagonal + base as i64).ok();
+                        let other = place.and_then(|place| target.get(place));
+                        other.is_some_and(|&other| query[base] == other || query[base] > 3 || other > 3)
+                    };
+                    let mut covered = vec![false; len];
+                    for other in diagonal - gaps as i64..=diagonal + gaps as i64 {
+                        for first in 0..(len + 1).saturating_sub(RUN) {
+                            if (first..first + RUN).all(|base| equal(base, other)) {
+                                covered[first..first + RUN].fill(true);
+                            }
+                        }
+                    }
+                    let mut edits = Vec::new();
+                    for base in (0..len).filter(|&base| !covered[base]) {
+                        if edits.last().is_none_or(|&last| base >= last + RUN) {
+                            edits.push(base);
+                        }
+                    }
+                    // Every interval.
+                    let mut best = 0;
+                    for from in 0..len {
+                        for to in from + 1..=len {
+                            let counted =
+                                edits.iter().filter(|&&edit| edit >= from && edit + RUN <= to).count();
+                            best = best.max((to - from) as i32 - 5 * counted as i32);
+                        }
+                    }
+                    assert_eq!(most, best + 3, "{len} bases, {gaps} gaps, diagonal {diagonal}");
+                }
+            }
+        }
+        assert!(DiagonalBound::new(&[0; 513], 0, 0, &scoring).is_none());
+        assert!(DiagonalBound::new(&[0; 5], 64, 0, &scoring).is_none());
+        assert_eq!(longest_span(&[0; 150], 115, &scoring), 179, "the band of the last but one case");
+    }
+}
