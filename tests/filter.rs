@@ -11,8 +11,11 @@ use swalign::align::candidates::ambiguous::{QueryShape, TargetRuns, allowance};
 use swalign::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::levels::{FilterCosts, SeedKind};
+use swalign::align::candidates::runs::exact_runs;
 use swalign::align::candidates::seed_scores::SeedScores;
-use swalign::align::candidates::{FilterAnswer, FilterRequest, IndexShape, Meets, PairLayout};
+use swalign::align::candidates::{
+    DiagonalLimits, FilterAnswer, FilterRequest, IndexShape, Meets, PairLayout,
+};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
@@ -202,6 +205,13 @@ fn hits_are_those_without_a_filter() {
     assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
 }
 
+/// Limits under which each diagonal gets a bound, seeds are compared as a whole or by their k-mers alone, and few
+/// diagonals are in memory at once.
+fn tight_limits(seed: u64) -> DiagonalLimits {
+    let least_unverified = [0, 200][seed as usize % 2];
+    DiagonalLimits { least_bounded: 0, least_unverified, in_memory: 64, stretch: [1, 256][seed as usize % 2] }
+}
+
 /// An index of the k-mers at every few positions gives the hits of a full search, at all steps and k-mer lengths.
 #[test]
 fn sampled_indexes_lose_nothing() {
@@ -212,6 +222,7 @@ fn sampled_indexes_lose_nothing() {
         let Batch { targets, scoring, .. } = &case.batch;
         let (strands, shape) = (case.layout.strands.count(), IndexShape { letters, step });
         let filter = Filter::by_index_of(targets, scoring, strands, shape).unwrap();
+        let filter = if seed % 3 == 0 { filter } else { filter.with_limits(tight_limits(seed)) };
         let min_score = [20, 60][seed as usize / 6 % 2] * scoring.max_potential();
         for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000)] {
             let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
@@ -224,6 +235,92 @@ fn sampled_indexes_lose_nothing() {
     }
     // The seeds of a sampled index are long, so few levels pay in targets this small.
     assert!(fewer * 40 < cells * 39 && hits > 1000, "{fewer} of {cells} cells, {hits} hits");
+}
+
+/// A sampled index lists the runs that a scan of the targets finds.
+#[test]
+fn runs_by_a_sampled_index_are_those_of_a_scan() {
+    let mut runs = 0;
+    for seed in 0..12 {
+        let case = Case::new(seed);
+        let Batch { targets, scoring, queries, .. } = &case.batch;
+        let least = [8, 10, 14][seed as usize % 3];
+        let shape = IndexShape { letters: least as u32 - 3, step: 4 };
+        let filter = Filter::by_index_of(targets, scoring, case.layout.strands.count(), shape).unwrap();
+        let all: Vec<u32> = (0..queries.len() as u32).collect();
+        assert_eq!(filter.exact_runs(&case.batch, &all, least), None, "the index is not made yet");
+        filter.kind(&case.batch, &case.layout);
+        let listed = filter.exact_runs(&case.batch, &all, least);
+        assert_eq!(listed, Some(exact_runs(&case.batch, &all, least)), "seed {seed}");
+        assert_eq!(filter.exact_runs(&case.batch, &all, least - 1), None, "the index may lack such runs");
+        runs += listed.unwrap().iter().flatten().map(Vec::len).sum::<usize>();
+    }
+    assert!(runs > 5000, "{runs}");
+    // A stretch with 2,048 copies, and one with a copy more.
+    let mut random = Random::new(3);
+    let (few, many) = (random.codes(20, 4), random.codes(20, 4));
+    let copies = |stretch: &[u8], count: usize| [stretch, &[OTHER; 4]].concat().repeat(count);
+    let target = [copies(&few, 2048), copies(&many, 2049)].concat();
+    let batch = Batch {
+        queries: Arc::new([&few[..], &many].into_iter().collect()),
+        targets: Arc::new([&target[..]].into_iter().collect()),
+        scoring: Arc::new(scoring(SCHEMES[0])),
+    };
+    let filter =
+        Filter::by_index_of(&batch.targets, &batch.scoring, 1, IndexShape { letters: 8, step: 3 }).unwrap();
+    filter.kind(&batch, &PairLayout { strands: Strands::Plus, meets: Meets::All });
+    let listed = filter.exact_runs(&batch, &[0, 1], 14).unwrap();
+    assert_eq!(listed, exact_runs(&batch, &[0, 1], 14));
+    let counts: Vec<Option<usize>> = listed.iter().map(|runs| runs.as_ref().map(Vec::len)).collect();
+    assert_eq!(counts, [Some(2048), None]);
+}
+
+/// Bounds of diagonals lose nothing, and save the scores of most windows in a repeat with many copies.
+#[test]
+fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
+    let mut saved = [0; 2];
+    for seed in 0..6 {
+        let mut random = Random::new(50 + seed);
+        let family = random.codes(300, 4);
+        let copies = (0..150).flat_map(|_| {
+            let every = random.pick(&[8, 10, 12, 60]);
+            let copy = random.mutated_codes(&family, 4, every);
+            let copy = if random.below(2) == 0 { reversed(&copy) } else { copy };
+            [copy, random.codes(90, 4)]
+        });
+        let target: Vec<u8> = copies.flatten().collect();
+        let mut queries = Sequences::default();
+        for _ in 0..40 {
+            let at = random.below(target.len() - 150);
+            let query = random.mutated_codes(&target[at..at + 150], 4, 70);
+            queries.push(query.iter().copied());
+            queries.push(reversed(&query));
+        }
+        let scoring = scoring(SCHEMES[seed as usize]).with_end_bonus([0, 5][seed as usize % 2]);
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::new([&target[..]].into_iter().collect()),
+            scoring: Arc::new(scoring),
+        };
+        let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
+        let Batch { targets, scoring, .. } = &case.batch;
+        let rules = Rules { min_score: 110 * scoring.max_potential(), secondary_ppm: 800_000, ..Rules::BEST };
+        let (expected, _) = case.find(rules, None);
+        for (number, shape) in
+            [IndexShape { letters: 8, step: 1 }, IndexShape { letters: 7, step: 4 }].into_iter().enumerate()
+        {
+            let filter = || Filter::by_index_of(targets, scoring, 2, shape).unwrap();
+            let without = DiagonalLimits { least_bounded: usize::MAX, ..DiagonalLimits::default() };
+            let (found, unbounded) = case.find(rules, Some(&filter().with_limits(without)));
+            assert_eq!(found, expected, "seed {seed}, {shape:?}, without bounds, {scoring}");
+            for limits in [DiagonalLimits::default(), tight_limits(seed)] {
+                let (found, bounded) = case.find(rules, Some(&filter().with_limits(limits)));
+                assert_eq!(found, expected, "seed {seed}, {shape:?}, {limits:?}, {scoring}");
+                saved[number] += u64::from(bounded.cells * 2 < unbounded.cells);
+            }
+        }
+    }
+    assert!(saved.iter().all(|&saved| saved >= 2), "{saved:?}");
 }
 
 /// One strand of the targets may be a single window for a query of the same length. Hits are still found at a level if

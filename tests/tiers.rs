@@ -9,7 +9,7 @@ mod common;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::candidates::{IndexShape, Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
@@ -286,9 +286,15 @@ fn tiers_are_those_of_their_definition() {
         let finder = PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false);
         let by_scan = Filter::by_scan(targets, scoring, STRANDS.count(), Box::new(finder));
         let found = case.find(&mut Cpu::new(), rules, None, hits::PORTION);
+        // Each run contains a k-mer of the index.
+        let shape = IndexShape { letters: case.anchor as u32 - 1, step: 2 };
+        assert_eq!(shape.least_seed(), case.anchor);
+        let sampled = Filter::by_index_of(targets, scoring, STRANDS.count(), shape);
+        assert!(sampled.is_some());
         for (name, other) in [
             ("plain", case.find(&mut Plain::new(), rules, None, 7)),
             ("index", case.find(&mut Cpu::new(), rules, by_index.as_ref(), 40)),
+            ("sampled", case.find(&mut Cpu::new(), rules, sampled.as_ref(), 40)),
             ("scan", case.find(&mut Cpu::new(), rules, by_scan.as_ref(), hits::PORTION)),
         ] {
             for (record, (one, other)) in found.iter().zip(&other).enumerate() {

@@ -1,6 +1,8 @@
 //! Exact seed matches in the targets, found by an index of k-mers.
 
-use super::diagonal_bound::{DiagonalBound, MOST_GAPS};
+mod anchored;
+
+use super::diagonal_bound::DiagonalBound;
 use super::estimate::{Estimate, LONG};
 use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
@@ -261,63 +263,6 @@ impl ByIndex {
         }
     }
 
-    /// The regions with all alignments of a record that score enough and contain a run of `anchor` equal bases: at least
-    /// as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no bound of a
-    /// diagonal applies, or if finding the regions would cost too large a share of a full search.
-    pub fn anchored(
-        &self,
-        (batch, layout): (&Batch, &PairLayout),
-        (record, anchor): (u32, usize),
-        threshold: impl Fn(i32) -> i32,
-        QueryBuffers { places, windows, diagonals, .. }: &mut QueryBuffers,
-    ) -> Option<(i32, Vec<CandidateRegion>)> {
-        let ByIndex { targets, kmers, levels, .. } = self;
-        // Each run has a k-mer of the index. Dense indexes have short k-mers with many positions.
-        if kmers.step() == 1 || kmers.least() > anchor || !kmers.are_ready() {
-            return None;
-        }
-        let scoring = &*levels.field.scoring;
-        let oriented = |strand: Strand| batch.query(layout.query(record, strand));
-        let len = oriented(Strand::Forward).len();
-        let gaps = |least: i32| {
-            let span = |&strand: &Strand| longest_span(oriented(strand), least, scoring);
-            layout.orientations().iter().map(span).max().unwrap_or(0) as usize - len
-        };
-        let suggested = threshold(self.first_alignment(batch, layout, record, &mut places[0]));
-        let least = lowest(suggested, to_i32(levels.field.scoring.most_score(len)), |least| {
-            gaps(least) <= MOST_GAPS
-        })?;
-        let mut cells = 0.0;
-        let mut regions = Vec::new();
-        for (&strand, found) in layout.orientations().iter().zip(places) {
-            let (codes, query) = (self.seeds_of(oriented(strand)), layout.query(record, strand));
-            let looked_up = kmers.look_up_all(&codes, found);
-            cells += looked_up as f64 * levels.field.costs.place;
-            if cells > levels.field.most(len) {
-                return None;
-            }
-            let bonuses = levels.field.bonuses(len);
-            let bound = DiagonalBound::new(&codes, gaps(least), bonuses, scoring)?;
-            let span = longest_span(oriented(strand), least, scoring);
-            windows.clear();
-            // Runs are no seeds of one length, so only the bound tells which positions count.
-            let limits = DiagonalLimits { least_unverified: 0, ..self.limits };
-            self.push_bounded(
-                (&codes, anchor),
-                (found, looked_up),
-                (&bound, least, span),
-                limits,
-                (diagonals, windows),
-            );
-            cells += join(windows, u32::max) as f64 * len as f64;
-            if cells > levels.field.most(len) || windows.len() as u64 > MOST_STRETCHES {
-                return None;
-            }
-            push_regions(&mut regions, targets, (strand, query), (span, to_i32), windows);
-        }
-        Some((least, regions))
-    }
-
     /// Appends the windows along the diagonals of seeds on which an alignment of score `least` is possible. Works
     /// through the targets in stretches with few positions each, and joins windows meanwhile, so that memory stays
     /// bounded whatever the number of positions. Stops once there are more than [`MOST_STRETCHES`] windows.
@@ -348,7 +293,7 @@ impl ByIndex {
             }
             diagonals.sort_unstable();
             diagonals.dedup();
-            bound.most_scores(codes, diagonals, most);
+            bound.most_scores((codes, least), diagonals, most);
             for (&diagonal, &most) in diagonals.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
                 let bases = (0, query.len(), query.len());
                 push_along(windows, targets, (diagonal, diagonal), bases, (span, most));
@@ -362,19 +307,6 @@ impl ByIndex {
             }
         }
     }
-}
-
-/// The lowest score from `least` to `most` that `holds`, if all higher ones do too.
-fn lowest(least: i32, most: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
-    let (mut low, mut high) = (least, most);
-    if low > high || !holds(high) {
-        return None;
-    }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { high = middle } else { low = middle + 1 }
-    }
-    Some(low)
 }
 
 impl Seeds for ByIndex {

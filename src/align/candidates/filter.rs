@@ -9,6 +9,7 @@
 //! and scan for each batch.
 
 use super::ambiguous::QueryShape;
+use super::boxes::ExactRun;
 use super::by_index::{ByIndex, DiagonalLimits, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
@@ -202,6 +203,19 @@ impl Filter {
             by_index.anchored((batch, layout), (record, anchor), &threshold, work)
         };
         records.par_iter().map_init(QueryBuffers::default, regions).collect()
+    }
+
+    /// Calls [`ByIndex::exact_runs`] for each of `queries`. `None` if an index does not answer.
+    pub fn exact_runs(
+        &self,
+        batch: &Batch,
+        queries: &[u32],
+        least: usize,
+    ) -> Option<Vec<Option<Vec<ExactRun>>>> {
+        let by_index = self.by_index.as_ref()?;
+        let runs =
+            |work: &mut QueryBuffers, &query: &u32| by_index.exact_runs(batch.query(query), least, work);
+        queries.par_iter().map_init(QueryBuffers::default, runs).collect()
     }
 
     /// Calls [`Seeds::regions`] of the finder for the wanted levels, which are all of one kind.

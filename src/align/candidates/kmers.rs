@@ -182,6 +182,18 @@ impl Kmers {
         }
     }
 
+    /// Calls `call` with the start of each looked-up k-mer in the query and each of its positions, until it returns `false`.
+    /// Returns whether it never did.
+    pub fn for_each_kmer(&self, found: &Places, mut call: impl FnMut(usize, usize) -> bool) -> bool {
+        let all = 0..self.codes().len();
+        let mut listed = self.listed_in(found, &all);
+        listed.all(|(before, places)| {
+            // Positions in a damaged file may be any numbers.
+            let mut places = places.iter().map(|&place| place as usize).filter(|place| all.contains(place));
+            places.all(|place| call(before, place))
+        })
+    }
+
     /// The start of each looked-up k-mer in the query, and its positions in a stretch of the concatenated targets.
     fn listed_in<'a>(
         &'a self,

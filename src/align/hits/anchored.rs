@@ -412,7 +412,9 @@ impl RecordRuns {
 fn open(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> Vec<RecordRuns> {
     let SearchInput { batch, layout, .. } = scope;
     let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
-    let mut runs = exact_runs(batch, &queries, tiers.anchor as usize).into_iter();
+    let least = tiers.anchor as usize;
+    let indexed = scope.filter.and_then(|filter| filter.exact_runs(batch, &queries, least));
+    let mut runs = indexed.unwrap_or_else(|| exact_runs(batch, &queries, least)).into_iter();
     let strands = layout.strands.count() as usize;
     let opened = |&record: &u32| RecordRuns {
         record,

@@ -1,0 +1,132 @@
+//! Exact runs of a record, and the windows of alignments that contain one, found by a sampled index. Each run of enough
+//! bases contains a k-mer of the index. The k-mers of a dense index are short and have too many positions.
+
+use super::super::MOST_STRETCHES;
+use super::super::PairLayout;
+use super::super::boxes::ExactRun;
+use super::super::diagonal_bound::{DiagonalBound, MOST_GAPS};
+use super::super::runs::{MOST_RUNS, are_equal};
+use super::super::windows::{CandidateRegion, join, push_regions};
+use super::{ByIndex, DiagonalLimits, QueryBuffers};
+use crate::terms::alignment::Strand;
+use crate::terms::batch::Batch;
+use crate::terms::bounds::longest_span;
+use crate::terms::casts::{to_i32, to_u32};
+
+impl ByIndex {
+    /// Whether each run of `anchor` equal bases contains a k-mer of the index, and k-mers have few positions.
+    fn has_runs(&self, anchor: usize) -> bool {
+        let kmers = &self.kmers;
+        kmers.step() > 1 && kmers.least() <= anchor && kmers.are_ready()
+    }
+
+    /// The regions with all alignments of a record that score enough and contain a run of `anchor` equal bases: at least
+    /// as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no bound of a
+    /// diagonal applies, or if finding the regions would cost too large a share of a full search.
+    pub fn anchored(
+        &self,
+        (batch, layout): (&Batch, &PairLayout),
+        (record, anchor): (u32, usize),
+        threshold: impl Fn(i32) -> i32,
+        QueryBuffers { places, windows, diagonals, .. }: &mut QueryBuffers,
+    ) -> Option<(i32, Vec<CandidateRegion>)> {
+        let ByIndex { targets, kmers, levels, .. } = self;
+        if !self.has_runs(anchor) {
+            return None;
+        }
+        let scoring = &*levels.field.scoring;
+        let oriented = |strand: Strand| batch.query(layout.query(record, strand));
+        let len = oriented(Strand::Forward).len();
+        let gaps = |least: i32| {
+            let span = |&strand: &Strand| longest_span(oriented(strand), least, scoring);
+            layout.orientations().iter().map(span).max().unwrap_or(0) as usize - len
+        };
+        let suggested = threshold(self.first_alignment(batch, layout, record, &mut places[0]));
+        let least = lowest(suggested, to_i32(levels.field.scoring.most_score(len)), |least| {
+            gaps(least) <= MOST_GAPS
+        })?;
+        let mut cells = 0.0;
+        let mut regions = Vec::new();
+        for (&strand, found) in layout.orientations().iter().zip(places) {
+            let (codes, query) = (self.seeds_of(oriented(strand)), layout.query(record, strand));
+            let looked_up = kmers.look_up_all(&codes, found);
+            cells += looked_up as f64 * levels.field.costs.place;
+            if cells > levels.field.most(len) {
+                return None;
+            }
+            let bonuses = levels.field.bonuses(len);
+            let bound = DiagonalBound::new(&codes, gaps(least), bonuses, scoring)?;
+            let span = longest_span(oriented(strand), least, scoring);
+            windows.clear();
+            // Runs are no seeds of one length, so only the bound tells which positions count.
+            let limits = DiagonalLimits { least_unverified: 0, ..self.limits };
+            self.push_bounded(
+                (&codes, anchor),
+                (found, looked_up),
+                (&bound, least, span),
+                limits,
+                (diagonals, windows),
+            );
+            cells += join(windows, u32::max) as f64 * len as f64;
+            if cells > levels.field.most(len) || windows.len() as u64 > MOST_STRETCHES {
+                return None;
+            }
+            push_regions(&mut regions, targets, (strand, query), (span, to_i32), windows);
+        }
+        Some((least, regions))
+    }
+
+    /// The maximal runs of at least `least` equal bases of a query, in the order of targets and columns, like
+    /// [`super::runs::exact_runs`]. `None` inside if there are more than [`MOST_RUNS`]. `None` if the index is not
+    /// sampled, so that looking up all k-mers of a query would take too long.
+    pub fn exact_runs(
+        &self,
+        query: &[u8],
+        least: usize,
+        QueryBuffers { places: [found, _], .. }: &mut QueryBuffers,
+    ) -> Option<Option<Vec<ExactRun>>> {
+        let ByIndex { targets, kmers, .. } = self;
+        if !self.has_runs(least) || !self.alphabet.is_whole() {
+            return None;
+        }
+        kmers.look_up_all(&self.seeds_of(query), found);
+        let (mut runs, mut count) = (Vec::new(), 0);
+        let is_complete = kmers.for_each_kmer(found, |row, place| {
+            let target = targets.holding(place);
+            let codes = targets.get(target);
+            let column = place - targets.start(target);
+            let sides = query[..row].iter().rev().zip(codes[..column].iter().rev());
+            let before = sides.take_while(|&(&one, &other)| are_equal(one, other)).count();
+            let behind = query[row..].iter().zip(&codes[column..]);
+            let behind = behind.take_while(|&(&one, &other)| are_equal(one, other)).count();
+            if before + behind < least {
+                return true;
+            }
+            let [start, query_start, len] = [column - before, row - before, before + behind].map(to_u32);
+            runs.push(ExactRun { target: to_u32(target), start, query_start, len });
+            // A run has several k-mers.
+            if runs.len() > 2 * count + MOST_RUNS {
+                runs.sort_unstable();
+                runs.dedup();
+                count = runs.len();
+            }
+            count <= MOST_RUNS
+        });
+        runs.sort_unstable();
+        runs.dedup();
+        Some((is_complete && runs.len() <= MOST_RUNS).then_some(runs))
+    }
+}
+
+/// The lowest score from `least` to `most` that `holds`, if all higher ones do too.
+fn lowest(least: i32, most: i32, holds: impl Fn(i32) -> bool) -> Option<i32> {
+    let (mut low, mut high) = (least, most);
+    if low > high || !holds(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(low)
+}
