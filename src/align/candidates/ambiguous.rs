@@ -94,6 +94,31 @@ impl TargetRuns {
         Some(collector.finish())
     }
 
+    /// Whether all runs are known.
+    pub fn are_known(&self) -> bool {
+        !self.is_full
+    }
+
+    /// Appends those of the sorted `diagonals` on which a query may meet a run: if it has `len` bases and aligns with
+    /// columns up to `gaps` diagonals away.
+    pub fn push_near(&self, diagonals: &[i64], (len, gaps): (usize, usize), near: &mut Vec<i64>) {
+        let first = |run: &AmbiguousRun| to_i64(run.start) - to_i64(len + gaps);
+        let last = |run: &AmbiguousRun| to_i64(run.start + run.len + gaps);
+        if self.runs.len() < diagonals.len() {
+            for run in &self.runs {
+                let from = diagonals.partition_point(|&diagonal| diagonal < first(run));
+                let to = diagonals.partition_point(|&diagonal| diagonal <= last(run));
+                near.extend(&diagonals[from..to]);
+            }
+        } else {
+            // Runs do not overlap, so their ends are sorted too.
+            near.extend(diagonals.iter().filter(|&&diagonal| {
+                let next = self.runs.partition_point(|run| last(run) < diagonal);
+                self.runs.get(next).is_some_and(|run| first(run) <= diagonal)
+            }));
+        }
+    }
+
     /// Twice the maximum by which the bases of one run, in the query or in a target, undercut the loss at the seeds that they
     /// touch on one side of a border between segments of seeds. `None` if there are no runs.
     pub fn twice_moved(&self, query: QueryShape, seed: (usize, i64)) -> Option<i64> {

@@ -49,6 +49,13 @@ pub struct DiagonalLimits {
     pub stretch: usize,
 }
 
+impl DiagonalLimits {
+    /// The same limits, if the bases of seeds outside their k-mers are never compared.
+    fn unverified(self) -> DiagonalLimits {
+        DiagonalLimits { least_unverified: 0, ..self }
+    }
+}
+
 impl Default for DiagonalLimits {
     fn default() -> DiagonalLimits {
         DiagonalLimits { least_bounded: 32, least_unverified: 1 << 12, in_memory: 1 << 20, stretch: 1 << 16 }
@@ -79,6 +86,8 @@ pub struct QueryBuffers {
 #[derive(Default)]
 struct DiagonalBuffers {
     diagonals: Vec<i64>,
+    /// Those with enough k-mers.
+    counted: Vec<i64>,
     most: Vec<i32>,
 }
 
@@ -213,14 +222,27 @@ impl ByIndex {
         let most = levels.most(len, wanted);
         let dense = levels.field.dense_stretches(len, &level);
         let strands = || layout.orientations().iter().copied();
-        let look_up = |(strand, found): (Strand, &mut Places)| {
-            kmers.look_up(&self.seeds_of(oriented(strand)), level.seed, found)
+        let bound = |codes: &[u8], seeds: &[u8]| {
+            let gaps = longest_span(codes, least, &levels.field.scoring) as usize - len;
+            DiagonalBound::new(seeds, gaps, levels.field.bonuses(len), &levels.field.scoring)
         };
-        let looked_up: SmallVec<[usize; 2]> = strands().zip(&mut *places).map(look_up).collect();
-        let seeding = looked_up.iter().sum::<usize>() as f64 * levels.field.costs.place;
+        let look_up = |(strand, found): (Strand, &mut Places)| {
+            let codes = oriented(strand);
+            let seeds = self.seeds_of(codes);
+            let held = bound(codes, &seeds).map_or(1, |bound| self.least_kmers(&bound, least));
+            match held {
+                2.. => (held, kmers.look_up_all(&seeds, found)),
+                _ => (1, kmers.look_up(&seeds, level.seed, found)),
+            }
+        };
+        let looked_up: SmallVec<[(usize, usize); 2]> = strands().zip(&mut *places).map(look_up).collect();
+        let FilterCosts { place, sorted, .. } = levels.field.costs;
+        let cost =
+            |&(held, looked_up): &(usize, usize)| looked_up as f64 * if held > 1 { sorted } else { place };
+        let seeding: f64 = looked_up.iter().map(cost).sum();
         let mut cells = seeding;
         let mut regions: Vec<CandidateRegion> = Vec::new();
-        for ((strand, found), looked_up) in strands().zip(places).zip(looked_up) {
+        for ((strand, found), (held, looked_up)) in strands().zip(places).zip(looked_up) {
             if cells > most {
                 return FilterAnswer::Dear;
             }
@@ -229,15 +251,13 @@ impl ByIndex {
             windows.clear();
             let query = (strand, layout.query(record, strand));
             let seeds = self.seeds_of(codes);
-            let bound = || {
-                let (gaps, bonuses) = (span as usize - len, levels.field.bonuses(len));
-                DiagonalBound::new(&seeds, gaps, bonuses, &levels.field.scoring)
-            };
-            let bound = if looked_up >= self.limits.least_bounded { bound() } else { None };
+            let is_bounded = held > 1 || looked_up >= self.limits.least_bounded;
+            let bound = if is_bounded { bound(codes, &seeds) } else { None };
             if let Some(bound) = &bound {
-                let found = (&*found, looked_up);
+                let limits = if held > 1 { self.limits.unverified() } else { self.limits };
+                let found = (&*found, looked_up, held);
                 let bound = (bound, least, span);
-                self.push_bounded((&seeds, level.seed), found, bound, self.limits, (diagonals, windows));
+                self.push_bounded((&seeds, level.seed), found, bound, limits, (diagonals, windows));
             } else {
                 let seed = (&*seeds, level.seed);
                 kmers.for_each_place(seed, found, usize::MAX, |from, place, target, bounds| {
@@ -263,18 +283,31 @@ impl ByIndex {
         }
     }
 
-    /// Appends the windows along the diagonals of seeds on which an alignment of score `least` is possible. Works
-    /// through the targets in stretches with few positions each, and joins windows meanwhile, so that memory stays
-    /// bounded whatever the number of positions. Stops once there are more than [`MOST_STRETCHES`] windows.
+    /// Minimum number of the index's k-mers that an alignment of this score contains if it meets no residue other than
+    /// bases. 1 if it need not be more.
+    fn least_kmers(&self, bound: &DiagonalBound, least: i32) -> usize {
+        let ByIndex { kmers, levels, .. } = self;
+        let are_known = || levels.field.runs.as_ref().is_none_or(|runs| runs.are_known());
+        if kmers.step() == 1 || !bound.is_of_bases() || !are_known() {
+            return 1;
+        }
+        bound.least_kmers(least, (kmers.letters() as usize, kmers.step() as usize)).max(1)
+    }
+
+    /// Appends the windows along the diagonals of seeds on which an alignment of score `least` is possible. If `held` is
+    /// more than 1, an alignment contains this number of the k-mers that were looked up, or meets residues that are not
+    /// bases. Works through the targets in stretches with few positions each, and joins windows meanwhile, so that memory
+    /// stays bounded whatever the number of positions. Stops once there are more than [`MOST_STRETCHES`] windows.
     fn push_bounded(
         &self,
         (query, seed): (&[u8], usize),
-        (found, looked_up): (&Places, usize),
+        (found, looked_up, held): (&Places, usize, usize),
         (bound, least, span): (&DiagonalBound, i32, u32),
         limits: DiagonalLimits,
-        (DiagonalBuffers { diagonals, most }, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
+        (buffers, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
     ) {
         let ByIndex { targets, kmers, .. } = self;
+        let DiagonalBuffers { diagonals, counted, most } = buffers;
         let codes = kmers.codes();
         let mut stretches: Vec<Range<usize>> = std::iter::once(0..codes.len()).collect();
         let mut joined = 0;
@@ -289,9 +322,16 @@ impl ByIndex {
                 stretches.extend([middle..stretch.end, stretch.start..middle]);
                 continue;
             } else {
+                // With all k-mers of the alignments that have some k-mer in the stretch.
+                let around = if held > 1 { span as usize } else { 0 };
+                let stretch = stretch.start.saturating_sub(around)..stretch.end.saturating_add(around);
                 kmers.push_diagonals(found, &stretch, diagonals);
             }
             diagonals.sort_unstable();
+            if held > 1 {
+                self.push_counted(diagonals, (query.len(), span, held), counted);
+                std::mem::swap(diagonals, counted);
+            }
             diagonals.dedup();
             bound.most_scores((codes, least), diagonals, most);
             for (&diagonal, &most) in diagonals.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
@@ -304,6 +344,35 @@ impl ByIndex {
                 if joined as u64 > MOST_STRETCHES {
                     return;
                 }
+            }
+        }
+    }
+
+    /// Replaces `counted` by those of the sorted `diagonals` that are `held` or more within the diagonals of an alignment,
+    /// and those near residues that are not bases.
+    fn push_counted(
+        &self,
+        diagonals: &[i64],
+        (len, span, held): (usize, u32, usize),
+        counted: &mut Vec<i64>,
+    ) {
+        counted.clear();
+        let gaps = span as usize - len;
+        let (mut first, mut pushed) = (0, 0);
+        for (last, &diagonal) in diagonals.iter().enumerate() {
+            while diagonal - diagonals[first] > to_i64(gaps) {
+                first += 1;
+            }
+            if last + 1 - first >= held {
+                counted.extend(&diagonals[first.max(pushed)..=last]);
+                pushed = last + 1;
+            }
+        }
+        if let Some(runs) = &self.levels.field.runs {
+            let before = counted.len();
+            runs.push_near(diagonals, (len, gaps), counted);
+            if counted.len() > before {
+                counted.sort_unstable();
             }
         }
     }

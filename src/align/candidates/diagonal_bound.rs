@@ -78,6 +78,31 @@ impl DiagonalBound {
         Some(DiagonalBound { query: Planes::of(query, 0), len, gaps, loss, bonuses })
     }
 
+    /// Minimum number of the index's k-mers that an alignment of score `least` contains, if the index has the k-mers at
+    /// every `step`-th position of the targets and if all residues are bases (docs/algorithm.md, section 15).
+    pub fn least_kmers(&self, least: i32, (kmer, step): (usize, usize)) -> usize {
+        let EditLoss { match_, edit } = self.loss;
+        let [match_, edit, bonuses, least] = [match_, edit, self.bonuses, least].map(i64::from);
+        let len = to_i64(self.len);
+        let slack = match_ * len + bonuses - least;
+        let missed = to_i64(kmer + step) - 2;
+        // The second condition is for runs of residues that are not bases, if they lose as much as two edits.
+        if slack < 0 || edit <= 0 || 2 * edit > match_ * (missed + 2) {
+            return 0;
+        }
+        // Bases that begin no k-mer in a run, and bases that no run has: if all losses are edits, or ends left out.
+        let edits = slack / edit;
+        let lost = edits * (missed + 1) + (slack - edits * edit) / match_;
+        let held = len - missed - lost.max(slack / match_);
+        let step = to_i64(step.max(1));
+        to_usize((held.max(0) + step - 1) / step)
+    }
+
+    /// Whether all residues of the query are bases.
+    pub fn is_of_bases(&self) -> bool {
+        self.query.any == [0; WORDS]
+    }
+
     /// For each diagonal, the maximum score of an alignment that crosses it, or a score less than `least` that it can not
     /// exceed. A diagonal is the position in `targets` of the query's first base; positions before or after the targets
     /// match nothing.
@@ -444,5 +469,54 @@ mod tests {
         assert!(DiagonalBound::new(&[0; 513], 0, 0, &scoring).is_none());
         assert!(DiagonalBound::new(&[0; 5], 64, 0, &scoring).is_none());
         assert_eq!(longest_span(&[0; 150], 115, &scoring), 179, "the band of the last but one case");
+    }
+
+    /// Alignments that lose as much as they may, to mismatches at equal distances, or at random places, and to bases left
+    /// out at their ends.
+    #[test]
+    fn alignments_contain_as_many_kmers_as_they_must() {
+        let mut random = Numbers(13);
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let (mut fewest, mut least) = (0, 0);
+        for (kmer, step) in [(14usize, 6usize), (12, 6), (6, 4), (8, 2), (7, 7)] {
+            for len in [40, 75, 100, 150, 151, 250] {
+                let bound = DiagonalBound::new(&vec![0; len], 20, 0, &scoring).unwrap();
+                for slack in 0..60.min(len) {
+                    let needed = bound.least_kmers((len - slack) as i32, (kmer, step));
+                    let mut seen = usize::MAX;
+                    for round in 0..40 {
+                        let edits = if round % 2 == 0 { slack / 5 } else { random.below(slack / 5 + 1) };
+                        let left = slack - 5 * edits;
+                        let (from, to) = (random.below(left + 1), len);
+                        let to = to - (left - from);
+                        let mut wrong = vec![false; len];
+                        wrong[..from].fill(true);
+                        wrong[to..].fill(true);
+                        for edit in 1..=edits {
+                            let at = match round % 4 {
+                                0 | 1 => from + edit * (to - from) / (edits + 1),
+                                _ => random.below(len),
+                            };
+                            wrong[at] = true;
+                        }
+                        for phase in 0..step {
+                            let begins = |at: &usize| (at + phase) % step == 0;
+                            let is_whole = |at: &usize| !wrong[*at..*at + kmer].contains(&true);
+                            let kmers = (0..=len - kmer).filter(begins).filter(is_whole).count();
+                            assert!(kmers >= needed, "{kmers} of {needed}: {kmer}, {step}, {len}, {slack}");
+                            seen = seen.min(kmers);
+                        }
+                    }
+                    fewest += seen;
+                    least += needed;
+                }
+            }
+        }
+        assert!(least * 10 > fewest * 8, "the bound is close: {least} of {fewest}");
+        let bound = DiagonalBound::new(&[0; 150], 20, 0, &scoring).unwrap();
+        assert_eq!(
+            [150, 121, 120, 115, 200].map(|score| bound.least_kmers(score, (14, 6))),
+            [22, 6, 3, 0, 0]
+        );
     }
 }

@@ -64,6 +64,8 @@ pub struct FilterCosts {
     /// Counting one position of the index, and clearing one bin.
     pub counted: f64,
     pub bin: f64,
+    /// Sorting one position of the index by its diagonal.
+    pub sorted: f64,
     /// Processing a bin that has its share of a count: it is sorted, and its neighbors are examined.
     pub hot: f64,
     /// Comparing one base without gaps.
@@ -108,6 +110,7 @@ impl FilterCosts {
             place: on_all(20.0),
             counted: on_all(2.0),
             bin: on_all(0.1),
+            sorted: on_all(12.0),
             // Chosen so that short reads gain from counts. A bin alone costs less, but its cache misses slow the steps
             // after it.
             hot: on_all(100.0),

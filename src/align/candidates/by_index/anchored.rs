@@ -7,7 +7,7 @@ use super::super::boxes::ExactRun;
 use super::super::diagonal_bound::{DiagonalBound, MOST_GAPS};
 use super::super::runs::{MOST_RUNS, are_equal};
 use super::super::windows::{CandidateRegion, join, push_regions};
-use super::{ByIndex, DiagonalLimits, QueryBuffers};
+use super::{ByIndex, QueryBuffers};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Batch;
 use crate::terms::bounds::longest_span;
@@ -59,10 +59,11 @@ impl ByIndex {
             let span = longest_span(oriented(strand), least, scoring);
             windows.clear();
             // Runs are no seeds of one length, so only the bound tells which positions count.
-            let limits = DiagonalLimits { least_unverified: 0, ..self.limits };
+            let limits = self.limits.unverified();
+            let held = self.least_kmers(&bound, least);
             self.push_bounded(
                 (&codes, anchor),
-                (found, looked_up),
+                (found, looked_up, held),
                 (&bound, least, span),
                 limits,
                 (diagonals, windows),
