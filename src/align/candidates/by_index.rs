@@ -2,7 +2,7 @@
 
 mod anchored;
 
-use super::diagonal_bound::DiagonalBound;
+use super::diagonal_bound::{ADJACENT, DiagonalBound};
 use super::estimate::{Estimate, LONG};
 use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
@@ -88,6 +88,8 @@ struct DiagonalBuffers {
     diagonals: Vec<i64>,
     /// Those with enough k-mers.
     counted: Vec<i64>,
+    /// First and last of diagonals that share a bound.
+    adjacent: Vec<(i64, i64)>,
     most: Vec<i32>,
 }
 
@@ -307,7 +309,7 @@ impl ByIndex {
         (buffers, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
     ) {
         let ByIndex { targets, kmers, .. } = self;
-        let DiagonalBuffers { diagonals, counted, most } = buffers;
+        let DiagonalBuffers { diagonals, counted, adjacent, most } = buffers;
         let codes = kmers.codes();
         let mut stretches: Vec<Range<usize>> = std::iter::once(0..codes.len()).collect();
         let mut joined = 0;
@@ -332,11 +334,18 @@ impl ByIndex {
                 self.push_counted(diagonals, (query.len(), span, held), counted);
                 std::mem::swap(diagonals, counted);
             }
-            diagonals.dedup();
-            bound.most_scores((codes, least), diagonals, most);
-            for (&diagonal, &most) in diagonals.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
+            // A copy of a repeat with short gaps has several diagonals.
+            adjacent.clear();
+            for &diagonal in &*diagonals {
+                match adjacent.last_mut() {
+                    Some((first, last)) if diagonal - *first <= to_i64(ADJACENT) => *last = diagonal,
+                    _ => adjacent.push((diagonal, diagonal)),
+                }
+            }
+            bound.most_scores((codes, least), adjacent, most);
+            for (&range, &most) in adjacent.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
                 let bases = (0, query.len(), query.len());
-                push_along(windows, targets, (diagonal, diagonal), bases, (span, most));
+                push_along(windows, targets, range, bases, (span, most));
             }
             if windows.len() > 2 * joined + limits.in_memory {
                 join(windows, u32::max);

@@ -23,9 +23,11 @@ const WORDS: usize = 8;
 pub const MOST_GAPS: usize = WORD - 1;
 /// Diagonals that are compared at once.
 const LANES: usize = 8;
+/// Maximum difference of adjacent diagonals that share a bound.
+pub const ADJACENT: usize = LANES - 1;
 /// Words of a stretch of targets that a query meets on all diagonals of a band, and one more, because words are read in
 /// pairs.
-const TARGET_WORDS: usize = WORDS + (2 * MOST_GAPS).div_ceil(WORD) + 2;
+const TARGET_WORDS: usize = WORDS + (2 * MOST_GAPS + ADJACENT).div_ceil(WORD) + 2;
 
 /// The bases of a sequence, one bit of each in every plane. Residues that are not bases are in `any` alone.
 struct Planes<const N: usize> {
@@ -103,10 +105,10 @@ impl DiagonalBound {
         self.query.any == [0; WORDS]
     }
 
-    /// For each diagonal, the maximum score of an alignment that crosses it, or a score less than `least` that it can not
-    /// exceed. A diagonal is the position in `targets` of the query's first base; positions before or after the targets
-    /// match nothing.
-    pub fn most_scores(&self, (targets, least): (&[u8], i32), diagonals: &[i64], most: &mut Vec<i32>) {
+    /// For each range of diagonals, the maximum score of an alignment that crosses one of them, or a score less than `least`
+    /// that it can not exceed. A diagonal is the position in `targets` of the query's first base; positions before or after
+    /// the targets match nothing. First and last diagonal of a range differ by at most [`ADJACENT`].
+    pub fn most_scores(&self, (targets, least): (&[u8], i32), diagonals: &[(i64, i64)], most: &mut Vec<i32>) {
         most.clear();
         InstructionSet::best().run(Bounds { bound: self, targets, least, diagonals, most });
     }
@@ -198,7 +200,7 @@ struct Bounds<'a> {
     bound: &'a DiagonalBound,
     targets: &'a [u8],
     least: i32,
-    diagonals: &'a [i64],
+    diagonals: &'a [(i64, i64)],
     most: &'a mut Vec<i32>,
 }
 
@@ -209,26 +211,27 @@ impl Kernel for Bounds<'_> {
     fn run<S: Simd>(self, _: S) {
         let Bounds { bound, targets, least, diagonals, most } = self;
         most.reserve(diagonals.len());
-        for &diagonal in diagonals {
-            most.push(bound.most_score(&uncovered(bound, targets, diagonal), least));
+        for &range in diagonals {
+            most.push(bound.most_score(&uncovered(bound, targets, range), least));
         }
     }
 }
 
-/// The query bases that no run covers on the band around a diagonal.
+/// The query bases that no run covers on the band around adjacent diagonals.
 #[inline(always)]
-fn uncovered(bound: &DiagonalBound, targets: &[u8], diagonal: i64) -> [u64; WORDS] {
+fn uncovered(bound: &DiagonalBound, targets: &[u8], (first, last): (i64, i64)) -> [u64; WORDS] {
     let &DiagonalBound { ref query, len, gaps, .. } = bound;
-    let first = diagonal - to_i64(gaps);
+    let apart = 2 * gaps + to_usize((last - first).clamp(0, to_i64(ADJACENT)));
+    let first = first - to_i64(gaps);
     let inside = |place: i64| to_usize(place.clamp(0, to_i64(targets.len())));
-    let (from, to) = (inside(first), inside(diagonal + to_i64(len + gaps)));
-    let before = to_usize((to_i64(from) - first).clamp(0, to_i64(len + 2 * gaps)));
+    let (from, to) = (inside(first), inside(first + to_i64(len + apart)));
+    let before = to_usize((to_i64(from) - first).clamp(0, to_i64(len + apart)));
     let columns = &targets[from..to.max(from)];
     let mut target: Planes<TARGET_WORDS> = Planes::of(columns, before);
     let words = len.div_ceil(WORD);
-    let is_whole = columns.len() == len + 2 * gaps;
+    let is_whole = columns.len() == len + apart;
     let begun = if is_whole && target.any == [0; TARGET_WORDS] && query.any == [0; WORDS] {
-        runs_begun::<true>(query, &target, (len, words, gaps))
+        runs_begun::<true>(query, &target, (len, words, apart))
     } else {
         // A position before or after the targets equals no base: its bits are 1 in all planes.
         for word in 0..TARGET_WORDS {
@@ -238,7 +241,7 @@ fn uncovered(bound: &DiagonalBound, targets: &[u8], diagonal: i64) -> [u64; WORD
             target.low[word] |= absent;
             target.high[word] |= absent;
         }
-        runs_begun::<false>(query, &target, (len, words, gaps))
+        runs_begun::<false>(query, &target, (len, words, apart))
     };
     let mut uncovered = [0; WORDS];
     let mut previous = 0u64;
@@ -253,19 +256,19 @@ fn uncovered(bound: &DiagonalBound, targets: &[u8], diagonal: i64) -> [u64; WORD
     uncovered
 }
 
-/// Where runs of equal bases begin on any diagonal of the band. `BASES` says that all residues are bases.
+/// Where runs of equal bases begin on any diagonal of the band, whose first and last differ by `apart`. `BASES` says that all residues are bases.
 #[inline(always)]
 fn runs_begun<const BASES: bool>(
     query: &Planes<WORDS>,
     target: &Planes<TARGET_WORDS>,
-    (len, words, gaps): (usize, usize, usize),
+    (len, words, apart): (usize, usize, usize),
 ) -> [u64; WORDS] {
     let mut begun = [[0u64; LANES]; WORDS];
-    for band in (0..2 * gaps + 1).step_by(LANES) {
+    for band in (0..apart + 1).step_by(LANES) {
         let (ahead, shift) = (band / WORD, band % WORD);
         // The diagonals of the last lanes may lie beyond the band.
         let live: [u64; LANES] =
-            std::array::from_fn(|lane| first_bits(if band + lane > 2 * gaps { 0 } else { WORD }));
+            std::array::from_fn(|lane| first_bits(if band + lane > apart { 0 } else { WORD }));
         let (mut next_equal, mut next_two) = ([0u64; LANES], [0u64; LANES]);
         for word in (0..words).rev() {
             let inside = first_bits(len - word * WORD);
@@ -399,12 +402,14 @@ mod tests {
                 query.rotate_left(at);
             }
             let bound = DiagonalBound::new(&query, MOST_GAPS, 0, &scoring).unwrap();
-            let diagonals: Vec<i64> =
-                (0..query.len() + target.len()).map(|k| k as i64 - query.len() as i64).collect();
+            let diagonals: Vec<(i64, i64)> = (0..query.len() + target.len())
+                .map(|k| k as i64 - query.len() as i64)
+                .map(|diagonal| (diagonal, diagonal))
+                .collect();
             let mut most = Vec::new();
             bound.most_scores((&target, 0), &diagonals, &mut most);
             let best = best_on_diagonals(&query, &target, &scoring);
-            for ((diagonal, most), best) in diagonals.iter().zip(&most).zip(best) {
+            for ((diagonal, most), best) in diagonals.iter().map(|own| own.0).zip(&most).zip(best) {
                 assert!(
                     *most >= best,
                     "diagonal {diagonal}: {best} of {most}, {scoring}, {query:?}, {target:?}"
@@ -430,17 +435,21 @@ mod tests {
                 let bound = DiagonalBound::new(&query, gaps, 3, &scoring).unwrap();
                 let own = at as i64;
                 let ends = [-(len as i64) - 70, -(len as i64), -1, 0, 700 - len as i64, 699, 700, 800];
-                let diagonals: Vec<i64> = (own - 9..own + 9).chain(ends).collect();
+                let diagonals: Vec<(i64, i64)> = (own - 9..own + 9)
+                    .chain(ends)
+                    .zip((0..8).cycle())
+                    .map(|(at, more)| (at, at + more))
+                    .collect();
                 let mut most = Vec::new();
                 bound.most_scores((&target, 0), &diagonals, &mut most);
-                for (&diagonal, &most) in diagonals.iter().zip(&most) {
+                for (&(diagonal, last), &most) in diagonals.iter().zip(&most) {
                     let equal = |base: usize, diagonal: i64| {
                         let place = usize::try_from(diagonal + base as i64).ok();
                         let other = place.and_then(|place| target.get(place));
                         other.is_some_and(|&other| query[base] == other || query[base] > 3 || other > 3)
                     };
                     let mut covered = vec![false; len];
-                    for other in diagonal - gaps as i64..=diagonal + gaps as i64 {
+                    for other in diagonal - gaps as i64..=last + gaps as i64 {
                         for first in 0..(len + 1).saturating_sub(RUN) {
                             if (first..first + RUN).all(|base| equal(base, other)) {
                                 covered[first..first + RUN].fill(true);
@@ -500,7 +509,7 @@ mod tests {
                             wrong[at] = true;
                         }
                         for phase in 0..step {
-                            let begins = |at: &usize| (at + phase) % step == 0;
+                            let begins = |at: &usize| (at + phase).is_multiple_of(step);
                             let is_whole = |at: &usize| !wrong[*at..*at + kmer].contains(&true);
                             let kmers = (0..=len - kmer).filter(begins).filter(is_whole).count();
                             assert!(kmers >= needed, "{kmers} of {needed}: {kmer}, {step}, {len}, {slack}");
