@@ -23,8 +23,8 @@ pub fn card(checked: bool) -> Arc<Card> {
     Card::open(Some(&test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Of this many combinations of a mode, a scoring and a kind of kernel, tests take one. A kernel is compiled for each
-/// scoring, and lavapipe needs up to half a minute for all kernels of a combination, so there they take every third one,
+/// A test takes one combination of a mode, a scoring and a kind of kernel in this number. Kernels are compiled for each
+/// scoring, and lavapipe needs up to half a minute for those of one combination. So on lavapipe tests take every third one,
 /// which still has each mode, scoring and kind. On other adapters, and with SWALIGN_ELSEWHERE, they take all.
 pub fn one_combination_in() -> usize {
     let is_software = test_adapter() == "llvmpipe" && std::env::var_os("SWALIGN_ELSEWHERE").is_none();

@@ -43,8 +43,8 @@ pub struct DiagonalLimits {
     /// Minimum number of positions from which a seed's bases outside its k-mer are not compared: sorting the diagonals of
     /// all positions is faster than reading the targets at each, and the bound compares these bases.
     pub least_unverified: usize,
-    /// Maximum number of diagonals in memory at once, unless the stretch of targets that they lie in has no more than
-    /// `stretch` bases.
+    /// Maximum number of diagonals in memory at once, unless they come from a stretch of no more than `stretch` target
+    /// bases.
     pub in_memory: usize,
     pub stretch: usize,
 }

@@ -125,7 +125,7 @@ impl DiagonalBound {
         while let Some(edit_at) = next_bit(uncovered, place).filter(|&at| at + RUN <= self.len) {
             best = best.max(points(edit_at + RUN - 1 - from) - lost);
             lost += edit;
-            // An alignment that begins behind the edit may be better.
+            // An alignment that begins after the edit may be better.
             if points(edit_at + 1 - from) <= lost {
                 (from, lost) = (edit_at + 1, 0);
             }
@@ -480,8 +480,8 @@ mod tests {
         assert_eq!(longest_span(&[0; 150], 115, &scoring), 179, "the band of the last but one case");
     }
 
-    /// Alignments that lose as much as they may, to mismatches at equal distances, or at random places, and to bases left
-    /// out at their ends.
+    /// Alignments that lose as much as they may, to mismatches at equal distances or at random, and to bases left out at their
+    /// ends.
     #[test]
     fn alignments_contain_as_many_kmers_as_they_must() {
         let mut random = Numbers(13);

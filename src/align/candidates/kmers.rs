@@ -174,8 +174,7 @@ impl Kmers {
         self.listed_in(found, stretch).map(|(_, places)| places.len()).sum()
     }
 
-    /// Appends the diagonals of the looked-up k-mers whose positions lie in a stretch of the concatenated targets. A
-    /// diagonal is the position there of the query's first base. The bases of a seed outside its k-mer may differ.
+    /// Appends the diagonals of the looked-up k-mers with a position in a stretch of the concatenated targets. A diagonal is the position there of the query's first base. The bases of a seed outside its k-mer may differ.
     pub fn push_diagonals(&self, found: &Places, stretch: &Range<usize>, diagonals: &mut Vec<i64>) {
         for (before, places) in self.listed_in(found, stretch) {
             diagonals.extend(places.iter().map(|&place| i64::from(place) - to_i64(before)));
