@@ -21,7 +21,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/complexity", &[]),
     ("align/significance", &[]),
     ("align/dedup", &[]),
-    ("align/candidates", &[]),
+    ("align/candidates", &["engine"]),
     ("align/backtrace", &["engine"]),
     ("align/repeats", &["align/fingerprints"]),
     ("align/hits", &["engine", "align/candidates", "align/backtrace", "align/repeats"]),
