@@ -122,8 +122,9 @@ fn gpu_agrees_on_grids() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_grids_in_blocks() {
-    for many_tiles in [0, 2, 5, 12] {
-        suite::pairs::grids_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }));
+    for (number, many_tiles) in [0, 2, 5, 12].into_iter().enumerate() {
+        let mut gpu = gpu().tuned(Tuning { many_tiles, ..ALONE });
+        suite::pairs::some_grids_agree(&mut gpu, (number, one_combination_in()));
     }
 }
 
@@ -143,13 +144,15 @@ fn gpu_agrees_on_chains() {
         Gpu::new(card(checked)).tuned(Tuning { few_tiles: usize::MAX, chains, ..ALONE })
     };
     for (number, strips) in suite::pairs::CHAINED_STRIPS.into_iter().enumerate() {
-        suite::pairs::grids_agree(&mut chained(number % 2 == 0, Chains { strips, ..CHAINS }));
+        let some = (number, one_combination_in());
+        suite::pairs::some_grids_agree(&mut chained(number % 2 == 0, Chains { strips, ..CHAINS }), some);
     }
     suite::pairs::high_pairs_agree(&mut chained(false, CHAINS));
     // Dispatches of 100 or 700 columns, with several strips per dispatch or a single strip.
     suite::pairs::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));
-    for cells in [100_000, 1] {
-        suite::pairs::grids_agree(&mut chained(false, Chains { strips: 0, cols: 700, cells, ..CHAINS }));
+    for (number, cells) in [100_000, 1].into_iter().enumerate() {
+        let chains = Chains { strips: 0, cols: 700, cells, ..CHAINS };
+        suite::pairs::some_grids_agree(&mut chained(false, chains), (number, one_combination_in()));
     }
     // Strips that do not wait give up, and the job is done in another way.
     suite::pairs::grids_agree(&mut chained(false, Chains { patience: 0, ..CHAINS }));
@@ -180,7 +183,7 @@ fn gpu_agrees_where_a_sweep_serves_several_pairs() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_databases() {
     suite::database::databases_agree(&mut gpu());
-    suite::database::databases_agree(&mut Gpu::new(card(true)).tuned(ALONE));
+    suite::database::some_databases_agree(&mut Gpu::new(card(true)).tuned(ALONE), one_combination_in());
 }
 
 #[test]

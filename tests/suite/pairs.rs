@@ -108,7 +108,14 @@ pub fn many_pairs_agree(engine: &mut dyn Primitives) {
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
 pub fn grids_agree(engine: &mut dyn Primitives) {
-    grids_agree_under(engine, scorings().iter().enumerate().step_by(2));
+    some_grids_agree(engine, (0, 1));
+}
+
+/// The same for one in `one_in` of these scorings, from number `first` on.
+pub fn some_grids_agree(engine: &mut dyn Primitives, (first, one_in): (usize, usize)) {
+    let some = scorings();
+    let some = some.iter().enumerate().step_by(2).skip(first % one_in).step_by(one_in);
+    grids_agree_under(engine, some);
 }
 
 /// [`grids_agree`] under some of a list of scorings.
