@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the requirements of the tests and runs every check: format, lints, dependencies, documentation, doc tests,
-# all tests, two minutes of fuzzing whole commands, 20 seconds of each fuzz target, the Python package, and batch jobs
+# all tests, one minute of fuzzing whole commands, 10 seconds of each fuzz target, the Python package, and batch jobs
 # on a small Slurm.
 #
 # Needs Rust and a network. On Debian or Ubuntu, as root or with sudo, other missing programs are installed: a software
@@ -190,9 +190,9 @@ SWALIGN=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/swalign
 say "does the fuzzer notice faults?"
 scripts/fuzz.py --self-test --swalign "$SWALIGN"
 say "fuzzing whole commands"
-scripts/fuzz.py --seed 1 --seconds 120 --swalign "$SWALIGN"
+scripts/fuzz.py --seed 1 --seconds 60 --swalign "$SWALIGN"
 say "fuzzing what reads files, patterns and arguments"
-scripts/fuzz_targets.sh 20
+scripts/fuzz_targets.sh 10
 
 say "the Python package"
 status=0
