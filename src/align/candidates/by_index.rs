@@ -65,7 +65,7 @@ impl Default for DiagonalLimits {
 /// Finds seeds with an index.
 pub struct ByIndex {
     pub targets: Arc<Sequences>,
-    /// What the seeds and the k-mers of the index tell apart.
+    /// The classes of bases in seeds and in k-mers of the index.
     alphabet: SeedAlphabet,
     pub kmers: Kmers,
     pub levels: Levels,
@@ -126,7 +126,11 @@ impl ByIndex {
             ..Field::new(targets, scoring, strands)
         };
         let levels = Levels::new(SeedKind::Index, field);
-        let limits = DiagonalLimits::default();
+        // Where most windows count, as in a set of near-identical targets, bounds only cost time.
+        let limits = match kmers.step() {
+            1 => DiagonalLimits { least_bounded: usize::MAX, ..DiagonalLimits::default() },
+            _ => DiagonalLimits::default(),
+        };
         Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels, limits })
     }
 
