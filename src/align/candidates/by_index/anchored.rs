@@ -78,8 +78,8 @@ impl ByIndex {
     }
 
     /// The maximal runs of at least `least` equal bases of a query, in the order of targets and columns, like
-    /// [`super::runs::exact_runs`]. `None` inside if there are more than [`MOST_RUNS`]. `None` if the index is not
-    /// sampled, so that looking up all k-mers of a query would take too long.
+    /// [`exact_runs`](super::super::runs::exact_runs). `None` inside if there are more than [`MOST_RUNS`]. `None` if the
+    /// index is not sampled, so that looking up all k-mers of a query would take too long.
     pub fn exact_runs(
         &self,
         query: &[u8],
