@@ -64,7 +64,7 @@ fn shared_queries_agree() {
 
 #[test]
 fn cpu_agrees_where_a_sweep_serves_several_pairs() {
-    on_each_set(|cpu| suite::stretches::stretches_agree(cpu));
+    on_each_set(|cpu| suite::stretches::stretches_agree(cpu, 1));
 }
 
 #[test]

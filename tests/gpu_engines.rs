@@ -79,13 +79,17 @@ fn gpu_agrees_on_long_pairs_in_all_modes() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_traces_narrow_bands_in_all_modes() {
-    for card in [card(true), cut("webgpu")] {
+    for (number, card) in [card(true), cut("webgpu")].into_iter().enumerate() {
         let mut gpu = Gpu::new(card).tuned(ALONE);
-        let windows = suite::modes::narrow_bands_agree(&mut gpu);
+        let windows = suite::modes::narrow_bands_agree(&mut gpu, (number, one_combination_in()));
         let widest = TRACES.map(|trace| trace.width()).into_iter().max().unwrap_or(0);
         let is_wide = |window: &&Window| window.band.deletions + window.band.insertions >= widest;
         let wide = windows.iter().filter(is_wide).count();
-        assert!(windows.len() > 2000 && wide < windows.len() / 10, "{wide} of {}", windows.len());
+        assert!(
+            windows.len() > 2000 / one_combination_in() && wide < windows.len() / 10,
+            "{wide} of {}",
+            windows.len()
+        );
         assert_eq!(gpu.host_work(), HostWork::default());
     }
 }
@@ -108,7 +112,7 @@ fn gpu_agrees_in_all_modes() {
 fn targets_in_pieces_agree_in_all_modes() {
     let mut gpu = Gpu::new(cut("pieces")).tuned(ALONE);
     suite::modes::stretches_agree(&mut gpu);
-    suite::modes::narrow_bands_agree(&mut gpu);
+    suite::modes::narrow_bands_agree(&mut gpu, (2, one_combination_in()));
 }
 
 #[test]
@@ -175,8 +179,8 @@ fn gpu_agrees_where_queries_are_shared() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_where_a_sweep_serves_several_pairs() {
-    suite::stretches::stretches_agree(&mut gpu());
-    suite::stretches::stretches_agree(&mut Gpu::new(card(true)));
+    suite::stretches::stretches_agree(&mut gpu(), 1);
+    suite::stretches::stretches_agree(&mut Gpu::new(card(true)), one_combination_in());
 }
 
 #[test]
@@ -376,7 +380,7 @@ fn targets_in_pieces_agree() {
     let gpu = || Gpu::new(Arc::clone(&card)).tuned(ALONE);
     suite::pairs::random_pairs_agree(&mut gpu(), 60, 91);
     suite::pairs::shared_queries_agree(&mut gpu());
-    suite::stretches::stretches_agree(&mut gpu());
+    suite::stretches::stretches_agree(&mut gpu(), one_combination_in());
     let crowd = || Box::new(gpu()) as Box<dyn Primitives>;
     suite::database::databases_agree_side_by_side(&mut [crowd(), crowd(), crowd()]);
     suite::crowd::crowds_agree(vec![crowd(), crowd(), crowd(), crowd()]);
