@@ -395,7 +395,7 @@ def default_program():
     return next((path for path in built if path.exists()), built[0])
 
 
-def main(words=None):
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--first", type=int, default=0, metavar="I", help="number of the first case")
@@ -410,13 +410,13 @@ def main(words=None):
     parser.add_argument("--no-shrink", action="store_true", help="leave failing inputs as large as they are")
     parser.add_argument("--self-test", action="store_true", help="see whether the fuzzer notices faults")
     parser.add_argument("-v", "--verbose", action="store_true")
-    arguments = parser.parse_args(words)
+    arguments = parser.parse_args()
     if not Path(arguments.swalign).exists():
         parser.error(f"{arguments.swalign} is not there; build it with cargo build, or give --swalign")
     if arguments.self_test:
         from fuzzing import self_test
 
-        return self_test.run(main, arguments)
+        return self_test.run(arguments)
     return 1 if fuzz(arguments) else 0
 
 
