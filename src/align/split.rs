@@ -125,10 +125,11 @@ fn cut(scope: &SearchInput, splitting: Splitting, record: u32, alignment: &Align
     drop::best_part(alignment, (query, target), &scope.batch.scoring, splitting.drop)
 }
 
-/// Whether a record is a long query that no target supports.
+/// Whether a record is a long query that is searched in its boxes alone.
 fn is_boxed(scope: &SearchInput, found: &[QueryResult], record: u32) -> bool {
+    let is_in_boxes = |tiers: &Tiers| tiers.is_large || found[record as usize].tier == Tier::Anchored;
     let is_long = |tiers: &Tiers| tiers.is_long(codes(scope, record).len());
-    found[record as usize].tier == Tier::Anchored && scope.tiers.is_some_and(is_long)
+    scope.tiers.is_some_and(|tiers| is_long(tiers) && is_in_boxes(tiers))
 }
 
 /// Converts an alignment of an interval to one of its record, which has `len` residues.

@@ -30,6 +30,53 @@ pub struct ExactRun {
     pub len: u32,
 }
 
+impl ExactRun {
+    /// Column of the target on the run's diagonal at the query's first row.
+    pub fn diagonal(&self) -> i64 {
+        i64::from(self.start) - i64::from(self.query_start)
+    }
+}
+
+/// Which runs of a query on a large reference have a box. The runs of one orientation on one target whose diagonals
+/// differ from that of a run by at most `reach` *support* it. A run has a box if they, with the run, have at least `bases`
+/// bases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunSupport {
+    /// Minimum length of a run, in bases.
+    pub least: usize,
+    pub bases: u64,
+    /// Also the number of rows and columns beyond a run on each side that belong to its box.
+    pub reach: u32,
+}
+
+impl RunSupport {
+    /// The boxes of the supported runs of one orientation of a query of `rows` residues on one target of `columns`
+    /// residues, joined. Sorts the runs by their diagonals.
+    pub fn boxes(&self, runs: &mut [ExactRun], (rows, columns): (usize, usize)) -> Vec<RunBox> {
+        runs.sort_unstable_by_key(|run| (run.diagonal(), run.start));
+        let reach = i64::from(self.reach);
+        let mut boxes = Boxes::default();
+        let (mut first, mut behind, mut bases) = (0, 0, 0u64);
+        for run in &*runs {
+            while runs.get(behind).is_some_and(|other| other.diagonal() <= run.diagonal() + reach) {
+                bases += u64::from(runs[behind].len);
+                behind += 1;
+            }
+            while runs[first].diagonal() < run.diagonal() - reach {
+                bases -= u64::from(runs[first].len);
+                first += 1;
+            }
+            if bases >= self.bases {
+                let own = RunBox::around(run, (rows, columns), self.reach);
+                if !boxes.contains(&own) {
+                    boxes.add(own);
+                }
+            }
+        }
+        boxes.closed()
+    }
+}
+
 /// A rectangle of rows of a query in one orientation, and columns of a target; both half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunBox {
@@ -39,9 +86,10 @@ pub struct RunBox {
 }
 
 impl RunBox {
-    /// The box of a run of a query of `rows` residues on a target of `columns` residues.
-    pub fn around(run: &ExactRun, rows: usize, columns: usize) -> RunBox {
-        let around = |start, len| wider((start, start + run.len), REACH, len);
+    /// The box of a run of a query of `rows` residues on a target of `columns` residues, with `reach` rows and columns
+    /// beyond the run on each side.
+    pub fn around(run: &ExactRun, (rows, columns): (usize, usize), reach: u32) -> RunBox {
+        let around = |start, len| wider((start, start + run.len), reach, len);
         RunBox {
             target: run.target,
             rows: around(run.query_start, rows),
@@ -203,10 +251,10 @@ mod tests {
     #[test]
     fn boxes_end_at_the_borders() {
         let run = |query_start, start, len| ExactRun { target: 3, start, query_start, len };
-        let around = RunBox::around(&run(20, 600, 30), 400, 620);
+    let around = RunBox::around(&run(20, 600, 30), (400, 620), REACH);
         assert_eq!(around, RunBox { target: 3, rows: (0, 400), columns: (100, 620) });
         let inner = run(1000, 2000, 19);
-        let around = RunBox::around(&inner, 9000, 9000);
+        let around = RunBox::around(&inner, (9000, 9000), REACH);
         assert_eq!((around.rows, around.columns), ((500, 1519), (1500, 2519)));
         assert_eq!(RunBox::near(&inner, 1200).rows, (750, 1200));
     }

@@ -1,6 +1,7 @@
 //! Exact seed matches in the targets, found by an index of k-mers.
 
 mod anchored;
+mod supported;
 
 use super::diagonal_bound::{ADJACENT, DiagonalBound};
 use super::estimate::{Estimate, LONG};
@@ -80,6 +81,8 @@ pub struct QueryBuffers {
     pub windows: Vec<TargetWindow>,
     pub tally: SeedTally,
     diagonals: DiagonalBuffers,
+    /// Diagonals of k-mers, and their rows.
+    hits: Vec<(i64, u32)>,
 }
 
 /// Diagonals of seeds, and the maximum score of an alignment on each.

@@ -9,7 +9,7 @@
 //! and scan for each batch.
 
 use super::ambiguous::QueryShape;
-use super::boxes::ExactRun;
+use super::boxes::{ExactRun, RunBox, RunSupport};
 use super::by_index::{ByIndex, DiagonalLimits, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
@@ -216,6 +216,16 @@ impl Filter {
         let runs =
             |work: &mut QueryBuffers, &query: &u32| by_index.exact_runs(batch.query(query), least, work);
         queries.par_iter().map_init(QueryBuffers::default, runs).collect()
+    }
+
+    /// Calls [`ByIndex::supported_boxes`] for each of `queries`. `None` if an index does not answer.
+    pub fn supported_boxes(&self, batch: &Batch, queries: &[(u32, RunSupport)]) -> Option<Vec<Vec<RunBox>>> {
+        let by_index = self.by_index.as_ref()?;
+        by_index.kmers.prepare();
+        let boxes = |work: &mut QueryBuffers, &(query, support): &(u32, RunSupport)| {
+            by_index.supported_boxes(batch.query(query), support, work)
+        };
+        queries.par_iter().map_init(QueryBuffers::default, boxes).collect()
     }
 
     /// Calls [`Seeds::regions`] of the finder for the wanted levels, which are all of one kind.

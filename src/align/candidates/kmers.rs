@@ -181,6 +181,15 @@ impl Kmers {
         }
     }
 
+    /// Appends the diagonal of each looked-up k-mer with a position in a stretch of the concatenated targets, and the
+    /// k-mer's start in the query.
+    pub fn push_hits(&self, found: &Places, stretch: &Range<usize>, hits: &mut Vec<(i64, u32)>) {
+        for (before, places) in self.listed_in(found, stretch) {
+            let hit = |&place: &u32| (i64::from(place) - to_i64(before), to_u32(before));
+            hits.extend(places.iter().map(hit));
+        }
+    }
+
     /// Calls `call` with the start of each looked-up k-mer in the query and each of its positions, until it returns `false`.
     /// Returns whether it never did.
     pub fn for_each_kmer(&self, found: &Places, mut call: impl FnMut(usize, usize) -> bool) -> bool {

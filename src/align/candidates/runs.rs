@@ -4,7 +4,7 @@
 //! the number of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left
 //! out.
 
-use super::boxes::{Boxes, ExactRun, RunBox, covered};
+use super::boxes::{Boxes, ExactRun, REACH, RunBox, RunSupport, covered};
 use crate::terms::alphabet::{is_base, without_end};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::casts::{to_u32, to_usize};
@@ -195,6 +195,32 @@ pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Ve
     all.into_iter().map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
 }
 
+/// The boxes of the supported runs of each of `queries`, in the order of targets and columns. All queries have runs of the
+/// same least length, and each has its own support.
+pub fn supported_boxes(batch: &Batch, queries: &[(u32, RunSupport)]) -> Vec<Vec<RunBox>> {
+    let Some(&(_, RunSupport { least, .. })) = queries.first() else { return Vec::new() };
+    let numbers: Vec<u32> = queries.iter().map(|&(query, _)| query).collect();
+    let search = RunSearch { batch, queries: &numbers, least };
+    let table = KmerTable::new(batch, &numbers, least, false);
+    let mut all: Vec<Vec<RunBox>> = vec![Vec::new(); queries.len()];
+    for target in 0..to_u32(batch.targets.len()) {
+        let mut of_queries: Vec<Vec<ExactRun>> = vec![Vec::new(); queries.len()];
+        search.each_stretch(
+            &table,
+            |other| other == target,
+            |_| AllRuns::default(),
+            |AllRuns(runs)| runs.into_iter().for_each(|(query, run)| of_queries[query as usize].push(run)),
+        );
+        let columns = batch.target(target).len();
+        let boxes = |(&(query, support), runs): (&(u32, RunSupport), &mut Vec<ExactRun>)| {
+            support.boxes(runs, (batch.query(query).len(), columns))
+        };
+        let boxes: Vec<Vec<RunBox>> = queries.par_iter().zip(&mut of_queries).map(boxes).collect();
+        all.iter_mut().zip(boxes).for_each(|(all, boxes)| all.extend(boxes));
+    }
+    all
+}
+
 /// Positions of the runs of a query.
 #[derive(Clone, Debug, Default)]
 pub struct NearRuns {
@@ -318,6 +344,20 @@ impl RunReceiver for FewRuns {
     }
 }
 
+/// All runs.
+#[derive(Default)]
+struct AllRuns(Vec<(u32, ExactRun)>);
+
+impl RunReceiver for AllRuns {
+    fn is_full(&self, _: u32) -> bool {
+        false
+    }
+
+    fn take(&mut self, query: u32, run: ExactRun) {
+        self.0.push((query, run));
+    }
+}
+
 /// Boxes of runs on one target.
 struct RunBoxes<'a> {
     batch: &'a Batch,
@@ -354,7 +394,7 @@ impl RunReceiver for RunBoxes<'_> {
             let rows = own.near.add(RunBox::near(&run, rows));
             own.is_near = rows >= (self.asked.enough)(query, run.target);
         }
-        let around = RunBox::around(&run, rows, columns);
+        let around = RunBox::around(&run, (rows, columns), REACH);
         if !own.boxes.contains(&around) && (self.asked.qualifies)(query, &run) {
             own.boxes.add(around);
         }

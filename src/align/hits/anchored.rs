@@ -8,24 +8,25 @@
 //! is the answer. If not, [`best::best`] finds the answer.
 
 mod best;
+mod supported;
 mod tiers;
 
 use super::rules::Kept;
 use super::{Effort, HitAt, Rules, SearchInput, query_len, score};
 use crate::align::backtrace::{self, WantedPath};
-use crate::align::candidates::boxes::{ExactRun, RunBox, covered};
-use crate::align::candidates::runs::{RunQuestions, exact_runs, near_runs};
+use crate::align::candidates::boxes::{ExactRun, RunBox, RunSupport, covered};
+use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
 use crate::engine::Engine;
 use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
-use crate::terms::bounds::longest_span;
-use crate::terms::casts::to_u32;
+use crate::terms::bounds::{longest_span, potential};
+use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
 use best::Sides;
 use rayon::prelude::*;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,15 +34,20 @@ pub use tiers::Tiers;
 
 /// Maximum number of paths of a record that are traced in one round.
 const AHEAD: usize = 4;
+/// Number of regions of a record that are scored before others, if their bounds differ.
+const FIRST_SCORED: usize = 4;
 /// Number of records whose runs are listed together.
 const RECORDS: usize = 1 << 12;
+/// Number of long records whose supported runs are listed together.
+const SUPPORTED_RECORDS: usize = 1 << 8;
 /// Number of records whose windows are bounded together. Each may have very many windows.
 const BOUNDED_RECORDS: usize = 1 << 8;
 
 /// Knowledge of the best anchored alignment of a region.
 #[derive(Clone, Debug)]
 enum AnchoredResult {
-    Unknown,
+    /// It scores no more than this.
+    Unknown(i32),
     /// It scores no more than this hit, the best of all alignments in the region.
     AtMost(HitEnd),
     Known(Alignment),
@@ -59,17 +65,21 @@ struct AnchoredRegion {
 
 impl AnchoredRegion {
     /// Position of the region's hit in the order of hits, or an earlier position.
-    fn locus(&self) -> Option<Locus> {
+    fn locus(&self) -> Locus {
         let hit = match &self.answer {
-            AnchoredResult::Unknown => return None,
+            &AnchoredResult::Unknown(score) => HitEnd { score, query_end: 0, target_end: self.pair.own },
             AnchoredResult::AtMost(hit) => HitEnd { query_end: hit.query_end + self.row, ..*hit },
             AnchoredResult::Known(alignment) => alignment.locus().hit,
         };
-        Some(Locus { hit, strand: self.strand, target: self.pair.target })
+        Locus { hit, strand: self.strand, target: self.pair.target }
     }
 
     fn score(&self) -> i32 {
-        self.locus().map_or(i32::MAX, |locus| locus.hit.score)
+        self.locus().hit.score
+    }
+
+    fn is_unknown(&self) -> bool {
+        matches!(self.answer, AnchoredResult::Unknown(_))
     }
 
     /// The region without some columns of its target: up to two pieces, or the region itself if it has none of the
@@ -84,7 +94,8 @@ impl AnchoredRegion {
             Pair { start: pair.start.max(end), own: pair.own.max(end), ..pair },
         ];
         let holds = |pair: &Pair| pair.own < pair.end;
-        let region = |pair| AnchoredRegion { pair, answer: AnchoredResult::Unknown, ..self };
+        let most = self.score();
+        let region = |pair| AnchoredRegion { pair, answer: AnchoredResult::Unknown(most), ..self };
         pieces.into_iter().filter(holds).map(region).collect()
     }
 }
@@ -112,7 +123,10 @@ pub fn find(
         records.partition(|&record| tiers.is_long(query_len(scope, record)));
     // A long query is searched on the targets that support it, or in its boxes if there are none.
     let begun = Instant::now();
-    let (supporting, boxed) = supports(scope, tiers, &long);
+    let (supporting, boxed) = match tiers.is_large {
+        true => (SupportingTargets::default(), supported_boxes(scope, tiers, &long)),
+        false => supports(scope, tiers, &long),
+    };
     effort.filtering += begun.elapsed();
     let mut searched: Vec<u32> = supporting.0.keys().chain(&short).copied().collect();
     searched.sort_unstable();
@@ -130,8 +144,11 @@ pub fn find(
     let lacking: Vec<u32> = short.into_iter().filter(lacks).collect();
     let mut searches = search(engine, scope, tiers, &lacking, effort)?;
     searches.append(&mut search_boxes(engine, scope, tiers, boxed, effort)?);
-    for AnchoredSearch { record, found: hits, .. } in searches {
+    for AnchoredSearch { record, found: mut hits, .. } in searches {
         effort.tied.push(record);
+        if tiers.is_large {
+            prove_in_boxes(scope, tiers, record, &mut hits);
+        }
         if !hits.alignments.is_empty() {
             found[record as usize] = hits;
         }
@@ -216,6 +233,43 @@ fn supports(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> (SupportingT
     (supporting, boxed)
 }
 
+/// The boxes of the supported runs of long queries on large references.
+fn supported_boxes(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> Vec<Boxed> {
+    let SearchInput { batch, layout, filter, .. } = scope;
+    let orientations = layout.orientations();
+    let mut boxed = Vec::new();
+    for some in records.chunks(SUPPORTED_RECORDS) {
+        let with_support = |query: u32| (query, tiers.support(batch.query(query).len()));
+        let queries: Vec<(u32, RunSupport)> =
+            some.iter().flat_map(|&record| layout.queries(record)).map(with_support).collect();
+        let indexed = filter.and_then(|filter| filter.supported_boxes(batch, &queries));
+        let of_queries = indexed.unwrap_or_else(|| runs::supported_boxes(batch, &queries));
+        for (&record, of_record) in some.iter().zip(of_queries.chunks(orientations.len())) {
+            let each = orientations.iter().zip(of_record);
+            let boxes: Vec<(Strand, RunBox)> =
+                each.flat_map(|(&strand, own)| own.iter().map(move |&own| (strand, own))).collect();
+            if !boxes.is_empty() {
+                boxed.push(Boxed { record, boxes });
+            }
+        }
+    }
+    boxed
+}
+
+/// If the best hit of a long query in its boxes is proven to be the best of all, keeps the proven hits alone.
+fn prove_in_boxes(scope: &SearchInput, tiers: &Tiers, record: u32, found: &mut QueryResult) {
+    let Some(first) = found.alignments.first() else { return };
+    let proven = |query| tiers.proven_in_boxes(scope.batch.query(query));
+    let proven: Option<Vec<i32>> = scope.layout.queries(record).map(proven).collect();
+    let Some(proven) = proven.and_then(|proven| proven.into_iter().max()) else { return };
+    if first.score >= proven {
+        found.tier = Tier::Proven;
+        found.threshold = found.threshold.max(proven);
+        found.alignments.retain(|alignment| alignment.score >= proven);
+        found.second = found.second.filter(|&second| second >= proven);
+    }
+}
+
 /// The hits of records that no target supports: the best alignments within their boxes.
 fn search_boxes(
     engine: &mut dyn Engine,
@@ -243,7 +297,8 @@ fn search_boxes(
                 let codes = scope.batch.query(scope.layout.query(record, strand));
                 queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
                 let pair = Pair { query, target, start, own: start, end };
-                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: AnchoredResult::Unknown });
+                let most = to_i32(potential(queries.get(query as usize), &scope.batch.scoring));
+                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: AnchoredResult::Unknown(most) });
             }
             searches.push(AnchoredSearch::new(record, regions, scope, tiers));
         }
@@ -340,8 +395,8 @@ fn search_by_bounds(
                 left.push(record);
                 continue;
             };
-            let region =
-                |(strand, pair, _)| AnchoredRegion { strand, pair, row: 0, answer: AnchoredResult::Unknown };
+            let answer = || AnchoredResult::Unknown(i32::MAX);
+            let region = |(strand, pair, _)| AnchoredRegion { strand, pair, row: 0, answer: answer() };
             let regions = regions.into_iter().map(region).collect();
             searches.push(AnchoredSearch::new(record, regions, scope, tiers));
             least_scores.push(least);
@@ -402,8 +457,8 @@ impl RecordRuns {
                 pairs.into_iter().map(|pair| (layout.strand(pair.query), pair)).collect()
             }
         };
-        let region =
-            |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: AnchoredResult::Unknown };
+        let answer = || AnchoredResult::Unknown(i32::MAX);
+        let region = |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: answer() };
         AnchoredSearch::new(record, regions.into_iter().map(region).collect(), scope, tiers)
     }
 }
@@ -448,7 +503,7 @@ fn windows(
     regions.into_iter().map(|(strand, pair, _)| (strand, pair)).collect()
 }
 
-/// Scores the regions with unknown answers.
+/// Scores the regions with unknown answers that searches need next.
 fn score_unknown(
     engine: &mut dyn Engine,
     scope: &SearchInput,
@@ -456,9 +511,11 @@ fn score_unknown(
     searches: &mut [AnchoredSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let is_unknown = |region: &&mut AnchoredRegion| matches!(region.answer, AnchoredResult::Unknown);
-    let mut unknown: Vec<&mut AnchoredRegion> =
-        searches.iter_mut().flat_map(|search| search.regions.iter_mut()).filter(is_unknown).collect();
+    let mut unknown: Vec<&mut AnchoredRegion> = Vec::new();
+    for search in searches.iter_mut() {
+        let count = search.first_to_score();
+        unknown.extend(&mut search.regions[..count]);
+    }
     for some in unknown.chunks_mut(scope.portion.max(1)) {
         let pairs: Vec<Pair> = some.iter().map(|region| region.pair).collect();
         let hits = score(engine, scope.batch, &pairs, effort)?;
@@ -494,9 +551,6 @@ impl AnchoredSearch {
             };
             let AnchoredResult::Known(alignment) = self.regions[next].answer.clone() else { return };
             self.take(next, alignment, scope);
-            if self.regions.iter().any(|region| matches!(region.answer, AnchoredResult::Unknown)) {
-                return;
-            }
         }
     }
 
@@ -512,10 +566,31 @@ impl AnchoredSearch {
 
     /// Order of two regions by the earliest position of their hits.
     fn order(&self, one: usize, other: usize) -> Ordering {
-        match (self.regions[one].locus(), self.regions[other].locus()) {
-            (Some(one), Some(other)) => one.order(&other),
-            (one, other) => one.is_some().cmp(&other.is_some()),
+        self.regions[one].locus().order(&self.regions[other].locus())
+    }
+
+    /// Moves the unknown regions to score next to the front, and returns their number: those that may precede all others,
+    /// or at first a few with the highest bounds.
+    fn first_to_score(&mut self) -> usize {
+        if self.is_done {
+            return 0;
         }
+        let is_known = |region: &&AnchoredRegion| !region.is_unknown();
+        let known = self.regions.iter().filter(is_known).map(AnchoredRegion::locus);
+        let known = known.min_by(|one, other| one.order(other));
+        let mut bounds: Vec<i32> =
+            self.regions.iter().filter(|region| region.is_unknown()).map(AnchoredRegion::score).collect();
+        bounds.sort_unstable_by_key(|&bound| Reverse(bound));
+        let enough = bounds.get(FIRST_SCORED - 1).copied().unwrap_or(i32::MIN);
+        let threshold = self.found.threshold;
+        let is_wanted = |region: &AnchoredRegion| {
+            let may_precede = |known: Locus| region.locus().order(&known).is_lt();
+            region.is_unknown()
+                && region.score() >= threshold
+                && known.map_or(region.score() >= enough, may_precede)
+        };
+        self.regions.sort_by_key(|region| !is_wanted(region));
+        self.regions.partition_point(is_wanted)
     }
 
     /// Accepts the next hit, and cuts its columns out of the regions.
@@ -551,18 +626,15 @@ impl AnchoredSearch {
         }
     }
 
-    /// The regions whose paths are needed: those that precede all known hits, in order.
+    /// The regions whose paths are needed: those that precede all known hits and all unknown regions, in order.
     fn wanted(&self) -> Vec<usize> {
-        // New pieces are scored first.
-        if self.is_done || self.regions.iter().any(|region| matches!(region.answer, AnchoredResult::Unknown))
-        {
-            return Vec::new();
-        }
-        let is_known = |&at: &usize| matches!(self.regions[at].answer, AnchoredResult::Known(_));
-        let known = (0..self.regions.len()).filter(is_known).min_by(|&one, &other| self.order(one, other));
+        let is_bound = |&at: &usize| matches!(self.regions[at].answer, AnchoredResult::AtMost(_));
+        let others = (0..self.regions.len()).filter(|at| !is_bound(at));
+        let other = others.min_by(|&one, &other| self.order(one, other));
         let is_wanted =
-            |&at: &usize| !is_known(&at) && known.is_none_or(|known| self.order(at, known).is_lt());
-        let mut wanted: Vec<usize> = (0..self.regions.len()).filter(is_wanted).collect();
+            |&at: &usize| is_bound(&at) && other.is_none_or(|other| self.order(at, other).is_lt());
+        let mut wanted: Vec<usize> =
+            if self.is_done { Vec::new() } else { (0..self.regions.len()).filter(is_wanted).collect() };
         wanted.sort_unstable_by(|&one, &other| self.order(one, other));
         wanted.truncate(AHEAD);
         wanted

@@ -5,21 +5,15 @@ use super::super::MOST_STRETCHES;
 use super::super::PairLayout;
 use super::super::boxes::ExactRun;
 use super::super::diagonal_bound::{DiagonalBound, MOST_GAPS};
-use super::super::runs::{MOST_RUNS, are_equal};
+use super::super::runs::MOST_RUNS;
 use super::super::windows::{CandidateRegion, join, push_regions};
 use super::{ByIndex, QueryBuffers};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Batch;
 use crate::terms::bounds::longest_span;
-use crate::terms::casts::{to_i32, to_u32};
+use crate::terms::casts::to_i32;
 
 impl ByIndex {
-    /// Whether each run of `anchor` equal bases contains a k-mer of the index, and k-mers have few positions.
-    fn has_runs(&self, anchor: usize) -> bool {
-        let kmers = &self.kmers;
-        kmers.step() > 1 && kmers.least() <= anchor && kmers.are_ready()
-    }
-
     /// The regions with all alignments of a record that score enough and contain a run of `anchor` equal bases: at least
     /// as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no bound of a
     /// diagonal applies, or if finding the regions would cost too large a share of a full search.
@@ -86,25 +80,14 @@ impl ByIndex {
         least: usize,
         QueryBuffers { places: [found, _], .. }: &mut QueryBuffers,
     ) -> Option<Option<Vec<ExactRun>>> {
-        let ByIndex { targets, kmers, .. } = self;
+        let kmers = &self.kmers;
         if !self.has_runs(least) || !self.alphabet.is_whole() {
             return None;
         }
         kmers.look_up_all(&self.seeds_of(query), found);
         let (mut runs, mut count) = (Vec::new(), 0);
         let is_complete = kmers.for_each_kmer(found, |row, place| {
-            let target = targets.holding(place);
-            let codes = targets.get(target);
-            let column = place - targets.start(target);
-            let sides = query[..row].iter().rev().zip(codes[..column].iter().rev());
-            let before = sides.take_while(|&(&one, &other)| are_equal(one, other)).count();
-            let behind = query[row..].iter().zip(&codes[column..]);
-            let behind = behind.take_while(|&(&one, &other)| are_equal(one, other)).count();
-            if before + behind < least {
-                return true;
-            }
-            let [start, query_start, len] = [column - before, row - before, before + behind].map(to_u32);
-            runs.push(ExactRun { target: to_u32(target), start, query_start, len });
+            runs.extend(self.run_at(query, (row, place), None, least));
             // A run has several k-mers.
             if runs.len() > 2 * count + MOST_RUNS {
                 runs.sort_unstable();

@@ -1,7 +1,9 @@
 //! Minimum scores down to which a query's hits are proven: definition of both tiers.
 
+use super::supported::{self, ProvenByBoxes};
 use crate::align::candidates::IndexShape;
 use crate::align::candidates::ambiguous::{AmbiguousRuns, QueryShape, TargetRuns, allowance, columns_of};
+use crate::align::candidates::boxes::RunSupport;
 use crate::align::candidates::seed_scores::SeedScores;
 use crate::align::significance::Ungapped;
 use crate::terms::bounds::{RunLosses, twice_to_spoil};
@@ -36,6 +38,10 @@ pub struct Tiers {
     long: usize,
     /// Whether no target supports a long query, so that all are searched in their boxes.
     pub is_boxed: bool,
+    /// Whether the references are so large that long queries are searched in the boxes of their supported runs alone.
+    pub is_large: bool,
+    /// What these boxes prove.
+    by_boxes: Option<ProvenByBoxes>,
 }
 
 impl Tiers {
@@ -61,12 +67,18 @@ impl Tiers {
         let proven = by_seeds.iter().enumerate().map(proven).collect();
         let long = if anchor > 0 && !is_small(LONG) { LONG } else { usize::MAX };
         let raised = RunLosses::of(scoring).map(|losses| Raised { loss: losses.pair, by_seeds });
-        Tiers { anchor, run_score, least: run_score.max(floor), proven, raised, long, is_boxed: false }
+        let is_large = anchor > 0 && IndexShape::suited(to_usize(columns / 2)).step > 1;
+        let prove = || ProvenByBoxes::new(scoring, anchor as usize, runs);
+        let by_boxes = if is_large { prove() } else { None };
+        let least = run_score.max(floor);
+        Tiers { anchor, run_score, least, proven, raised, long, is_boxed: false, is_large, by_boxes }
     }
 
     /// Tiers with these minimum scores of the first tier, by length. No query is long.
     pub fn of_lengths(anchor: u32, least: i32, proven: Vec<i32>) -> Tiers {
-        Tiers { anchor, run_score: least, least, proven, raised: None, long: usize::MAX, is_boxed: false }
+        let long = usize::MAX;
+        let (raised, is_boxed, is_large, by_boxes) = (None, false, false, None);
+        Tiers { anchor, run_score: least, least, proven, raised, long, is_boxed, is_large, by_boxes }
     }
 
     /// The same tiers, in which queries of `long` bases or more are long.
@@ -77,6 +89,22 @@ impl Tiers {
     /// The same tiers, in which no target supports a long query.
     pub fn boxed(self) -> Tiers {
         Tiers { is_boxed: true, ..self }
+    }
+
+    /// The same tiers, for references that count as large.
+    pub fn large(self, scoring: &Scoring) -> Tiers {
+        let by_boxes = ProvenByBoxes::new(scoring, self.anchor as usize, None);
+        Tiers { is_large: true, by_boxes, ..self }
+    }
+
+    /// Which runs of a query of `len` bases have a box on large references.
+    pub fn support(&self, len: usize) -> RunSupport {
+        supported::support(len, self.anchor as usize)
+    }
+
+    /// The score from which the hits of a long query in the boxes of its supported runs are proven. `None` if none are.
+    pub fn proven_in_boxes(&self, query: &[u8]) -> Option<i32> {
+        self.by_boxes.as_ref()?.least_score(query)
     }
 
     /// Minimum score down to which the hits of a query are proven. `None` for long queries.
