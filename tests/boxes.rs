@@ -9,7 +9,7 @@ mod common;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
-use swalign::align::candidates::{Meets, PairLayout};
+use swalign::align::candidates::{IndexShape, Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput, Tiers};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
@@ -112,6 +112,39 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> (Vec<Rectangle>, Vec<(u32, u
         }
     }
     (joined(boxes), near)
+}
+
+/// The boxes around the supported runs of a query on large references, found by comparing all diagonals.
+fn supported_boxes(batch: &Batch, record: u32) -> Vec<Rectangle> {
+    let mut boxes: Vec<Rectangle> = Vec::new();
+    for &strand in BOTH.orientations() {
+        let query = batch.query(BOTH.query(record, strand));
+        let (bases, reach) = (query.len().div_ceil(16), (query.len() / 8).max(REACH as usize));
+        for number in 0..batch.targets.len() as u32 {
+            let target = batch.target(number);
+            let equal = |i: usize, j: usize| query[i] < 4 && query[i] == target[j];
+            let mut runs = Vec::new();
+            for row in 0..query.len() {
+                for column in 0..target.len() {
+                    if equal(row, column) && (row == 0 || column == 0 || !equal(row - 1, column - 1)) {
+                        let most = (query.len() - row).min(target.len() - column);
+                        let len = (0..most).take_while(|&at| equal(row + at, column + at)).count();
+                        runs.extend((len >= ANCHOR).then_some((row, column, len)));
+                    }
+                }
+            }
+            for &(row, column, len) in &runs {
+                let is_near = |&&(i, j, _): &&(usize, usize, usize)| (j + row).abs_diff(i + column) <= reach;
+                if runs.iter().filter(is_near).map(|&(_, _, len)| len).sum::<usize>() >= bases {
+                    let around = |start: usize, most: usize| {
+                        (start.saturating_sub(reach) as u32, (start + len + reach).min(most) as u32)
+                    };
+                    boxes.push((strand, number, around(row, query.len()), around(column, target.len())));
+                }
+            }
+        }
+    }
+    joined(boxes)
 }
 
 /// Merges boxes that share cells, until no two boxes do.
@@ -277,4 +310,88 @@ fn long_queries_are_searched_as_their_definition_says() {
         }
     }
     assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
+}
+
+/// On large references, long queries are searched in the boxes of their supported runs. Hits from the proven score on are
+/// those of a search of everything.
+#[test]
+fn long_queries_on_large_references_are_searched_around_supported_runs() {
+    let mut counts = [0; 4];
+    for seed in 0..6 {
+        let mut random = Random::new(100 + seed);
+        let mut targets: Vec<Vec<u8>> = [9_000, 6_000, 700].map(|len| random.codes(len, 4)).into();
+        let repeat = random.mutated_codes(&targets[0][1_000..3_400], 4, 30);
+        targets[1].splice(500..900, repeat);
+        let tandem: Vec<u8> = std::iter::repeat_n(random.codes(40, 4), 20).flatten().collect();
+        targets[0].splice(7_000..7_100, tandem);
+        let mut queries: Vec<Vec<u8>> = (0..12).map(|_| query(&mut random, &targets)).collect();
+        // Queries that are similar to a target, with few edits or many, or with a gap.
+        for every in [500, 120, 40, 15, 10, 7] {
+            let start = random.below(5_000);
+            let len = LONG + random.below(3_000);
+            let mut own = random.mutated_codes(&targets[0][start..start + len], 4, every);
+            if random.below(3) == 0 {
+                let at = random.below(own.len());
+                let gap = 1 + random.below(700);
+                own.splice(at..at, random.codes(gap, 4));
+            }
+            queries.push(if random.below(2) == 0 { reversed(&own) } else { own });
+        }
+        queries.push(random.codes(LONG, 4));
+        let minimap2 = Scoring::dna(1, 4, 6, 2).with_gap_piece(26, 1).unwrap();
+        let scorings = [Scoring::dna(2, 4, 4, 2), minimap2, Scoring::dna(1, 4, 6, 1).with_ambiguous(1)];
+        let scoring = scorings[seed as usize % 3].clone();
+        let least = 30 * scoring.max_potential();
+        let batch = batch(&queries, &targets, &scoring);
+        let (max_hits, secondary_ppm) = [(1, 800_000), (4, 300_000)][seed as usize / 3];
+        let rules = Rules { max_hits, secondary_ppm, min_score: least, ..Rules::BEST };
+        let tiers =
+            Tiers::of_lengths(ANCHOR as u32, least, vec![least; LONG]).with_long(LONG).large(&scoring);
+        let shape = IndexShape { letters: 8, step: 6 };
+        let filter = Filter::by_index_of(&batch.targets, &batch.scoring, 2, shape);
+        let found = find(&mut Cpu::new(), &batch, &tiers, rules, None);
+        assert!(filter.is_some());
+        assert_eq!(found, find(&mut Cpu::new(), &batch, &tiers, rules, filter.as_ref()), "seed {seed}");
+        for (record, found) in (0..).zip(&found) {
+            let case = format!("seed {seed}, record {record}");
+            let boxes = supported_boxes(&batch, record);
+            let (mut hits, mut second) = in_boxes(&batch, record, &boxes, &rules);
+            let query = batch.query(BOTH.query(record, Strand::Forward));
+            let proven = tiers.proven_in_boxes(query);
+            let is_proven =
+                hits.first().is_some_and(|first| proven.is_some_and(|score| first.score >= score));
+            if let (true, Some(proven)) = (is_proven, proven) {
+                hits.retain(|hit| hit.score >= proven);
+                second = second.filter(|&second| second >= proven);
+                let all: Vec<u32> = (0..batch.targets.len() as u32).collect();
+                let whole = on_targets(&batch, record, &all, Rules { min_score: proven, ..rules });
+                assert_eq!((&hits, second), (&whole.alignments, whole.second), "{case}");
+                assert_eq!(found.tier, Tier::Proven, "{case}");
+                counts[0] += 1;
+            } else if hits.is_empty() {
+                counts[1 + usize::from(boxes.is_empty())] += 1;
+            } else {
+                assert_eq!(found.tier, Tier::Anchored, "{case}");
+                counts[3] += 1;
+            }
+            assert_eq!((&found.alignments, found.second), (&hits, second), "{case}");
+        }
+    }
+    assert!(counts[0] > 8 && counts[2] > 8 && counts[3] > 8, "{counts:?}");
+}
+
+/// A score is proven if few edits explain its loss, and fewer in queries with ambiguous codes.
+#[test]
+fn scores_that_boxes_prove() {
+    let scoring = Scoring::dna(1, 4, 6, 2).with_gap_piece(26, 1).unwrap().with_ambiguous(1);
+    let tiers = Tiers::of_lengths(ANCHOR as u32, 30, vec![30; LONG]).with_long(LONG).large(&scoring);
+    let mut query = vec![0u8; 15_000];
+    let proven = tiers.proven_in_boxes(&query).unwrap();
+    assert!((14_600..14_625).contains(&proven), "{proven}");
+    query[5_000] = 14;
+    let with_code = tiers.proven_in_boxes(&query).unwrap();
+    assert!(with_code > proven && with_code < proven + 10, "{with_code}");
+    query.iter_mut().step_by(15).for_each(|code| *code = 14);
+    assert_eq!(tiers.proven_in_boxes(&query), None);
+    assert!(tiers.proven_in_boxes(&vec![0; 400]).is_some_and(|score| (300..400).contains(&score)));
 }

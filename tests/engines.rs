@@ -133,7 +133,7 @@ fn cpu_agrees_where_the_pieces_cross() {
 
 #[test]
 fn cpu_agrees_on_long_pairs_in_all_modes() {
-    on_each_set(|cpu| suite::modes::long_pairs_agree(cpu));
+    on_each_set(|cpu| suite::modes::long_pairs_agree(cpu, (0, 1)));
 }
 
 #[test]

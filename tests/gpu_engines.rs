@@ -69,9 +69,10 @@ fn gpu_without_subgroups_agrees_in_all_modes_at_every_seam() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_long_pairs_in_all_modes() {
-    for (card, few_tiles) in [(card(true), 0), (cut("webgpu"), usize::MAX)] {
+    for (number, (card, few_tiles)) in [(card(true), 0), (cut("webgpu"), usize::MAX)].into_iter().enumerate()
+    {
         let mut gpu = Gpu::new(card).tuned(Tuning { few_tiles, chains: CHAINS, ..ALONE });
-        suite::modes::long_pairs_agree(&mut gpu);
+        suite::modes::long_pairs_agree(&mut gpu, (number, one_combination_in()));
         assert_eq!(gpu.host_work(), HostWork::default());
     }
 }

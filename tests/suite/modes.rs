@@ -226,13 +226,17 @@ pub fn narrow_bands_agree(engine: &mut dyn Primitives, (first, one_in): (usize, 
     all
 }
 
-/// Pairs of several strips and runs of columns: their scores, their paths at once, and their paths block by block.
-pub fn long_pairs_agree(engine: &mut dyn Primitives) {
+/// Pairs of several strips and runs of columns: their scores, their paths at once, and their paths block by block. Takes one
+/// in `one_in` combinations of scoring and mode.
+pub fn long_pairs_agree(engine: &mut dyn Primitives, (first, one_in): (usize, usize)) {
     let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700), (700, 40), (2100, 2300)];
     let blosum = scorings()[6].clone();
     let all = [Scoring::dna(2, 4, 4, 2), blosum].into_iter().chain(two_pieces());
     for (number, scoring) in all.enumerate() {
-        for mode in MODES {
+        for (place, mode) in MODES.into_iter().enumerate() {
+            if (number + place) % one_in != first % one_in {
+                continue;
+            }
             let scoring = scoring.clone().in_mode(mode);
             let (batch, mut pairs) = inputs::batch(&scoring, &sizes, 760 + number as u64);
             adapted(mode, &mut pairs);

@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn boxes_end_at_the_borders() {
         let run = |query_start, start, len| ExactRun { target: 3, start, query_start, len };
-    let around = RunBox::around(&run(20, 600, 30), (400, 620), REACH);
+        let around = RunBox::around(&run(20, 600, 30), (400, 620), REACH);
         assert_eq!(around, RunBox { target: 3, rows: (0, 400), columns: (100, 620) });
         let inner = run(1000, 2000, 19);
         let around = RunBox::around(&inner, (9000, 9000), REACH);

@@ -298,7 +298,12 @@ fn search_boxes(
                 queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
                 let pair = Pair { query, target, start, own: start, end };
                 let most = to_i32(potential(queries.get(query as usize), &scope.batch.scoring));
-                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: AnchoredResult::Unknown(most) });
+                regions.push(AnchoredRegion {
+                    strand,
+                    pair,
+                    row: rows.0,
+                    answer: AnchoredResult::Unknown(most),
+                });
             }
             searches.push(AnchoredSearch::new(record, regions, scope, tiers));
         }

@@ -68,7 +68,8 @@ impl ProvenByBoxes {
             let spoilt = 2 * (lost + cheap);
             // Any of these rows contain an intact seed, and the intact seeds have enough bases.
             let seeds = to_i64(len / anchor) - spoilt / twice_spoil - 2;
-            spoilt < (to_i64(rows / anchor) - 1) * twice_spoil && seeds * to_i64(*anchor) >= bases.cast_signed()
+            spoilt < (to_i64(rows / anchor) - 1) * twice_spoil
+                && seeds * to_i64(*anchor) >= bases.cast_signed()
         };
         if !is_in_box(0) {
             return None;
