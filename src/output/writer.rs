@@ -112,6 +112,8 @@ pub struct TiersTold {
     pub anchor: u32,
     /// Minimum score of the second tier.
     pub least: i32,
+    /// Whether long queries are searched in boxes alone.
+    pub is_large: bool,
 }
 
 /// The references of a run, as the output names them.

@@ -20,6 +20,9 @@ use std::sync::Arc;
 
 /// Maximum number of queries of a batch: with twice as many, a GPU is hardly faster.
 const MOST_QUERIES: usize = 1 << 15;
+/// The same with a sampled index: finding windows in large references takes the threads of a worker longer than scoring them
+/// takes a GPU, so all workers should have queries.
+const MOST_SAMPLED: usize = 1 << 10;
 /// Maximum number of residues of all workers' batches. It bounds the memory, as the number of queries does.
 const ALL_RESIDUES: usize = 1 << 27;
 
@@ -102,9 +105,11 @@ impl QuerySearch<'_> {
     /// Limits of a batch of one of the workers, which should have about `cells` cells.
     pub fn enough(&self, crew: &Crew, cells: u64) -> Load {
         let workers = crew.workers;
+        let is_sampled = self.filter.is_some_and(Filter::is_sampled);
+        let most = if is_sampled { MOST_SAMPLED } else { MOST_QUERIES };
         let (queries, cells) = match self.options.batch {
             Some(queries) => (queries, u64::MAX),
-            None => (MOST_QUERIES.min(crew.queries / workers), cells),
+            None => (most.min(crew.queries / workers), cells),
         };
         let columns = self.targets.letters() as u64 * u64::from(self.strands.count());
         let least_queries = match self.options.mode {
@@ -117,7 +122,12 @@ impl QuerySearch<'_> {
 
     /// Adds a query of `len` residues that is aligned with targets of `target_residues` residues.
     pub fn add(&self, load: &mut Load, len: usize, target_residues: u64) {
-        let filtered = self.filter.and_then(|filter| filter.columns(len));
+        let is_boxed = self.tiers.is_some_and(|tiers| tiers.is_large && tiers.is_long(len));
+        // A long query on a large reference is scored in boxes, and usually one of them is as long as the query.
+        let filtered = match is_boxed {
+            true => Some(len as u64),
+            false => self.filter.and_then(|filter| filter.columns(len)),
+        };
         let columns = filtered.unwrap_or(target_residues * u64::from(self.strands.count()));
         // Each target is at least one stretch. A filter leaves few of them.
         let targets = match self.options.mode {

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::report::{QUERIES, counted, queries_are};
+use crate::align::candidates::filter::Filter;
 use crate::align::hits::{QueryRemarks, TooShort};
 use crate::align::split::SEARCHED_AGAIN;
 use crate::terms::casts::whole_i32;
@@ -21,6 +22,12 @@ impl Run<'_> {
             (too_short.queries, self::too_short(&too_short, self.rules.min_score)),
             (too_unlikely.queries, self::too_unlikely(&too_unlikely, self.least.evalue.unwrap_or_default())),
         ];
+        if let Some(time) = self.filter.as_ref().and_then(Filter::sampled_in) {
+            let seconds = time.as_secs_f64();
+            self.reporter.note(&format!(
+                "building the index of the references took {seconds:.1} s; a database of swalign index has it ready"
+            ));
+        }
         for (_, text) in said.iter().filter(|(queries, _)| *queries > 0) {
             self.reporter.note(text);
         }

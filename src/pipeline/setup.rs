@@ -263,9 +263,15 @@ fn columns(lengths: &[u32], strands: u32) -> u64 {
 /// Description of the tiers for headers. `None` if all queries have the same minimum score.
 fn told_tiers(tiers: &Tiers) -> Option<TiersTold> {
     let (lowest, highest) = tiers.range();
-    let &Tiers { anchor, least, .. } = tiers;
+    let &Tiers { anchor, least, is_large, .. } = tiers;
     let is_raised = tiers.has_raised();
-    (lowest < highest || tiers.has_long()).then_some(TiersTold { highest, is_raised, anchor, least })
+    (lowest < highest || tiers.has_long()).then_some(TiersTold {
+        highest,
+        is_raised,
+        anchor,
+        least,
+        is_large,
+    })
 }
 
 /// The requested filter. `None` if the targets or the scoring do not allow it.

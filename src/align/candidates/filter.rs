@@ -26,6 +26,7 @@ use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Minimum number of bases of all targets: scoring fewer is as fast as filtering them.
 const LEAST_TARGETS: usize = 1 << 11;
@@ -110,6 +111,18 @@ impl Filter {
     pub fn with_limits(mut self, limits: DiagonalLimits) -> Filter {
         self.by_index.iter_mut().for_each(|by_index| by_index.limits = limits);
         self
+    }
+
+    /// Time that building a sampled index took, as references of more than [`MOST_DENSE`](super::index::MOST_DENSE) bases have. `None` if none was
+    /// built.
+    pub fn sampled_in(&self) -> Option<Duration> {
+        let by_index = self.by_index.as_ref().filter(|_| self.is_sampled())?;
+        by_index.kmers.built_in()
+    }
+
+    /// Whether the index has a sample of the k-mers, as those of large references have.
+    pub fn is_sampled(&self) -> bool {
+        self.by_index.as_ref().is_some_and(|by_index| by_index.kmers.step() > 1)
     }
 
     /// Chooses how to find a batch's seeds. Builds the index now if it is worth its time. Must not be called in a

@@ -7,6 +7,7 @@ use crate::terms::casts::{to_i64, to_u32};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 /// An index of the targets, made or read when it is first needed.
 pub struct Kmers {
@@ -15,6 +16,8 @@ pub struct Kmers {
     shape: IndexShape,
     /// `None` inside if the threads that build the index could not be started, or if the targets' file is damaged.
     index: OnceLock<Option<KmerIndex>>,
+    /// Time that building the index took, if it was built.
+    built_in: OnceLock<Duration>,
     stored: Option<StoredIndex>,
 }
 
@@ -51,7 +54,7 @@ impl<F: FnMut(usize, usize, u32, &Range<usize>)> SeedCallback for F {}
 impl Kmers {
     pub fn new(targets: &Arc<Sequences>, shape: IndexShape) -> Kmers {
         let (targets, holding) = (Arc::clone(targets), Holding::new(targets));
-        Kmers { targets, holding, shape, index: OnceLock::new(), stored: None }
+        Kmers { targets, holding, shape, index: OnceLock::new(), built_in: OnceLock::new(), stored: None }
     }
 
     /// Uses an index from a file instead of building one, if it has the same shape.
@@ -84,6 +87,11 @@ impl Kmers {
         self.index.get().is_some()
     }
 
+    /// Time that building the index took. `None` if it was not built, but read from a file.
+    pub fn built_in(&self) -> Option<Duration> {
+        self.built_in.get().copied()
+    }
+
     /// Whether the index is available.
     pub fn are_ready(&self) -> bool {
         matches!(self.index.get(), Some(Some(_)))
@@ -98,6 +106,7 @@ impl Kmers {
     pub fn prepare(&self) {
         self.index.get_or_init(|| {
             let (done, made) = sync_channel(1);
+            let begun = Instant::now();
             let (targets, shape, stored) = (Arc::clone(&self.targets), self.shape, self.stored.clone());
             let threads = rayon::current_num_threads();
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
@@ -109,7 +118,11 @@ impl Kmers {
                 };
                 let _ = done.send(index);
             });
-            made.recv().ok()?
+            let index = made.recv().ok()?;
+            if index.is_some() && !self.are_stored() {
+                let _ = self.built_in.set(begun.elapsed());
+            }
+            index
         });
     }
 

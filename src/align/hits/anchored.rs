@@ -298,6 +298,8 @@ fn search_boxes(
                 queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
                 let pair = Pair { query, target, start, own: start, end };
                 let most = to_i32(potential(queries.get(query as usize), &scope.batch.scoring));
+                // No alignment has more matches than columns.
+                let most = most.min(to_i32(scope.batch.scoring.most_score((end - start) as usize)));
                 regions.push(AnchoredRegion {
                     strand,
                     pair,

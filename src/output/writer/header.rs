@@ -135,12 +135,15 @@ fn limits_comment(chosen: &ChosenValues, ratio: f64) -> String {
     };
     let tiers = match chosen.tiers {
         None => String::new(),
-        Some(TiersTold { highest, is_raised, anchor, least }) => {
+        Some(TiersTold { highest, is_raised, anchor, least, is_large }) => {
             let raised = if is_raised { " proven_score_with_n=higher" } else { "" };
             let proven = format!(" proven_score={min_score}..{highest}{raised}");
             match anchor {
                 0 => proven,
-                _ => format!("{proven} anchor={anchor} anchored_score={least}"),
+                _ => {
+                    let long = if is_large { " long_queries=boxes" } else { "" };
+                    format!("{proven} anchor={anchor} anchored_score={least}{long}")
+                }
             }
         }
     };

@@ -55,7 +55,9 @@ impl ProvenByBoxes {
         let ProvenByBoxes { scoring, anchor, .. } = self;
         let len = query.len();
         let RunSupport { bases, reach, .. } = support(len, *anchor);
-        let twice_spoil = twice_to_spoil(*anchor, 0, scoring)?;
+        // A seed that the alignment does not cover loses the score of its bases.
+        let uncovered = 2 * scoring.most_score(*anchor);
+        let twice_spoil = twice_to_spoil(*anchor, 0, scoring)?.min(uncovered);
         let QueryShape { runs, .. } = QueryShape::of(query);
         let losses = RunLosses::of(scoring);
         let of_query = losses.map_or(0, |losses| runs.twice_spared((*anchor, twice_spoil), losses.pair));
