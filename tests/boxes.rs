@@ -120,6 +120,7 @@ fn supported_boxes(batch: &Batch, record: u32) -> Vec<Rectangle> {
     for &strand in BOTH.orientations() {
         let query = batch.query(BOTH.query(record, strand));
         let (bases, reach) = (query.len().div_ceil(16), (query.len() / 8).max(REACH as usize));
+        let apart = (query.len() / 40).max(100);
         for number in 0..batch.targets.len() as u32 {
             let target = batch.target(number);
             let equal = |i: usize, j: usize| query[i] < 4 && query[i] == target[j];
@@ -134,7 +135,7 @@ fn supported_boxes(batch: &Batch, record: u32) -> Vec<Rectangle> {
                 }
             }
             for &(row, column, len) in &runs {
-                let is_near = |&&(i, j, _): &&(usize, usize, usize)| (j + row).abs_diff(i + column) <= reach;
+                let is_near = |&&(i, j, _): &&(usize, usize, usize)| (j + row).abs_diff(i + column) <= apart;
                 if runs.iter().filter(is_near).map(|&(_, _, len)| len).sum::<usize>() >= bases {
                     let around = |start: usize, most: usize| {
                         (start.saturating_sub(reach) as u32, (start + len + reach).min(most) as u32)

@@ -38,14 +38,15 @@ impl ExactRun {
 }
 
 /// Which runs of a query on a large reference have a box. The runs of one orientation on one target whose diagonals
-/// differ from that of a run by at most `reach` *support* it. A run has a box if they, with the run, have at least `bases`
+/// differ from that of a run by at most `apart` *support* it. A run has a box if they, with the run, have at least `bases`
 /// bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSupport {
     /// Minimum length of a run, in bases.
     pub least: usize,
     pub bases: u64,
-    /// Also the number of rows and columns beyond a run on each side that belong to its box.
+    pub apart: u32,
+    /// Number of rows and columns beyond a run on each side that belong to its box.
     pub reach: u32,
 }
 
@@ -54,15 +55,15 @@ impl RunSupport {
     /// residues, joined. Sorts the runs by their diagonals.
     pub fn boxes(&self, runs: &mut [ExactRun], (rows, columns): (usize, usize)) -> Vec<RunBox> {
         runs.sort_unstable_by_key(|run| (run.diagonal(), run.start));
-        let reach = i64::from(self.reach);
+        let apart = i64::from(self.apart);
         let mut boxes = Boxes::default();
         let (mut first, mut behind, mut bases) = (0, 0, 0u64);
         for run in &*runs {
-            while runs.get(behind).is_some_and(|other| other.diagonal() <= run.diagonal() + reach) {
+            while runs.get(behind).is_some_and(|other| other.diagonal() <= run.diagonal() + apart) {
                 bases += u64::from(runs[behind].len);
                 behind += 1;
             }
-            while runs[first].diagonal() < run.diagonal() - reach {
+            while runs[first].diagonal() < run.diagonal() - apart {
                 bases -= u64::from(runs[first].len);
                 first += 1;
             }

@@ -38,8 +38,8 @@ impl ByIndex {
         // A run with `n` k-mers has at most `(n + 1) * step + letters - 2` bases.
         let longest = u64::from(2 * kmers.step() + kmers.letters() - 2);
         let least_hits = to_usize(support.bases.div_ceil(longest)).max(1);
-        let reach = i64::from(support.reach);
-        let around = query.len() + support.reach as usize;
+        let apart = i64::from(support.apart);
+        let around = query.len() + support.apart as usize;
         let least_stretch = LEAST_STRETCH.max(PER_QUERY * query.len());
         let all = targets.codes().len();
         let mut stretches: Vec<Range<usize>> = std::iter::once(0..all).collect();
@@ -58,10 +58,10 @@ impl ByIndex {
             let mut runs: Vec<ExactRun> = Vec::new();
             let (mut first, mut behind, mut done) = (0, 0, 0);
             for &(diagonal, _) in &*hits {
-                while hits.get(behind).is_some_and(|other| other.0 <= diagonal + reach) {
+                while hits.get(behind).is_some_and(|other| other.0 <= diagonal + apart) {
                     behind += 1;
                 }
-                while hits[first].0 < diagonal - reach {
+                while hits[first].0 < diagonal - apart {
                     first += 1;
                 }
                 if behind - first >= least_hits {

@@ -10,16 +10,21 @@ use crate::terms::bounds::{RunLosses, SeedAlphabet, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::scoring::Scoring;
 
-/// Length of a query relative to the bases of the runs that support one of them, and to the reach of a box.
+/// Length of a query relative to the bases of the runs that support one of them, to the difference of their diagonals, and
+/// to the reach of a box.
 const PER_BASES: usize = 16;
+const PER_APART: usize = 40;
 const PER_REACH: usize = 8;
+/// Minimum of that difference.
+const LEAST_APART: usize = 100;
 /// Binary logarithm of the greatest length of queries for which a score is proven.
 const MOST_LOG: u32 = 27;
 
 /// The support that a query of `len` bases needs, if runs have at least `least` bases.
 pub fn support(len: usize, least: usize) -> RunSupport {
+    let apart = to_u32(LEAST_APART.max(len / PER_APART));
     let reach = REACH.max(to_u32(len / PER_REACH));
-    RunSupport { least, bases: len.div_ceil(PER_BASES) as u64, reach }
+    RunSupport { least, bases: len.div_ceil(PER_BASES) as u64, apart, reach }
 }
 
 /// Input for the scores that boxes prove.
@@ -54,7 +59,7 @@ impl ProvenByBoxes {
     pub fn least_score(&self, query: &[u8]) -> Option<i32> {
         let ProvenByBoxes { scoring, anchor, .. } = self;
         let len = query.len();
-        let RunSupport { bases, reach, .. } = support(len, *anchor);
+        let RunSupport { bases, apart, reach, .. } = support(len, *anchor);
         // A seed that the alignment does not cover loses the score of its bases.
         let uncovered = 2 * scoring.most_score(*anchor);
         let twice_spoil = twice_to_spoil(*anchor, 0, scoring)?.min(uncovered);
@@ -67,10 +72,12 @@ impl ProvenByBoxes {
         let is_in_box = |lost: i64| {
             let gaps = to_usize(scoring.gaps().longest(lost, 0));
             let Some(rows) = (reach as usize).checked_sub(gaps) else { return false };
+            let are_near = gaps <= apart as usize;
             let spoilt = 2 * (lost + cheap);
             // Any of these rows contain an intact seed, and the intact seeds have enough bases.
             let seeds = to_i64(len / anchor) - spoilt / twice_spoil - 2;
-            spoilt < (to_i64(rows / anchor) - 1) * twice_spoil
+            are_near
+                && spoilt < (to_i64(rows / anchor) - 1) * twice_spoil
                 && seeds * to_i64(*anchor) >= bases.cast_signed()
         };
         if !is_in_box(0) {
