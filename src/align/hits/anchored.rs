@@ -550,7 +550,9 @@ impl AnchoredSearch {
                 let region = &self.regions[next];
                 let hit = HitAt { target: region.pair.target, score: region.score() };
                 let is_second = self.found.alignments.len() == 1 && self.found.second.is_none();
-                hit.score >= self.found.threshold && (is_second || self.rules.wants(&self.kept, hit))
+                // The limits apply to hits, not to bounds.
+                let is_open = is_second || region.is_unknown();
+                hit.score >= self.found.threshold && (is_open || self.rules.wants(&self.kept, hit))
             });
             let Some(next) = next.filter(|_| wants) else {
                 self.end();
