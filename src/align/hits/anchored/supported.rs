@@ -83,7 +83,7 @@ impl ProvenByBoxes {
         if !is_in_box(0) {
             return None;
         }
-        // The greatest loss, for which all smaller ones hold too.
+        // The greatest loss that holds. Every smaller loss holds too.
         let perfect = scoring.most_score(len);
         let (mut low, mut high) = (0, perfect);
         while low < high {
