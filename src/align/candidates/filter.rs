@@ -113,7 +113,7 @@ impl Filter {
         self
     }
 
-    /// Time that building a sampled index took, as references of more than [`MOST_DENSE`](super::index::MOST_DENSE) bases have. `None` if none was
+    /// Time that building a sampled index took, as references of more than `MOST_DENSE` bases have. `None` if none was
     /// built.
     pub fn sampled_in(&self) -> Option<Duration> {
         let by_index = self.by_index.as_ref().filter(|_| self.is_sampled())?;
