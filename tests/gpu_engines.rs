@@ -269,16 +269,18 @@ fn gpu_blocks_make_the_whole() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_leaves_the_edges_between_blocks() {
     suite::blocks::checkpoints_agree(&mut gpu(), 2);
+    // On lavapipe, half of the scorings for each of the other ways.
+    let step = if one_combination_in() > 1 { 4 } else { 2 };
     suite::blocks::checkpoints_agree(
         &mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }),
-        2,
+        step,
     );
     // Chains of strips of 128 and 256 rows, one strip per dispatch, and strips that do not wait.
     let others =
         [Chains { strips: 0, ..CHAINS }, Chains { cells: 1, ..CHAINS }, Chains { patience: 0, ..CHAINS }];
     for (number, chains) in std::iter::once(CHAINS).chain(others).enumerate() {
         let tuning = Tuning { few_tiles: usize::MAX, chains, ..ALONE };
-        suite::blocks::checkpoints_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
+        suite::blocks::checkpoints_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), step);
     }
     // One row of blocks per job, two or more rows, and a single block.
     for many_tiles in [5, 10, 0] {
