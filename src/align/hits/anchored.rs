@@ -40,6 +40,8 @@ const FIRST_SCORED: usize = 4;
 const RECORDS: usize = 1 << 12;
 /// Number of long records whose supported runs are listed together.
 const SUPPORTED_RECORDS: usize = 1 << 8;
+/// Maximum number of residues of the rows of all boxes that are searched together, unless one record has more.
+const BOXED_RESIDUES: usize = 1 << 26;
 /// Number of records whose windows are bounded together. Each may have very many windows.
 const BOUNDED_RECORDS: usize = 1 << 8;
 
@@ -146,7 +148,7 @@ pub fn find(
     searches.append(&mut search_boxes(engine, scope, tiers, boxed, effort)?);
     for AnchoredSearch { record, found: mut hits, .. } in searches {
         effort.tied.push(record);
-        if tiers.is_large {
+        if tiers.is_large && tiers.is_long(query_len(scope, record)) {
             prove_in_boxes(scope, tiers, record, &mut hits);
         }
         if !hits.alignments.is_empty() {
@@ -281,10 +283,11 @@ fn search_boxes(
     let mut found = Vec::new();
     while !boxed.is_empty() {
         // Some records may have very many boxes.
-        let mut regions = 0;
+        let (mut regions, mut residues) = (0, 0);
         let fits = |(at, own): &(usize, &Boxed)| {
             regions += own.boxes.len();
-            *at == 0 || (regions <= scope.portion && *at < RECORDS)
+            residues += own.boxes.iter().map(|(_, own)| (own.rows.1 - own.rows.0) as usize).sum::<usize>();
+            *at == 0 || (regions <= scope.portion && residues <= BOXED_RESIDUES && *at < RECORDS)
         };
         let rest = boxed.split_off(boxed.iter().enumerate().take_while(fits).count());
         // Each box has a query of its own: its rows.
