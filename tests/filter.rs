@@ -224,7 +224,7 @@ fn sampled_indexes_lose_nothing() {
         let filter = Filter::by_index_of(targets, scoring, strands, shape).unwrap();
         let filter = if seed % 3 == 0 { filter } else { filter.with_limits(tight_limits(seed)) };
         let min_score = [20, 60][seed as usize / 6 % 2] * scoring.max_potential();
-        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000)] {
+        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, 950_000)] {
             let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));
@@ -320,6 +320,82 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
         }
     }
     assert!(saved.iter().all(|&saved| saved >= 2), "{saved:?}");
+}
+
+/// Copies of a read whose edits lie at regular distances, so that they damage as many pieces of the read as possible, or
+/// near its ends, or that have codes other than bases. Whether they count depends on a threshold near their scores.
+#[test]
+fn pieces_of_reads_lose_no_copy() {
+    let (mut hits, mut fewer, mut cells) = (0, 0, 0);
+    for seed in 0..36 {
+        let mut random = Random::new(900 + seed);
+        let scheme = SCHEMES[seed as usize % 4];
+        let scoring = scoring(scheme).with_end_bonus(random.pick(&[0, 3, 5]));
+        let scoring = if seed % 3 == 0 { scoring } else { scoring.with_ambiguous(random.below(2) as i32) };
+        let (mut target, mut queries) = (random.codes(20_000, 4), Sequences::default());
+        for _ in 0..12 {
+            let read = random.codes(random.pick(&[60, 100, 150, 151, 250]), 4);
+            for _ in 0..6 {
+                target.extend(edited_regularly(&mut random, &read));
+                target.extend(random.codes(300, 4));
+            }
+            target.extend(&read);
+            target.extend(random.codes(300, 4));
+            queries.push(read.iter().copied());
+            queries.push(reversed(&read));
+        }
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::new([&target[..]].into_iter().collect()),
+            scoring: Arc::new(scoring),
+        };
+        let batch = batch.with_ends();
+        let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
+        let Batch { targets, scoring, .. } = &case.batch;
+        let shape = random.pick(&[IndexShape { letters: 8, step: 6 }, IndexShape { letters: 9, step: 3 }]);
+        let filter = Filter::by_index_of(targets, scoring, 2, shape).unwrap();
+        let filter = if seed % 2 == 0 { filter } else { filter.with_limits(tight_limits(seed)) };
+        for secondary_ppm in [980_000, 940_000, 900_000, 860_000, 800_000] {
+            let rules = Rules {
+                min_score: 30 * scoring.max_potential(),
+                secondary_ppm,
+                max_hits: 9,
+                tells_second: true,
+                ..Rules::BEST
+            };
+            let (expected, all) = case.find(rules, None);
+            let (found, some) = case.find(rules, Some(&filter));
+            assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
+            hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
+            (cells, fewer) = (cells + all.cells, fewer + some.cells);
+        }
+    }
+    assert!(hits > 5000 && fewer * 20 < cells, "{hits} hits, {fewer} of {cells} cells");
+}
+
+/// A copy with edits at regular distances: substitutions, short gaps, codes that are not bases, or random ends.
+fn edited_regularly(random: &mut Random, read: &[u8]) -> Vec<u8> {
+    let edits = random.below(9);
+    let apart = read.len() / (edits + 1);
+    let kind = random.below(5);
+    let mut copy = Vec::new();
+    for (at, &code) in read.iter().enumerate() {
+        let is_edited = edits > 0 && (at + 1) % apart == 0 && (at + 1) / apart <= edits;
+        match if is_edited { kind } else { 9 } {
+            0 => copy.push((code + 1) % 4),
+            1 => {}
+            2 => copy.extend([code, random.below(4) as u8]),
+            3 => copy.push(if at % 2 == 0 { OTHER } else { (code + 1) % 4 }),
+            4 => copy.extend(std::iter::repeat_n(OTHER, 1 + random.below(3))),
+            _ => copy.push(code),
+        }
+    }
+    if random.below(2) == 0 {
+        let (cut, end) = (random.below(12), random.below(12).min(copy.len()));
+        copy.iter_mut().take(cut).for_each(|code| *code = random.below(4) as u8);
+        copy.truncate(copy.len() - end);
+    }
+    copy
 }
 
 /// One strand of the targets may be a single window for a query of the same length. Hits are still found at a level if

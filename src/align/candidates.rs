@@ -19,6 +19,8 @@ pub mod filter;
 mod index;
 mod kmers;
 pub mod levels;
+mod near_kmers;
+mod pieces;
 pub mod runs;
 pub mod seed_counts;
 pub mod seed_scores;

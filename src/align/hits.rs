@@ -155,7 +155,8 @@ impl<'a> SearchInput<'a> {
             (Some(least), _) => Rules { min_score: least.lowest(record), ..self.rules },
             (None, Some(tiers)) => {
                 let query = self.batch.query(self.layout.query(record, Strand::Forward));
-                Rules { min_score: tiers.least_score(query), ..self.rules }
+                let of_quality = tiers.quality_scores(query.len());
+                Rules { min_score: tiers.least_score(query), of_quality, ..self.rules }
             }
             (None, None) => self.rules,
         }

@@ -8,6 +8,10 @@ use crate::terms::scoring::{Scoring, Substitution};
 const MAX_MAPQ: f64 = 60.0;
 /// Maximum mapping quality of a hit of the second tier.
 const MAX_ANCHORED_MAPQ: u8 = 30;
+/// What is added before a mapping quality is rounded down.
+const ROUNDING: f64 = 0.499;
+/// What a second hit takes from a mapping quality, besides its score: `floor(4.343 * ln(2) + .499)`.
+const SECOND_HIT: f64 = 3.0;
 /// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
 const MAPQ_SPAN: f64 = 50.0;
 
@@ -59,14 +63,41 @@ pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold):
     if sub >= score || span == 0 {
         return 0;
     }
+    let lead = f64::from(score) - f64::from(sub);
+    let lead = (quality_per_score(typical, span, score) * lead + ROUNDING).floor();
+    let others = if second.is_some() { SECOND_HIT } else { 0.0 };
+    whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
+}
+
+/// What each unit of the difference to the second best score adds to a mapping quality.
+fn quality_per_score(typical: &Typical, span: u32, score: i32) -> f64 {
     let (match_, mismatch) = (f64::from(typical.match_), f64::from(typical.mismatch));
     let (span, score) = (f64::from(span), f64::from(score));
     let identity = (1.0 - (span * match_ - score) / (match_ + mismatch) / span).clamp(0.0, 1.0);
     let weight = if span < MAPQ_SPAN { 1.0 } else { MAPQ_SPAN.ln() / span.ln() };
     let t = identity * identity * weight;
-    let lead = (6.02 * (score - f64::from(sub)) / match_ * t * t + 0.499).floor();
-    let others = if second.is_some() { (4.343 * 2f64.ln() + 0.499).floor() } else { 0.0 };
-    whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
+    6.02 / match_ * t * t
+}
+
+/// Scores that matter for the mapping quality of a query's best hit: lower ones leave it at its maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QualityScores {
+    pub typical: Typical,
+    /// Length of the query; at least 1.
+    pub len: u32,
+    /// What end bonuses add to a score, at most.
+    pub bonuses: i32,
+}
+
+impl QualityScores {
+    /// The highest score such that the quality is 60 if no other hit reaches it, whatever their scores, and if the best hit,
+    /// of score `best`, covers the query.
+    pub fn least(&self, best: i32) -> i32 {
+        let of_each = quality_per_score(&self.typical, self.len, best.saturating_sub(self.bonuses));
+        let lead = ((MAX_MAPQ + SECOND_HIT - ROUNDING) / of_each).ceil();
+        // A division by 0 gives infinity.
+        best.saturating_sub(whole_i32(lead).saturating_sub(1))
+    }
 }
 
 /// Mapping quality of a pair of mates whose score exceeds the second best by `lead`, if `others` more pairs score about
@@ -165,6 +196,34 @@ mod tests {
         let long = Scoring::dna(2, 4, 4, 2);
         // 6.02 * (80 - 70) / 2 + .499 = 30.6.
         assert_eq!(mapping_quality(&long, &perfect(40, 80), Some(70), 64), 27);
+    }
+
+    /// The scores are the highest of which this is true, and the query's maximum quality needs no lower one.
+    #[test]
+    fn scores_below_the_least_do_not_lower_the_quality() {
+        for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(2, 4, 4, 2).with_end_bonus(3)] {
+            let (typical, match_) = (Typical::of(&scoring), scoring.max_potential());
+            let bonuses = 2 * scoring.end_bonus;
+            for len in [19u32, 36, 49, 50, 100, 150, 250, 1000, 15_000] {
+                let perfect = match_ * len as i32;
+                for lost in [0, match_, 5, 15, perfect / 20] {
+                    let best = perfect - lost;
+                    let least = QualityScores { typical, len, bonuses }.least(best + bonuses) - bonuses;
+                    let quality = |second| quality_of(&typical, len, best, (Some(second), 1));
+                    if least > 1 {
+                        assert_eq!((quality(least - 1), quality(least) < 60), (60, true), "{len}, {best}");
+                        assert_eq!(quality_of(&typical, len, best, (None, least)), 60);
+                    }
+                }
+            }
+        }
+        let of = |len, best| {
+            let typical = Typical { match_: 1, mismatch: 4 };
+            QualityScores { typical, len, bonuses: 0 }.least(best)
+        };
+        // (63 - .499) / (6.02 * (ln 50 / ln 150)^2) = 17.05.
+        assert_eq!([of(150, 150), of(150, 135), of(100, 100), of(30, 30)], [133, 117, 86, 20]);
+        assert!(of(150, 0) < -1_000_000_000, "no score is enough");
     }
 
     #[test]

@@ -237,7 +237,9 @@ struct HitFlags {
     min_score: Option<i32>,
     /// Report secondary hits that score at least RATIO x the best score [default: 0.8]
     ///
-    /// RATIO is from 0 to 1. With --format tab, json and text, the default is 0.
+    /// RATIO is from 0 to 1. With --format tab, json and text, the default is 0. On references of
+    /// more than 134 million bases, a secondary hit must also lower the mapping quality, unless this
+    /// option is given.
     #[arg(long, hide_short_help = true, value_name = "RATIO", allow_negative_numbers = true, value_parser = values::ratio)]
     secondary_ratio: Option<f64>,
     /// Report at most N hits per query [default: 1]
@@ -702,6 +704,7 @@ impl Flags {
             anchor: ANCHOR,
             evalue,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
+            limits_by_quality: hits.secondary_ratio.is_none() && !is_list,
             limits,
             tie_rule,
             rank,

@@ -114,6 +114,8 @@ pub struct TiersTold {
     pub least: i32,
     /// Whether long queries are searched in boxes alone.
     pub is_large: bool,
+    /// Whether a further hit must lower the mapping quality.
+    pub has_quality: bool,
 }
 
 /// The references of a run, as the output names them.

@@ -227,7 +227,8 @@ fn tiers_of(
     floor: i32,
 ) -> Option<Tiers> {
     let anchored = anchored_score(scoring).filter(|_| options.has_tiers())?;
-    Some(Tiers::new(scoring, all, floor, (options.anchor, anchored)))
+    let tiers = Tiers::new(scoring, all, floor, (options.anchor, anchored));
+    Some(if options.limits_by_quality { tiers.with_quality(scoring) } else { tiers })
 }
 
 /// Note on the cost of a minimum score below the score that the filter proves for reads of [`READ`] bases, if the cost
@@ -271,6 +272,7 @@ fn told_tiers(tiers: &Tiers) -> Option<TiersTold> {
         anchor,
         least,
         is_large,
+        has_quality: tiers.has_quality(),
     })
 }
 

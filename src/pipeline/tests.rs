@@ -95,6 +95,7 @@ fn options(folder: &Path) -> Options {
         strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
+        limits_by_quality: false,
         limits: HitLimits::records(2),
         anchor: 19,
         evalue: None,

@@ -237,6 +237,8 @@ pub struct Options {
     pub evalue: Option<f64>,
     /// Minimum ratio of the score of a further hit to the best score, 0 to 1.
     pub secondary_ratio: f64,
+    /// On large references, a further hit must also lower the mapping quality.
+    pub limits_by_quality: bool,
     pub limits: HitLimits,
     pub tie_rule: TieRule,
     pub rank: Rank,

@@ -99,6 +99,20 @@ impl TargetRuns {
         !self.is_full
     }
 
+    /// The stretches of the concatenated targets, of `all` residues, that are at most `reach` residues away from a run, in
+    /// ascending order and apart from each other. `None` if not all runs are known.
+    pub fn around(&self, reach: usize, all: usize) -> Option<Vec<Range<usize>>> {
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        for run in &self.runs {
+            let (start, end) = (run.start.saturating_sub(reach), all.min(run.start + run.len + reach));
+            match stretches.last_mut() {
+                Some(last) if start <= last.end => last.end = end,
+                _ => stretches.push(start..end),
+            }
+        }
+        self.are_known().then_some(stretches)
+    }
+
     /// Appends those of the sorted `diagonals` on which a query may meet a run: if it has `len` bases and aligns with
     /// columns up to `gaps` diagonals away.
     pub fn push_near(&self, diagonals: &[i64], (len, gaps): (usize, usize), near: &mut Vec<i64>) {

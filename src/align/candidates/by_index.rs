@@ -3,11 +3,13 @@
 mod anchored;
 mod supported;
 
-use super::diagonal_bound::{ADJACENT, DiagonalBound};
+use super::diagonal_bound::{ADJACENT, DiagonalBound, MOST_BASES, MOST_GAPS};
 use super::estimate::{Estimate, LONG};
 use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
 use super::levels::{Field, FilterCosts, LevelGuarantee, Levels, SeedKind};
+use super::near_kmers::NearKmers;
+use super::pieces::{Piece, PieceBuffers};
 use super::seeds::{QuickLook, Seeds};
 use super::tally::SeedTally;
 use super::windows::{CandidateRegion, TargetWindow, join, push_along, push_regions, push_stretches};
@@ -23,8 +25,8 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Length of the seeds that lead to a first alignment, at most, in bases.
 const GLANCE_SEED: usize = 20;
@@ -50,13 +52,6 @@ pub struct DiagonalLimits {
     pub stretch: usize,
 }
 
-impl DiagonalLimits {
-    /// The same limits, if the bases of seeds outside their k-mers are never compared.
-    fn unverified(self) -> DiagonalLimits {
-        DiagonalLimits { least_unverified: 0, ..self }
-    }
-}
-
 impl Default for DiagonalLimits {
     fn default() -> DiagonalLimits {
         DiagonalLimits { least_bounded: 32, least_unverified: 1 << 12, in_memory: 1 << 20, stretch: 1 << 16 }
@@ -71,6 +66,18 @@ pub struct ByIndex {
     pub kmers: Kmers,
     pub levels: Levels,
     pub limits: DiagonalLimits,
+    /// `None` inside if there are too many.
+    near: OnceLock<Option<NearKmers>>,
+}
+
+/// How the diagonals of a query's alignments are found.
+enum DiagonalSearch {
+    /// They have a seed of this length.
+    Seeds(usize),
+    /// Together with nearby diagonals, they have this number of k-mers.
+    Counted(usize),
+    /// They have an intact piece, or are near residues that are not bases.
+    Pieces(Vec<Piece>),
 }
 
 /// Buffers of one thread, kept from query to query.
@@ -83,6 +90,7 @@ pub struct QueryBuffers {
     diagonals: DiagonalBuffers,
     /// Diagonals of k-mers, and their rows.
     hits: Vec<(i64, u32)>,
+    pieces: PieceBuffers,
 }
 
 /// Diagonals of seeds, and the maximum score of an alignment on each.
@@ -134,7 +142,8 @@ impl ByIndex {
             1 => DiagonalLimits { least_bounded: usize::MAX, ..DiagonalLimits::default() },
             _ => DiagonalLimits::default(),
         };
-        Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels, limits })
+        let near = OnceLock::new();
+        Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels, limits, near })
     }
 
     /// Takes an index from a file instead of making one, if its k-mers are those of the seeds.
@@ -166,7 +175,12 @@ impl ByIndex {
     }
 
     /// Score of the best ungapped alignment that a few long seeds of a record lead to.
-    fn first_alignment(&self, batch: &Batch, layout: &PairLayout, record: u32, found: &mut Places) -> i32 {
+    fn first_alignment(
+        &self,
+        (batch, layout): (&Batch, &PairLayout),
+        record: u32,
+        (found, buffers): (&mut Places, &mut PieceBuffers),
+    ) -> i32 {
         let ByIndex { kmers, levels, .. } = self;
         let mut best = 0;
         for &strand in layout.orientations() {
@@ -174,11 +188,17 @@ impl ByIndex {
             if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
                 break;
             }
-            let shortest = kmers.least().max(index::MOST_DENSE_LETTERS as usize);
-            let seed = (query.len() / GLANCE_SEEDS).clamp(shortest, GLANCE_SEED.max(shortest));
-            let FilterCosts { place, compared, .. } = levels.field.costs;
             let seeds = self.seeds_of(query);
-            let places = kmers.look_up(&seeds, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
+            let (seed, places) = match kmers.step() {
+                1 => {
+                    let shortest = kmers.least().max(index::MOST_DENSE_LETTERS as usize);
+                    let seed = (query.len() / GLANCE_SEEDS).clamp(shortest, GLANCE_SEED.max(shortest));
+                    (seed, kmers.look_up(&seeds, seed, found))
+                }
+                _ => (kmers.least(), kmers.look_up_rarest(&seeds, GLANCE_SEEDS, found, buffers)),
+            };
+            let FilterCosts { place, compared, .. } = levels.field.costs;
+            let places = places.min(GLANCE_SEEDS * GLANCE_PLACES);
             let cells = places as f64 * (place + compared * query.len() as f64);
             if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
                 continue;
@@ -222,7 +242,7 @@ impl ByIndex {
         &self,
         (batch, layout): (&Batch, &PairLayout),
         wanted: &FilterRequest,
-        QueryBuffers { places, windows, diagonals, .. }: &mut QueryBuffers,
+        QueryBuffers { places, windows, diagonals, pieces, .. }: &mut QueryBuffers,
     ) -> FilterAnswer {
         let ByIndex { targets, kmers, levels, .. } = self;
         let &FilterRequest { record, level, least, spent, .. } = wanted;
@@ -238,20 +258,19 @@ impl ByIndex {
         let look_up = |(strand, found): (Strand, &mut Places)| {
             let codes = oriented(strand);
             let seeds = self.seeds_of(codes);
-            let held = bound(codes, &seeds).map_or(1, |bound| self.least_kmers(&bound, least));
-            match held {
-                2.. => (held, kmers.look_up_all(&seeds, found)),
-                _ => (1, kmers.look_up(&seeds, level.seed, found)),
-            }
+            let bounded = bound(codes, &seeds);
+            let bounded =
+                bounded.and_then(|bound| self.bounded_search((&seeds, &bound), least, found, pieces));
+            bounded.unwrap_or_else(|| {
+                (DiagonalSearch::Seeds(level.seed), kmers.look_up(&seeds, level.seed, found))
+            })
         };
-        let looked_up: SmallVec<[(usize, usize); 2]> = strands().zip(&mut *places).map(look_up).collect();
-        let FilterCosts { place, sorted, .. } = levels.field.costs;
-        let cost =
-            |&(held, looked_up): &(usize, usize)| looked_up as f64 * if held > 1 { sorted } else { place };
-        let seeding: f64 = looked_up.iter().map(cost).sum();
+        let looked_up: SmallVec<[(DiagonalSearch, usize); 2]> =
+            strands().zip(&mut *places).map(look_up).collect();
+        let seeding: f64 = looked_up.iter().map(|(search, places)| self.cost(search, *places)).sum();
         let mut cells = seeding;
         let mut regions: Vec<CandidateRegion> = Vec::new();
-        for ((strand, found), (held, looked_up)) in strands().zip(places).zip(looked_up) {
+        for ((strand, found), (search, looked_up)) in strands().zip(places).zip(looked_up) {
             if cells > most {
                 return FilterAnswer::Dear;
             }
@@ -260,13 +279,12 @@ impl ByIndex {
             windows.clear();
             let query = (strand, layout.query(record, strand));
             let seeds = self.seeds_of(codes);
-            let is_bounded = held > 1 || looked_up >= self.limits.least_bounded;
+            let is_seeds = matches!(search, DiagonalSearch::Seeds(_));
+            let is_bounded = !is_seeds || looked_up >= self.limits.least_bounded;
             let bound = if is_bounded { bound(codes, &seeds) } else { None };
             if let Some(bound) = &bound {
-                let limits = if held > 1 { self.limits.unverified() } else { self.limits };
-                let found = (&*found, looked_up, held);
-                let bound = (bound, least, span);
-                self.push_bounded((&seeds, level.seed), found, bound, limits, (diagonals, windows));
+                let found = (&*found, looked_up, &search);
+                self.push_bounded(&seeds, found, (bound, least, span), (diagonals, windows));
             } else {
                 let seed = (&*seeds, level.seed);
                 kmers.for_each_place(seed, found, usize::MAX, |from, place, target, bounds| {
@@ -292,6 +310,48 @@ impl ByIndex {
         }
     }
 
+    /// The cheapest search that the bound allows, and the number of positions that it examines. `None` if the bound is no
+    /// help in finding the diagonals.
+    fn bounded_search(
+        &self,
+        (seeds, bound): (&[u8], &DiagonalBound),
+        least: i32,
+        found: &mut Places,
+        buffers: &mut PieceBuffers,
+    ) -> Option<(DiagonalSearch, usize)> {
+        let kmers = &self.kmers;
+        if kmers.step() == 1 || !bound.is_of_bases() {
+            return None;
+        }
+        let (held, wanted) = (self.least_kmers(bound, least), bound.pieces(least, kmers.least()));
+        let wanted = wanted.filter(|_| self.near().is_some());
+        if held < 2 && wanted.is_none() {
+            return None;
+        }
+        let all = kmers.look_up_all(seeds, found);
+        let counted = (held > 1).then_some((DiagonalSearch::Counted(held), all));
+        let rarest = wanted.and_then(|wanted| kmers.rarest(found, (wanted, seeds.len()), buffers));
+        let rarest = rarest.map(|(places, pieces)| (DiagonalSearch::Pieces(pieces), to_usize(places)));
+        let cost = |(search, places): &(DiagonalSearch, usize)| self.cost(search, *places);
+        counted.into_iter().chain(rarest).min_by(|one, other| cost(one).total_cmp(&cost(other)))
+    }
+
+    /// Cost of examining these positions, in cells.
+    fn cost(&self, search: &DiagonalSearch, places: usize) -> f64 {
+        let FilterCosts { place, sorted, .. } = self.levels.field.costs;
+        let each = if matches!(search, DiagonalSearch::Counted(_)) { sorted } else { place };
+        places as f64 * each
+    }
+
+    /// The k-mers near residues that are not bases. `None` if there are too many.
+    fn near(&self) -> Option<&NearKmers> {
+        let near = || {
+            let runs = self.levels.field.runs.as_deref();
+            NearKmers::new(&self.kmers, runs, MOST_BASES + MOST_GAPS)
+        };
+        self.near.get_or_init(near).as_ref()
+    }
+
     /// Minimum number of the index's k-mers that an alignment of this score contains if it meets no residue other than
     /// bases. 1 if it need not be more.
     fn least_kmers(&self, bound: &DiagonalBound, least: i32) -> usize {
@@ -303,41 +363,56 @@ impl ByIndex {
         bound.least_kmers(least, (kmers.letters() as usize, kmers.step() as usize)).max(1)
     }
 
-    /// Appends the windows along the diagonals of seeds on which an alignment of score `least` is possible. If `held` is
-    /// more than 1, an alignment contains this number of the k-mers that were looked up, or meets residues that are not
-    /// bases. Works through the targets in stretches with few positions each, and joins windows meanwhile, so that memory
-    /// stays bounded whatever the number of positions. Stops once there are more than [`MOST_STRETCHES`] windows.
+    /// Appends the windows along the diagonals that the search finds and on which an alignment of score `least` is
+    /// possible. Works through the targets in stretches with few positions each, and joins windows meanwhile, so that
+    /// memory stays bounded whatever the number of positions. Stops once there are more than [`MOST_STRETCHES`] windows.
     fn push_bounded(
         &self,
-        (query, seed): (&[u8], usize),
-        (found, looked_up, held): (&Places, usize, usize),
+        query: &[u8],
+        (found, looked_up, search): (&Places, usize, &DiagonalSearch),
         (bound, least, span): (&DiagonalBound, i32, u32),
-        limits: DiagonalLimits,
         (buffers, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
     ) {
-        let ByIndex { targets, kmers, .. } = self;
+        let ByIndex { targets, kmers, limits, .. } = self;
         let DiagonalBuffers { diagonals, counted, adjacent, most } = buffers;
         let codes = kmers.codes();
+        let places_in = |stretch: &Range<usize>| match search {
+            DiagonalSearch::Pieces(pieces) => kmers.piece_places_in(pieces, found, stretch),
+            _ => kmers.places_in(found, stretch),
+        };
+        let is_verified = matches!(search, DiagonalSearch::Seeds(_)) && looked_up < limits.least_unverified;
         let mut stretches: Vec<Range<usize>> = std::iter::once(0..codes.len()).collect();
         let mut joined = 0;
         while let Some(stretch) = stretches.pop() {
             diagonals.clear();
-            if looked_up < limits.least_unverified {
-                kmers.for_each_place((query, seed), found, usize::MAX, |from, place, _, _| {
-                    diagonals.push(to_i64(place) - to_i64(from));
-                });
-            } else if stretch.len() > limits.stretch && kmers.places_in(found, &stretch) > limits.in_memory {
+            let is_large = !is_verified && looked_up > limits.in_memory && stretch.len() > limits.stretch;
+            if is_large && places_in(&stretch) > limits.in_memory {
                 let middle = stretch.start + stretch.len() / 2;
                 stretches.extend([middle..stretch.end, stretch.start..middle]);
                 continue;
-            } else {
-                // With all k-mers of the alignments that have some k-mer in the stretch.
-                let around = if held > 1 { span as usize } else { 0 };
-                let stretch = stretch.start.saturating_sub(around)..stretch.end.saturating_add(around);
-                kmers.push_diagonals(found, &stretch, diagonals);
+            }
+            match search {
+                &DiagonalSearch::Seeds(seed) if is_verified => {
+                    kmers.for_each_place((query, seed), found, usize::MAX, |from, place, _, _| {
+                        diagonals.push(to_i64(place) - to_i64(from));
+                    });
+                }
+                DiagonalSearch::Seeds(_) => kmers.push_diagonals(found, &stretch, diagonals),
+                DiagonalSearch::Counted(held) => {
+                    // With all k-mers of the alignments that have some k-mer in the stretch.
+                    let around = if *held > 1 { span as usize } else { 0 };
+                    let wider = stretch.start.saturating_sub(around)..stretch.end.saturating_add(around);
+                    kmers.push_diagonals(found, &wider, diagonals);
+                }
+                DiagonalSearch::Pieces(pieces) => {
+                    kmers.push_intact((query, pieces), found, &stretch, diagonals);
+                    if let Some(near) = self.near().filter(|_| stretch.start == 0) {
+                        near.push_diagonals(kmers, found, diagonals);
+                    }
+                }
             }
             diagonals.sort_unstable();
-            if held > 1 {
+            if let DiagonalSearch::Counted(held @ 2..) = *search {
                 self.push_counted(diagonals, (query.len(), span, held), counted);
                 std::mem::swap(diagonals, counted);
             }
@@ -408,7 +483,8 @@ impl Seeds for ByIndex {
             let query = batch.query(layout.query(record, Strand::Forward));
             match query.len() < LONG * self.kmers.letters() as usize {
                 true => {
-                    QuickLook::Alignment(self.first_alignment(batch, layout, record, &mut work.places[0]))
+                    let buffers = (&mut work.places[0], &mut work.pieces);
+                    QuickLook::Alignment(self.first_alignment((batch, layout), record, buffers))
                 }
                 false => QuickLook::Estimate(self.estimate((batch, layout), record, work)),
             }

@@ -19,6 +19,8 @@ const RUN: usize = 6;
 const WORD: usize = u64::BITS as usize;
 /// Words of the longest query.
 const WORDS: usize = 8;
+/// Maximum length of a query.
+pub const MOST_BASES: usize = WORDS * WORD;
 /// Maximum number of diagonals on each side of the one that is crossed.
 pub const MOST_GAPS: usize = WORD - 1;
 /// Diagonals that are compared at once.
@@ -57,6 +59,13 @@ impl EditLoss {
     }
 }
 
+/// How many pieces of a query are looked up, and how many of its first and of its last bases are in none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieceCount {
+    pub count: usize,
+    pub margin: usize,
+}
+
 /// Bounds for one query.
 pub struct DiagonalBound {
     query: Planes<WORDS>,
@@ -73,7 +82,7 @@ impl DiagonalBound {
     /// the query or the band is too long, or if the scoring has no bound.
     pub fn new(query: &[u8], gaps: usize, bonuses: i32, scoring: &Scoring) -> Option<DiagonalBound> {
         let len = query.len();
-        if len > WORDS * WORD || gaps > MOST_GAPS {
+        if len > MOST_BASES || gaps > MOST_GAPS {
             return None;
         }
         let loss = EditLoss::new(scoring)?;
@@ -98,6 +107,20 @@ impl DiagonalBound {
         let held = len - missed - lost.max(slack / match_);
         let step = to_i64(step.max(1));
         to_usize((held.max(0) + step - 1) / step)
+    }
+
+    /// Disjoint pieces of the query such that an alignment of score `least` contains an intact one of them, if all
+    /// residues are bases: their minimum number, wherever they lie between the margins (docs/algorithm.md, section 15).
+    /// Pieces have at least `piece` bases. `None` if there are no such pieces.
+    pub fn pieces(&self, least: i32, piece: usize) -> Option<PieceCount> {
+        let EditLoss { match_, edit } = self.loss;
+        let [match_, edit, bonuses, least] = [match_, edit, self.bonuses, least].map(i64::from);
+        let slack = match_ * to_i64(self.len) + bonuses - least;
+        if slack < 0 || edit <= 0 || match_ <= 0 || piece < RUN || edit > match_ * to_i64(piece) {
+            return None;
+        }
+        let (count, margin) = (to_usize(slack / edit) + 1, to_usize((edit - 1) / match_));
+        (count * piece + 2 * margin <= self.len).then_some(PieceCount { count, margin })
     }
 
     /// Whether all residues of the query are bases.

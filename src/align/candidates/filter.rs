@@ -209,11 +209,11 @@ impl Filter {
         batch: &Batch,
         layout: &PairLayout,
         (records, anchor): (&[u32], usize),
-        threshold: impl Fn(i32) -> i32 + Sync,
+        threshold: impl Fn(u32, i32) -> i32 + Sync,
     ) -> Vec<Option<(i32, Vec<CandidateRegion>)>> {
         let Some(by_index) = &self.by_index else { return records.iter().map(|_| None).collect() };
         let regions = |work: &mut QueryBuffers, &record: &u32| {
-            by_index.anchored((batch, layout), (record, anchor), &threshold, work)
+            by_index.anchored((batch, layout), (record, anchor), |best| threshold(record, best), work)
         };
         records.par_iter().map_init(QueryBuffers::default, regions).collect()
     }

@@ -284,7 +284,12 @@ impl Bucket<'_> {
 
 /// Calls `call` with each k-mer of an index that begins at one of the positions `of`, and its position, in ascending
 /// order of position.
-fn for_each_kmer(targets: &Sequences, shape: IndexShape, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
+pub fn for_each_kmer(
+    targets: &Sequences,
+    shape: IndexShape,
+    of: Range<usize>,
+    mut call: impl FnMut(usize, u32),
+) {
     let IndexShape { letters, step } = shape;
     let mask = shape.kmers() - 1;
     let behind = to_u32(of.end);

@@ -1,9 +1,11 @@
 //! Exact seed matches in the targets, located by a k-mer index.
 
-use super::index::{IndexShape, KmerIndex};
+use super::diagonal_bound::PieceCount;
+use super::index::{self, IndexShape, KmerIndex};
+use super::pieces::{self, Piece, PieceBuffers};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::{Holding, Sequences};
-use crate::terms::casts::{to_i64, to_u32};
+use crate::terms::casts::{to_i64, to_u32, to_usize};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -162,6 +164,101 @@ impl Kmers {
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
+    /// Looks up as many seeds of [`Kmers::least`] bases as fit, but at most `most`, and returns the number of the positions
+    /// of their k-mers: disjoint seeds with the fewest positions. Seeds that the index cannot have are left out.
+    pub fn look_up_rarest(
+        &self,
+        query: &[u8],
+        most: usize,
+        found: &mut Places,
+        buffers: &mut PieceBuffers,
+    ) -> usize {
+        let seed = self.least();
+        self.look_up_all(query, found);
+        let wanted = PieceCount { count: most.min(query.len() / seed), margin: 0 };
+        match self.rarest(found, (wanted, query.len()), buffers) {
+            Some((count, pieces)) => {
+                let rows =
+                    pieces.iter().flat_map(|piece| (0..self.step() as usize).map(|k| (piece.first, k)));
+                let place =
+                    |(seed, before)| (SeedKmer { seed, before }, found.places[seed + before].1.clone());
+                found.places = rows.map(place).collect();
+                to_usize(count)
+            }
+            // Some residues are not bases.
+            None => self.look_up(query, seed, found),
+        }
+    }
+
+    /// After [`Kmers::look_up_all`]: chooses disjoint pieces of a query of `len` bases with the fewest positions, and returns
+    /// that number. `None` if the pieces do not fit, or if some k-mer has no place.
+    pub fn rarest(
+        &self,
+        found: &Places,
+        (wanted, len): (PieceCount, usize),
+        buffers: &mut PieceBuffers,
+    ) -> Option<(u64, Vec<Piece>)> {
+        let is_whole = found.places.len() + self.letters() as usize == len + 1;
+        let counts = found.places.iter().map(|(_, range)| range.len());
+        let shape = (self.least(), self.step() as usize);
+        is_whole.then(|| pieces::rarest(counts, wanted, shape, len, buffers)).flatten()
+    }
+
+    /// After [`Kmers::rarest`]: appends the diagonals on which a piece of the query occurs, as far as its k-mer has a position
+    /// in a stretch of the concatenated targets.
+    pub fn push_intact(
+        &self,
+        (query, pieces): (&[u8], &[Piece]),
+        found: &Places,
+        stretch: &Range<usize>,
+        diagonals: &mut Vec<i64>,
+    ) {
+        let codes = self.codes();
+        self.for_each_place_of(pieces, found, stretch, |piece, row, places| {
+            let Range { start, end } = piece.bases;
+            let own = &query[start..end];
+            let begins = places.iter().filter_map(|&place| (place as usize).checked_sub(row - start));
+            let intact = begins.filter(|&from| codes.get(from..from + own.len()) == Some(own));
+            diagonals.extend(intact.map(|from| to_i64(from) - to_i64(start)));
+        });
+    }
+
+    /// Number of positions of the pieces' k-mers in a stretch of the concatenated targets.
+    pub fn piece_places_in(&self, pieces: &[Piece], found: &Places, stretch: &Range<usize>) -> usize {
+        let mut count = 0;
+        self.for_each_place_of(pieces, found, stretch, |_, _, places| count += places.len());
+        count
+    }
+
+    /// Calls `call` with each piece, the start of each k-mer by which it is looked up, and the positions of the k-mer.
+    fn for_each_place_of(
+        &self,
+        pieces: &[Piece],
+        found: &Places,
+        stretch: &Range<usize>,
+        mut call: impl FnMut(&Piece, usize, &[u32]),
+    ) {
+        let Some(Some(index)) = self.index.get() else { return };
+        for piece in pieces {
+            for row in piece.first..piece.first + self.step() as usize {
+                let Some((_, range)) = found.places.get(row) else { continue };
+                call(piece, row, within(index.places(range.clone()), stretch));
+            }
+        }
+    }
+
+    /// The k-mers that were looked up: the start of each in the query, and its number.
+    pub fn looked_up<'a>(&self, found: &'a Places) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+        found.kmers.iter().map(|&(at, (kmer, _))| (at.seed + at.before, kmer))
+    }
+
+    /// The index's k-mers that begin in a stretch of the concatenated targets, and their positions.
+    pub fn in_stretch(&self, stretch: Range<usize>) -> Vec<(usize, u32)> {
+        let mut kmers = Vec::new();
+        index::for_each_kmer(&self.targets, self.shape, stretch, |kmer, place| kmers.push((kmer, place)));
+        kmers
+    }
+
     /// Returns the looked-up seeds that begin in `letters` of the query and are no longer than the index's k-mers, each
     /// with its start and all its positions. Some positions may be false: those where the end of a sequence truncates
     /// the k-mer. Not for sampled indexes, whose seeds are longer.
@@ -224,10 +321,7 @@ impl Kmers {
         let index = self.index.get().and_then(Option::as_ref);
         found.places.iter().map(move |(at, range)| {
             let places = index.map_or(&[][..], |index| index.places(range.clone()));
-            let ends = [stretch.start, stretch.end]
-                .map(|end| places.partition_point(|&place| (place as usize) < end));
-            // Positions in a damaged file may be in any order.
-            (at.seed + at.before, places.get(ends[0]..ends[1]).unwrap_or_default())
+            (at.seed + at.before, within(places, stretch))
         })
     }
 
@@ -261,6 +355,14 @@ impl Kmers {
             }
         }
     }
+}
+
+/// Those of the ascending `places` that are in a stretch.
+fn within<'a>(places: &'a [u32], stretch: &Range<usize>) -> &'a [u32] {
+    let ends =
+        [stretch.start, stretch.end].map(|end| places.partition_point(|&place| (place as usize) < end));
+    // Positions in a damaged file may be in any order.
+    places.get(ends[0]..ends[1]).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -392,12 +392,15 @@ fn search_by_bounds(
     effort: &mut Effort,
 ) -> Result<(Vec<AnchoredSearch>, Vec<u32>), EngineError> {
     let Some(filter) = scope.filter else { return Ok((Vec::new(), records.to_vec())) };
-    let rules = Rules { min_score: tiers.least, ..scope.rules };
+    let threshold = |record, best| {
+        let rules = Rules { min_score: tiers.least, ..scope.rules_of(record) };
+        rules.threshold(best)
+    };
     let (mut found, mut left) = (Vec::new(), Vec::new());
     for some in records.chunks(BOUNDED_RECORDS) {
         let begun = Instant::now();
         let anchored = (some, tiers.anchor as usize);
-        let bounded = filter.anchored(scope.batch, &scope.layout, anchored, |score| rules.threshold(score));
+        let bounded = filter.anchored(scope.batch, &scope.layout, anchored, threshold);
         effort.filtering += begun.elapsed();
         let (mut least_scores, mut searches) = (Vec::new(), Vec::new());
         for (&record, regions) in some.iter().zip(bounded) {
@@ -405,8 +408,12 @@ fn search_by_bounds(
                 left.push(record);
                 continue;
             };
-            let answer = || AnchoredResult::Unknown(i32::MAX);
-            let region = |(strand, pair, _)| AnchoredRegion { strand, pair, row: 0, answer: answer() };
+            let region = |(strand, pair, most)| AnchoredRegion {
+                strand,
+                pair,
+                row: 0,
+                answer: AnchoredResult::Unknown(most),
+            };
             let regions = regions.into_iter().map(region).collect();
             searches.push(AnchoredSearch::new(record, regions, scope, tiers));
             least_scores.push(least);
@@ -540,7 +547,7 @@ fn score_unknown(
 
 impl AnchoredSearch {
     fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &SearchInput, tiers: &Tiers) -> AnchoredSearch {
-        let rules = Rules { min_score: tiers.least, ..scope.rules };
+        let rules = Rules { min_score: tiers.least, ..scope.rules_of(record) };
         let found = QueryResult { threshold: tiers.least, tier: Tier::Anchored, ..QueryResult::default() };
         AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
     }

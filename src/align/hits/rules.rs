@@ -1,5 +1,6 @@
 //! Rules that make an alignment a hit: minimum scores, ranks and limits.
 
+use crate::align::quality::QualityScores;
 use crate::terms::alignment::Alignment;
 use crate::terms::casts::to_i32;
 use std::collections::HashMap;
@@ -11,6 +12,8 @@ pub struct Rules {
     pub min_score: i32,
     /// Minimum score of a further hit relative to the best score, in millionths.
     pub secondary_ppm: i64,
+    /// If set, further hits also score enough to lower the mapping quality.
+    pub of_quality: Option<QualityScores>,
     /// Maximum number of alignments per query; at least 1.
     pub max_hits: usize,
     /// Maximum number of targets that a query has hits on; at least 1.
@@ -32,6 +35,7 @@ impl Rules {
     pub const BEST: Rules = Rules {
         min_score: 1,
         secondary_ppm: 0,
+        of_quality: None,
         max_hits: 1,
         max_targets: usize::MAX,
         max_per_target: usize::MAX,
@@ -48,8 +52,9 @@ impl Rules {
             ..=0 => i64::from(best),
             _ => (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000,
         };
+        let share = to_i32(share).max(self.of_quality.map_or(i32::MIN, |scores| scores.least(best)));
         let near = self.candidates.map_or(i32::MAX, |(within, _)| best.saturating_sub(within));
-        self.min_score.max(near.min(to_i32(share)))
+        self.min_score.max(near.min(share))
     }
 
     /// Applies the rules to the hits of a query, in order. Returns the indices of the reported hits and the score of

@@ -5,7 +5,7 @@
 //! A path through a cell at the floor scores more than it should, but at most the floor plus the potential of the whole
 //! query. So an end above that limit is exact, and the other ends are scored again in wider lanes.
 
-use super::columns::{ColumnLoop, ColumnSink, ColumnState, GroupSweep, LaneGroup, SubstitutionColumns};
+use super::columns::{ColumnLoop, ColumnSink, ColumnState, GroupSweep, LaneGroup, PAIR, SubstitutionColumns};
 use super::lanes::StepCosts;
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
@@ -186,7 +186,7 @@ struct LastRows<'a, V> {
     lefts: Option<&'a mut Vec<V>>,
 }
 
-impl<T: Lane, S: Vectors<T>> ColumnSink<T, S> for LastRows<'_, S::V> {
+impl<T: Lane, S: Vectors<T>> ColumnSink<T, S, PAIR> for LastRows<'_, S::V> {
     #[inline(always)]
     fn take(&mut self, _: S, h: [S::V; 2]) {
         self.above = h;
@@ -246,15 +246,14 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for AnchoredS
         let mut bottoms: Vec<[S::V; 2]> = Vec::with_capacity(COLUMNS / 2);
         let mut first = 0;
         let mut lefts = Vec::new();
-        for col in (0..self.cols).step_by(2) {
+        for col in (0..self.cols).step_by(PAIR) {
             let keeps_left = mode.ends_at_either_end() && ends.lanes.iter().any(|lane| lane.cols == col + 1);
             lefts.clear();
             let none = [penalties.floor; 2];
             let mut rows =
                 LastRows { parts, above: none, bottom: none, lefts: keeps_left.then_some(&mut lefts) };
-            let of_columns = scores.columns(simd, col);
-            let enters = [enter(col), enter(col + 1)];
-            columns.two_columns(simd, &scores, of_columns, enters, &mut cells, &mut rows);
+            let mut states = [enter(col), enter(col + 1)];
+            columns.sweep(simd, &mut scores, col, &mut states, &mut cells, &mut rows);
             bottoms.push(rows.bottom);
             if 2 * bottoms.len() == COLUMNS || col + 2 >= self.cols {
                 ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);

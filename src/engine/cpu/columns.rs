@@ -1,6 +1,6 @@
-//! Groups of sweeps in the lanes of vectors, two columns of the matrix per iteration: residues, substitution scores, and the
-//! loop down the rows. Which cells are kept depends on the mode: the best cell of the matrix (`score`) or the ends at
-//! borders (`anchored`).
+//! Groups of sweeps in the lanes of vectors, a few columns of the matrix per iteration: residues, substitution scores, and
+//! the loop down the rows. A sink keeps the cells that count: the best cell of the matrix (`score`), the ends at borders
+//! (`anchored`), or the best score alone (`database`).
 
 use super::cell::{Penalties, cell};
 use super::lanes::{
@@ -13,6 +13,9 @@ use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair, swept};
 use crate::terms::scoring::ComparedScores;
 use std::marker::PhantomData;
+
+/// Columns per iteration in sweeps that keep where alignments end.
+pub const PAIR: usize = 2;
 
 /// Sweeps ([`crate::terms::batch::sweeps`]), at most one for each lane.
 #[derive(Clone, Copy)]
@@ -40,9 +43,9 @@ impl<'a> LaneGroup<'a> {
         self.members().map(|pair| self.query(pair).len()).max().unwrap_or(0)
     }
 
-    /// Number of columns, rounded up to an even number.
+    /// Number of columns, rounded up to a multiple of [`PAIR`].
     pub fn cols(self) -> usize {
-        self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0).next_multiple_of(2)
+        self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0).next_multiple_of(PAIR)
     }
 
     /// Runs a sweep over the group's columns with the fastest substitution scores for its residues.
@@ -95,13 +98,9 @@ impl<'a> LaneGroup<'a> {
             None if !KernelUse::<T, K, S, PIECES>::IS_RARE
                 && self.members().all(|pair| pair.query == first) =>
             {
-                let profile = QueryProfile {
-                    query: self.batch.query(first),
-                    targets,
-                    tables: &scoring.table(),
-                    letters: rows_of_tables(scoring),
-                    columns: [[simd.splat(T::of(0)); CODES]; 2],
-                };
+                let (tables, letters) = (scoring.table(), rows_of_tables(scoring));
+                let query = self.batch.query(first);
+                let profile = QueryProfile::<_, PAIR>::new(simd, query, &targets, &tables, letters);
                 run_part::<T, S, _, _>(simd, sweep, profile)
             }
             None => {
@@ -160,13 +159,17 @@ fn run_part<T: Lane, S: Vectors<T>, K: GroupSweep<T, S>, U: SubstitutionColumns<
     simd.call(SweepPart { simd, sweep, scores, lane: PhantomData::<T> })
 }
 
-/// Substitution scores, two columns per iteration.
+/// Substitution scores of all lanes.
 pub trait SubstitutionColumns<T: Lane, S: Vectors<T>> {
-    /// The data from which the scores of a column are looked up.
+    /// The data from which the scores of a column are looked up, and those of a row.
     type Column: Copy;
+    type Row: Copy;
 
-    fn columns(&mut self, simd: S, col: usize) -> [Self::Column; 2];
-    fn score(&self, simd: S, column: Self::Column, row: usize) -> S::V;
+    /// Prepares column `col` as number `place` of those that are swept together.
+    fn column(&mut self, simd: S, place: usize, col: usize) -> Self::Column;
+    fn row(&self, row: usize) -> Self::Row;
+    /// `place` is a constant in the loop down the rows.
+    fn score(&self, simd: S, place: usize, column: Self::Column, row: Self::Row) -> S::V;
 }
 
 /// The residues of all lanes, one vector for each row and one for each column.
@@ -178,15 +181,21 @@ struct LaneResidues<V, U> {
 
 impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> SubstitutionColumns<T, S> for LaneResidues<S::V, U> {
     type Column = S::V;
+    type Row = S::V;
 
     #[inline(always)]
-    fn columns(&mut self, _: S, col: usize) -> [S::V; 2] {
-        [self.targets[col], self.targets[col + 1]]
+    fn column(&mut self, _: S, _: usize, col: usize) -> S::V {
+        self.targets[col]
     }
 
     #[inline(always)]
-    fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
-        self.substitutes.score(simd, self.queries[row], column)
+    fn row(&self, row: usize) -> S::V {
+        self.queries[row]
+    }
+
+    #[inline(always)]
+    fn score(&self, simd: S, _: usize, column: S::V, row: S::V) -> S::V {
+        self.substitutes.score(simd, row, column)
     }
 }
 
@@ -198,43 +207,72 @@ struct ResiduesWithEnds<V, U> {
 
 impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> SubstitutionColumns<T, S> for ResiduesWithEnds<S::V, U> {
     type Column = S::V;
+    /// With the bonus.
+    type Row = (S::V, S::V);
 
     #[inline(always)]
-    fn columns(&mut self, simd: S, col: usize) -> [S::V; 2] {
-        SubstitutionColumns::<T, S>::columns(&mut self.residues, simd, col)
+    fn column(&mut self, simd: S, place: usize, col: usize) -> S::V {
+        SubstitutionColumns::<T, S>::column(&mut self.residues, simd, place, col)
     }
 
     #[inline(always)]
-    fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
-        simd.add(self.residues.score(simd, column, row), self.bonuses[row])
+    fn row(&self, row: usize) -> (S::V, S::V) {
+        (SubstitutionColumns::<T, S>::row(&self.residues, row), self.bonuses[row])
+    }
+
+    #[inline(always)]
+    fn score(&self, simd: S, place: usize, column: S::V, (row, bonus): (S::V, S::V)) -> S::V {
+        simd.add(self.residues.score(simd, place, column, row), bonus)
     }
 }
 
 /// A matrix and one query for all lanes: each query code's scores against a column are looked up once.
-struct QueryProfile<'a, V> {
+pub struct QueryProfile<'a, V, const COLUMNS: usize> {
     query: &'a [u8],
-    targets: Vec<V>,
+    targets: &'a [V],
     tables: &'a MatrixRows,
     letters: usize,
-    /// By query code, for two columns.
-    columns: [[V; CODES]; 2],
+    /// By query code, for the columns that are swept together.
+    columns: [[V; COLUMNS]; CODES],
 }
 
-impl<T: Lane, S: Vectors<T>> SubstitutionColumns<T, S> for QueryProfile<'_, S::V> {
-    type Column = usize;
+impl<'a, V: Copy, const COLUMNS: usize> QueryProfile<'a, V, COLUMNS> {
+    /// Codes from `letters` on have no table of their own.
+    #[inline(always)]
+    pub fn new<T: Lane, S: Vectors<T, V = V>>(
+        simd: S,
+        query: &'a [u8],
+        targets: &'a [V],
+        tables: &'a MatrixRows,
+        letters: usize,
+    ) -> QueryProfile<'a, V, COLUMNS> {
+        QueryProfile { query, targets, tables, letters, columns: [[simd.splat(T::of(0)); COLUMNS]; CODES] }
+    }
+}
+
+impl<T: Lane, S: Vectors<T>, const COLUMNS: usize> SubstitutionColumns<T, S>
+    for QueryProfile<'_, S::V, COLUMNS>
+{
+    type Column = ();
+    /// The query's code.
+    type Row = usize;
 
     #[inline(always)]
-    fn columns(&mut self, simd: S, col: usize) -> [usize; 2] {
-        for (letter, table) in self.tables.iter().enumerate().take(self.letters) {
-            self.columns[0][letter] = simd.lookup(table, self.targets[col]);
-            self.columns[1][letter] = simd.lookup(table, self.targets[col + 1]);
+    fn column(&mut self, simd: S, place: usize, col: usize) {
+        let letters = self.targets[col];
+        for (scores, table) in self.columns.iter_mut().zip(self.tables).take(self.letters) {
+            scores[place] = simd.lookup(table, letters);
         }
-        [0, 1]
     }
 
     #[inline(always)]
-    fn score(&self, _: S, column: usize, row: usize) -> S::V {
-        self.columns[column][usize::from(self.query[row]) % CODES]
+    fn row(&self, row: usize) -> usize {
+        usize::from(self.query[row]) % CODES
+    }
+
+    #[inline(always)]
+    fn score(&self, _: S, place: usize, (): (), row: usize) -> S::V {
+        self.columns[row][place]
     }
 }
 
@@ -261,39 +299,50 @@ impl<V: Copy, const PIECES: usize> ColumnState<V, PIECES> {
     }
 }
 
-/// Keeps what counts of the cells of two columns.
-pub trait ColumnSink<T: Lane, S: Vectors<T>> {
-    /// Takes H of both columns in the next row.
-    fn take(&mut self, simd: S, h: [S::V; 2]);
+/// Keeps what counts of the cells of columns that are swept together.
+pub trait ColumnSink<T: Lane, S: Vectors<T>, const COLUMNS: usize> {
+    /// Takes H of each column in the next row.
+    fn take(&mut self, simd: S, h: [S::V; COLUMNS]);
     /// Ends a part of the rows.
     fn end_part(&mut self, simd: S, part: usize);
 }
 
-/// The values that all pairs of columns share: penalties, and the last row of each part of the rows, plus one.
+/// The values that all columns share: penalties, and the last row of each part of the rows, plus one.
 pub struct ColumnLoop<V, const PIECES: usize> {
     pub penalties: Penalties<V, PIECES>,
     pub parts: Vec<usize>,
 }
 
 impl<V: Copy, const PIECES: usize> ColumnLoop<V, PIECES> {
-    /// Sweeps two columns down all rows. `cells` has H(i,j-1) and E(i,j) of each row, and then those of two columns later.
+    /// Sweeps the columns from `col` on, one for each state, down all rows. `cells` has H(i,j-1) and E(i,j) of each row, and
+    /// afterwards those of the next column. Likewise, the states go from the first row to the row after the last.
     #[inline(always)]
-    pub fn two_columns<T: Lane, S: Vectors<T, V = V>, U: SubstitutionColumns<T, S>>(
+    pub fn sweep<T: Lane, S: Vectors<T, V = V>, U: SubstitutionColumns<T, S>, const COLUMNS: usize>(
         &self,
         simd: S,
-        scores: &U,
-        [left, right]: [U::Column; 2],
-        [mut left_state, mut right_state]: [ColumnState<V, PIECES>; 2],
+        scores: &mut U,
+        col: usize,
+        states: &mut [ColumnState<V, PIECES>; COLUMNS],
         cells: &mut [Carried<V, PIECES>],
-        sink: &mut impl ColumnSink<T, S>,
+        sink: &mut impl ColumnSink<T, S, COLUMNS>,
     ) {
+        let mut columns = [scores.column(simd, 0, col); COLUMNS];
+        for (place, column) in columns.iter_mut().enumerate().skip(1) {
+            *column = scores.column(simd, place, col + place);
+        }
         let mut row = 0;
         for (part, &end) in self.parts.iter().enumerate() {
             for cell in &mut cells[row..end] {
-                let score = scores.score(simd, left, row);
-                let between = left_state.step(simd, &self.penalties, score, *cell);
-                *cell = right_state.step(simd, &self.penalties, scores.score(simd, right, row), between);
-                sink.take(simd, [between.h, cell.h]);
+                let mut left = *cell;
+                let mut h = [left.h; COLUMNS];
+                let of_row = scores.row(row);
+                for place in 0..COLUMNS {
+                    let score = scores.score(simd, place, columns[place], of_row);
+                    left = states[place].step(simd, &self.penalties, score, left);
+                    h[place] = left.h;
+                }
+                *cell = left;
+                sink.take(simd, h);
                 row += 1;
             }
             sink.end_part(simd, part);

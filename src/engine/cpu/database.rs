@@ -1,15 +1,14 @@
 //! Scores of queries against a database: targets of similar length in the lanes of vectors (as in Rognes 2011), without
 //! the cells in which the hits end.
 
-use super::cell::cell;
+use super::columns::{ColumnLoop, ColumnSink, ColumnState, QueryProfile};
 use super::lanes::{MatrixRows, Nothing, StepCosts, rows_of_tables, side_by_side};
 use super::score::Width;
 use super::scorer::{MOST_ROWS, Trials};
-use super::simd::{Kernel, Lane, MatrixRow, Simd, Vectors};
+use super::simd::{Kernel, Lane, Simd, Vectors};
 use super::{Cpu, InstructionSet};
 use crate::engine::database::PAIRS;
 use crate::engine::{Carried, DatabaseQuery, Engine, TargetScore};
-use crate::terms::alphabet::CODES;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
@@ -119,53 +118,50 @@ fn best<T: Lane, S: Vectors<T>, const PIECES: usize>(
     let zero = penalties.floor;
     // Where H is 0, and gaps open.
     let border = Carried { h: zero, gaps: penalties.opened(simd, zero) };
-    let mut scores = [[zero; COLUMNS]; CODES];
-    let mut top = zero;
+    let mut top = HighestCell(zero);
     let QueryMemory { cells, above } = room;
     above.clear();
     above.resize(columns.len(), border);
     for rows in query.chunks(ROWS) {
+        let (tables, letters) = (&substitutes.tables, substitutes.letters);
+        let mut profile = QueryProfile::<_, COLUMNS>::new(simd, rows, columns, tables, letters);
+        let column_loop = ColumnLoop { penalties, parts: vec![rows.len()] };
         // H(i,j) and E(i,j+1) of the last column.
         cells.clear();
         cells.resize(rows.len(), border);
         // H of the row above in the last column.
         let mut corner = zero;
-        let blocks = columns.as_chunks::<COLUMNS>().0.iter().zip(above.as_chunks_mut::<COLUMNS>().0);
-        for (letters, above) in blocks {
-            for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
-                // A loop, since operations are not inlined into what an array's `map` calls.
-                for (score, &letters) in scores.iter_mut().zip(letters) {
-                    *score = simd.lookup(table as &MatrixRow, letters);
-                }
-            }
-            // H(i-1,j-1) and F(i,j) of the next row i of each column.
-            let (mut diagonals, mut insertions) = ([zero; COLUMNS], [border.gaps; COLUMNS]);
-            for ((diagonal, f), entering) in diagonals.iter_mut().zip(&mut insertions).zip(above.iter()) {
-                (*diagonal, *f) = (corner, entering.gaps);
+        for (number, above) in above.as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {
+            let mut states = [ColumnState { diagonal: zero, f: border.gaps }; COLUMNS];
+            for (state, entering) in states.iter_mut().zip(above.iter()) {
+                *state = ColumnState { diagonal: corner, f: entering.gaps };
                 corner = entering.h;
             }
-            let mut below = zero;
-            for (last, &code) in cells.iter_mut().zip(rows) {
-                let scores = &scores[usize::from(code) % CODES];
-                let Carried { mut h, gaps: mut e } = *last;
-                for ((diagonal, f), &score) in diagonals.iter_mut().zip(&mut insertions).zip(scores) {
-                    let cell = cell(simd, &penalties, simd.add(*diagonal, score), e, *f);
-                    *diagonal = h;
-                    (h, e, *f) = (cell.h, cell.e, cell.f);
-                    top = simd.max(top, h);
-                }
-                *last = Carried { h, gaps: e };
-                below = h;
-            }
-            // The next diagonal is H of this row in the column before.
-            diagonals.rotate_left(1);
-            diagonals[COLUMNS - 1] = below;
-            for ((above, &h), &f) in above.iter_mut().zip(&diagonals).zip(&insertions) {
-                *above = Carried { h, gaps: f };
+            column_loop.sweep(simd, &mut profile, number * COLUMNS, &mut states, cells, &mut top);
+            // The diagonal that leaves a column is H of the last row in the column before.
+            let last = cells.last().map_or(zero, |cell| cell.h);
+            for (place, above) in above.iter_mut().enumerate() {
+                let h = states.get(place + 1).map_or(last, |next| next.diagonal);
+                *above = Carried { h, gaps: states[place].f };
             }
         }
     }
-    top
+    top.0
+}
+
+/// The highest H of each lane.
+struct HighestCell<V>(V);
+
+impl<T: Lane, S: Vectors<T>> ColumnSink<T, S, COLUMNS> for HighestCell<S::V> {
+    #[inline(always)]
+    fn take(&mut self, simd: S, h: [S::V; COLUMNS]) {
+        for h in h {
+            self.0 = simd.max(self.0, h);
+        }
+    }
+
+    #[inline(always)]
+    fn end_part(&mut self, _: S, _: usize) {}
 }
 
 /// Memory that is reused from query to query.

@@ -1,7 +1,7 @@
 //! Scores of pairs in the lanes of vectors (inter-sequence vectors, as in Rognes 2011), two columns per iteration, in
 //! lanes as narrow as the scores allow.
 
-use super::columns::{ColumnLoop, ColumnSink, ColumnState, GroupSweep, LaneGroup, SubstitutionColumns};
+use super::columns::{ColumnLoop, ColumnSink, ColumnState, GroupSweep, LaneGroup, PAIR, SubstitutionColumns};
 use super::lanes::StepCosts;
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::engine::Carried;
@@ -164,7 +164,7 @@ impl<V: Copy> BestCells<V> {
     }
 }
 
-impl<T: Lane, S: Vectors<T>> ColumnSink<T, S> for BestCells<S::V> {
+impl<T: Lane, S: Vectors<T>> ColumnSink<T, S, PAIR> for BestCells<S::V> {
     #[inline(always)]
     fn take(&mut self, simd: S, [left, right]: [S::V; 2]) {
         self.left.take(simd, left, self.row);
@@ -230,10 +230,9 @@ impl<T: Lane, S: Vectors<T>, const PIECES: usize> GroupSweep<T, S> for BestEnds<
             let mut found = Top { score: best, row: none, part: none };
             let mut found_col = none;
             let mut j = none;
-            for col in (start..end).step_by(2) {
+            for col in (start..end).step_by(PAIR) {
                 let mut tops = BestCells::above(best, none);
-                let of_columns = scores.columns(simd, col);
-                columns.two_columns(simd, &scores, of_columns, [enter; 2], &mut cells, &mut tops);
+                columns.sweep(simd, &mut scores, col, &mut [enter; PAIR], &mut cells, &mut tops);
                 for top in [tops.left, tops.right] {
                     highest = simd.max(highest, top.score);
                     // Higher than the best so far, and in a column that the lane owns.

@@ -133,9 +133,11 @@ fn limits_comment(chosen: &ChosenValues, ratio: f64) -> String {
         ANY_SCORE => "none".to_string(),
         score => score.to_string(),
     };
+    let by_quality =
+        if chosen.tiers.is_some_and(|tiers| tiers.has_quality) { " secondary_mapq=60" } else { "" };
     let tiers = match chosen.tiers {
         None => String::new(),
-        Some(TiersTold { highest, is_raised, anchor, least, is_large }) => {
+        Some(TiersTold { highest, is_raised, anchor, least, is_large, .. }) => {
             let raised = if is_raised { " proven_score_with_n=higher" } else { "" };
             let proven = format!(" proven_score={min_score}..{highest}{raised}");
             match anchor {
@@ -147,7 +149,7 @@ fn limits_comment(chosen: &ChosenValues, ratio: f64) -> String {
             }
         }
     };
-    format!("swalign hits: min_score={min_score}{tiers}{evalue} secondary_ratio={ratio}")
+    format!("swalign hits: min_score={min_score}{tiers}{evalue} secondary_ratio={ratio}{by_quality}")
 }
 
 /// `text` in printable ASCII, as header fields require; other characters are escaped as in Rust.

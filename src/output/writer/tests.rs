@@ -37,6 +37,7 @@ pub(super) fn options() -> Options {
         strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
+        limits_by_quality: false,
         limits: HitLimits::records(1),
         anchor: 19,
         evalue: None,

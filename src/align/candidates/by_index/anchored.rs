@@ -7,7 +7,7 @@ use super::super::boxes::ExactRun;
 use super::super::diagonal_bound::{DiagonalBound, MOST_GAPS};
 use super::super::runs::MOST_RUNS;
 use super::super::windows::{CandidateRegion, join, push_regions};
-use super::{ByIndex, QueryBuffers};
+use super::{ByIndex, DiagonalSearch, QueryBuffers};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::Batch;
 use crate::terms::bounds::longest_span;
@@ -22,7 +22,7 @@ impl ByIndex {
         (batch, layout): (&Batch, &PairLayout),
         (record, anchor): (u32, usize),
         threshold: impl Fn(i32) -> i32,
-        QueryBuffers { places, windows, diagonals, .. }: &mut QueryBuffers,
+        QueryBuffers { places, windows, diagonals, pieces, .. }: &mut QueryBuffers,
     ) -> Option<(i32, Vec<CandidateRegion>)> {
         let ByIndex { targets, kmers, levels, .. } = self;
         if !self.has_runs(anchor) {
@@ -35,7 +35,7 @@ impl ByIndex {
             let span = |&strand: &Strand| longest_span(oriented(strand), least, scoring);
             layout.orientations().iter().map(span).max().unwrap_or(0) as usize - len
         };
-        let suggested = threshold(self.first_alignment(batch, layout, record, &mut places[0]));
+        let suggested = threshold(self.first_alignment((batch, layout), record, (&mut places[0], pieces)));
         let least = lowest(suggested, to_i32(levels.field.scoring.most_score(len)), |least| {
             gaps(least) <= MOST_GAPS
         })?;
@@ -43,23 +43,22 @@ impl ByIndex {
         let mut regions = Vec::new();
         for (&strand, found) in layout.orientations().iter().zip(places) {
             let (codes, query) = (self.seeds_of(oriented(strand)), layout.query(record, strand));
-            let looked_up = kmers.look_up_all(&codes, found);
-            cells += looked_up as f64 * levels.field.costs.place;
+            let bonuses = levels.field.bonuses(len);
+            let bound = DiagonalBound::new(&codes, gaps(least), bonuses, scoring)?;
+            let bounded = self.bounded_search((&codes, &bound), least, found, pieces);
+            // Each run has a k-mer, and the bound tells which of the diagonals count.
+            let (search, looked_up) =
+                bounded.unwrap_or_else(|| (DiagonalSearch::Counted(1), kmers.look_up_all(&codes, found)));
+            cells += self.cost(&search, looked_up);
             if cells > levels.field.most(len) {
                 return None;
             }
-            let bonuses = levels.field.bonuses(len);
-            let bound = DiagonalBound::new(&codes, gaps(least), bonuses, scoring)?;
             let span = longest_span(oriented(strand), least, scoring);
             windows.clear();
-            // Runs are no seeds of one length, so only the bound tells which positions count.
-            let limits = self.limits.unverified();
-            let held = self.least_kmers(&bound, least);
             self.push_bounded(
-                (&codes, anchor),
-                (found, looked_up, held),
+                &codes,
+                (found, looked_up, &search),
                 (&bound, least, span),
-                limits,
                 (diagonals, windows),
             );
             cells += join(windows, u32::max) as f64 * len as f64;

@@ -5,9 +5,10 @@ use crate::align::candidates::IndexShape;
 use crate::align::candidates::ambiguous::{AmbiguousRuns, QueryShape, TargetRuns, allowance, columns_of};
 use crate::align::candidates::boxes::RunSupport;
 use crate::align::candidates::seed_scores::SeedScores;
+use crate::align::quality::{QualityScores, Typical};
 use crate::align::significance::Ungapped;
 use crate::terms::bounds::{RunLosses, twice_to_spoil};
-use crate::terms::casts::{to_i32, to_usize, whole_i32};
+use crate::terms::casts::{to_i32, to_u32, to_usize, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Queries of this many bases or more are long: their tier depends on the targets that support them.
@@ -42,6 +43,9 @@ pub struct Tiers {
     pub is_large: bool,
     /// What these boxes prove.
     by_boxes: Option<ProvenByBoxes>,
+    /// The scores of typical pairs, and the end bonuses of a query, if further hits on large references must lower the
+    /// mapping quality.
+    of_quality: Option<(Typical, i32)>,
 }
 
 impl Tiers {
@@ -71,14 +75,16 @@ impl Tiers {
         let prove = || ProvenByBoxes::new(scoring, anchor as usize, runs);
         let by_boxes = if is_large { prove() } else { None };
         let least = run_score.max(floor);
-        Tiers { anchor, run_score, least, proven, raised, long, is_boxed: false, is_large, by_boxes }
+        let (is_boxed, of_quality) = (false, None);
+        Tiers { anchor, run_score, least, proven, raised, long, is_boxed, is_large, by_boxes, of_quality }
     }
 
     /// Tiers with these minimum scores of the first tier, by length. No query is long.
     pub fn of_lengths(anchor: u32, least: i32, proven: Vec<i32>) -> Tiers {
         let long = usize::MAX;
-        let (raised, is_boxed, is_large, by_boxes) = (None, false, false, None);
-        Tiers { anchor, run_score: least, least, proven, raised, long, is_boxed, is_large, by_boxes }
+        let (raised, is_boxed, is_large, by_boxes, of_quality) = (None, false, false, None, None);
+        let run_score = least;
+        Tiers { anchor, run_score, least, proven, raised, long, is_boxed, is_large, by_boxes, of_quality }
     }
 
     /// The same tiers, in which queries of `long` bases or more are long.
@@ -95,6 +101,23 @@ impl Tiers {
     pub fn large(self, scoring: &Scoring) -> Tiers {
         let by_boxes = ProvenByBoxes::new(scoring, self.anchor as usize, None);
         Tiers { is_large: true, by_boxes, ..self }
+    }
+
+    /// The same tiers. On large references, a further hit must lower the mapping quality.
+    pub fn with_quality(self, scoring: &Scoring) -> Tiers {
+        let of_quality = (Typical::of(scoring), scoring.end_bonus.saturating_mul(2));
+        Tiers { of_quality: self.is_large.then_some(of_quality), ..self }
+    }
+
+    /// Which further hits of a query of `len` bases count, besides the limit on their share of the best score.
+    pub fn quality_scores(&self, len: usize) -> Option<QualityScores> {
+        let (typical, bonuses) = self.of_quality?;
+        Some(QualityScores { typical, len: to_u32(len.max(1)), bonuses })
+    }
+
+    /// Whether a further hit must lower the mapping quality.
+    pub fn has_quality(&self) -> bool {
+        self.of_quality.is_some()
     }
 
     /// Which runs of a query of `len` bases have a box on large references.
