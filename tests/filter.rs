@@ -334,7 +334,8 @@ fn pieces_of_reads_lose_no_copy() {
         let scoring = if seed % 3 == 0 { scoring } else { scoring.with_ambiguous(random.below(2) as i32) };
         let (mut target, mut queries) = (random.codes(20_000, 4), Sequences::default());
         for _ in 0..12 {
-            let read = random.codes(random.pick(&[60, 100, 150, 151, 250]), 4);
+            let len = random.pick(&[60, 100, 150, 151, 250]);
+            let read = random.codes(len, 4);
             for _ in 0..6 {
                 target.extend(edited_regularly(&mut random, &read));
                 target.extend(random.codes(300, 4));

@@ -146,11 +146,22 @@ fn parts_of_reads_are_found_and_marked() {
 #[test]
 fn nothing_but_the_input_decides() {
     let inputs = inputs(4);
+    let kinds = [
+        &["--format", "sam", "--max-hits", "3"][..],
+        &["--format", "paf", "--max-hits", "3"],
+        // As on large references.
+        &["--format", "paf", "--max-hits", "3", "--sampled-kmers", "8,3"],
+        &["--preset", "short", "--max-hits", "3", "--sampled-kmers", "9,6"],
+        &["--preset", "map-hifi", "--max-hits", "3", "--sampled-kmers", "12,4", "--secondary-ratio", "0.7"],
+    ];
     for what in [&SINGLE[..], &MATES] {
-        for format in ["sam", "paf"] {
-            let common = ["--format", format, "--max-hits", "3"];
-            let expected = run(&inputs, &[&common[..], &["--device", "cpu"]].concat(), what);
+        for common in kinds {
+            let expected = run(&inputs, &[common, &["--device", "cpu"]].concat(), what);
             assert!(expected.contains("ya:i:1"));
+            let is_large = common.contains(&"--sampled-kmers");
+            let is_limited = is_large && !common.contains(&"--secondary-ratio");
+            assert_eq!(expected.contains(" long_queries=boxes"), is_large && expected.starts_with('@'));
+            assert_eq!(expected.contains(" secondary_mapq=60"), is_limited && expected.starts_with('@'));
             for more in [
                 &["--device", "plain"][..],
                 &["--device", "cpu", "--filter", "none"],
@@ -158,7 +169,8 @@ fn nothing_but_the_input_decides() {
                 &["--device", "cpu", "--filter", "scan", "--batch", "7"],
                 &["--device", "cpu", "--no-dedup", "--batch", "1"],
             ] {
-                assert!(run(&inputs, &[&common[..], more].concat(), what) == expected, "{what:?} {more:?}");
+                let found = run(&inputs, &[common, more].concat(), what);
+                assert!(found == expected, "{what:?} {common:?} {more:?}");
             }
         }
     }
@@ -169,8 +181,15 @@ fn parts_join_to_the_whole() {
     let inputs = inputs(5);
     for what in [&SINGLE[..], &MATES] {
         for format in ["sam", "paf", "bam"] {
-            for (kind, of) in [("--part", 3), ("--ref-part", 2), ("--ref-part", 3)] {
-                let common = ["--device", "cpu", "-q", "--max-hits", "2", "--format", format];
+            for (kind, of, kmers) in [
+                ("--part", 3, None),
+                ("--ref-part", 2, None),
+                ("--ref-part", 3, None),
+                ("--part", 2, Some("8,3")),
+                ("--ref-part", 3, Some("8,3")),
+            ] {
+                let mut common = vec!["--device", "cpu", "-q", "--max-hits", "2", "--format", format];
+                common.extend(kmers.iter().flat_map(|kmers| ["--sampled-kmers", kmers]));
                 let whole = format!("whole.{format}");
                 inputs.folder.run(&[&common[..], &["-o", &whole], what].concat()).ended(0);
                 let parts: Vec<String> = (1..=of).map(|part| format!("part{part}.{format}")).collect();
@@ -182,7 +201,7 @@ fn parts_join_to_the_whole() {
                 let joined = format!("joined.{format}");
                 inputs.folder.run(&[&["merge", "-q", &joined][..], &names].concat()).ended(0);
                 let [whole, joined] = [&whole, &joined].map(|name| inputs.folder.read(name));
-                assert!(whole == joined, "{what:?} {format} {kind} of {of}");
+                assert!(whole == joined, "{what:?} {format} {kind} of {of} {kmers:?}");
             }
         }
     }

@@ -30,7 +30,7 @@ use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_u32;
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Substitution;
-pub use anchored::{SupportingTargets, Tiers};
+pub use anchored::{SearchSpace, SupportingTargets, Tiers};
 use database::score_short_targets;
 pub use effort::{Effort, QueryRemarks, TooShort};
 use rayon::prelude::*;

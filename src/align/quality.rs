@@ -87,14 +87,21 @@ pub struct QualityScores {
     pub len: u32,
     /// What end bonuses add to a score, at most.
     pub bonuses: i32,
+    pub tier: Tier,
 }
 
 impl QualityScores {
-    /// The highest score such that the quality is 60 if no other hit reaches it, whatever their scores, and if the best hit,
-    /// of score `best`, covers the query.
+    /// The same for hits of the second tier.
+    pub fn anchored(self) -> QualityScores {
+        QualityScores { tier: Tier::Anchored, ..self }
+    }
+
+    /// The highest score such that the quality is the maximum of the tier if no other hit reaches it, whatever their
+    /// scores, and if the best hit, of score `best`, covers the query.
     pub fn least(&self, best: i32) -> i32 {
         let of_each = quality_per_score(&self.typical, self.len, best.saturating_sub(self.bonuses));
-        let lead = ((MAX_MAPQ + SECOND_HIT - ROUNDING) / of_each).ceil();
+        let most = f64::from(of_tier(whole_u8(MAX_MAPQ), self.tier));
+        let lead = ((most + SECOND_HIT - ROUNDING) / of_each).ceil();
         // A division by 0 gives infinity.
         best.saturating_sub(whole_i32(lead).saturating_sub(1))
     }
@@ -208,7 +215,9 @@ mod tests {
                 let perfect = match_ * len as i32;
                 for lost in [0, match_, 5, 15, perfect / 20] {
                     let best = perfect - lost;
-                    let least = QualityScores { typical, len, bonuses }.least(best + bonuses) - bonuses;
+                    let least = QualityScores { typical, len, bonuses, tier: Tier::Proven }
+                        .least(best + bonuses)
+                        - bonuses;
                     let quality = |second| quality_of(&typical, len, best, (Some(second), 1));
                     if least > 1 {
                         assert_eq!((quality(least - 1), quality(least) < 60), (60, true), "{len}, {best}");
@@ -217,13 +226,17 @@ mod tests {
                 }
             }
         }
-        let of = |len, best| {
+        let scores = |len| {
             let typical = Typical { match_: 1, mismatch: 4 };
-            QualityScores { typical, len, bonuses: 0 }.least(best)
+            QualityScores { typical, len, bonuses: 0, tier: Tier::Proven }
         };
+        let anchored = |len, best| scores(len).anchored().least(best);
+        let of = |len, best| scores(len).least(best);
         // (63 - .499) / (6.02 * (ln 50 / ln 150)^2) = 17.05.
         assert_eq!([of(150, 150), of(150, 135), of(100, 100), of(30, 30)], [133, 117, 86, 20]);
-        assert!(of(150, 0) < -1_000_000_000, "no score is enough");
+        // (33 - .499) / (6.02 * (ln 50 / ln 150)^2) = 8.87.
+        assert_eq!([anchored(150, 150), anchored(30, 30)], [142, 25]);
+        assert!(of(150, -600) < -1_000_000_000, "no score is enough at an identity of 0");
     }
 
     #[test]

@@ -14,8 +14,8 @@ use crate::terms::alignment::Strands;
 use crate::terms::alphabet::Alphabet;
 use crate::terms::options::{
     ANCHOR, Circular, CsForm, DeviceChoice, Format, HitFormat, HitLimits, MatrixOptions, MatrixValues, Mode,
-    Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, ScoringChoice, SequencingLane, Share, TieRule,
-    is_packed,
+    Options, OutputFormat, PerPiece, Preset, Rank, ReadGroup, SampledKmers, ScoringChoice, SequencingLane,
+    Share, TieRule, is_packed,
 };
 use crate::terms::scoring::AlignmentMode;
 use clap::error::ErrorKind;
@@ -413,6 +413,9 @@ struct AlignMachineFlags {
     /// Run shaders with the driver's bounds checks on
     #[arg(long, hide = true)]
     checked_shaders: bool,
+    /// Index the K-mers at every STEP-th position, as on large references
+    #[arg(long, hide = true, value_name = "K,STEP", value_parser = values::sampled_kmers)]
+    sampled_kmers: Option<SampledKmers>,
 }
 
 pub const NOTES: &str = "\
@@ -704,6 +707,7 @@ impl Flags {
             anchor: ANCHOR,
             evalue,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
+            sampled_kmers: machine.sampled_kmers,
             limits_by_quality: hits.secondary_ratio.is_none() && !is_list,
             limits,
             tie_rule,

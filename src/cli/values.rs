@@ -7,7 +7,7 @@ use crate::terms::casts::to_i32;
 use crate::terms::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::terms::options::{
     Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, PerPiece, ReadFormat,
-    SearchColumn, SearchDevice, Share,
+    SampledKmers, SearchColumn, SearchDevice, Share,
 };
 use crate::terms::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -58,6 +58,16 @@ pub fn count(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|&number| number >= 1)
         .ok_or_else(|| "give a whole number of 1 or more".to_string())
+}
+
+/// The length of k-mers, 6 to 14, and the distance of their positions, 2 to 12.
+pub fn sampled_kmers(text: &str) -> Result<SampledKmers, String> {
+    let numbers =
+        text.split_once(',').and_then(|(one, other)| Some((one.parse().ok()?, other.parse().ok()?)));
+    match numbers {
+        Some((letters @ 6..=14, step @ 2..=12)) => Ok(SampledKmers { letters, step }),
+        _ => Err("give a length from 6 to 14 and a distance from 2 to 12, such as 8,3".to_string()),
+    }
 }
 
 /// Bases of an exact run: none, or enough to be rare.

@@ -11,10 +11,10 @@ use super::repeats::TakenOut;
 use super::report::{RESIDUES, Reporter, counted, warn};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
-use crate::align::candidates::StoredIndex;
 use crate::align::candidates::ambiguous::TargetRuns;
 use crate::align::candidates::filter::Filter;
-use crate::align::hits::{Rules, Tiers};
+use crate::align::candidates::{IndexShape, StoredIndex};
+use crate::align::hits::{Rules, SearchSpace, Tiers};
 use crate::align::pairing::Pairing;
 use crate::align::quality::{PairScores, Typical};
 use crate::align::split::Splitting;
@@ -24,12 +24,12 @@ use crate::output::writer::list::RankedBy;
 use crate::output::writer::receipt::{HitSelection, ListInReceipt, MatesInReceipt};
 use crate::output::writer::{ChosenValues, NamedTargets, TiersTold, Writer};
 use crate::terms::batch::Sequences;
-use crate::terms::casts::whole_i64;
+use crate::terms::casts::{to_usize, whole_i64};
 use crate::terms::error::Result;
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{
-    ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, Split, TieRule, anchored_score, default_drop,
-    default_split_score,
+    ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, SampledKmers, Split, TieRule, anchored_score,
+    default_drop, default_split_score,
 };
 use crate::terms::scoring::Scoring;
 use std::path::PathBuf;
@@ -88,10 +88,13 @@ impl<'a> Run<'a> {
             Some(_) => options.limits.of_ref_part(),
         };
         let secondary_ppm = whole_i64((options.secondary_ratio * 1e6).round());
-        let columns = columns(&named.lengths, strands(options, alphabet).count());
+        let columns = |strands| columns(&named.lengths, strands);
+        let shape = options.sampled_kmers.map(IndexShape::from);
+        let shape = shape.unwrap_or_else(|| IndexShape::suited(to_usize(columns(1))));
         // The minimum scores must not depend on the part, so they use the runs of all references.
         let runs = runs.or_else(|| TargetRuns::of(targets.codes(), &scoring));
-        let all = (columns, runs.as_ref());
+        let columns = columns(strands(options, alphabet).count());
+        let all = SearchSpace { columns, runs: runs.as_ref(), shape };
         let tiers = tiers_of(options, &scoring, all, least.min_score);
         // Lists have no mapping quality. Lists of mates need it for the insert size.
         let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
@@ -220,29 +223,20 @@ impl<'a> Run<'a> {
 }
 
 /// The minimum scores of both tiers if the run has them. No hit scores less than `floor`.
-fn tiers_of(
-    options: &Options,
-    scoring: &Scoring,
-    all: (u64, Option<&TargetRuns>),
-    floor: i32,
-) -> Option<Tiers> {
+fn tiers_of(options: &Options, scoring: &Scoring, space: SearchSpace, floor: i32) -> Option<Tiers> {
     let anchored = anchored_score(scoring).filter(|_| options.has_tiers())?;
-    let tiers = Tiers::new(scoring, all, floor, (options.anchor, anchored));
+    let tiers = Tiers::new(scoring, space, floor, (options.anchor, anchored));
     Some(if options.limits_by_quality { tiers.with_quality(scoring) } else { tiers })
 }
 
 /// Note on the cost of a minimum score below the score that the filter proves for reads of [`READ`] bases, if the cost
 /// is high.
-fn cost_of_min_score(
-    options: &Options,
-    scoring: &Scoring,
-    (columns, runs): (u64, Option<&TargetRuns>),
-) -> Option<String> {
+fn cost_of_min_score(options: &Options, scoring: &Scoring, space: SearchSpace) -> Option<String> {
     let least = options.min_score?;
     let by_default = Options { min_score: None, ..options.clone() };
     let has_filter = options.filter != FilterChoice::None && scoring.mode.is_local();
-    let tiers = tiers_of(&by_default, scoring, (columns, runs), least).filter(|_| has_filter)?;
-    let (proven, cells) = (tiers.least_score(&[0; READ]), READ as u64 * columns);
+    let tiers = tiers_of(&by_default, scoring, space, least).filter(|_| has_filter)?;
+    let (proven, cells) = (tiers.least_score(&[0; READ]), READ as u64 * space.columns);
     let otherwise = match tiers.anchor {
         0 => format!("no hit below {proven} is reported"),
         anchor => format!("hits below {proven} are found by exact runs of {anchor} bases"),
@@ -294,6 +288,12 @@ pub(super) fn filter(
         FilterChoice::Index => Filter::by_index(targets, scoring, strands),
         FilterChoice::Scan => Filter::by_scan(targets, scoring, strands, scan()),
     };
+    let of_shape =
+        |filter: Filter, kmers: SampledKmers| filter.with_shape(kmers.into(), (targets, scoring, strands));
+    let filter = filter.map(|filter| match options.sampled_kmers {
+        Some(kmers) => of_shape(filter, kmers),
+        None => filter,
+    });
     filter.map(|filter| filter.with_costs(hardware.costs(options.threads)))
 }
 

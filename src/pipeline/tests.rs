@@ -96,6 +96,7 @@ fn options(folder: &Path) -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         limits_by_quality: false,
+        sampled_kmers: None,
         limits: HitLimits::records(2),
         anchor: 19,
         evalue: None,

@@ -239,6 +239,8 @@ pub struct Options {
     pub secondary_ratio: f64,
     /// On large references, a further hit must also lower the mapping quality.
     pub limits_by_quality: bool,
+    /// The k-mers of the index, for tests. `None` follows from the references.
+    pub sampled_kmers: Option<SampledKmers>,
     pub limits: HitLimits,
     pub tie_rule: TieRule,
     pub rank: Rank,
@@ -293,6 +295,13 @@ pub const EXTENSIONS: &str =
 pub const SORTED_BAM: &str = "sorted.bam";
 /// The extension of a receipt, appended to the name of the output.
 pub const RECEIPT_EXTENSION: &str = ".swalign";
+
+/// K-mers of this many bases, at every `step`-th position of the references. References with such an index count as large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampledKmers {
+    pub letters: u32,
+    pub step: u32,
+}
 
 impl Options {
     /// Whether the minimum score of a query depends on its length, and a second tier follows: in records of queries

@@ -6,6 +6,7 @@ use crate::terms::alphabet::is_base;
 use crate::terms::bounds::{RunLosses, twice_spoilt_cheaply, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::scoring::Scoring;
+use rayon::prelude::*;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, RwLock};
@@ -14,6 +15,8 @@ use std::sync::{Arc, RwLock};
 const CHECKED: usize = 1 << 12;
 /// Maximum number of runs whose positions are kept. With more, no level pays.
 const MOST_RUNS: usize = 1 << 22;
+/// Codes that one thread scans for runs.
+const STRETCH: usize = 1 << 22;
 /// Maximum number of columns of all dense stretches. Every query is searched there.
 const MOST_DENSE: usize = 1 << 13;
 /// Length of the shortest run whose spared loss is not cached.
@@ -89,9 +92,34 @@ struct AmbiguousRun {
 impl TargetRuns {
     /// The runs in concatenated targets. `None` if ambiguous codes lose as much as other edits.
     pub fn of(codes: &[u8], scoring: &Scoring) -> Option<TargetRuns> {
-        let mut collector = RunCollector::new(scoring)?;
-        collector.take(codes);
-        Some(collector.finish())
+        TargetRuns::by_stretches(codes, scoring, STRETCH)
+    }
+
+    /// The same, in parallel: each stretch of about this many codes is scanned by one thread.
+    fn by_stretches(codes: &[u8], scoring: &Scoring, stretch: usize) -> Option<TargetRuns> {
+        let mut all = RunCollector::new(scoring)?.finish();
+        // No run is in two stretches.
+        let begin = |start: usize| {
+            start + codes[start..].iter().position(|&code| is_base(code)).unwrap_or(codes.len() - start)
+        };
+        let mut starts: Vec<usize> = (stretch..codes.len()).step_by(stretch).map(begin).collect();
+        starts.insert(0, 0);
+        starts.push(codes.len());
+        let of_stretch = |ends: &[usize]| {
+            let mut collector = RunCollector::new(scoring)?;
+            collector.take(&codes[ends[0]..ends[1]]);
+            Some((ends[0], collector.finish()))
+        };
+        starts.dedup();
+        let found: Option<Vec<(usize, TargetRuns)>> = starts.par_windows(2).map(of_stretch).collect();
+        for (before, found) in found? {
+            let runs = found.runs.into_iter().map(|run| AmbiguousRun { start: run.start + before, ..run });
+            all.runs.extend(runs);
+            all.is_full |= found.is_full || all.runs.len() > MOST_RUNS;
+            all.runs.truncate(MOST_RUNS);
+            all.longest = all.longest.max(found.longest);
+        }
+        Some(all)
     }
 
     /// Whether all runs are known.
@@ -436,6 +464,17 @@ mod tests {
             codes.chunks(part).for_each(|codes| scanner.scan(codes, |run| runs.push(run)));
             scanner.end(|run| runs.push(run));
             assert_eq!(runs, expected, "{part}");
+        }
+        // A single N costs less than a mismatch, so all of these runs are kept.
+        let scoring = Scoring::dna(1, 4, 6, 1).with_ambiguous(0);
+        let of_stretches = |stretch| {
+            let TargetRuns { runs, longest, is_full, .. } =
+                TargetRuns::by_stretches(&codes, &scoring, stretch).unwrap();
+            let runs: Vec<Range<usize>> = runs.iter().map(|run| run.start..run.start + run.len).collect();
+            (runs, longest, is_full)
+        };
+        for stretch in [1, 7, 8, 9, 1000, CHECKED, CHECKED + 1, codes.len(), STRETCH] {
+            assert_eq!(of_stretches(stretch), (expected.to_vec(), 3, false), "{stretch}");
         }
         assert_eq!(AmbiguousRuns::of(&codes), AmbiguousRuns { count: 4, longest: 3 });
         assert_eq!(AmbiguousRuns::of(&[]), AmbiguousRuns::default());

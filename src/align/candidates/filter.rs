@@ -99,6 +99,16 @@ impl Filter {
         self
     }
 
+    /// The same filter with an index of this shape, for queries on `strands` strands, if it has an index.
+    pub fn with_shape(
+        self,
+        shape: IndexShape,
+        (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
+    ) -> Filter {
+        let by_index = self.by_index.and_then(|_| ByIndex::of_shape(targets, scoring, strands, shape));
+        Filter { by_index, ..self }
+    }
+
     /// The same filter with other costs of its steps.
     pub fn with_costs(mut self, costs: FilterCosts) -> Filter {
         let by_index = self.by_index.iter_mut().map(Seeds::levels_mut);

@@ -4,6 +4,7 @@
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u16, to_u32};
+use crate::terms::options::SampledKmers;
 use rayon::prelude::*;
 use std::any::Any;
 use std::borrow::Cow;
@@ -41,6 +42,12 @@ pub struct IndexShape {
     pub letters: u32,
     /// Distance of their positions: the index has the k-mers that begin at multiples of it.
     pub step: u32,
+}
+
+impl From<SampledKmers> for IndexShape {
+    fn from(SampledKmers { letters, step }: SampledKmers) -> IndexShape {
+        IndexShape { letters, step }
+    }
 }
 
 impl IndexShape {

@@ -18,6 +18,7 @@ use crate::align::candidates::boxes::{ExactRun, RunBox, RunSupport, covered};
 use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
+use crate::align::quality::QualityScores;
 use crate::engine::Engine;
 use crate::terms::alignment::{Alignment, HitEnd, Locus, QueryResult, Strand, Tier};
 use crate::terms::batch::{Batch, Pair, Sequences};
@@ -30,7 +31,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
-pub use tiers::Tiers;
+pub use tiers::{SearchSpace, Tiers};
 
 /// Maximum number of paths of a record that are traced in one round.
 const AHEAD: usize = 4;
@@ -310,7 +311,8 @@ fn search_boxes(
                     answer: AnchoredResult::Unknown(most),
                 });
             }
-            searches.push(AnchoredSearch::new(record, regions, scope, tiers));
+            let rules = Rules { min_score: tiers.least, ..scope.rules_of(record) };
+            searches.push(AnchoredSearch::new(record, regions, rules));
         }
         let batch = Batch { queries: Arc::new(queries), ..scope.batch.clone() };
         let of_boxes = SearchInput { batch: &batch, ..*scope };
@@ -392,10 +394,7 @@ fn search_by_bounds(
     effort: &mut Effort,
 ) -> Result<(Vec<AnchoredSearch>, Vec<u32>), EngineError> {
     let Some(filter) = scope.filter else { return Ok((Vec::new(), records.to_vec())) };
-    let threshold = |record, best| {
-        let rules = Rules { min_score: tiers.least, ..scope.rules_of(record) };
-        rules.threshold(best)
-    };
+    let threshold = |record, best| anchored_rules(scope, tiers, record).threshold(best);
     let (mut found, mut left) = (Vec::new(), Vec::new());
     for some in records.chunks(BOUNDED_RECORDS) {
         let begun = Instant::now();
@@ -415,7 +414,7 @@ fn search_by_bounds(
                 answer: AnchoredResult::Unknown(most),
             };
             let regions = regions.into_iter().map(region).collect();
-            searches.push(AnchoredSearch::new(record, regions, scope, tiers));
+            searches.push(AnchoredSearch::new(record, regions, anchored_rules(scope, tiers, record)));
             least_scores.push(least);
         }
         finish(engine, scope, (tiers, true), &mut searches, effort)?;
@@ -427,6 +426,12 @@ fn search_by_bounds(
     }
     left.sort_unstable();
     Ok((found, left))
+}
+
+/// The rules for a short record's hits in the second tier.
+fn anchored_rules(scope: &SearchInput, tiers: &Tiers, record: u32) -> Rules {
+    let rules = scope.rules_of(record);
+    Rules { min_score: tiers.least, of_quality: rules.of_quality.map(QualityScores::anchored), ..rules }
 }
 
 /// Finds the hits of some searches. If `needs_run` is true, each hit must contain a run.
@@ -476,7 +481,8 @@ impl RecordRuns {
         };
         let answer = || AnchoredResult::Unknown(i32::MAX);
         let region = |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: answer() };
-        AnchoredSearch::new(record, regions.into_iter().map(region).collect(), scope, tiers)
+        let rules = anchored_rules(scope, tiers, record);
+        AnchoredSearch::new(record, regions.into_iter().map(region).collect(), rules)
     }
 }
 
@@ -546,9 +552,9 @@ fn score_unknown(
 }
 
 impl AnchoredSearch {
-    fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &SearchInput, tiers: &Tiers) -> AnchoredSearch {
-        let rules = Rules { min_score: tiers.least, ..scope.rules_of(record) };
-        let found = QueryResult { threshold: tiers.least, tier: Tier::Anchored, ..QueryResult::default() };
+    fn new(record: u32, regions: Vec<AnchoredRegion>, rules: Rules) -> AnchoredSearch {
+        let found =
+            QueryResult { threshold: rules.min_score, tier: Tier::Anchored, ..QueryResult::default() };
         AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
     }
 

@@ -38,6 +38,7 @@ pub(super) fn options() -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         limits_by_quality: false,
+        sampled_kmers: None,
         limits: HitLimits::records(1),
         anchor: 19,
         evalue: None,

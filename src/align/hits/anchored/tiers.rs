@@ -7,8 +7,9 @@ use crate::align::candidates::boxes::RunSupport;
 use crate::align::candidates::seed_scores::SeedScores;
 use crate::align::quality::{QualityScores, Typical};
 use crate::align::significance::Ungapped;
+use crate::terms::alignment::Tier;
 use crate::terms::bounds::{RunLosses, twice_to_spoil};
-use crate::terms::casts::{to_i32, to_u32, to_usize, whole_i32};
+use crate::terms::casts::{to_i32, to_u32, whole_i32};
 use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Queries of this many bases or more are long: their tier depends on the targets that support them.
@@ -48,21 +49,27 @@ pub struct Tiers {
     of_quality: Option<(Typical, i32)>,
 }
 
+/// What the minimum scores depend on besides the queries.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchSpace<'a> {
+    /// Residues of all references, on each strand.
+    pub columns: u64,
+    /// Runs of residues that are not bases in all references, if ambiguous codes cost less than other edits.
+    pub runs: Option<&'a TargetRuns>,
+    /// The k-mers of an index of all references.
+    pub shape: IndexShape,
+}
+
 impl Tiers {
-    /// Tiers for queries against `columns` columns: the residues of all references, on each strand. No hit scores less
-    /// than `floor`, and none of the second tier less than `run_score`. `runs` are those of all references, if
-    /// ambiguous codes cost less than other edits.
-    pub fn new(
-        scoring: &Scoring,
-        (columns, runs): (u64, Option<&TargetRuns>),
-        floor: i32,
-        (anchor, run_score): (u32, i32),
-    ) -> Tiers {
+    /// Tiers for queries against all references. No hit scores less than `floor`, and none of the second tier less than
+    /// `run_score`.
+    pub fn new(scoring: &Scoring, space: SearchSpace, floor: i32, (anchor, run_score): (u32, i32)) -> Tiers {
+        let SearchSpace { columns, runs, shape } = space;
         let chance = Chance::new(scoring);
         // A query gets a full search if that takes few cells.
         let is_small = |len: usize| len as f64 * columns as f64 <= FULL_CELLS;
         let by_seeds: Vec<Option<BySeeds>> = (0..LONG)
-            .map(|len| if is_small(len) { None } else { BySeeds::new(scoring, (columns, runs), len) })
+            .map(|len| if is_small(len) { None } else { BySeeds::new(scoring, space, len) })
             .collect();
         let proven = |(len, seeds): (usize, &Option<BySeeds>)| match is_small(len) {
             true => floor,
@@ -71,7 +78,7 @@ impl Tiers {
         let proven = by_seeds.iter().enumerate().map(proven).collect();
         let long = if anchor > 0 && !is_small(LONG) { LONG } else { usize::MAX };
         let raised = RunLosses::of(scoring).map(|losses| Raised { loss: losses.pair, by_seeds });
-        let is_large = anchor > 0 && IndexShape::suited(to_usize(columns / 2)).step > 1;
+        let is_large = anchor > 0 && shape.step > 1;
         let prove = || ProvenByBoxes::new(scoring, anchor as usize, runs);
         let by_boxes = if is_large { prove() } else { None };
         let least = run_score.max(floor);
@@ -112,7 +119,7 @@ impl Tiers {
     /// Which further hits of a query of `len` bases count, besides the limit on their share of the best score.
     pub fn quality_scores(&self, len: usize) -> Option<QualityScores> {
         let (typical, bonuses) = self.of_quality?;
-        Some(QualityScores { typical, len: to_u32(len.max(1)), bonuses })
+        Some(QualityScores { typical, len: to_u32(len.max(1)), bonuses, tier: Tier::Proven })
     }
 
     /// Whether a further hit must lower the mapping quality.
@@ -180,9 +187,10 @@ struct BySeeds {
 impl BySeeds {
     /// The lowest score that seeds prove for a query of `len` bases within [`PROVEN_CELLS`]. Runs of ambiguous codes in
     /// the targets raise it, and so do end bonuses. `None` if no seeds do.
-    fn new(scoring: &Scoring, (columns, runs): (u64, Option<&TargetRuns>), len: usize) -> Option<BySeeds> {
+    fn new(scoring: &Scoring, space: SearchSpace, len: usize) -> Option<BySeeds> {
+        let SearchSpace { columns, runs, shape } = space;
         // A sampled index finds no shorter seeds.
-        let shortest = IndexShape::suited(to_usize(columns / 2)).least_seed().max(*SEEDS.start());
+        let shortest = shape.least_seed().max(*SEEDS.start());
         let columns = columns as f64;
         let perfect = scoring.max_potential() * to_i32(len);
         let least = |seed: usize| {
@@ -247,10 +255,16 @@ impl Chance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::casts::to_usize;
+
+    /// Both strands of references with an index of the usual shape.
+    fn space(columns: u64, runs: Option<&TargetRuns>) -> SearchSpace<'_> {
+        SearchSpace { columns, runs, shape: IndexShape::suited(to_usize(columns / 2)) }
+    }
 
     #[test]
     fn least_scores_of_reads() {
-        let tiers = |columns| Tiers::new(&Scoring::dna(1, 4, 6, 1), (columns, None), 20, (19, 30));
+        let tiers = |columns| Tiers::new(&Scoring::dna(1, 4, 6, 1), space(columns, None), 20, (19, 30));
         let bases = |len: usize| vec![0u8; len];
         // Both strands of a plasmid, of SARS-CoV-2, of E. coli and of a gigabase.
         let at = |columns: u64, len| tiers(columns).proven(&bases(len));
@@ -263,10 +277,10 @@ mod tests {
             assert_eq!([24, 50, 150].map(|len| at(columns, len)), expected, "{columns} columns");
         }
         assert_eq!((at(100, 5000), at(2_000_000, 400), at(2_000_000, 5000)), (Some(20), None, None));
-        let without = Tiers::new(&Scoring::dna(1, 4, 6, 1), (2_000_000, None), 20, (0, 30));
+        let without = Tiers::new(&Scoring::dna(1, 4, 6, 1), space(2_000_000, None), 20, (0, 30));
         assert!(without.proven(&bases(5000)).is_some());
         // Doubling the scores doubles the minimum scores, or doubles them minus one.
-        let doubled = Tiers::new(&Scoring::dna(2, 8, 12, 2), (9_283_304, None), 40, (19, 60));
+        let doubled = Tiers::new(&Scoring::dna(2, 8, 12, 2), space(9_283_304, None), 40, (19, 60));
         let single = tiers(9_283_304);
         for len in 0..LONG {
             let (two, one) = (doubled.proven(&bases(len)).unwrap(), single.proven(&bases(len)).unwrap());
@@ -280,9 +294,9 @@ mod tests {
         let columns = 2 * 4_641_652;
         let tiers = |codes: &[u8]| {
             let runs = TargetRuns::of(codes, &scoring).unwrap();
-            Tiers::new(&scoring, (columns, Some(&runs)), 20, (19, 30))
+            Tiers::new(&scoring, space(columns, Some(&runs)), 20, (19, 30))
         };
-        let plain = Tiers::new(&Scoring::dna(1, 4, 6, 1), (columns, None), 20, (19, 30));
+        let plain = Tiers::new(&Scoring::dna(1, 4, 6, 1), space(columns, None), 20, (19, 30));
         // Reads of 150 with these runs: 3 for each N, and 6 for each longer run.
         let read = |every: usize, run: usize, count: usize| {
             let mut read = vec![0u8; 150];
