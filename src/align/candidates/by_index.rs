@@ -1,6 +1,7 @@
 //! Exact seed matches in the targets, found by an index of k-mers.
 
 mod anchored;
+mod intact;
 mod supported;
 
 use super::diagonal_bound::{ADJACENT, DiagonalBound, MOST_BASES, MOST_GAPS};
@@ -35,8 +36,14 @@ const GLANCE_SEEDS: usize = 4;
 const GLANCE_PLACES: usize = 64;
 /// Share of a query's maximum score above which the other strand need not be examined.
 const GLANCE_ENOUGH: f64 = 0.8;
+/// Number of positions up to which each intact piece of a query counts, and not only two of them together.
+const FEW_PLACES: usize = 64;
+/// Two pieces together may have this many times the positions of single ones.
+const MORE_PLACES: usize = 4;
 /// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
+
+pub use intact::{IntactWindow, IntactWindows};
 
 /// Numbers of positions that decide how the diagonals of a query's seeds are bounded. They never affect results.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +83,9 @@ enum DiagonalSearch {
     Seeds(usize),
     /// Together with nearby diagonals, they have this number of k-mers.
     Counted(usize),
-    /// They have an intact piece, or are near residues that are not bases.
-    Pieces(Vec<Piece>),
+    /// Together with nearby diagonals, they have this number of intact pieces, 1 or 2, or they are near residues that are
+    /// not bases.
+    Pieces(Vec<Piece>, usize),
 }
 
 /// Buffers of one thread, kept from query to query.
@@ -99,6 +107,8 @@ struct DiagonalBuffers {
     diagonals: Vec<i64>,
     /// Those with enough k-mers.
     counted: Vec<i64>,
+    /// Those of intact pieces, with the piece.
+    intact: Vec<(i64, u32)>,
     /// First and last of diagonals that share a bound.
     adjacent: Vec<(i64, i64)>,
     most: Vec<i32>,
@@ -323,15 +333,26 @@ impl ByIndex {
         if kmers.step() == 1 || !bound.is_of_bases() {
             return None;
         }
-        let (held, wanted) = (self.least_kmers(bound, least), bound.pieces(least, kmers.least()));
-        let wanted = wanted.filter(|_| self.near().is_some());
-        if held < 2 && wanted.is_none() {
+        let wanted = |intact: usize| {
+            let wanted = bound.pieces(least, kmers.least(), intact);
+            wanted.filter(|_| self.near().is_some())
+        };
+        let held = self.least_kmers(bound, least);
+        if held < 2 && wanted(1).is_none() {
             return None;
         }
         let all = kmers.look_up_all(seeds, found);
         let counted = (held > 1).then_some((DiagonalSearch::Counted(held), all));
-        let rarest = wanted.and_then(|wanted| kmers.rarest(found, (wanted, seeds.len()), buffers));
-        let rarest = rarest.map(|(places, pieces)| (DiagonalSearch::Pieces(pieces), to_usize(places)));
+        let mut rarest = |intact: usize| {
+            let (places, pieces) = kmers.rarest(found, (wanted(intact)?, seeds.len()), buffers)?;
+            Some((DiagonalSearch::Pieces(pieces, intact), to_usize(places)))
+        };
+        let one = rarest(1);
+        // In repeats, single pieces occur in many copies.
+        let is_frequent = |(_, places): &(DiagonalSearch, usize)| *places > FEW_PLACES;
+        let two = if one.as_ref().is_some_and(is_frequent) { rarest(2) } else { None };
+        let most = one.as_ref().map_or(0, |(_, places)| MORE_PLACES * places);
+        let rarest = two.filter(|(_, places)| *places <= most).or(one);
         let cost = |(search, places): &(DiagonalSearch, usize)| self.cost(search, *places);
         counted.into_iter().chain(rarest).min_by(|one, other| cost(one).total_cmp(&cost(other)))
     }
@@ -374,11 +395,16 @@ impl ByIndex {
         (buffers, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
     ) {
         let ByIndex { targets, kmers, limits, .. } = self;
-        let DiagonalBuffers { diagonals, counted, adjacent, most } = buffers;
+        let DiagonalBuffers { diagonals, counted, intact, adjacent, most } = buffers;
         let codes = kmers.codes();
         let places_in = |stretch: &Range<usize>| match search {
-            DiagonalSearch::Pieces(pieces) => kmers.piece_places_in(pieces, found, stretch),
+            DiagonalSearch::Pieces(pieces, _) => kmers.piece_places_in(pieces, found, stretch),
             _ => kmers.places_in(found, stretch),
+        };
+        // With all k-mers of the alignments that have some k-mer in the stretch.
+        let with_all = |held: usize, stretch: &Range<usize>| {
+            let around = if held > 1 { span as usize } else { 0 };
+            stretch.start.saturating_sub(around)..stretch.end.saturating_add(around)
         };
         let is_verified = matches!(search, DiagonalSearch::Seeds(_)) && looked_up < limits.least_unverified;
         let mut stretches: Vec<Range<usize>> = std::iter::once(0..codes.len()).collect();
@@ -398,14 +424,13 @@ impl ByIndex {
                     });
                 }
                 DiagonalSearch::Seeds(_) => kmers.push_diagonals(found, &stretch, diagonals),
-                DiagonalSearch::Counted(held) => {
-                    // With all k-mers of the alignments that have some k-mer in the stretch.
-                    let around = if *held > 1 { span as usize } else { 0 };
-                    let wider = stretch.start.saturating_sub(around)..stretch.end.saturating_add(around);
-                    kmers.push_diagonals(found, &wider, diagonals);
+                &DiagonalSearch::Counted(held) => {
+                    kmers.push_diagonals(found, &with_all(held, &stretch), diagonals);
                 }
-                DiagonalSearch::Pieces(pieces) => {
-                    kmers.push_intact((query, pieces), found, &stretch, diagonals);
+                &DiagonalSearch::Pieces(ref pieces, held) => {
+                    intact.clear();
+                    kmers.push_intact((query, pieces), found, &with_all(held, &stretch), intact);
+                    push_held(intact, (span as usize - query.len(), held), diagonals);
                     if let Some(near) = self.near().filter(|_| stretch.start == 0) {
                         near.push_diagonals(kmers, found, diagonals);
                     }
@@ -466,6 +491,28 @@ impl ByIndex {
                 counted.sort_unstable();
             }
         }
+    }
+}
+
+/// Appends the diagonals of intact pieces, or, if `held` is more than 1, those with another piece at most `gaps` diagonals
+/// away.
+fn push_held(intact: &mut [(i64, u32)], (gaps, held): (usize, usize), diagonals: &mut Vec<i64>) {
+    if held == 1 {
+        diagonals.extend(intact.iter().map(|&(diagonal, _)| diagonal));
+        return;
+    }
+    intact.sort_unstable();
+    let near = |one: &(i64, u32), other: Option<&(i64, u32)>| {
+        other.is_some_and(|other| one.0.abs_diff(other.0) <= gaps as u64)
+    };
+    // The nearest other piece of successive diagonals of one piece comes right before or right behind them.
+    let mut start = 0;
+    for of_piece in intact.chunk_by(|one, next| one.1 == next.1) {
+        let end = start + of_piece.len();
+        let others = (start.checked_sub(1).map(|before| &intact[before]), intact.get(end));
+        let kept = of_piece.iter().filter(|own| near(own, others.0) || near(own, others.1));
+        diagonals.extend(kept.map(|&(diagonal, _)| diagonal));
+        start = end;
     }
 }
 

@@ -40,15 +40,15 @@ struct Planes<const N: usize> {
 
 /// What each edit of an alignment costs at least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct EditLoss {
+pub struct EditLoss {
     /// Maximum score of a query base.
     match_: i32,
-    /// Minimum loss of an alignment by each edit that an uncovered base stands for.
+    /// Minimum loss of an alignment by each edit that an uncovered base stands for, or that damages a piece.
     edit: i32,
 }
 
 impl EditLoss {
-    fn new(scoring: &Scoring) -> Option<EditLoss> {
+    pub fn new(scoring: &Scoring) -> Option<EditLoss> {
         let match_ = scoring.max_potential();
         let GapPiece { open, extend } = scoring.gaps().lower_bound();
         let [open, extend, inserted] = [open, extend, extend + match_].map(i64::from);
@@ -56,6 +56,14 @@ impl EditLoss {
         let insertion = (open / 2 + inserted).min(inserted.saturating_mul(to_i64(RUN)));
         let edit = SeedAlphabet::of(scoring)?.loss().min(open + extend).min(insertion);
         Some(EditLoss { match_, edit: to_i32(edit.max(0)) })
+    }
+
+    /// The minimum loss by each damaged piece, and the number of bases at each end of a query that are in no piece, if
+    /// pieces have `piece` bases or more. `None` if there are no such pieces.
+    pub fn of_pieces(self, piece: usize) -> Option<(i64, usize)> {
+        let [match_, edit] = [self.match_, self.edit].map(i64::from);
+        let are_possible = edit > 0 && match_ > 0 && piece >= RUN && edit <= match_ * to_i64(piece);
+        are_possible.then(|| (edit, to_usize((edit - 1) / match_)))
     }
 }
 
@@ -109,17 +117,14 @@ impl DiagonalBound {
         to_usize((held.max(0) + step - 1) / step)
     }
 
-    /// Disjoint pieces of the query such that an alignment of score `least` contains an intact one of them, if all
+    /// Disjoint pieces of the query such that an alignment of score `least` contains `held` intact ones of them, if all
     /// residues are bases: their minimum number, wherever they lie between the margins (docs/algorithm.md, section 15).
     /// Pieces have at least `piece` bases. `None` if there are no such pieces.
-    pub fn pieces(&self, least: i32, piece: usize) -> Option<PieceCount> {
-        let EditLoss { match_, edit } = self.loss;
-        let [match_, edit, bonuses, least] = [match_, edit, self.bonuses, least].map(i64::from);
-        let slack = match_ * to_i64(self.len) + bonuses - least;
-        if slack < 0 || edit <= 0 || match_ <= 0 || piece < RUN || edit > match_ * to_i64(piece) {
-            return None;
-        }
-        let (count, margin) = (to_usize(slack / edit) + 1, to_usize((edit - 1) / match_));
+    pub fn pieces(&self, least: i32, piece: usize, held: usize) -> Option<PieceCount> {
+        let (edit, margin) = self.loss.of_pieces(piece)?;
+        let perfect = i64::from(self.loss.match_) * to_i64(self.len) + i64::from(self.bonuses);
+        let slack = perfect.checked_sub(least.into()).filter(|&slack| slack >= 0)?;
+        let count = to_usize(slack / edit) + held;
         (count * piece + 2 * margin <= self.len).then_some(PieceCount { count, margin })
     }
 

@@ -10,7 +10,7 @@
 
 use super::ambiguous::QueryShape;
 use super::boxes::{ExactRun, RunBox, RunSupport};
-use super::by_index::{ByIndex, DiagonalLimits, QueryBuffers};
+use super::by_index::{ByIndex, DiagonalLimits, IntactWindows, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
 use super::kmers::StoredIndex;
@@ -239,6 +239,22 @@ impl Filter {
         let runs =
             |work: &mut QueryBuffers, &query: &u32| by_index.exact_runs(batch.query(query), least, work);
         queries.par_iter().map_init(QueryBuffers::default, runs).collect()
+    }
+
+    /// Calls [`ByIndex::intact_windows`] for each of `queries`, if the filter has an index.
+    pub fn intact_windows(
+        &self,
+        batch: &Batch,
+        queries: &[u32],
+        pieces: (usize, impl Fn(usize) -> Option<i32> + Sync),
+    ) -> Vec<Option<IntactWindows>> {
+        let Some(by_index) = &self.by_index else { return queries.iter().map(|_| None).collect() };
+        by_index.kmers.prepare();
+        let windows = |work: &mut QueryBuffers, &query: &u32| {
+            let query = batch.query(query);
+            by_index.intact_windows(query, (pieces.0, pieces.1(query.len())?), work)
+        };
+        queries.par_iter().map_init(QueryBuffers::default, windows).collect()
     }
 
     /// Calls [`ByIndex::supported_boxes`] for each of `queries`. `None` if an index does not answer.

@@ -205,21 +205,21 @@ impl Kmers {
     }
 
     /// After [`Kmers::rarest`]: appends the diagonals on which a piece of the query occurs, as far as its k-mer has a position
-    /// in a stretch of the concatenated targets.
+    /// in a stretch of the concatenated targets, and the first base of the piece.
     pub fn push_intact(
         &self,
         (query, pieces): (&[u8], &[Piece]),
         found: &Places,
         stretch: &Range<usize>,
-        diagonals: &mut Vec<i64>,
+        intact: &mut Vec<(i64, u32)>,
     ) {
         let codes = self.codes();
         self.for_each_place_of(pieces, found, stretch, |piece, row, places| {
             let Range { start, end } = piece.bases;
             let own = &query[start..end];
             let begins = places.iter().filter_map(|&place| (place as usize).checked_sub(row - start));
-            let intact = begins.filter(|&from| codes.get(from..from + own.len()) == Some(own));
-            diagonals.extend(intact.map(|from| to_i64(from) - to_i64(start)));
+            let equal = begins.filter(|&from| codes.get(from..from + own.len()) == Some(own));
+            intact.extend(equal.map(|from| (to_i64(from) - to_i64(start), to_u32(start))));
         });
     }
 
@@ -240,10 +240,23 @@ impl Kmers {
     ) {
         let Some(Some(index)) = self.index.get() else { return };
         for piece in pieces {
-            for row in piece.first..piece.first + self.step() as usize {
-                let Some((_, range)) = found.places.get(row) else { continue };
-                call(piece, row, within(index.places(range.clone()), stretch));
+            let rows = piece.first..piece.first + self.step() as usize;
+            for (at, range) in found.places.get(rows).unwrap_or_default() {
+                call(piece, at.seed, within(index.places(range.clone()), stretch));
             }
+        }
+    }
+
+    /// After [`Kmers::look_up_all`] for a query of bases only: number of positions of the k-mers that begin in `rows`.
+    pub fn listed_at(&self, found: &Places, rows: Range<usize>) -> usize {
+        found.places.get(rows).unwrap_or_default().iter().map(|(_, range)| range.len()).sum()
+    }
+
+    /// The same: calls `call` with the start and each position of these k-mers.
+    pub fn for_each_listed(&self, found: &Places, rows: Range<usize>, mut call: impl FnMut(usize, u32)) {
+        let Some(Some(index)) = self.index.get() else { return };
+        for (at, range) in found.places.get(rows).unwrap_or_default() {
+            index.places(range.clone()).iter().for_each(|&place| call(at.seed, place));
         }
     }
 

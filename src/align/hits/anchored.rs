@@ -8,6 +8,7 @@
 //! is the answer. If not, [`best::best`] finds the answer.
 
 mod best;
+mod intact;
 mod supported;
 mod tiers;
 
@@ -111,6 +112,8 @@ struct AnchoredSearch {
     kept: Kept,
     found: QueryResult,
     is_done: bool,
+    /// Number of regions that are scored before others, if their bounds differ.
+    at_first: usize,
 }
 
 /// Finds the hits of every record in two tiers.
@@ -125,6 +128,10 @@ pub fn find(
     let (long, short): (Vec<u32>, Vec<u32>) =
         records.partition(|&record| tiers.is_long(query_len(scope, record)));
     // A long query is searched on the targets that support it, or in its boxes if there are none.
+    let (by_pieces, long) = match tiers.is_large {
+        true => intact::search(engine, scope, tiers, &long, effort)?,
+        false => (Vec::new(), long),
+    };
     let begun = Instant::now();
     let (supporting, boxed) = match tiers.is_large {
         true => (SupportingTargets::default(), supported_boxes(scope, tiers, &long)),
@@ -147,6 +154,7 @@ pub fn find(
     let lacking: Vec<u32> = short.into_iter().filter(lacks).collect();
     let mut searches = search(engine, scope, tiers, &lacking, effort)?;
     searches.append(&mut search_boxes(engine, scope, tiers, boxed, effort)?);
+    searches.extend(by_pieces);
     for AnchoredSearch { record, found: mut hits, .. } in searches {
         effort.tied.push(record);
         if tiers.is_large && tiers.is_long(query_len(scope, record)) {
@@ -555,7 +563,13 @@ impl AnchoredSearch {
     fn new(record: u32, regions: Vec<AnchoredRegion>, rules: Rules) -> AnchoredSearch {
         let found =
             QueryResult { threshold: rules.min_score, tier: Tier::Anchored, ..QueryResult::default() };
-        AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
+        let (kept, at_first) = (Kept::default(), FIRST_SCORED);
+        AnchoredSearch { record, rules, regions, kept, found, is_done: false, at_first }
+    }
+
+    /// The same search, for regions that are expensive to score: the most promising one is scored first.
+    fn one_by_one(self) -> AnchoredSearch {
+        AnchoredSearch { at_first: 1, ..self }
     }
 
     /// Accepts the next hits, as far as they are known.
@@ -606,7 +620,7 @@ impl AnchoredSearch {
         let mut bounds: Vec<i32> =
             self.regions.iter().filter(|region| region.is_unknown()).map(AnchoredRegion::score).collect();
         bounds.sort_unstable_by_key(|&bound| Reverse(bound));
-        let enough = bounds.get(FIRST_SCORED - 1).copied().unwrap_or(i32::MIN);
+        let enough = bounds.get(self.at_first - 1).copied().unwrap_or(i32::MIN);
         let threshold = self.found.threshold;
         let is_wanted = |region: &AnchoredRegion| {
             let may_precede = |known: Locus| region.locus().order(&known).is_lt();

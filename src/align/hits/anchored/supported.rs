@@ -55,6 +55,12 @@ impl ProvenByBoxes {
         Some(ProvenByBoxes { scoring: scoring.clone(), anchor, of_targets: of_targets.collect() })
     }
 
+    /// Maximum by which runs of residues that are not bases in the references raise the score of an alignment of a query of
+    /// `len` bases above what its other edits permit. `None` without a bound.
+    pub fn spared(&self, len: usize) -> Option<i32> {
+        *self.of_targets.get(len.next_power_of_two().ilog2() as usize)?
+    }
+
     /// The score from which each alignment of a query is in one of its boxes. `None` if there is none.
     pub fn least_score(&self, query: &[u8]) -> Option<i32> {
         let ProvenByBoxes { scoring, anchor, .. } = self;
@@ -66,7 +72,7 @@ impl ProvenByBoxes {
         let QueryShape { runs, .. } = QueryShape::of(query);
         let losses = RunLosses::of(scoring);
         let of_query = losses.map_or(0, |losses| runs.twice_spared((*anchor, twice_spoil), losses.pair));
-        let of_targets = (*self.of_targets.get(len.next_power_of_two().ilog2() as usize)?)?;
+        let of_targets = self.spared(len)?;
         let cheap = i64::from(of_targets) + of_query / 2 + of_query % 2;
         // Whether an alignment that loses this much, of the score of a perfect one, is in one box.
         let is_in_box = |lost: i64| {

@@ -137,6 +137,11 @@ impl Tiers {
         self.by_boxes.as_ref()?.least_score(query)
     }
 
+    /// [`ProvenByBoxes::spared`] of a long query on large references.
+    pub fn spared(&self, len: usize) -> Option<i32> {
+        self.by_boxes.as_ref()?.spared(len)
+    }
+
     /// Minimum score down to which the hits of a query are proven. `None` for long queries.
     pub fn proven(&self, query: &[u8]) -> Option<i32> {
         let len = query.len();
