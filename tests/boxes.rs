@@ -313,8 +313,8 @@ fn long_queries_are_searched_as_their_definition_says() {
     assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
 }
 
-/// On large references, long queries are searched in the boxes of their supported runs. Hits from the proven score on are
-/// those of a search of everything.
+/// On large references, long queries have the hits of a search of everything from the proven score on, or else those in
+/// the boxes of their supported runs.
 #[test]
 fn long_queries_on_large_references_are_searched_around_supported_runs() {
     let mut counts = [0; 4];
@@ -358,15 +358,11 @@ fn long_queries_on_large_references_are_searched_around_supported_runs() {
             let boxes = supported_boxes(&batch, record);
             let (mut hits, mut second) = in_boxes(&batch, record, &boxes, &rules);
             let query = batch.query(BOTH.query(record, Strand::Forward));
-            let proven = tiers.proven_in_boxes(query);
-            let is_proven =
-                hits.first().is_some_and(|first| proven.is_some_and(|score| first.score >= score));
-            if let (true, Some(proven)) = (is_proven, proven) {
-                hits.retain(|hit| hit.score >= proven);
-                second = second.filter(|&second| second >= proven);
-                let all: Vec<u32> = (0..batch.targets.len() as u32).collect();
-                let whole = on_targets(&batch, record, &all, Rules { min_score: proven, ..rules });
-                assert_eq!((&hits, second), (&whole.alignments, whole.second), "{case}");
+            let proven = tiers.proven_long(query).expect("bases only");
+            let all: Vec<u32> = (0..batch.targets.len() as u32).collect();
+            let whole = on_targets(&batch, record, &all, Rules { min_score: proven, ..rules });
+            if !whole.alignments.is_empty() {
+                (hits, second) = (whole.alignments, whole.second);
                 assert_eq!(found.tier, Tier::Proven, "{case}");
                 counts[0] += 1;
             } else if hits.is_empty() {
@@ -381,21 +377,27 @@ fn long_queries_on_large_references_are_searched_around_supported_runs() {
     assert!(counts[0] > 8 && counts[2] > 8 && counts[3] > 8, "{counts:?}");
 }
 
-/// A score is proven if few edits explain its loss, and fewer in queries with ambiguous codes.
+/// A score is proven if its loss is explained by few edits, and by fewer in queries with ambiguous codes.
 #[test]
-fn scores_that_boxes_prove() {
+fn scores_that_pieces_and_boxes_prove() {
     let scoring = Scoring::dna(1, 4, 6, 2).with_gap_piece(26, 1).unwrap().with_ambiguous(1);
     let tiers = Tiers::of_lengths(ANCHOR as u32, 30, vec![30; LONG]).with_long(LONG).large(&scoring);
     let mut query = vec![0u8; 15_000];
-    let proven = tiers.proven_in_boxes(&query).unwrap();
-    assert_eq!(proven, 14_611);
+    // 468 pieces of 32 bases, each of which loses 5 if it is damaged.
+    assert_eq!(tiers.proven_long(&query), Some(15_000 - 468 * 5 + 1));
+    // Boxes prove a query with ambiguous codes: without any it would be 14,611.
     query[5_000] = 14;
-    let with_code = tiers.proven_in_boxes(&query).unwrap();
-    assert!(with_code > proven && with_code < proven + 10, "{with_code}");
+    let with_code = tiers.proven_long(&query).unwrap();
+    assert!((14_612..14_621).contains(&with_code), "{with_code}");
     query.iter_mut().step_by(15).for_each(|code| *code = 14);
-    assert_eq!(tiers.proven_in_boxes(&query), None);
-    assert!(tiers.proven_in_boxes(&vec![0; 400]).is_some_and(|score| (300..400).contains(&score)));
+    assert_eq!(tiers.proven_long(&query), None);
+    // Boxes prove lower scores of a short query than its pieces.
+    let short = vec![0; 400];
+    assert_eq!(
+        (tiers.proven_long(&short), tiers.proven_by_pieces(&short)),
+        (Some(311), Some(400 - 12 * 5 + 1))
+    );
     let nanopore = Scoring::dna(2, 4, 4, 2).with_gap_piece(24, 1).unwrap();
     let tiers = Tiers::of_lengths(ANCHOR as u32, 60, vec![60; LONG]).with_long(LONG).large(&nanopore);
-    assert_eq!(tiers.proven_in_boxes(&vec![0; 5_000]), Some(9_851));
+    assert_eq!(tiers.proven_long(&vec![0; 5_000]), Some(10_000 - 156 * 5 + 1));
 }

@@ -20,7 +20,7 @@ mod index;
 mod kmers;
 pub mod levels;
 mod near_kmers;
-mod pieces;
+pub mod pieces;
 pub mod runs;
 pub mod seed_counts;
 pub mod seed_scores;

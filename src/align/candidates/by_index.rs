@@ -43,7 +43,7 @@ const MORE_PLACES: usize = 4;
 /// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
-pub use intact::{IntactWindow, IntactWindows};
+pub use intact::IntactWindow;
 
 /// Numbers of positions that decide how the diagonals of a query's seeds are bounded. They never affect results.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,12 @@
 
 use super::ambiguous::QueryShape;
 use super::boxes::{ExactRun, RunBox, RunSupport};
-use super::by_index::{ByIndex, DiagonalLimits, IntactWindows, QueryBuffers};
+use super::by_index::{ByIndex, DiagonalLimits, IntactWindow, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
 use super::kmers::StoredIndex;
 use super::levels::{FilterCosts, Level, Levels, SeedKind};
+use super::pieces::EqualPieces;
 use super::seeds::{QuickLook, Seeds};
 use super::windows::CandidateRegion;
 use super::{FilterAnswer, FilterRequest, PairLayout};
@@ -245,14 +246,12 @@ impl Filter {
     pub fn intact_windows(
         &self,
         batch: &Batch,
-        queries: &[u32],
-        pieces: (usize, impl Fn(usize) -> Option<i32> + Sync),
-    ) -> Vec<Option<IntactWindows>> {
+        queries: &[(u32, EqualPieces)],
+    ) -> Vec<Option<Vec<IntactWindow>>> {
         let Some(by_index) = &self.by_index else { return queries.iter().map(|_| None).collect() };
         by_index.kmers.prepare();
-        let windows = |work: &mut QueryBuffers, &query: &u32| {
-            let query = batch.query(query);
-            by_index.intact_windows(query, (pieces.0, pieces.1(query.len())?), work)
+        let windows = |work: &mut QueryBuffers, &(query, pieces): &(u32, EqualPieces)| {
+            by_index.intact_windows(batch.query(query), pieces, work)
         };
         queries.par_iter().map_init(QueryBuffers::default, windows).collect()
     }

@@ -247,16 +247,29 @@ impl Kmers {
         }
     }
 
-    /// After [`Kmers::look_up_all`] for a query of bases only: number of positions of the k-mers that begin in `rows`.
-    pub fn listed_at(&self, found: &Places, rows: Range<usize>) -> usize {
-        found.places.get(rows).unwrap_or_default().iter().map(|(_, range)| range.len()).sum()
+    /// After [`Kmers::look_up_all`] for a query of bases only: number of positions of the k-mers that begin in `rows`, in
+    /// all targets or in a stretch of them.
+    pub fn listed_at(&self, found: &Places, rows: Range<usize>, stretch: Option<&Range<usize>>) -> usize {
+        let Some(Some(index)) = self.index.get() else { return 0 };
+        let listed = found.places.get(rows).unwrap_or_default().iter();
+        let count = |range: &Range<usize>| match stretch {
+            None => range.len(),
+            Some(stretch) => within(index.places(range.clone()), stretch).len(),
+        };
+        listed.map(|(_, range)| count(range)).sum()
     }
 
-    /// The same: calls `call` with the start and each position of these k-mers.
-    pub fn for_each_listed(&self, found: &Places, rows: Range<usize>, mut call: impl FnMut(usize, u32)) {
+    /// The same: calls `call` with the start of each of these k-mers and its positions in a stretch of the targets.
+    pub fn for_each_listed(
+        &self,
+        found: &Places,
+        rows: Range<usize>,
+        stretch: &Range<usize>,
+        mut call: impl FnMut(usize, u32),
+    ) {
         let Some(Some(index)) = self.index.get() else { return };
         for (at, range) in found.places.get(rows).unwrap_or_default() {
-            index.places(range.clone()).iter().for_each(|&place| call(at.seed, place));
+            within(index.places(range.clone()), stretch).iter().for_each(|&place| call(at.seed, place));
         }
     }
 

@@ -1,7 +1,48 @@
 //! Pieces of a query that are looked up by rare k-mers of a sampled index.
 
-use super::diagonal_bound::PieceCount;
+use super::diagonal_bound::{EditLoss, PieceCount};
+use crate::terms::casts::{to_i32, to_i64};
+use crate::terms::scoring::Scoring;
 use std::ops::Range;
+
+/// Lengths of the pieces of long queries, in bases. The next one is tried for queries with too many edits for the one
+/// before.
+pub const LONG_PIECES: [usize; 3] = [128, 64, 32];
+
+/// Pieces of equal length, one after the other, and the scores of alignments by their number of intact pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EqualPieces {
+    /// Bases of a piece.
+    pub len: usize,
+    pub count: usize,
+    /// Bases before the first piece.
+    pub margin: usize,
+    /// The maximum score of an alignment of the query, and its minimum loss for each damaged piece.
+    perfect: i64,
+    edit: i64,
+}
+
+impl EqualPieces {
+    /// The pieces of `len` bases of a query of `query` bases only, if runs of residues that are not bases in the targets
+    /// spare an alignment at most `spared`. `None` if the scoring has no such pieces.
+    pub fn new(scoring: &Scoring, query: usize, len: usize, spared: i32) -> Option<EqualPieces> {
+        let (edit, margin) = EditLoss::new(scoring)?.of_pieces(len)?;
+        let count = query.checked_sub(2 * margin)? / len;
+        let perfect = scoring.most_score(query) + i64::from(spared);
+        let pieces = EqualPieces { len, count, margin, perfect, edit };
+        (count > 0 && i64::from(pieces.least()) <= scoring.most_score(query)).then_some(pieces)
+    }
+
+    /// Maximum score of an alignment with this number of intact pieces.
+    pub fn most_score(&self, intact: usize) -> i32 {
+        to_i32((self.perfect - self.edit * to_i64(self.count - intact)).max(0))
+    }
+
+    /// The score from which each alignment has an intact piece.
+    pub fn least(&self) -> i32 {
+        self.most_score(0) + 1
+    }
+}
 
 /// A piece of a query, and the first of the k-mers by which it is looked up: one of them is in the index wherever the piece
 /// occurs.

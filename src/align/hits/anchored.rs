@@ -27,6 +27,7 @@ use crate::terms::bounds::{longest_span, potential};
 use crate::terms::casts::{to_i32, to_u32};
 use crate::terms::error::EngineError;
 use best::Sides;
+use intact::LongRecords;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
@@ -128,10 +129,20 @@ pub fn find(
     let (long, short): (Vec<u32>, Vec<u32>) =
         records.partition(|&record| tiers.is_long(query_len(scope, record)));
     // A long query is searched on the targets that support it, or in its boxes if there are none.
-    let (by_pieces, long) = match tiers.is_large {
+    let LongRecords { found: by_pieces, without: mut long, whole } = match tiers.is_large {
         true => intact::search(engine, scope, tiers, &long, effort)?,
-        false => (Vec::new(), long),
+        false => LongRecords { without: long, ..LongRecords::default() },
     };
+    let mut proven: Vec<(u32, QueryResult)> = Vec::new();
+    if !whole.is_empty() {
+        let mut found = find(engine, scope, &whole, effort)?;
+        for record in whole {
+            let mut hits = std::mem::take(&mut found[record as usize]);
+            let is_proven = prove_long(scope, tiers, record, &mut hits);
+            if is_proven { proven.push((record, hits)) } else { long.push(record) }
+        }
+        long.sort_unstable();
+    }
     let begun = Instant::now();
     let (supporting, boxed) = match tiers.is_large {
         true => (SupportingTargets::default(), supported_boxes(scope, tiers, &long)),
@@ -158,12 +169,13 @@ pub fn find(
     for AnchoredSearch { record, found: mut hits, .. } in searches {
         effort.tied.push(record);
         if tiers.is_large && tiers.is_long(query_len(scope, record)) {
-            prove_in_boxes(scope, tiers, record, &mut hits);
+            prove_long(scope, tiers, record, &mut hits);
         }
         if !hits.alignments.is_empty() {
             found[record as usize] = hits;
         }
     }
+    proven.into_iter().for_each(|(record, hits)| found[record as usize] = hits);
     Ok(found)
 }
 
@@ -267,18 +279,20 @@ fn supported_boxes(scope: &SearchInput, tiers: &Tiers, records: &[u32]) -> Vec<B
     boxed
 }
 
-/// If the best hit of a long query in its boxes is proven to be the best of all, keeps the proven hits alone.
-fn prove_in_boxes(scope: &SearchInput, tiers: &Tiers, record: u32, found: &mut QueryResult) {
-    let Some(first) = found.alignments.first() else { return };
-    let proven = |query| tiers.proven_in_boxes(scope.batch.query(query));
+/// If the best hit of a long query is proven to be the best of all, keeps the proven hits alone. Returns whether it is.
+fn prove_long(scope: &SearchInput, tiers: &Tiers, record: u32, found: &mut QueryResult) -> bool {
+    let Some(first) = found.alignments.first() else { return false };
+    let proven = |query| tiers.proven_long(scope.batch.query(query));
     let proven: Option<Vec<i32>> = scope.layout.queries(record).map(proven).collect();
-    let Some(proven) = proven.and_then(|proven| proven.into_iter().max()) else { return };
-    if first.score >= proven {
+    let Some(proven) = proven.and_then(|proven| proven.into_iter().max()) else { return false };
+    let is_proven = first.score >= proven;
+    if is_proven {
         found.tier = Tier::Proven;
         found.threshold = found.threshold.max(proven);
         found.alignments.retain(|alignment| alignment.score >= proven);
         found.second = found.second.filter(|&second| second >= proven);
     }
+    is_proven
 }
 
 /// The hits of records that no target supports: the best alignments within their boxes.

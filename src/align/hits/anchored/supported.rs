@@ -6,6 +6,8 @@
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::ambiguous::{TargetRuns, allowance};
 use crate::align::candidates::boxes::{REACH, RunSupport};
+use crate::align::candidates::pieces::{EqualPieces, LONG_PIECES};
+use crate::terms::alphabet::{is_base, without_end};
 use crate::terms::bounds::{RunLosses, SeedAlphabet, twice_to_spoil};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::scoring::Scoring;
@@ -53,6 +55,14 @@ impl ProvenByBoxes {
             if is_whole { raised() } else { None }
         });
         Some(ProvenByBoxes { scoring: scoring.clone(), anchor, of_targets: of_targets.collect() })
+    }
+
+    /// The score from which each alignment of a query of bases only has an intact piece of the shortest length. `None` if
+    /// there is none.
+    pub fn least_by_pieces(&self, query: &[u8]) -> Option<i32> {
+        let shortest = LONG_PIECES[LONG_PIECES.len() - 1];
+        let pieces = EqualPieces::new(&self.scoring, query.len(), shortest, self.spared(query.len())?)?;
+        query.iter().all(|&code| is_base(without_end(code))).then(|| pieces.least())
     }
 
     /// Maximum by which runs of residues that are not bases in the references raise the score of an alignment of a query of

@@ -132,9 +132,16 @@ impl Tiers {
         supported::support(len, self.anchor as usize)
     }
 
-    /// The score from which the hits of a long query in the boxes of its supported runs are proven. `None` if none are.
-    pub fn proven_in_boxes(&self, query: &[u8]) -> Option<i32> {
-        self.by_boxes.as_ref()?.least_score(query)
+    /// The score from which the hits of a long query on large references are proven: by its pieces, or in the boxes of its
+    /// supported runs. `None` if none are.
+    pub fn proven_long(&self, query: &[u8]) -> Option<i32> {
+        let in_boxes = self.by_boxes.as_ref()?.least_score(query);
+        in_boxes.into_iter().chain(self.proven_by_pieces(query)).min()
+    }
+
+    /// The same by its pieces.
+    pub fn proven_by_pieces(&self, query: &[u8]) -> Option<i32> {
+        self.by_boxes.as_ref()?.least_by_pieces(query)
     }
 
     /// [`ProvenByBoxes::spared`] of a long query on large references.
