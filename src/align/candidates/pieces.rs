@@ -9,6 +9,9 @@ use std::ops::Range;
 /// before.
 pub const LONG_PIECES: [usize; 3] = [128, 64, 32];
 
+/// One in this many pieces of a long query must be intact.
+const HELD: usize = 8;
+
 /// Pieces of equal length, one after the other, and the scores of alignments by their number of intact pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EqualPieces {
@@ -38,9 +41,14 @@ impl EqualPieces {
         to_i32((self.perfect - self.edit * to_i64(self.count - intact)).max(0))
     }
 
-    /// The score from which each alignment has an intact piece.
+    /// Number of intact pieces that make a window: enough that few copies of a repeat have them.
+    pub fn held(&self) -> usize {
+        self.count.div_ceil(HELD)
+    }
+
+    /// The score from which each alignment has that number of intact pieces.
     pub fn least(&self) -> i32 {
-        self.most_score(0) + 1
+        self.most_score(self.held() - 1) + 1
     }
 }
 

@@ -85,7 +85,9 @@ impl ByIndex {
                 let mut starts: Vec<u32> = of_window.iter().map(|&(_, start)| start).collect();
                 starts.sort_unstable();
                 starts.dedup();
-                push_windows(targets, ends, pieces.most_score(starts.len()), &mut windows);
+                if starts.len() >= pieces.held() {
+                    push_windows(targets, ends, pieces.most_score(starts.len()), &mut windows);
+                }
             }
             join(&mut windows);
         }
