@@ -24,7 +24,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/candidates", &["engine"]),
     ("align/backtrace", &["engine"]),
     ("align/repeats", &["align/fingerprints"]),
-    ("align/hits", &["engine", "align/candidates", "align/backtrace", "align/repeats"]),
+    ("align/hits", &["engine", "align/candidates", "align/backtrace", "align/quality", "align/repeats"]),
     // For the scores that random sequences reach.
     ("align/hits/anchored/tiers", &["align/significance"]),
     // Fits constants of a scoring by aligning random sequences.

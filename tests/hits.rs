@@ -517,6 +517,7 @@ fn databases_have_the_hits_of_their_pairs() {
                 keeps_ties: random.below(3) == 0,
                 candidates: random.pick(&[None, None, Some((20, 7))]),
                 tells_second: random.below(2) == 0,
+                of_quality: None,
             };
             let lowest = vec![20, 30, 40, 50];
             let least = Least { batch: &batch, lowest, of_long: 40 };

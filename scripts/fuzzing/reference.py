@@ -188,6 +188,15 @@ def threshold(best, ppm, min_score):
     return max(min_score, -(-best * ppm // 1_000_000) if best > 0 else best)
 
 
+def least_of_quality(scoring, m, best, most):
+    """The least score of a further hit on large references: lower ones do not lower a mapping quality of `most`."""
+    a, b = scoring.match, scoring.mismatch
+    identity = min(1, max(0, 1 - (m * a - (best - 2 * scoring.end_bonus)) / (a + b) / m))
+    t = identity * identity * (1 if m < 50 else math.log(50) / math.log(m))
+    of_each = 6.02 / a * t * t
+    return best + 1 - math.ceil((most + 3 - 0.499) / of_each) if of_each else NEVER
+
+
 def locus(hit):
     """The place of a hit in the order of hits."""
     return -hit["score"], hit["strand"], hit["target"], hit["place"][1], hit["query"][1]
@@ -330,14 +339,16 @@ def search(letters, targets, scoring, rules):
     circles, the two tiers of hits, if there are any, and in modes other than local what finds hits, and what SAM has of them."""
     if rules.get("tiers"):
         return rules["tiers"].search(letters, targets, scoring, rules)
-    beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
+    most, m = rules.get("most quality"), max(1, len(letters))
+    of_quality = lambda best: least_of_quality(scoring, m, best, most) if most else NEVER
+    beside = lambda best: max(threshold(best, rules["ppm"], rules["min_score"]), of_quality(best))
     numbered = [(number, target) for number, (_, target) in targets.items()]
     limits = rules.get("limits")
     read = rules.get("read")
-    most = 1 << 30 if limits or read is not None else max(2, rules["max_hits"])
+    count = 1 << 30 if limits or read is not None else max(2, rules["max_hits"])
     circles = {number for number, (name, _) in targets.items() if name in rules["circles"]}
     find = rules.get("find", hits)
-    found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
+    found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, count, circles)
     best, second = found[0] if found else None, found[1] if len(found) > 1 else None
     if read is not None and found:
         found = first_by_hash(read, targets, found, rules)
@@ -345,9 +356,9 @@ def search(letters, targets, scoring, rules):
     if limits:
         strands = {"+": scoring.read(letters), "-": scoring.read(reverse_complement(letters))}
         kinds = lambda hit: differences(scoring, strands[hit["strand"]], scoring.read(targets[hit["target"]][1]), hit)[0]
-        count = [hit for hit in found if counts(limits, rules.get("mode"), letters, kinds(hit), hit)]
+        admitted = [hit for hit in found if counts(limits, rules.get("mode"), letters, kinds(hit), hit)]
         limits = limits | {"max_hits": rules["max_hits"]}
-        found = let_in(count, limits, lambda hit: -hit["score"], lambda hit: hit["target"])
+        found = let_in(admitted, limits, lambda hit: -hit["score"], lambda hit: hit["target"])
         # The second hit is the best other hit, even if the limits exclude it.
         second = best if found and found[0] is not best else second
     least = beside(best["score"]) if best else 0

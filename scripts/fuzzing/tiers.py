@@ -46,14 +46,14 @@ def seed_score(scoring, m, s):
 
 
 @lru_cache(4096)
-def proven_score(scoring, m, columns, floor):
-    """P(m): the score down to which hits of a query of m bases are proven."""
+def proven_score(scoring, m, columns, floor, shortest):
+    """P(m): the score down to which hits of a query of m bases are proven, by seeds of at least `shortest` bases."""
     if m * columns <= FULL_CELLS:
         return floor
     scores, rate = [floor], ungapped_lambda(scoring)
     if rate:
         scores.append(math.ceil(math.log(m * columns / BY_CHANCE) / rate))
-    for s in range(6, 33):
+    for s in range(max(6, shortest), 33):
         least = seed_score(scoring, m, s)
         if least is None:
             continue
@@ -168,10 +168,13 @@ def has_extended_run(query, target, scoring, k, least):
 
 
 class Tiers:
-    """The tiers of hits; `k` is the number of bases of a run, 0 for no second tier."""
+    """The tiers of hits; `k` is the number of bases of a run, 0 for no second tier. `kmers` are the length and the distance of
+    the k-mers of a sampled index, as large references have one, and None otherwise. Then `by_quality` says that a further hit
+    must be able to lower the mapping quality."""
 
-    def __init__(self, k):
-        self.k, self.anchored = k, Anchored(k)
+    def __init__(self, k, kmers=None, by_quality=False):
+        self.k, self.anchored, self.shortest = k, Anchored(k), sum(kmers) - 1 if kmers else 0
+        self.qualities = (60, 30) if kmers and by_quality and k else (None, None)
 
     def search(self, query, targets, scoring, rules):
         """What `reference.search` finds of a query in the targets that are not N alone."""
@@ -179,7 +182,7 @@ class Tiers:
         least, columns = max(first, floor), len(rules["strands"]) * sum(len(text) for _, text in targets.values())
         targets = {number: (name, text) for number, (name, text) in targets.items() if set(text) != {"N"}}
         within = lambda least, targets=targets, **more: search(
-            query, targets, scoring, {**rules, **more, "tiers": None, "min_score": least}
+            query, targets, scoring, {**rules, "most quality": self.qualities[0], **more, "tiers": None, "min_score": least}
         )
         if self.k and m >= LONG and LONG * columns > FULL_CELLS:
             # Reads and references of these cases are so short that a run is always near half of the shorter sequence,
@@ -189,12 +192,12 @@ class Tiers:
             is_near = lambda text: any(has_extended_run(letters, scoring.read(text), scoring, self.k, first) for letters in strands)
             return within(least, {number: target for number, target in targets.items() if is_near(target[1])})
         # Queries of LONG or more bases have the proven score of a query of LONG - 1 bases.
-        proven = proven_score(scoring, min(m, LONG - 1), columns, floor)
+        proven = proven_score(scoring, min(m, LONG - 1), columns, floor, self.shortest)
         found = within(proven)
         if found["hits"] or proven <= least or not self.k:
             return found
         anchored = lambda *args: hits(*args, end_of=self.anchored.first_end, path_of=self.anchored.walk)
-        found = within(least, find=anchored)
+        found = within(least, find=anchored, **{"most quality": self.qualities[1]})
         return {**found, "quality": min(30, found["quality"]), "anchored": True}
 
 
@@ -260,7 +263,12 @@ def make(seed, small=False):
     reads = []
     while sum(map(len, reads)) * sum(map(len, pool)) < 40_000 and len(reads) < 10:
         reads.append(make_read(rng, alphabet, pool, anchor, rng.choice([60, 100, 150, 200])))
-    if anchor and rng.random() < 0.1:
+    # The reference has no boxes, so reads are short.
+    kmers = (rng.randint(6, 11), rng.randint(2, 7)) if rng.random() < 0.4 else None
+    if kmers:
+        words += ["--sampled-kmers", "{},{}".format(*kmers)]
+        reads = [read[: LONG - 1] for read in reads]
+    elif anchor and rng.random() < 0.1:
         reads.append(letters(rng, alphabet, 150) + make_read(rng, alphabet, pool, anchor, 150) + letters(rng, alphabet, 200))
     cs, cs_words = make_cs(rng)
     max_hits, ratio, eqx = rng.choice([1, 1, 2, 3, 10]), rng.choice([None, None, "0", "0.5", "1"]), rng.random() < 0.3
@@ -273,7 +281,7 @@ def make(seed, small=False):
         rules["hash"] = True
         words += ["--tie-break", "hash"]
     if match <= CHEAPEST_GAP * gap_extend:
-        rules["tiers"] = Tiers(anchor)
+        rules["tiers"] = Tiers(anchor, kmers, ratio is None)
     queries, kind, query = make_records(rng, [f"q{at}" for at in range(len(reads))], reads)
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))

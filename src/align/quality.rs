@@ -8,9 +8,9 @@ use crate::terms::scoring::{Scoring, Substitution};
 const MAX_MAPQ: f64 = 60.0;
 /// Maximum mapping quality of a hit of the second tier.
 const MAX_ANCHORED_MAPQ: u8 = 30;
-/// What is added before a mapping quality is rounded down.
+/// Added to a mapping quality before it is rounded down.
 const ROUNDING: f64 = 0.499;
-/// What a second hit takes from a mapping quality, besides its score: `floor(4.343 * ln(2) + .499)`.
+/// Subtracted from a mapping quality if there is a second hit: `floor(4.343 * ln(2) + .499)`.
 const SECOND_HIT: f64 = 3.0;
 /// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
 const MAPQ_SPAN: f64 = 50.0;
@@ -69,7 +69,7 @@ pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold):
     whole_u8((lead - others).clamp(0.0, MAX_MAPQ))
 }
 
-/// What each unit of the difference to the second best score adds to a mapping quality.
+/// Mapping quality for each unit by which the best score exceeds the second.
 fn quality_per_score(typical: &Typical, span: u32, score: i32) -> f64 {
     let (match_, mismatch) = (f64::from(typical.match_), f64::from(typical.mismatch));
     let (span, score) = (f64::from(span), f64::from(score));

@@ -3,7 +3,7 @@
 use super::Run;
 use super::report::{QUERIES, counted, queries_are};
 use crate::align::candidates::filter::Filter;
-use crate::align::hits::{QueryRemarks, TooShort};
+use crate::align::hits::{QueryRemarks, Tiers, TooShort};
 use crate::align::split::SEARCHED_AGAIN;
 use crate::terms::casts::whole_i32;
 use crate::terms::options::HitLimits;
@@ -43,12 +43,17 @@ impl Run<'_> {
 
     /// Note about excluded hits that a user who requests more than the best hit may expect.
     fn cut(&self, queries: u64) -> String {
-        format!(
-            "{} had further hits below {} of the best score, which were omitted; to keep them, use \
-             --secondary-ratio 0",
-            counted(queries, QUERIES),
-            self.options.secondary_ratio
-        )
+        let (queries, ratio) = (counted(queries, QUERIES), self.options.secondary_ratio);
+        match self.tiers.as_ref().is_some_and(Tiers::has_quality) {
+            false => format!(
+                "{queries} had further hits below {ratio} of the best score, which were omitted; to keep them, use \
+                 --secondary-ratio 0"
+            ),
+            true => format!(
+                "{queries} had further hits whose scores are too low to change a mapping quality, which were omitted; to keep \
+                 those from {ratio} of the best score on, use --secondary-ratio {ratio}"
+            ),
+        }
     }
 
     fn by_evalue(&self, queries: u64) -> String {

@@ -49,7 +49,7 @@ pub struct Tiers {
     of_quality: Option<(Typical, i32)>,
 }
 
-/// What the minimum scores depend on besides the queries.
+/// The references, as far as minimum scores depend on them.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchSpace<'a> {
     /// Residues of all references, on each strand.
