@@ -180,6 +180,8 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         strands: Strands::Both,
         min_score: None,
         secondary_ratio: 0.8,
+        limits_by_quality: false,
+        sampled_kmers: None,
         anchor: 0,
         cs: None,
         limits: HitLimits::records(1),

@@ -144,7 +144,8 @@ impl Tiers {
         self.by_boxes.as_ref()?.least_by_pieces(query)
     }
 
-    /// [`ProvenByBoxes::spared`] of a long query on large references.
+    /// Maximum by which runs of residues that are not bases in the references raise the score of an alignment of a long query of
+    /// `len` bases on large references. `None` without a bound.
     pub fn spared(&self, len: usize) -> Option<i32> {
         self.by_boxes.as_ref()?.spared(len)
     }
