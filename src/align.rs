@@ -15,7 +15,6 @@ pub mod hits;
 pub mod identity;
 #[cfg(feature = "cli")]
 pub mod pairing;
-#[cfg(feature = "cli")]
 pub mod quality;
 pub mod repeats;
 pub mod significance;
