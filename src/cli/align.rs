@@ -238,8 +238,8 @@ struct HitFlags {
     /// Report secondary hits that score at least RATIO x the best score [default: 0.8]
     ///
     /// RATIO is from 0 to 1. With --format tab, json and text, the default is 0. On references of
-    /// more than 134 million bases, a secondary hit must also lower the mapping quality, unless this
-    /// option is given.
+    /// more than 134 million bases, a secondary hit must also score enough to lower a mapping quality
+    /// of 60, unless this option is given.
     #[arg(long, hide_short_help = true, value_name = "RATIO", allow_negative_numbers = true, value_parser = values::ratio)]
     secondary_ratio: Option<f64>,
     /// Report at most N hits per query [default: 1]

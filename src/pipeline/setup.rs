@@ -13,7 +13,7 @@ use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::align::candidates::ambiguous::TargetRuns;
 use crate::align::candidates::filter::Filter;
-use crate::align::candidates::{IndexShape, StoredIndex};
+use crate::align::candidates::{IndexShape, MOST_INDEXED, StoredIndex};
 use crate::align::hits::{Rules, SearchSpace, Tiers};
 use crate::align::pairing::Pairing;
 use crate::align::quality::{PairScores, Typical};
@@ -28,8 +28,8 @@ use crate::terms::casts::{to_usize, whole_i64};
 use crate::terms::error::Result;
 use crate::terms::insert::InsertSize;
 use crate::terms::options::{
-    ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, SampledKmers, Split, TieRule, anchored_score,
-    default_drop, default_split_score,
+    ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, Split, TieRule, anchored_score, default_drop,
+    default_split_score,
 };
 use crate::terms::scoring::Scoring;
 use std::path::PathBuf;
@@ -89,12 +89,17 @@ impl<'a> Run<'a> {
         };
         let secondary_ppm = whole_i64((options.secondary_ratio * 1e6).round());
         let columns = |strands| columns(&named.lengths, strands);
-        let shape = options.sampled_kmers.map(IndexShape::from);
-        let shape = shape.unwrap_or_else(|| IndexShape::suited(to_usize(columns(1))));
+        // A part has an index like that of all references.
+        let letters = to_usize(columns(1));
+        let shape_of = |part: usize| {
+            let asked = options.sampled_kmers.map(IndexShape::from);
+            asked.unwrap_or_else(|| IndexShape::of_part(letters, part))
+        };
         // The minimum scores must not depend on the part, so they use the runs of all references.
         let runs = runs.or_else(|| TargetRuns::of(targets.codes(), &scoring));
         let columns = columns(strands(options, alphabet).count());
-        let all = SearchSpace { columns, runs: runs.as_ref(), shape };
+        let (shape, is_indexed) = (shape_of(letters), letters <= MOST_INDEXED);
+        let all = SearchSpace { columns, runs: runs.as_ref(), shape, is_indexed };
         let tiers = tiers_of(options, &scoring, all, least.min_score);
         // Lists have no mapping quality. Lists of mates need it for the insert size.
         let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
@@ -109,6 +114,9 @@ impl<'a> Run<'a> {
         let strands = strands(options, alphabet);
         let repeats = TakenOut::new(options, (&targets, alphabet), index.is_some(), hardware);
         let filter = filter(options, (&targets, &scoring, strands.count()), hardware);
+        let shape = shape_of(targets.codes().len());
+        let filter = filter.map(|filter| filter.with_shape(shape, (&targets, &scoring, strands.count())));
+        let filter = filter.map(|filter| filter.with_costs(hardware.costs(options.threads)));
         let filter = match index {
             Some(index) => filter.map(|filter| filter.with_stored(index)),
             None => filter,
@@ -282,19 +290,12 @@ pub(super) fn filter(
     let scan = || Box::new(hardware.finder(targets));
     let parts = options.part.map_or(1, |part| u64::from(part.of));
     let queries = estimate::query_letters(options).map(|letters| letters / parts);
-    let filter = match options.filter {
+    match options.filter {
         FilterChoice::None => None,
         FilterChoice::Auto => Filter::auto(targets, scoring, strands, scan(), queries),
         FilterChoice::Index => Filter::by_index(targets, scoring, strands),
         FilterChoice::Scan => Filter::by_scan(targets, scoring, strands, scan()),
-    };
-    let of_shape =
-        |filter: Filter, kmers: SampledKmers| filter.with_shape(kmers.into(), (targets, scoring, strands));
-    let filter = filter.map(|filter| match options.sampled_kmers {
-        Some(kmers) => of_shape(filter, kmers),
-        None => filter,
-    });
-    filter.map(|filter| filter.with_costs(hardware.costs(options.threads)))
+    }
 }
 
 /// Description of the references for verbose output.

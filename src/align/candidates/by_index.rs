@@ -40,6 +40,11 @@ const GLANCE_ENOUGH: f64 = 0.8;
 const FEW_PLACES: usize = 64;
 /// Two pieces together may have this many times the positions of single ones.
 const MORE_PLACES: usize = 4;
+/// Maximum number of positions of a long query's k-mers in memory at once, and the length of a shorter stretch of the
+/// targets, relative to the query and at least, in bases.
+const LONG_PLACES: usize = 1 << 20;
+const PER_QUERY: usize = 4;
+const LONG_STRETCH: usize = 1 << 16;
 /// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
@@ -57,6 +62,43 @@ pub struct DiagonalLimits {
     /// bases.
     pub in_memory: usize,
     pub stretch: usize,
+}
+
+impl DiagonalLimits {
+    fn stretches(&self) -> StretchLimits {
+        StretchLimits { places: self.in_memory, shortest: self.stretch }
+    }
+}
+
+/// Limits of a stretch of the targets whose positions are in memory together.
+#[derive(Clone, Copy, Debug)]
+struct StretchLimits {
+    /// Maximum number of positions in a stretch of more than `shortest` bases.
+    places: usize,
+    shortest: usize,
+}
+
+/// Limits for a long query of `len` residues.
+fn long_limits(len: usize) -> StretchLimits {
+    StretchLimits { places: LONG_PLACES, shortest: LONG_STRETCH.max(PER_QUERY * len) }
+}
+
+/// Calls `call` with stretches of `all` target bases within the limits, in ascending order, until it returns `false`.
+fn for_each_stretch(
+    all: usize,
+    StretchLimits { places, shortest }: StretchLimits,
+    places_in: impl Fn(&Range<usize>) -> usize,
+    mut call: impl FnMut(Range<usize>) -> bool,
+) {
+    let mut stretches: Vec<Range<usize>> = std::iter::once(0..all).collect();
+    while let Some(stretch) = stretches.pop() {
+        if places < usize::MAX && stretch.len() > shortest && places_in(&stretch) > places {
+            let middle = stretch.start + stretch.len() / 2;
+            stretches.extend([middle..stretch.end, stretch.start..middle]);
+        } else if !call(stretch) {
+            return;
+        }
+    }
 }
 
 impl Default for DiagonalLimits {
@@ -407,16 +449,15 @@ impl ByIndex {
             stretch.start.saturating_sub(around)..stretch.end.saturating_add(around)
         };
         let is_verified = matches!(search, DiagonalSearch::Seeds(_)) && looked_up < limits.least_unverified;
-        let mut stretches: Vec<Range<usize>> = std::iter::once(0..codes.len()).collect();
+        let is_whole = is_verified || looked_up <= limits.in_memory;
+        let limits = if is_whole {
+            StretchLimits { places: usize::MAX, ..limits.stretches() }
+        } else {
+            limits.stretches()
+        };
         let mut joined = 0;
-        while let Some(stretch) = stretches.pop() {
+        for_each_stretch(codes.len(), limits, places_in, |stretch| {
             diagonals.clear();
-            let is_large = !is_verified && looked_up > limits.in_memory && stretch.len() > limits.stretch;
-            if is_large && places_in(&stretch) > limits.in_memory {
-                let middle = stretch.start + stretch.len() / 2;
-                stretches.extend([middle..stretch.end, stretch.start..middle]);
-                continue;
-            }
             match search {
                 &DiagonalSearch::Seeds(seed) if is_verified => {
                     kmers.for_each_place((query, seed), found, usize::MAX, |from, place, _, _| {
@@ -454,14 +495,12 @@ impl ByIndex {
                 let bases = (0, query.len(), query.len());
                 push_along(windows, targets, range, bases, (span, most));
             }
-            if windows.len() > 2 * joined + limits.in_memory {
+            if windows.len() > 2 * joined + self.limits.in_memory {
                 join(windows, u32::max);
                 joined = windows.len();
-                if joined as u64 > MOST_STRETCHES {
-                    return;
-                }
             }
-        }
+            joined as u64 <= MOST_STRETCHES
+        });
     }
 
     /// Replaces `counted` by those of the sorted `diagonals` that are `held` or more within the diagonals of an alignment,

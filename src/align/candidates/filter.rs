@@ -100,14 +100,17 @@ impl Filter {
         self
     }
 
-    /// The same filter with an index of this shape, for queries on `strands` strands, if it has an index.
+    /// The same filter with an index of this shape, if it has an index, for queries on `strands` strands.
     pub fn with_shape(
         self,
         shape: IndexShape,
         (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
     ) -> Filter {
-        let by_index = self.by_index.and_then(|_| ByIndex::of_shape(targets, scoring, strands, shape));
-        Filter { by_index, ..self }
+        let of_shape = |by_index: ByIndex| match by_index.kmers.shape() == shape {
+            true => Some(by_index),
+            false => ByIndex::of_shape(targets, scoring, strands, shape),
+        };
+        Filter { by_index: self.by_index.and_then(of_shape), ..self }
     }
 
     /// The same filter with other costs of its steps.

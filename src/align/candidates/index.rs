@@ -57,10 +57,18 @@ impl IndexShape {
         let log = bases.max(1).ilog2();
         match bases <= MOST_DENSE {
             true => IndexShape { letters: (log / 2 + 1).clamp(LEAST_LETTERS, MOST_DENSE_LETTERS), step: 1 },
-            false => {
-                IndexShape { letters: ((log - 3) / 2).clamp(MOST_DENSE_LETTERS, MOST_LETTERS), step: STEP }
-            }
+            false => IndexShape::sampled(bases),
         }
+    }
+
+    /// The shape for a part of `part` bases of targets of `bases` bases, sampled if that for all targets is.
+    pub fn of_part(bases: usize, part: usize) -> IndexShape {
+        if bases <= MOST_DENSE { IndexShape::suited(part) } else { IndexShape::sampled(part) }
+    }
+
+    fn sampled(bases: usize) -> IndexShape {
+        let letters = (bases.max(1).ilog2().saturating_sub(3) / 2).clamp(MOST_DENSE_LETTERS, MOST_LETTERS);
+        IndexShape { letters, step: STEP }
     }
 
     /// Whether an index can have this shape.
@@ -431,6 +439,13 @@ mod tests {
 
     #[test]
     fn shapes_by_the_size_of_the_targets() {
+        // A part of large targets has a sampled index, in which seeds are no longer than in that of all.
+        for part in [1, 1000, 100_000_000, 3_100_000_000] {
+            let shape = IndexShape::of_part(3_100_000_000, part);
+            assert!(shape.step > 1 && shape.is_valid() && shape.least_seed() <= 19, "{shape:?}");
+            assert_eq!(IndexShape::of_part(100_000_000, part.min(100_000_000)).step, 1);
+        }
+        assert_eq!(IndexShape::of_part(3_100_000_000, 3_100_000_000), IndexShape::suited(3_100_000_000));
         let of = |bases| IndexShape::suited(bases);
         assert_eq!(of(MOST_DENSE), IndexShape { letters: 12, step: 1 });
         assert_eq!(of(MOST_DENSE + 1), IndexShape { letters: 12, step: 6 });

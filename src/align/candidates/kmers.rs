@@ -74,6 +74,10 @@ impl Kmers {
         self.shape.least_seed()
     }
 
+    pub fn shape(&self) -> IndexShape {
+        self.shape
+    }
+
     /// Number of k-mers by which a seed is looked up.
     pub fn step(&self) -> u32 {
         self.shape.step

@@ -4,18 +4,12 @@
 //! intact ones (docs/algorithm.md, section 15). Each piece is looked up by its rarest k-mers, so repeats cost little.
 
 use super::super::pieces::EqualPieces;
-use super::{ByIndex, QueryBuffers};
+use super::{ByIndex, QueryBuffers, for_each_stretch, long_limits};
 use crate::terms::alphabet::is_base;
 use crate::terms::batch::Sequences;
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::{to_i64, to_u32, to_usize};
 use std::ops::Range;
-
-/// Maximum number of positions of k-mers that are examined at once, unless they are in a short stretch of the targets.
-const AT_ONCE: usize = 1 << 20;
-/// Length of such a stretch relative to the query, and its minimum in target bases.
-const PER_QUERY: usize = 4;
-const LEAST_STRETCH: usize = 1 << 16;
 
 /// Columns of a target, and the maximum score of an alignment there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,16 +49,9 @@ impl ByIndex {
         };
         // Diagonals of an alignment differ by at most this.
         let gaps = longest_span(query, pieces.least(), &levels.field.scoring) as usize - len;
-        let least_stretch = LEAST_STRETCH.max(PER_QUERY * len);
         let all = targets.codes().len();
-        let mut stretches: Vec<Range<usize>> = std::iter::once(0..all).collect();
         let mut windows: Vec<IntactWindow> = Vec::new();
-        while let Some(stretch) = stretches.pop() {
-            if stretch.len() > least_stretch && places_in(&stretch) > AT_ONCE {
-                let middle = stretch.start + stretch.len() / 2;
-                stretches.extend([middle..stretch.end, stretch.start..middle]);
-                continue;
-            }
+        for_each_stretch(all, long_limits(len), places_in, |stretch| {
             // With all pieces of the alignments that have some piece in the stretch.
             let around = len + gaps;
             let wider = stretch.start.saturating_sub(around)..stretch.end.saturating_add(around).min(all);
@@ -90,7 +77,8 @@ impl ByIndex {
                 }
             }
             join(&mut windows);
-        }
+            true
+        });
         Some(windows)
     }
 }

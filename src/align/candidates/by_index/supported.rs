@@ -5,15 +5,9 @@
 
 use super::super::boxes::{Boxes, ExactRun, RunBox, RunSupport};
 use super::super::runs::are_equal;
-use super::{ByIndex, QueryBuffers};
+use super::{ByIndex, QueryBuffers, for_each_stretch, long_limits};
 use crate::terms::casts::{to_i64, to_u32, to_usize};
 use std::ops::Range;
-
-/// Maximum number of positions of k-mers in memory at once, unless they come from a short stretch of the targets.
-const IN_MEMORY: usize = 1 << 20;
-/// Length of such a stretch relative to the query, and its minimum in target bases.
-const PER_QUERY: usize = 4;
-const LEAST_STRETCH: usize = 1 << 16;
 
 impl ByIndex {
     /// Whether each run of `least` equal bases contains a k-mer of the index, and k-mers have few positions.
@@ -40,16 +34,10 @@ impl ByIndex {
         let least_hits = to_usize(support.bases.div_ceil(longest)).max(1);
         let apart = i64::from(support.apart);
         let around = query.len() + support.apart as usize;
-        let least_stretch = LEAST_STRETCH.max(PER_QUERY * query.len());
         let all = targets.codes().len();
-        let mut stretches: Vec<Range<usize>> = std::iter::once(0..all).collect();
         let mut boxes: Vec<RunBox> = Vec::new();
-        while let Some(stretch) = stretches.pop() {
-            if stretch.len() > least_stretch && kmers.places_in(found, &stretch) > IN_MEMORY {
-                let middle = stretch.start + stretch.len() / 2;
-                stretches.extend([middle..stretch.end, stretch.start..middle]);
-                continue;
-            }
+        let places_in = |stretch: &Range<usize>| kmers.places_in(found, stretch);
+        for_each_stretch(all, long_limits(query.len()), places_in, |stretch| {
             hits.clear();
             // With all runs that support one in the stretch.
             let wider = stretch.start.saturating_sub(around)..stretch.end.saturating_add(around).min(all);
@@ -77,7 +65,8 @@ impl ByIndex {
                 let columns = targets.get(of_target[0].target as usize).len();
                 boxes.extend(support.boxes(of_target, (query.len(), columns)));
             }
-        }
+            true
+        });
         Some(Boxes::of(boxes.into_iter()).closed())
     }
 

@@ -12,6 +12,9 @@ use std::time::Instant;
 
 /// Number of records whose windows are listed together.
 const RECORDS: usize = 1 << 8;
+/// Maximum number of columns of a record's windows per base, unless the pieces are the shortest: where windows are that
+/// many, as in simple repeats, those of the shortest pieces are scored alone.
+const MOST_COLUMNS: u64 = 32;
 
 /// What is known of long records.
 #[derive(Default)]
@@ -41,8 +44,14 @@ pub fn search(
         let asked = std::mem::take(&mut left);
         for some in asked.chunks(RECORDS) {
             let begun = Instant::now();
-            let opened = open(scope, tiers, some, piece);
+            let mut opened = open(scope, tiers, some, piece);
             effort.filtering += begun.elapsed();
+            let is_last = number + 1 == LONG_PIECES.len();
+            let is_too_large = |search: &AnchoredSearch| {
+                let columns = search.regions.iter().map(|region| u64::from(region.pair.cols())).sum::<u64>();
+                !is_last && columns > MOST_COLUMNS * query(search.record).len() as u64
+            };
+            opened.iter_mut().for_each(|own| *own = own.take().filter(|(search, _)| !is_too_large(search)));
             let (mut searches, mut least_scores) = (Vec::new(), Vec::new());
             for (&record, opened) in some.iter().zip(opened) {
                 match opened {
@@ -54,7 +63,6 @@ pub fn search(
                 }
             }
             finish(engine, scope, (tiers, false), &mut searches, effort)?;
-            let is_last = number + 1 == LONG_PIECES.len();
             for (search, least) in searches.into_iter().zip(least_scores) {
                 // All hits from the threshold on are in the windows.
                 let is_whole = !search.found.alignments.is_empty() && search.found.threshold >= least;

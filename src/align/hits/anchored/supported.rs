@@ -29,7 +29,11 @@ pub fn support(len: usize, least: usize) -> RunSupport {
     RunSupport { least, bases: len.div_ceil(PER_BASES) as u64, apart, reach }
 }
 
-/// Input for the scores that boxes prove.
+fn shortest_pieces(scoring: &Scoring, len: usize, spared: i32) -> Option<EqualPieces> {
+    EqualPieces::new(scoring, len, LONG_PIECES[LONG_PIECES.len() - 1], spared)
+}
+
+/// Input for the scores that boxes and pieces prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProvenByBoxes {
     scoring: Scoring,
@@ -38,31 +42,42 @@ pub struct ProvenByBoxes {
     /// Maximum by which runs of residues that are not bases in the references raise the score of an alignment of a query
     /// of up to 1, 2, 4, ... bases. `None` for lengths without a bound.
     of_targets: Vec<Option<i32>>,
+    /// Whether an index finds pieces.
+    is_indexed: bool,
 }
 
 impl ProvenByBoxes {
     /// `None` if boxes prove nothing under the scoring. `runs` are those of all references, if ambiguous codes cost less
     /// than other edits.
-    pub fn new(scoring: &Scoring, anchor: usize, runs: Option<&TargetRuns>) -> Option<ProvenByBoxes> {
+    pub fn new(
+        scoring: &Scoring,
+        anchor: usize,
+        (runs, is_indexed): (Option<&TargetRuns>, bool),
+    ) -> Option<ProvenByBoxes> {
         SeedAlphabet::of(scoring).filter(SeedAlphabet::is_whole)?;
         twice_to_spoil(anchor, 0, scoring)?;
         let of_targets = (0..=MOST_LOG).map(|log| {
             let len = 1usize << log;
             let Some(runs) = runs else { return Some(0) };
-            let columns = len + support(len, anchor).reach as usize;
+            // The columns of an alignment in a box, or of one with enough intact pieces.
+            let gaps = shortest_pieces(scoring, len, 0).map_or(0, |pieces| {
+                scoring.gaps().longest(scoring.most_score(len) - i64::from(pieces.least()), 0)
+            });
+            let columns = len + to_usize(gaps.max(support(len, anchor).reach.into()));
             let is_whole = runs.dense_stretches(columns, (anchor, 0), scoring).is_empty();
             let raised = || allowance(len.into(), (runs, columns), (anchor, 0), scoring);
             if is_whole { raised() } else { None }
         });
-        Some(ProvenByBoxes { scoring: scoring.clone(), anchor, of_targets: of_targets.collect() })
+        let of_targets = of_targets.collect();
+        Some(ProvenByBoxes { scoring: scoring.clone(), anchor, of_targets, is_indexed })
     }
 
-    /// The score from which each alignment of a query of bases only has an intact piece of the shortest length. `None` if
-    /// there is none.
+    /// The score from which each alignment of a query of bases only has enough intact pieces of the shortest length. `None`
+    /// if there is none.
     pub fn least_by_pieces(&self, query: &[u8]) -> Option<i32> {
-        let shortest = LONG_PIECES[LONG_PIECES.len() - 1];
-        let pieces = EqualPieces::new(&self.scoring, query.len(), shortest, self.spared(query.len())?)?;
-        query.iter().all(|&code| is_base(without_end(code))).then(|| pieces.least())
+        let are_possible = self.is_indexed && query.iter().all(|&code| is_base(without_end(code)));
+        let pieces = || shortest_pieces(&self.scoring, query.len(), self.spared(query.len())?);
+        are_possible.then(pieces)?.map(|pieces| pieces.least())
     }
 
     /// Maximum by which runs of residues that are not bases in the references raise the score of an alignment of a query of

@@ -58,13 +58,15 @@ pub struct SearchSpace<'a> {
     pub runs: Option<&'a TargetRuns>,
     /// The k-mers of an index of all references.
     pub shape: IndexShape,
+    /// Whether they are few enough for an index.
+    pub is_indexed: bool,
 }
 
 impl Tiers {
     /// Tiers for queries against all references. No hit scores less than `floor`, and none of the second tier less than
     /// `run_score`.
     pub fn new(scoring: &Scoring, space: SearchSpace, floor: i32, (anchor, run_score): (u32, i32)) -> Tiers {
-        let SearchSpace { columns, runs, shape } = space;
+        let SearchSpace { columns, runs, shape, is_indexed } = space;
         let chance = Chance::new(scoring);
         // A query gets a full search if that takes few cells.
         let is_small = |len: usize| len as f64 * columns as f64 <= FULL_CELLS;
@@ -79,7 +81,7 @@ impl Tiers {
         let long = if anchor > 0 && !is_small(LONG) { LONG } else { usize::MAX };
         let raised = RunLosses::of(scoring).map(|losses| Raised { loss: losses.pair, by_seeds });
         let is_large = anchor > 0 && shape.step > 1;
-        let prove = || ProvenByBoxes::new(scoring, anchor as usize, runs);
+        let prove = || ProvenByBoxes::new(scoring, anchor as usize, (runs, is_indexed));
         let by_boxes = if is_large { prove() } else { None };
         let least = run_score.max(floor);
         let (is_boxed, of_quality) = (false, None);
@@ -106,7 +108,7 @@ impl Tiers {
 
     /// The same tiers, for references that count as large.
     pub fn large(self, scoring: &Scoring) -> Tiers {
-        let by_boxes = ProvenByBoxes::new(scoring, self.anchor as usize, None);
+        let by_boxes = ProvenByBoxes::new(scoring, self.anchor as usize, (None, true));
         Tiers { is_large: true, by_boxes, ..self }
     }
 
@@ -201,7 +203,7 @@ impl BySeeds {
     /// The lowest score that seeds prove for a query of `len` bases within [`PROVEN_CELLS`]. Runs of ambiguous codes in
     /// the targets raise it, and so do end bonuses. `None` if no seeds do.
     fn new(scoring: &Scoring, space: SearchSpace, len: usize) -> Option<BySeeds> {
-        let SearchSpace { columns, runs, shape } = space;
+        let SearchSpace { columns, runs, shape, .. } = space;
         // A sampled index finds no shorter seeds.
         let shortest = shape.least_seed().max(*SEEDS.start());
         let columns = columns as f64;
@@ -272,7 +274,7 @@ mod tests {
 
     /// Both strands of references with an index of the usual shape.
     fn space(columns: u64, runs: Option<&TargetRuns>) -> SearchSpace<'_> {
-        SearchSpace { columns, runs, shape: IndexShape::suited(to_usize(columns / 2)) }
+        SearchSpace { columns, runs, shape: IndexShape::suited(to_usize(columns / 2)), is_indexed: true }
     }
 
     #[test]
@@ -299,6 +301,19 @@ mod tests {
             let (two, one) = (doubled.proven(&bases(len)).unwrap(), single.proven(&bases(len)).unwrap());
             assert!((2 * one - 1..=2 * one).contains(&two), "{len}: {two}, {one}");
         }
+    }
+
+    /// Without an index, pieces would take a full search.
+    #[test]
+    fn pieces_prove_no_score_of_references_that_are_too_large_for_an_index() {
+        let query = vec![0u8; 15_000];
+        let proven = |is_indexed| {
+            let scoring = Scoring::dna(1, 4, 6, 2).with_gap_piece(26, 1).unwrap();
+            let tiers =
+                Tiers::new(&scoring, SearchSpace { is_indexed, ..space(1 << 34, None) }, 20, (19, 30));
+            (tiers.proven_long(&query), tiers.proven_by_pieces(&query))
+        };
+        assert_eq!((proven(true), proven(false)), ((Some(12_951), Some(12_951)), (Some(14_611), None)));
     }
 
     #[test]
