@@ -195,7 +195,7 @@ impl Kmers {
     }
 
     /// After [`Kmers::look_up_all`]: chooses disjoint pieces of a query of `len` bases with the fewest positions, and returns
-    /// that number. `None` if the pieces do not fit, or if some k-mer has no place.
+    /// that number. `None` if the pieces do not fit, or if the query has other residues than bases.
     pub fn rarest(
         &self,
         found: &Places,

@@ -41,7 +41,7 @@ impl EqualPieces {
         to_i32((self.perfect - self.edit * to_i64(self.count - intact)).max(0))
     }
 
-    /// Number of intact pieces that make a window: enough that few copies of a repeat have them.
+    /// Minimum number of intact pieces of a window. Few copies of a repeat have it.
     pub fn held(&self) -> usize {
         self.count.div_ceil(HELD)
     }

@@ -12,11 +12,11 @@ use std::time::Instant;
 
 /// Number of records whose windows are listed together.
 const RECORDS: usize = 1 << 8;
-/// Maximum number of columns of a record's windows per base, unless the pieces are the shortest: where windows are that
-/// many, as in simple repeats, those of the shortest pieces are scored alone.
+/// Maximum number of columns of a record's windows per base, unless the pieces are the shortest. A record in a simple repeat
+/// has more, and only the windows of its shortest pieces are scored.
 const MOST_COLUMNS: u64 = 32;
 
-/// What is known of long records.
+/// Long records, by their next step.
 #[derive(Default)]
 pub struct LongRecords {
     /// Those with hits of the proven score or more.
