@@ -377,6 +377,54 @@ fn long_queries_on_large_references_are_searched_around_supported_runs() {
     assert!(counts[0] > 8 && counts[2] > 8 && counts[3] > 8, "{counts:?}");
 }
 
+/// A substitution in each of many pieces of 32 bases: as many as the proven score permits, and one more.
+#[test]
+fn pieces_prove_long_queries_to_the_last_edit() {
+    let scoring = Scoring::dna(1, 4, 6, 1);
+    let tiers = Tiers::of_lengths(ANCHOR as u32, 30, vec![30; LONG]).with_long(LONG).large(&scoring);
+    let rules = Rules { max_hits: 3, secondary_ppm: 800_000, min_score: 30, ..Rules::BEST };
+    for seed in 0..4 {
+        let mut random = Random::new(seed);
+        let len = 3_000 + random.below(64);
+        // The first piece begins after 4 bases, and an eighth of the pieces must be intact.
+        let pieces = (len - 8) / 32;
+        let held = pieces.div_ceil(8);
+        let own = random.codes(len, 4);
+        let damaged = |count: usize, apart: usize| {
+            let mut copy = own.clone();
+            let numbers = (0..pieces).map(|number| number * apart % pieces).take(count);
+            numbers.for_each(|number| copy[4 + 32 * number + 16] ^= 1);
+            copy
+        };
+        for (damaged_pieces, tier) in [(pieces - held, Tier::Proven), (pieces - held + 1, Tier::Anchored)] {
+            // A step without a common divisor spreads the damaged pieces.
+            let apart =
+                [1, pieces - 1, 7, 11].into_iter().filter(|&apart| common_divisor(apart, pieces) == 1);
+            for apart in apart {
+                let target =
+                    [random.codes(700, 4), damaged(damaged_pieces, apart), random.codes(500, 4)].concat();
+                let batch = batch(&[own.clone(), reversed(&own)], &[target], &scoring);
+                let filter = Filter::by_index_of(
+                    &batch.targets,
+                    &batch.scoring,
+                    2,
+                    IndexShape { letters: 8, step: 6 },
+                );
+                let found = find(&mut Cpu::new(), &batch, &tiers, rules, filter.as_ref());
+                assert_eq!(found, find(&mut Cpu::new(), &batch, &tiers, rules, None), "seed {seed}, {apart}");
+                for found in &found {
+                    assert_eq!(found.alignments[0].score as usize, len - 5 * damaged_pieces);
+                    assert_eq!(found.tier, tier, "seed {seed}, {damaged_pieces} of {pieces}, {apart} apart");
+                }
+            }
+        }
+    }
+}
+
+fn common_divisor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { common_divisor(other, one % other) }
+}
+
 /// A score is proven if its loss is explained by few edits, and by fewer in queries with ambiguous codes.
 #[test]
 fn scores_that_pieces_and_boxes_prove() {
