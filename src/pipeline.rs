@@ -89,9 +89,6 @@ use threads::{set_threads, start};
 pub use receipts::{is_done, is_search_done};
 pub use report::{Reporter, Stage, Summary, counted};
 
-/// Batches under way beside those of the workers: one being gathered, one waiting, one being written.
-const OTHER_BATCHES: usize = 3;
-
 /// Queries on their way to a worker.
 struct QueryBatch {
     number: usize,
@@ -214,7 +211,7 @@ fn run_beside<'scope>(
         }
     };
     reporter.note(&format!("using {}{remark}", hardware.describe()));
-    let crew = hardware.crew(options.threads)?;
+    let crew = hardware.crew(options.threads, setup::has_sampled_index(options, &references))?;
     let engines: EngineFactory = &|worker| hardware.engine(worker);
     let references = (references, target_file, (index, runs));
     let mut first = lanes.next(options.mode)?;
@@ -334,7 +331,7 @@ impl Run<'_> {
         });
         let (to_workers, from_reader) = crossbeam_channel::bounded(1);
         let (to_writer, from_workers) = sync_channel(1);
-        let batches = crew.workers + OTHER_BATCHES;
+        let batches = crew.batches();
         let (leave, enter) = sync_channel(batches);
         for _ in 0..batches {
             // The channel has room for all tokens.

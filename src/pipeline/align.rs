@@ -8,6 +8,7 @@ use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::align::candidates::Meets;
+use crate::align::candidates::filter::Filter;
 use crate::align::circles;
 use crate::align::end_bonus::{self, ReportedScores};
 use crate::align::hits::{self, Effort, QueryRemarks, Rules, SearchInput, TieBreak};
@@ -20,17 +21,17 @@ use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_u32, whole_u64};
 use crate::terms::error::{EngineError, Result};
 use crate::terms::options::{Mask, Mode, OutputFormat};
-use crate::terms::scoring::Scoring;
 use crossbeam_channel::Receiver;
 use rayon::prelude::*;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 /// Target time of a batch, in seconds.
 const BATCH_SECONDS: f64 = 0.3;
+/// The same with a sampled index: a batch takes at least as long as its slowest read, and threads wait for it.
+const SAMPLED_BATCH_SECONDS: f64 = 1.0;
 /// The same if each batch uploads the targets to its device again, piece by piece.
 const STREAMED_BATCH_SECONDS: f64 = 10.0;
 
@@ -84,7 +85,7 @@ impl Run<'_> {
         let repeated = found.len() as u64 - aligned;
         alone.into_iter().for_each(|at| found.insert(at, QueryResult::default()));
         if known.hits.is_empty() {
-            let seconds = batch_seconds(engine, &self.targets, &self.scoring);
+            let seconds = batch_seconds(engine, &self.query_search());
             let before = self.cells.load(Ordering::Relaxed);
             self.cells.store(next_cells(before, cells, begun.elapsed(), seconds), Ordering::Relaxed);
         }
@@ -289,11 +290,11 @@ struct QueryFacts<'a> {
 }
 
 /// Target time of a batch on this engine, in seconds.
-pub(super) fn batch_seconds(engine: &Guarded, targets: &Arc<Sequences>, scoring: &Scoring) -> f64 {
-    match engine.keeps(targets, scoring) {
-        true => BATCH_SECONDS,
-        false => STREAMED_BATCH_SECONDS,
+pub(super) fn batch_seconds(engine: &Guarded, search: &QuerySearch) -> f64 {
+    if !engine.keeps(search.targets, search.scoring) {
+        return STREAMED_BATCH_SECONDS;
     }
+    if search.filter.is_some_and(Filter::is_sampled) { SAMPLED_BATCH_SECONDS } else { BATCH_SECONDS }
 }
 
 /// Number of cells for which the next batches take `seconds` each, extrapolated from one batch.

@@ -22,8 +22,15 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::{self, ScopedJoinHandle};
 
-/// Number of workers if only the CPU computes: one computes while the other begins or ends its batch.
+/// Threads for each worker if only the CPU computes, and the minimum number of workers: while some workers begin or end their
+/// batches, others use the threads. With a sampled index, a few reads take most of the time, so each thread has a worker.
+const CPU_THREADS: usize = 4;
 const CPU_WORKERS: usize = 2;
+const MOST_CPU_WORKERS: usize = 16;
+/// Number of finished batches that may wait for an earlier one. With a sampled index, batches are small, and some take many
+/// times as long as others.
+const WAITING: usize = 1;
+const SAMPLED_WAITING: usize = 64;
 /// Minimum and maximum number of workers of one GPU: some prepare batches and trace paths while others wait for the
 /// GPU.
 const GPU_WORKERS: (usize, usize) = (2, 10);
@@ -73,6 +80,8 @@ pub struct Crew {
     pub queries: usize,
     /// Whether the workers use GPUs, which score several long queries together.
     is_of_gpus: bool,
+    /// Number of batches that may wait for the writer.
+    waiting: usize,
     /// Number of pairs that a worker should score per portion ([`crate::align::hits::SearchInput`]).
     pub portion: usize,
     /// Each worker's own threads. Empty if workers share the threads of the run. With a GPU, the short loops of many
@@ -83,7 +92,8 @@ pub struct Crew {
 impl Crew {
     /// Workers that share all threads.
     pub fn sharing(workers: usize) -> Crew {
-        Crew { workers, queries: QUERIES, is_of_gpus: false, portion: PORTION, pools: Vec::new() }
+        let (queries, waiting, portion) = (QUERIES, WAITING, PORTION);
+        Crew { workers, queries, is_of_gpus: false, waiting, portion, pools: Vec::new() }
     }
 
     /// Workers with their own threads.
@@ -95,7 +105,18 @@ impl Crew {
         };
         let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
         let portion = PORTION.min(SCORED_PAIRS / workers);
-        Ok(Crew { workers, queries, is_of_gpus: true, portion, pools })
+        Ok(Crew { workers, queries, is_of_gpus: true, waiting: WAITING, portion, pools })
+    }
+
+    /// The same for references with a sampled index if `is_sampled`.
+    fn for_sampled(self, is_sampled: bool) -> Crew {
+        if is_sampled { Crew { waiting: SAMPLED_WAITING, ..self } } else { self }
+    }
+
+    /// Maximum number of batches under way: those of the workers, one that is gathered, one that is written, and those that
+    /// wait.
+    pub fn batches(&self) -> usize {
+        self.workers + 2 + self.waiting
     }
 
     /// Minimum number of queries of a batch if each of them meets `columns` columns.
@@ -187,16 +208,21 @@ impl Hardware {
         }
     }
 
-    /// The workers that keep the devices busy, with `threads` threads in all.
-    pub fn crew(&self, threads: usize) -> Result<Crew, EngineError> {
-        let Hardware::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
+    /// The workers that keep the devices busy, with `threads` threads in all. `is_sampled` says that the references have a
+    /// sampled index.
+    pub fn crew(&self, threads: usize, is_sampled: bool) -> Result<Crew, EngineError> {
+        let Hardware::Gpu(cards, _) = self else {
+            let workers = if is_sampled { threads } else { threads / CPU_THREADS };
+            return Ok(Crew::sharing(workers.clamp(CPU_WORKERS, MOST_CPU_WORKERS)).for_sampled(is_sampled));
+        };
         let (least, most) = GPU_WORKERS;
         // Measured on 16 cores: ten workers of three threads each.
         let (workers, all_threads, queries) = match cards.len() {
             1 => ((threads * 5 / 8).clamp(least, most), threads * 2, QUERIES),
             several => (several * WORKERS_OF_SEVERAL, threads, QUERIES_OF_SEVERAL),
         };
-        Crew::apart(workers, (all_threads / workers).clamp(1, WORKER_THREADS), queries)
+        let threads = (all_threads / workers).clamp(1, WORKER_THREADS);
+        Ok(Crew::apart(workers, threads, queries)?.for_sampled(is_sampled))
     }
 }
 

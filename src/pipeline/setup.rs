@@ -258,6 +258,13 @@ fn cost_of_min_score(options: &Options, scoring: &Scoring, space: SearchSpace) -
     })
 }
 
+/// Whether the index of these references has a sample of their k-mers, if they have an index.
+pub(super) fn has_sampled_index(options: &Options, references: &References) -> bool {
+    let letters = to_usize(columns(&references.lengths, 1));
+    references.alphabet == crate::terms::alphabet::Alphabet::Dna
+        && (options.sampled_kmers.is_some() || IndexShape::suited(letters).step > 1)
+}
+
 /// Residues of all references on the strands of a run.
 fn columns(lengths: &[u32], strands: u32) -> u64 {
     lengths.iter().map(|&len| u64::from(len)).sum::<u64>() * u64::from(strands)

@@ -45,6 +45,10 @@ const MORE_PLACES: usize = 4;
 const LONG_PLACES: usize = 1 << 20;
 const PER_QUERY: usize = 4;
 const LONG_STRETCH: usize = 1 << 16;
+/// In tandem repeats, scoring the columns of this many ranges of diagonals is faster than their bounds, which each take about
+/// as long as scoring 60 columns of a short query.
+const DENSE: usize = 8;
+const DENSE_GAP: i64 = 32;
 /// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
@@ -490,10 +494,12 @@ impl ByIndex {
                     _ => adjacent.push((diagonal, diagonal)),
                 }
             }
+            let bases = (0, query.len(), query.len());
+            let mut push = |range, most| push_along(windows, targets, range, bases, (span, most));
+            take_dense(adjacent, |range| push(range, bound.perfect()));
             bound.most_scores((codes, least), adjacent, most);
             for (&range, &most) in adjacent.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
-                let bases = (0, query.len(), query.len());
-                push_along(windows, targets, range, bases, (span, most));
+                push(range, most);
             }
             if windows.len() > 2 * joined + self.limits.in_memory {
                 join(windows, u32::max);
@@ -531,6 +537,24 @@ impl ByIndex {
             }
         }
     }
+}
+
+/// Removes [`DENSE`] or more ranges of diagonals if each follows the one before within [`DENSE_GAP`] diagonals, and calls
+/// `call` with their first and last diagonal.
+fn take_dense(adjacent: &mut Vec<(i64, i64)>, mut call: impl FnMut((i64, i64))) {
+    let (mut start, mut kept) = (0, 0);
+    while start < adjacent.len() {
+        let follows = |pair: &[(i64, i64)]| pair[1].0 - pair[0].1 <= DENSE_GAP;
+        let end = start + 1 + adjacent[start..].windows(2).take_while(|pair| follows(pair)).count();
+        if end - start >= DENSE {
+            call((adjacent[start].0, adjacent[end - 1].1));
+        } else {
+            adjacent.copy_within(start..end, kept);
+            kept += end - start;
+        }
+        start = end;
+    }
+    adjacent.truncate(kept);
 }
 
 /// Appends the diagonals of intact pieces, or, if `held` is more than 1, those with another piece at most `gaps` diagonals
@@ -602,5 +626,34 @@ impl Seeds for ByIndex {
             opened
         };
         Ok(wanted.par_iter().map_init(QueryBuffers::default, open).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_diagonals_are_taken_together() {
+        let every = |from: i64, step: i64, count: i64| {
+            (0..count).map(move |k| (from + k * step, from + k * step + 7))
+        };
+        let least = DENSE as i64;
+        let gap = DENSE_GAP + 7;
+        // Dense, one too few, dense with the largest gaps, too far apart, dense.
+        let all: Vec<(i64, i64)> = every(-50, 8, least)
+            .chain(every(1000, 8, least - 1))
+            .chain(every(2000, gap, least))
+            .chain(every(5000, gap + 1, 2 * least))
+            .chain(every(9000, 10, 3 * least))
+            .collect();
+        let (mut rest, mut taken) = (all.clone(), Vec::new());
+        take_dense(&mut rest, |range| taken.push(range));
+        let ends = |from: i64, step: i64, count: i64| (from, from + (count - 1) * step + 7);
+        assert_eq!(taken, [ends(-50, 8, least), ends(2000, gap, least), ends(9000, 10, 3 * least)]);
+        let expected: Vec<_> = every(1000, 8, least - 1).chain(every(5000, gap + 1, 2 * least)).collect();
+        assert_eq!(rest, expected);
+        let mut none = Vec::new();
+        take_dense(&mut none, |_| unreachable!("no diagonals"));
     }
 }

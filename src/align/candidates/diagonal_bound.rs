@@ -7,7 +7,8 @@
 //!
 //! Seeds that occur by chance, or in diverged copies of a repeat, are dropped by this bound without scoring a window.
 
-use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
+use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
+use crate::terms::alphabet::BASES;
 use crate::terms::bounds::SeedAlphabet;
 use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::scoring::{GapPiece, Scoring};
@@ -25,6 +26,9 @@ pub const MOST_BASES: usize = WORDS * WORD;
 pub const MOST_GAPS: usize = WORD - 1;
 /// Diagonals that are compared at once.
 const LANES: usize = 8;
+/// Diagonals whose targets are prefetched: at 3.1 billion bases, reading them takes longer than the bound.
+const AHEAD: usize = 8;
+const CACHE_LINE: usize = 64;
 /// Maximum difference of adjacent diagonals that share a bound.
 pub const ADJACENT: usize = LANES - 1;
 /// Words of a stretch of targets that a query meets on all diagonals of a band, and one more, because words are read in
@@ -94,7 +98,13 @@ impl DiagonalBound {
             return None;
         }
         let loss = EditLoss::new(scoring)?;
-        Some(DiagonalBound { query: Planes::of(query, 0), len, gaps, loss, bonuses })
+        Some(DiagonalBound {
+            query: InstructionSet::best().run(QueryPlanes(query)),
+            len,
+            gaps,
+            loss,
+            bonuses,
+        })
     }
 
     /// Minimum number of the index's k-mers that an alignment of score `least` contains, if the index has the k-mers at
@@ -122,10 +132,14 @@ impl DiagonalBound {
     /// Pieces have at least `piece` bases. `None` if there are no such pieces.
     pub fn pieces(&self, least: i32, piece: usize, held: usize) -> Option<PieceCount> {
         let (edit, margin) = self.loss.of_pieces(piece)?;
-        let perfect = i64::from(self.loss.match_) * to_i64(self.len) + i64::from(self.bonuses);
-        let slack = perfect.checked_sub(least.into()).filter(|&slack| slack >= 0)?;
+        let slack = i64::from(self.perfect()).checked_sub(least.into()).filter(|&slack| slack >= 0)?;
         let count = to_usize(slack / edit) + held;
         (count * piece + 2 * margin <= self.len).then_some(PieceCount { count, margin })
+    }
+
+    /// Maximum score of an alignment of the query.
+    pub fn perfect(&self) -> i32 {
+        to_i32(i64::from(self.loss.match_) * to_i64(self.len) + i64::from(self.bonuses))
     }
 
     /// Whether all residues of the query are bases.
@@ -178,48 +192,51 @@ fn next_bit(bits: &[u64; WORDS], from: usize) -> Option<usize> {
     Some(word * WORD + rest.trailing_zeros() as usize)
 }
 
-/// The lowest bit of each of eight bytes.
-#[inline(always)]
-fn low_bits(bytes: u64) -> u64 {
-    (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
 impl<const N: usize> Planes<N> {
     /// The planes of residues, the first one at bit `before`. Positions without a residue are 0 in all planes.
     #[inline(always)]
-    fn of(codes: &[u8], before: usize) -> Planes<N> {
+    fn of<S: Bits>(simd: S, codes: &[u8], before: usize) -> Planes<N> {
         let mut planes = Planes { low: [0; N], high: [0; N], any: [0; N] };
-        let others = codes.iter().fold(0, |all, &code| all | code) >> 2;
-        // The planes of up to eight residues.
-        let bits_of = |codes: &[u8]| {
-            let bytes: [u8; 8] = match codes.first_chunk() {
-                Some(eight) => *eight,
-                None => std::array::from_fn(|place| codes.get(place).copied().unwrap_or(0)),
-            };
-            let bytes = u64::from_le_bytes(bytes);
-            if others == 0 {
-                return [low_bits(bytes), low_bits(bytes >> 1), 0];
-            }
-            let any = low_bits(bytes >> 2 | bytes >> 3 | bytes >> 4 | bytes >> 5 | bytes >> 6 | bytes >> 7);
-            [low_bits(bytes) & !any, low_bits(bytes >> 1) & !any, any]
-        };
+        let are_bases = codes.iter().fold(0, |all, &code| all | code) < BASES;
         let (mut word, shift) = (before / WORD, before % WORD);
-        for codes in codes.chunks(WORD) {
-            let mut all = [0u64; 3];
-            for (eight, codes) in codes.chunks(8).enumerate() {
-                for (all, bits) in all.iter_mut().zip(bits_of(codes)) {
-                    *all |= bits << (8 * eight);
-                }
-            }
-            for (plane, bits) in [&mut planes.low, &mut planes.high, &mut planes.any].into_iter().zip(all) {
+        let mut put = |codes: &[u8; WORD]| {
+            let (low, high) = (simd.bits_of::<0>(codes), simd.bits_of::<1>(codes));
+            let bits = if are_bases {
+                [low, high, 0]
+            } else {
+                let others = codes.map(|code| u8::from(code >= BASES));
+                let any = simd.bits_of::<0>(&others);
+                [low & !any, high & !any, any]
+            };
+            let Planes { low, high, any } = &mut planes;
+            for (plane, bits) in [(low, bits[0]), (high, bits[1]), (any, bits[2])] {
                 plane[word] |= bits << shift;
                 if shift > 0 {
                     plane[word + 1] |= bits >> (WORD - shift);
                 }
             }
             word += 1;
+        };
+        let (whole, rest) = codes.as_chunks();
+        whole.iter().for_each(&mut put);
+        if !rest.is_empty() {
+            let mut last = [0; WORD];
+            last[..rest.len()].copy_from_slice(rest);
+            put(&last);
         }
         planes
+    }
+}
+
+/// Planes of a query.
+struct QueryPlanes<'a>(&'a [u8]);
+
+impl Kernel for QueryPlanes<'_> {
+    type Output = Planes<WORDS>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Planes<WORDS> {
+        Planes::of(simd, self.0, 0)
     }
 }
 
@@ -236,18 +253,29 @@ impl Kernel for Bounds<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Bounds { bound, targets, least, diagonals, most } = self;
         most.reserve(diagonals.len());
-        for &range in diagonals {
-            most.push(bound.most_score(&uncovered(bound, targets, range), least));
+        for (index, &range) in diagonals.iter().enumerate() {
+            if let Some(&(first, _)) = diagonals.get(index + AHEAD) {
+                let from = to_usize((first - to_i64(bound.gaps)).max(0));
+                for line in (0..bound.len + 2 * bound.gaps).step_by(CACHE_LINE) {
+                    simd.prefetch(targets.get(from + line..).unwrap_or_default());
+                }
+            }
+            most.push(bound.most_score(&uncovered(simd, bound, targets, range), least));
         }
     }
 }
 
 /// The query bases that no run covers on the band around adjacent diagonals.
 #[inline(always)]
-fn uncovered(bound: &DiagonalBound, targets: &[u8], (first, last): (i64, i64)) -> [u64; WORDS] {
+fn uncovered<S: Bits>(
+    simd: S,
+    bound: &DiagonalBound,
+    targets: &[u8],
+    (first, last): (i64, i64),
+) -> [u64; WORDS] {
     let &DiagonalBound { ref query, len, gaps, .. } = bound;
     let apart = 2 * gaps + to_usize((last - first).clamp(0, to_i64(ADJACENT)));
     let first = first - to_i64(gaps);
@@ -255,7 +283,7 @@ fn uncovered(bound: &DiagonalBound, targets: &[u8], (first, last): (i64, i64)) -
     let (from, to) = (inside(first), inside(first + to_i64(len + apart)));
     let before = to_usize((to_i64(from) - first).clamp(0, to_i64(len + apart)));
     let columns = &targets[from..to.max(from)];
-    let mut target: Planes<TARGET_WORDS> = Planes::of(columns, before);
+    let mut target: Planes<TARGET_WORDS> = Planes::of(simd, columns, before);
     let words = len.div_ceil(WORD);
     let is_whole = columns.len() == len + apart;
     let begun = if is_whole && target.any == [0; TARGET_WORDS] && query.any == [0; WORDS] {

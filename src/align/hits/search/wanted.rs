@@ -58,8 +58,10 @@ impl RecordSearch {
         };
         let most = at_least.max(self.learned);
         if (has_windows || self.is_bounded) && unknown.len() > most {
-            unknown.sort_by_key(|&index| self.regions[index as usize].first_cell());
+            let first = |&index: &u32| (self.regions[index as usize].first_cell(), index);
+            unknown.select_nth_unstable_by_key(most, first);
             unknown.truncate(most);
+            unknown.sort_unstable_by_key(first);
         }
         unknown
     }

@@ -303,13 +303,14 @@ impl Bits for Avx2 {
 
     #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
-        let halves: [__m256i; 2] = cast(*bytes);
+        let [low, high]: [__m256i; 2] = cast(*bytes);
         // Moves bit `BIT` to the sign of each byte. Bits of the neighboring byte stay below the sign.
         // SAFETY: `self` proves the features.
-        let [low, high] = halves.map(|half| unsafe {
-            let signs = _mm256_sll_epi16(half, _mm_cvtsi32_si128(7 - BIT as i32));
-            _mm256_movemask_epi8(signs) as u32
-        });
+        let (low, high) = unsafe {
+            let count = _mm_cvtsi32_si128(7 - BIT as i32);
+            let [low, high] = [_mm256_sll_epi16(low, count), _mm256_sll_epi16(high, count)];
+            (_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32)
+        };
         u64::from(high) << 32 | u64::from(low)
     }
 }
