@@ -23,7 +23,7 @@ use swalign::terms::alignment::{Alignment, HitEnd, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::terms::bounds::Band;
-use swalign::terms::scoring::{Matrix, Scoring};
+use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// One pair in this many is compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
@@ -328,6 +328,9 @@ fn work(share: usize) -> Vec<Work> {
             align(n, d, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512)
         }),
         row("align 1,000,000 of 150x241", move |n, d| align(n, d, dna(), 1_000_000 / share, 150, 241)),
+        row("align 1,000,000 of 150x241, end to end", move |n, d| {
+            align(n, d, Scoring { mode: AlignmentMode::Global, ..dna() }, 1_000_000 / share, 150, 241)
+        }),
         row("align 5,000 of 2000x2000", move |n, d| align(n, d, dna(), 5000 / share, 2000, 2000)),
         row("align 1,000 of 5000x5000", move |n, d| align(n, d, dna(), 1000 / share, 5000, 5000)),
         row("align one 100,000x100,000", move |n, d| {
