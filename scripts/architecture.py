@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws docs/architecture.svg, which module uses which, from the tables of tests/architecture.rs, which that test compares with
+"""Draws docs/architecture.svg, which module uses which, from the tables of tests/it/architecture.rs, which that test compares with
 the sources.
 
     scripts/architecture.py            writes it
@@ -14,7 +14,7 @@ import sys
 from html import escape
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RULES, PICTURE = ROOT / "tests" / "architecture.rs", ROOT / "docs" / "architecture.svg"
+RULES, PICTURE = ROOT / "tests" / "it" / "architecture.rs", ROOT / "docs" / "architecture.svg"
 # Column of each module, and its purpose. A part of a module is drawn with the module.
 ROLES = {
     "terms": (2.2, "terms of all modules"),

@@ -152,27 +152,25 @@ cargo test --locked --bench engine -- cpu
 cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one letter" only="50 Mb"
 
 # Tests whose requirements are missing stay ignored.
-[ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"
+[ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu) are SKIPPED"
 [ $outside = yes ] || loud "samtools, pysam or MultiQC is missing: tests/outside.rs and multiqc_reads_the_statistics are SKIPPED"
-[ $browser = yes ] || loud "no Chromium: a_browser_draws_the_page in tests/report.rs is SKIPPED"
+[ $browser = yes ] || loud "no Chromium: a_browser_draws_the_page in tests/it/report.rs is SKIPPED"
 say "all tests"
 if cargo nextest --version >/dev/null 2>&1; then
     tests='all()'
-    [ $gpu = yes ] || tests+=' - binary(/^gpu/)'
-    [ $outside = yes ] || tests+=' - binary(=outside) - test(=multiqc_reads_the_statistics)'
-    [ $browser = yes ] || tests+=' - test(=a_browser_draws_the_page)'
+    [ $gpu = yes ] || tests+=' - binary(=gpu)'
+    [ $outside = yes ] || tests+=' - binary(=outside) - test(=report::multiqc_reads_the_statistics)'
+    [ $browser = yes ] || tests+=' - test(=report::a_browser_draws_the_page)'
     cargo nextest run --locked --profile ci --run-ignored all -E "$tests"
 elif [ $gpu$outside$browser = yesyesyes ]; then
     cargo test --locked --lib --bins --tests --no-fail-fast -- --include-ignored
 else
     if [ $outside = yes ]; then
         cargo test --locked --test outside -- --include-ignored
-        cargo test --locked --test report -- --ignored multiqc
+        cargo test --locked --test it -- --ignored multiqc
     fi
-    [ $browser = no ] || cargo test --locked --test report -- --ignored browser
-    for test in tests/gpu*.rs; do
-        [ $gpu = no ] || cargo test --locked --test "$(basename "$test" .rs)" -- --include-ignored
-    done
+    [ $browser = no ] || cargo test --locked --test it -- --ignored browser
+    [ $gpu = no ] || cargo test --locked --test gpu -- --include-ignored
     cargo test --locked --lib --bins --tests --no-fail-fast
 fi
 
@@ -180,8 +178,8 @@ fi
 if [ -n "${SWALIGN_ELSEWHERE-}" ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-}" ] && cargo nextest --version >/dev/null 2>&1; then
     for bits in 128 512; do
         say "subgroups of $((bits / 32)) on lavapipe"
-        LP_NATIVE_VECTOR_WIDTH=$bits cargo nextest run --locked --profile ci --run-ignored all --test gpu_engines \
-            -E 'test(=gpu_agrees_at_every_seam) + test(=gpu_agrees_on_databases)'
+        LP_NATIVE_VECTOR_WIDTH=$bits cargo nextest run --locked --profile ci --run-ignored all --test gpu \
+            -E 'test(=gpu_engines::gpu_agrees_at_every_seam) + test(=gpu_engines::gpu_agrees_on_databases)'
     done
 fi
 

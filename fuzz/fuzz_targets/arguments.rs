@@ -1,14 +1,3 @@
-//! Command-line arguments, one per line: parsing returns a command or an error, and never ends the process.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-
-fuzz_target!(|data: &[u8]| {
-    let given = data.split(|&byte| byte == b'\n').map(|word| OsString::from_vec(word.to_vec()));
-    match swalign::cli::parse_line(std::iter::once(OsString::from("swalign")).chain(given)) {
-        Ok(command) => drop(format!("{command:?}")),
-        Err(text) => assert!(!text.is_empty()),
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| swalign_fuzz::arguments::run(data));

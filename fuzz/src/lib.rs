@@ -1,4 +1,14 @@
-//! Helpers shared by the fuzz targets.
+//! The fuzz targets: each takes any bytes and panics if the library is wrong. `tests/it/fuzz_corpus.rs` runs them on their
+//! corpora without a fuzzer.
+
+pub mod arguments;
+pub mod database;
+pub mod grep;
+pub mod matrix;
+pub mod reader;
+pub mod receipt;
+pub mod reread;
+pub mod search;
 
 use std::path::Path;
 use std::sync::OnceLock;

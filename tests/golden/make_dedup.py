@@ -2,7 +2,7 @@
 """Writes dedup.tsv beside this script: the sets that vsearch finds among pieces of the reads of data/amplicon_16s.fq.gz.
 
 Piece i, from 0, of read i has the first 60, 60, 50 or 100 letters (by i modulo 4), is turned into its reverse complement
-where i modulo 5 is 4, and stands for i modulo 3 + 1 reads. tests/dedup.rs makes the same pieces.
+where i modulo 5 is 4, and stands for i modulo 3 + 1 reads. tests/it/dedup.rs makes the same pieces.
 """
 import gzip, os, subprocess
 

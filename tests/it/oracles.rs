@@ -1,0 +1,136 @@
+//! Compares the engines with results of other programs: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and GASAL2
+//! (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
+
+use crate::common::golden::{Table, check, check_modes};
+use crate::common::{codes, random::Random};
+use bio::alignment::pairwise::Aligner;
+use std::sync::Arc;
+use swalign::align::backtrace::{self, WantedPath};
+use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
+use swalign::terms::alignment::{HitEnd, Strand};
+use swalign::terms::alphabet::Alphabet;
+use swalign::terms::batch::{Batch, Pair};
+use swalign::terms::scoring::{AlignmentMode, Scoring};
+
+/// Defines a test of each table on each engine.
+macro_rules! tables {
+    ($($test:ident: $table:expr, $rows:literal;)*) => {
+        mod plain {
+            use super::*;
+            $(#[test] fn $test() { assert_eq!(check(&mut Plain::new(), &$table), $rows); })*
+        }
+        mod cpu {
+            use super::*;
+            $(#[test] fn $test() { assert_eq!(check(&mut Cpu::new(), &$table), $rows); })*
+        }
+    };
+}
+
+tables! {
+    dna_pairs: Table::pairs("dna_pairs"), 1659;
+    protein_pairs: Table::pairs("protein_pairs"), 1314;
+    gasal2: Table::pairs("gasal2"), 1500;
+    ssw: Table::pairs("ssw"), 100;
+    small_suites: Table::pairs("small"), 16;
+    reads_and_genome: Table::reads(), 40;
+}
+
+/// Glocal, global and overlap scores of parasail and Biopython.
+#[test]
+fn other_modes_on_dna() {
+    assert_eq!(check_modes(&mut Cpu::new(), &Table::pairs("dna_pairs")), 3 * 1659);
+}
+
+#[test]
+fn other_modes_on_proteins() {
+    assert_eq!(check_modes(&mut Cpu::new(), &Table::pairs("protein_pairs")), 3 * 1314);
+}
+
+/// Global scores of WFA2-lib with gap costs of two pieces. WFA2-lib has only penalties, with 0 for a match. Twice its
+/// score plus 1 for each residue is the score in which a match scores 2, and each residue of a gap costs 1 less.
+#[test]
+fn two_pieces_of_wfa2() {
+    let text = crate::common::text("tests/golden/wfa2.tsv");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let sequences = |column: usize| {
+        let all: Vec<Vec<u8>> = rows.iter().map(|row| codes(Alphabet::Dna, row[column].as_bytes())).collect();
+        Arc::new(all.iter().map(Vec::as_slice).collect())
+    };
+    let scoring =
+        Scoring::dna(2, 2 * 4 - 2, 2 * 6, 2 * 2 - 1).with_gap_piece(2 * 24, 2 - 1).expect("two pieces");
+    let scoring = Arc::new(scoring.in_mode(AlignmentMode::Global));
+    let batch = Batch { queries: sequences(2), targets: sequences(3), scoring };
+    let pair = |index: u32| {
+        let end = batch.target(index).len() as u32;
+        Pair { query: index, target: index, start: 0, own: 0, end }
+    };
+    let pairs: Vec<Pair> = (0..rows.len() as u32).map(pair).collect();
+    assert_eq!(pairs.len(), 47);
+    for engine in [&mut Plain::new() as &mut dyn Engine, &mut Cpu::new()] {
+        let hits = engine.score(&batch, &pairs).expect("scores");
+        for ((row, pair), hit) in rows.iter().zip(&pairs).zip(&hits) {
+            let residues = batch.query(pair.query).len() + batch.target(pair.target).len();
+            let expected = 2 * row[1].parse::<i32>().expect("a score") + residues as i32;
+            assert_eq!(hit.score, expected, "{}: pair {}", engine.capabilities().name, row[0]);
+        }
+        // Rescores each path.
+        let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
+            window: backtrace::window_of(&batch, pair.query, pair.target, 0, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        };
+        let wanted: Vec<WantedPath> = pairs.iter().zip(&hits).map(wanted).collect();
+        backtrace::align(engine, &batch, &wanted).expect("paths");
+    }
+}
+
+/// The gap-open score of rust-bio includes the first residue: a gap of k residues scores `gap_open + (k - 1) *
+/// gap_extend`, in negative numbers.
+#[test]
+fn rust_bio_agrees() {
+    let lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129];
+    let scorings =
+        [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 0, 1), (3, 1, 1, 1)];
+    let (mut plain, mut cpu) = (Plain::new(), Cpu::new());
+    for (seed, (match_, mismatch, open, extend)) in scorings.into_iter().enumerate() {
+        let mut random = Random::new(seed as u64);
+        let mut cases = Vec::new();
+        for query_len in lengths {
+            let query = random.sequence(Alphabet::Dna, query_len);
+            let related = random.mutated(Alphabet::Dna, &query, 15);
+            let target_len = random.pick(&lengths);
+            let mut target = random.sequence(Alphabet::Dna, target_len);
+            cases.push((query.clone(), target.clone()));
+            target.extend(related);
+            cases.push((query, target));
+        }
+        let mut aligner =
+            Aligner::new(-(open + extend), -extend, |a: u8, b: u8| if a == b { match_ } else { -mismatch });
+        let expected: Vec<i32> =
+            cases.iter().map(|(query, target)| aligner.local(query, target).score).collect();
+
+        let encoded: Vec<(Vec<u8>, Vec<u8>)> =
+            cases.iter().map(|(q, t)| (codes(Alphabet::Dna, q), codes(Alphabet::Dna, t))).collect();
+        let batch = Batch {
+            queries: Arc::new(encoded.iter().map(|case| case.0.as_slice()).collect()),
+            targets: Arc::new(encoded.iter().map(|case| case.1.as_slice()).collect()),
+            scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
+        };
+        let pair = |index: u32| {
+            let end = batch.target(index).len() as u32;
+            Pair { query: index, target: index, start: 0, own: 0, end }
+        };
+        let pairs: Vec<Pair> = (0..cases.len() as u32).map(pair).collect();
+        for engine in [&mut plain as &mut dyn Engine, &mut cpu] {
+            let hits = engine.score(&batch, &pairs).unwrap();
+            for ((hit, expected), (query, target)) in hits.iter().zip(&expected).zip(&cases) {
+                let (query, target) = (String::from_utf8_lossy(query), String::from_utf8_lossy(target));
+                let engine = engine.capabilities().name;
+                assert_eq!(
+                    hit.score, *expected,
+                    "{engine}, seed {seed}, {match_}/{mismatch}/{open}/{extend}\n{query}\n{target}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Tests joined parts of the references with mates.
+
+use super::*;
+use swalign::terms::alphabet::reverse_complement;
+
+const PAIRS: usize = 120;
+const LETTERS: usize = 40;
+const INSERT: &str = "110,20";
+const FILES: [&str; 2] = ["r1.fq", "r2.fq"];
+
+/// Properties of a folder of mates.
+struct Kind<'a> {
+    /// Bases of the references.
+    letters: &'a [u8],
+    /// Number of copies of a unit in each reference, and percentage of mutated bases in them.
+    copies: (usize, usize),
+    references: usize,
+}
+
+fn drawn(random: &mut Random, letters: &[u8], len: usize) -> Vec<u8> {
+    (0..len).map(|_| random.pick(letters)).collect()
+}
+
+fn text(letters: &[u8]) -> &str {
+    str::from_utf8(letters).unwrap()
+}
+
+/// Writes references and their mates, as two files and as one, with and without qualities. Some mates have errors, some
+/// come from two references, some are random, and some have no bases.
+fn mates(random: &mut Random, kind: &Kind) -> Folder {
+    let folder = Folder::new();
+    let unit = drawn(random, kind.letters, 45);
+    let (copies, percent) = kind.copies;
+    let mut references: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..kind.references {
+        let mut letters = drawn(random, kind.letters, 150);
+        for _ in 0..copies {
+            letters.extend(random.mutated(Alphabet::Dna, &unit, percent));
+            let between = random.below(100);
+            letters.extend(drawn(random, kind.letters, between));
+        }
+        references.push(letters);
+    }
+    let fasta = |(number, letters): (usize, &Vec<u8>)| format!(">r{number}\n{}\n", text(letters));
+    folder.write("r.fa", references.iter().enumerate().map(fasta).collect::<String>());
+    let [mut files, mut both] = [[String::new(), String::new()], [String::new(), String::new()]];
+    // The suffix `.1` in these names is part of the name and does not mark a mate.
+    let names = names_in_groups(PAIRS, 30, LETTERS / 2);
+    for (number, name) in names.iter().enumerate() {
+        let name = if number % 7 == 3 { format!("{name}.1") } else { name.clone() };
+        let [one, other] = [(); 2].map(|()| references[random.below(kind.references)].clone());
+        let elsewhere = if random.below(6) == 0 { &other } else { &one };
+        let (start, size) = (random.below(one.len() - 60), 85 + random.below(50));
+        let piece = |letters: &[u8], from: usize| {
+            letters[from.min(letters.len())..(from + LETTERS).min(letters.len())].to_vec()
+        };
+        let errors = random.pick(&[[0, 0], [1, 3], [0, 14], [22, 2], [0, 60]]);
+        let left = random.mutated(Alphabet::Dna, &piece(&one, start), errors[0]);
+        let right = reverse_complement(&piece(elsewhere, start + size - LETTERS));
+        let right = random.mutated(Alphabet::Dna, &right, errors[1]);
+        let mut pair = if random.below(2) == 0 { [left, right] } else { [right, left] };
+        match number % 20 {
+            3 => pair[random.below(2)] = drawn(random, b"ACGT", LETTERS),
+            5 => pair = [(); 2].map(|()| drawn(random, b"ACGT", LETTERS)),
+            7 => pair[random.below(2)] = Vec::new(),
+            9 => pair[0] = b"ACGTNNRYKMSWBDHVN".repeat(2),
+            _ => {}
+        }
+        for (mate, letters) in pair.iter().enumerate() {
+            let qualities: String =
+                letters.iter().map(|_| random.pick(&['#', '*', '/', '0', 'F', '~'])).collect();
+            let record = format!("@{name}/{} comment\n{}\n+\n{qualities}\n", mate + 1, text(letters));
+            files[mate] += &record;
+            both[0] += &record;
+            both[1] += &format!(">{name}\n{}\n", text(letters));
+        }
+    }
+    FILES.iter().zip(&files).for_each(|(name, file)| folder.write(name, file));
+    ["both.fq", "both.fa"].iter().zip(&both).for_each(|(name, file)| folder.write(name, file));
+    folder
+}
+
+/// Compares joined parts with the whole.
+#[track_caller]
+fn check_mates(folder: &Folder, options: &[&str], input: &[&str], (format, count): (&str, usize)) {
+    let args = [options, input, &["r.fa"]].concat();
+    let output = format!("whole.{format}");
+    folder.done(&[&["--device", "cpu", "-q", "-o", &output], &args[..]].concat());
+    check(folder, &args, format, count, &folder.read(&output));
+}
+
+#[test]
+fn parts_of_mates_are_the_whole() {
+    let group = "@RG\tID:run1\tSM:s";
+    let kinds = [
+        Kind { letters: b"ACGT", copies: (4, 3), references: 8 },
+        Kind { letters: b"AACG", copies: (25, 2), references: 5 },
+        Kind { letters: b"AAC", copies: (2, 0), references: 4 },
+    ];
+    let insert = |more: &[&'static str]| [&["--insert", INSERT], more].concat();
+    for (seed, kind) in kinds.iter().enumerate() {
+        let folder = mates(&mut Random::new(seed as u64), kind);
+        for (options, input, format, count) in [
+            (insert(&[]), &FILES[..], "sam", 2),
+            (insert(&["--max-hits", "5", "--eqx", "--cs", "-R", group]), &FILES[..], "sam", 7),
+            (
+                insert(&["--max-hits", "5", "--secondary-ratio", "0.3"]),
+                &["--interleaved", "both.fq"],
+                "sam",
+                3,
+            ),
+            (insert(&["--max-hits", "2"]), &["--interleaved", "both.fa"], "sam", 3),
+            (insert(&["--ties"]), &FILES[..], "sam", 3),
+            (insert(&["--ties", "--max-hits", "2", "--min-score", "12"]), &FILES[..], "bam", 4),
+            (insert(&["--ties", "--secondary-ratio", "0.3"]), &["--interleaved", "both.fq"], "paf", 2),
+            (insert(&[]), &FILES[..], "bam", 3),
+            (insert(&["--max-hits", "5", "--cs=long", "-R", group]), &["--interleaved", "both.fa"], "bam", 7),
+            (
+                insert(&["--max-hits", "80", "--secondary-ratio", "0"]),
+                &["--interleaved", "both.fq"],
+                "bam",
+                2,
+            ),
+            (insert(&[]), &FILES[..], "paf", 7),
+            (insert(&["--max-hits", "5", "--eqx", "--cs"]), &["--interleaved", "both.fa"], "paf", 2),
+            (insert(&["--max-hits", "3", "--min-score", "12"]), &FILES[..], "sam.gz", 3),
+            (insert(&["--evalue", "1e9"]), &FILES[..], "tab", 3),
+            (insert(&["--max-hsps", "2", "--max-targets", "2", "--max-hits", "3"]), &FILES[..], "json.gz", 2),
+            (insert(&["--max-hits", "3", "--min-score", "9"]), &["--interleaved", "both.fq"], "paf.gz", 3),
+            (insert(&["--max-targets", "2"]), &FILES[..], "sam", 3),
+            (insert(&["--max-targets", "1", "--ties", "--min-score", "12"]), &FILES[..], "bam", 4),
+            (insert(&["--max-hsps", "1", "--max-hits", "3"]), &["--interleaved", "both.fq"], "sam", 2),
+            (insert(&["--evalue", "1e-9", "--max-hits", "3"]), &FILES[..], "sam", 3),
+            (insert(&["--evalue", "1e-6", "--max-targets", "2"]), &["--interleaved", "both.fa"], "paf", 2),
+        ] {
+            check_mates(&folder, &options, input, (format, count));
+        }
+    }
+}
+
+/// Many small inputs, with random scores, orientations and parts.
+#[test]
+fn parts_of_any_mates_are_the_whole() {
+    for seed in 0..32 {
+        let mut random = Random::new(100 + seed);
+        let kind = Kind {
+            letters: random.pick(&[&b"ACGT"[..], b"AAC", b"AACGT"]),
+            copies: random.pick(&[(0, 0), (3, 3), (20, 0), (20, 4)]),
+            references: 1 + random.below(8),
+        };
+        let folder = mates(&mut random, &kind);
+        let insert = random.pick(&["110,20", "110,3", "90,40,rf", "110,20,ff", "1,1"]);
+        let preset = random.pick(&["short", "blastn", "linear"]);
+        let (hits, least) = (random.pick(&["1", "2", "5", "70"]), random.pick(&["9", "20", "30"]));
+        let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
+        let options = ["--insert", insert, "--preset", preset, "--max-hits", hits, "--min-score", least];
+        let mut options =
+            [&options[..], &["--secondary-ratio", ratio, "--no-split", "--end-bonus", "0"]].concat();
+        let (format, count) =
+            (random.pick(&["sam", "bam", "paf", "tab", "json", "txt"]), random.pick(&[2, 3, 7]));
+        let is_list = ["tab", "json", "txt"].contains(&format);
+        if is_list || random.below(2) == 0 {
+            let (targets, hsps) = (random.pick(&["1", "2", "25"]), random.pick(&["1", "2", "90"]));
+            options.extend(["--max-targets", targets, "--max-hsps", hsps]);
+            options.extend(["--evalue", random.pick(&["1e9", "1e9", "1e-3"])]);
+        }
+        if random.below(2) == 0 {
+            options.push("--ties");
+        }
+        if is_list {
+            let (rank, identity) = (random.pick(&["score", "score", "identity"]), random.pick(&["0", "90"]));
+            options.extend(["--rank", rank, "--min-identity", identity]);
+        }
+        let input = random.pick(&[&FILES[..], &["--interleaved", "both.fq"], &["--interleaved", "both.fa"]]);
+        println!("seed {seed}: {} references, {format}, {options:?}", kind.references);
+        check_mates(&folder, &options, input, (format, count));
+    }
+}
+
+/// The whole chooses pairs that no part contains.
+#[test]
+fn pairs_are_chosen_among_all_parts() {
+    let folder = mates(&mut Random::new(3), &Kind { letters: b"ACGT", copies: (6, 6), references: 6 });
+    let args = ["--insert", INSERT, "--max-hits", "3", "r1.fq", "r2.fq", "r.fa"];
+    let whole = whole(&folder, &args, "sam");
+    check(&folder, &args, "sam", 3, &whole);
+    let sam = |bytes: &[u8]| Sam::parse(str::from_utf8(bytes).unwrap());
+    let whole = sam(&whole);
+    let parts: Vec<Sam> = (1..=3).map(|number| sam(&folder.read(&format!("part.{number}.sam")))).collect();
+    assert!(parts.iter().all(|part| part.header == whole.header));
+    assert!(
+        whole.header.iter().any(|line| line.contains("swalign insert: orientation=fr mean=110 deviation=20"))
+    );
+    let score = |record: &crate::common::sam::Record| {
+        record.tag("AS").map_or(0, |score| score.parse::<i32>().unwrap())
+    };
+    let is_proper = |record: &crate::common::sam::Record| record.flag() & 2 != 0;
+    let (mut proper, mut better_elsewhere, mut unmapped) = (0, 0, 0);
+    let in_parts = parts.iter().map(|part| part.primary().collect::<Vec<_>>()).collect::<Vec<_>>();
+    for (number, record) in whole.primary().enumerate() {
+        let of_parts = in_parts.iter().map(|part| part[number]);
+        let best = of_parts.map(score).max().unwrap();
+        proper += usize::from(is_proper(record));
+        better_elsewhere += usize::from(is_proper(record) && score(record) < best);
+        unmapped += usize::from(record.flag() & 4 != 0);
+        assert!(record.tag("YM").is_none());
+    }
+    assert!(proper > 80 && better_elsewhere > 2 && unmapped > 10, "{proper} {better_elsewhere} {unmapped}");
+    // A part chooses no pairs.
+    assert!(parts.iter().all(|part| !part.records.iter().any(is_proper)));
+}
+
+#[test]
+fn parts_of_mates_need_the_insert_size() {
+    let folder = mates(&mut Random::new(3), &Kind { letters: b"ACGT", copies: (1, 0), references: 2 });
+    let run = |args: &[&str]| folder.run(&[&["--ref-part", "1/2"], args, &["r.fa"]].concat());
+    for input in [&FILES[..], &["--interleaved", "both.fq"]] {
+        run(input).said(2, &["--ref-part needs --insert", "not enough to estimate", "--insert 350,60"]);
+        let with = [&["--insert", INSERT], input].concat();
+        run(&[&with[..], &["--sort", "-o", "x.bam"]].concat()).said(2, &["--sort", "--ref-part"]);
+        run(&[&with[..], &["--preset", "long"]].concat()).said(2, &["--ref-part", "--no-split"]);
+        assert!(!folder.file("x.sam").exists());
+        run(&[&with[..], &["-o", "x.sam"]].concat()).ended(0);
+        std::fs::remove_file(folder.file("x.sam")).unwrap();
+    }
+}
+
+/// Damaged parts are errors, and so are wrong numbers in receipts with a new seal.
+#[test]
+fn damaged_parts_of_mates_are_refused() {
+    let folder = mates(&mut Random::new(5), &Kind { letters: b"AACGT", copies: (6, 3), references: 4 });
+    let args = ["--insert", INSERT, "--max-hits", "2", "r1.fq", "r2.fq", "r.fa"];
+    let mut random = Random::new(9);
+    for format in ["sam", "bam", "paf"] {
+        let parts = parts(&folder, &args, format, 2);
+        let merged = || folder.run(&["merge", "out", &parts[0], &parts[1]]);
+        let receipts = parts.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
+        for (key, value, says) in [
+            ("records", "239", "was changed after it was written"),
+            ("records", "238", "more than 238 queries"),
+            ("records", "242", "fewer than 242 queries"),
+            ("mates", "fr\t110\t20\t0\t5", "was changed after it was written"),
+        ] {
+            for (part, receipt) in parts.iter().zip(&receipts) {
+                folder.write(&format!("{part}.swalign"), receipt);
+                receipts::change(&folder.file(part), |text| receipts::with(text, key, value));
+            }
+            merged().said(1, &[says]);
+        }
+        parts
+            .iter()
+            .zip(&receipts)
+            .for_each(|(part, receipt)| folder.write(&format!("{part}.swalign"), receipt));
+        receipts::change(&folder.file(&parts[1]), |text| text.replace("mates\tfr\t110", "mates\tfr\t111"));
+        merged().said(1, &["selected with other limits"]);
+        folder.write(&format!("{}.swalign", parts[1]), &receipts[1]);
+        let bytes = folder.read(&parts[1]);
+        let header = bytes.windows(5).position(|window| window == b"\n@CO\t").unwrap_or(0);
+        for _ in 0..40 {
+            let mut changed = bytes.clone();
+            let at = header + random.below(bytes.len() - header);
+            changed[at] = random.pick(b"\t\n,-r0149*AS");
+            if changed[at] == bytes[at] {
+                continue;
+            }
+            folder.write(&parts[1], &changed);
+            let outcome = merged();
+            assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
+            assert!(!folder.file("out").exists());
+            // With a matching checksum, `merge` may accept the part. Otherwise it ends with code 1.
+            let sum = format!("{:08x}", crc32fast::hash(&changed));
+            receipts::change(&folder.file(&parts[1]), |text| receipts::with(text, "crc32", &sum));
+            let outcome = merged();
+            match outcome.code {
+                Some(0) => std::fs::remove_file(folder.file("out")).unwrap(),
+                code => assert_eq!(code, Some(1), "{format}, byte {at}: {}", outcome.stderr),
+            }
+            folder.write(&format!("{}.swalign", parts[1]), &receipts[1]);
+        }
+        folder.write(&parts[1], &bytes);
+        merged().ended(0);
+        std::fs::remove_file(folder.file("out")).unwrap();
+    }
+}
