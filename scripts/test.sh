@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # Installs the requirements of the tests and runs every check: format, lints, dependencies, documentation, doc tests,
-# all tests, one minute of fuzzing whole commands, 10 seconds of each fuzz target, the Python package, and batch jobs
-# on a small Slurm.
+# all tests, one minute of fuzzing whole commands, the Python package, and batch jobs on a small Slurm. Prints the seconds
+# of each step at the end.
+#
+# scripts/test.sh --long also runs the checks for a release: rows of benchmarks, 10 seconds of each fuzz target, whether the
+# fuzzer of commands notices faults (without --long only if its folder changed in the last commit), types for web pages,
+# macOS and Windows, and lavapipe with subgroups of 4 and 16.
 #
 # Needs Rust and a network. On Debian or Ubuntu, as root or with sudo, other missing programs are installed: a software
 # Vulkan driver (lavapipe) for the GPU tests, samtools, pysam and MultiQC in target/test-venv, Chromium for the page of
@@ -9,10 +13,19 @@
 # installed, the script prints a warning and reports the tests that need it as skipped, never as passed.
 #
 # SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter with this name instead of on lavapipe. NAME/PROFILE reduces it
-# to the features of other adapters, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/gpu/profile.rs). SWALIGN_ELSEWHERE=yes
-# adds checks that need minutes: types for web pages, macOS and Windows, and lavapipe with subgroups of 4 and 16.
+# to the features of other adapters, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/gpu/profile.rs).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+case "${1-}" in
+    "") long=no ;;
+    # On lavapipe, tests then take all cases, and not a sample of them.
+    --long) long=yes && export SWALIGN_ALL_CASES=yes ;;
+    *)
+        echo "usage: scripts/test.sh [--long]" >&2
+        exit 2
+        ;;
+esac
 
 . scripts/venv.sh
 venv=target/test-venv
@@ -20,7 +33,22 @@ venv=target/test-venv
 readers=(pysam==0.24.1 multiqc==1.35)
 
 # Prints the next step, with the seconds since the start.
-say() { printf '\n=== [%s s] %s\n' "$SECONDS" "$*" >&2; }
+steps=() begun=()
+say() {
+    steps+=("$*") begun+=("$SECONDS")
+    printf '\n=== [%s s] %s\n' "$SECONDS" "$*" >&2
+}
+# Prints the seconds of each step.
+table() {
+    local step end
+    begun+=("$SECONDS")
+    printf '\nseconds  step\n' >&2
+    for step in "${!steps[@]}"; do
+        end=${begun[$((step + 1))]}
+        printf '%7s  %s\n' $((end - begun[step])) "${steps[$step]}" >&2
+    done
+    printf '%7s  in all\n' "$SECONDS" >&2
+}
 loud() { printf '\n!!! %s\n' "$*" >&2; }
 
 # Prints the file that names lavapipe to the Vulkan loader, preferably that of this machine's architecture.
@@ -61,7 +89,7 @@ fi
 
 # The driver of the GPU tests.
 XDG_RUNTIME_DIR=$(mktemp -d)
-trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
+trap 'rm -rf "$XDG_RUNTIME_DIR"; table' EXIT
 chmod 700 "$XDG_RUNTIME_DIR"
 export XDG_RUNTIME_DIR
 gpu=yes
@@ -129,7 +157,7 @@ fi
 say "the crate, as it is published"
 cargo package --locked --allow-dirty --no-verify
 [ "$(stat --format=%s target/package/swalign-*.crate | sort -n | tail -n 1)" -lt 2000000 ] || { loud "the crate has 2 MB or more"; exit 1; }
-if [ -n "${SWALIGN_ELSEWHERE-}" ]; then
+if [ $long = yes ]; then
     say "the library in a page, and the command for macOS and Windows: types"
     # Compiled without optimization, because none of it runs.
     quick=(--locked --target-dir target/types --config 'profile.dev.package."*".opt-level=0' --config profile.dev.debug=false)
@@ -142,14 +170,16 @@ if [ -n "${SWALIGN_ELSEWHERE-}" ]; then
         [ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
     done
 else
-    loud "types for pages, macOS and Windows are NOT CHECKED, nor subgroups of other sizes: SWALIGN_ELSEWHERE=yes does both"
+    loud "without --long, benchmarks, fuzz targets, subgroups of other sizes, and types for pages, macOS and Windows are NOT CHECKED"
 fi
 say "doc tests"
 cargo test --locked --doc
-say "rows of benchmarks, once and small: they check their answers"
-cargo test --locked --bench host
-cargo test --locked --bench engine -- cpu
-cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one letter" only="50 Mb"
+if [ $long = yes ]; then
+    say "rows of benchmarks, once and small: they check their answers"
+    cargo test --locked --bench host
+    cargo test --locked --bench engine -- cpu
+    cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one letter" only="50 Mb"
+fi
 
 # Tests whose requirements are missing stay ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu) are SKIPPED"
@@ -175,7 +205,7 @@ else
 fi
 
 # Kernels with one lane per lane of a subgroup, if subgroups have 4 or 16 lanes.
-if [ -n "${SWALIGN_ELSEWHERE-}" ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-}" ] && cargo nextest --version >/dev/null 2>&1; then
+if [ $long = yes ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-}" ] && cargo nextest --version >/dev/null 2>&1; then
     for bits in 128 512; do
         say "subgroups of $((bits / 32)) on lavapipe"
         LP_NATIVE_VECTOR_WIDTH=$bits cargo nextest run --locked --profile ci --run-ignored all --test gpu \
@@ -185,12 +215,16 @@ fi
 
 # The program that was built for the tests. Cargo alone would build it again, with other features of the dependencies.
 SWALIGN=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/swalign
-say "does the fuzzer notice faults?"
-scripts/fuzz.py --self-test --swalign "$SWALIGN"
+if [ $long = yes ] || ! git diff --quiet HEAD~1 HEAD -- scripts/fuzz.py scripts/fuzzing 2>/dev/null; then
+    say "does the fuzzer notice faults?"
+    scripts/fuzz.py --self-test --swalign "$SWALIGN"
+fi
 say "fuzzing whole commands"
 scripts/fuzz.py --seed 1 --seconds 60 --swalign "$SWALIGN"
-say "fuzzing what reads files, patterns and arguments"
-scripts/fuzz_targets.sh 10
+if [ $long = yes ]; then
+    say "fuzzing what reads files, patterns and arguments"
+    scripts/fuzz_targets.sh 10
+fi
 
 say "the Python package"
 status=0

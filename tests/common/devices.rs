@@ -25,8 +25,8 @@ pub fn card(checked: bool) -> Arc<Card> {
 
 /// A test takes one combination of a mode, a scoring and a kind of kernel in this number. Kernels are compiled for each
 /// scoring, and lavapipe needs up to half a minute for those of one combination. So on lavapipe tests take every third one,
-/// which still has each mode, scoring and kind. On other adapters, and with SWALIGN_ELSEWHERE, they take all.
+/// which still has each mode, scoring and kind. On other adapters, and with SWALIGN_ALL_CASES, they take all.
 pub fn one_combination_in() -> usize {
-    let is_software = test_adapter() == "llvmpipe" && std::env::var_os("SWALIGN_ELSEWHERE").is_none();
+    let is_software = test_adapter() == "llvmpipe" && std::env::var_os("SWALIGN_ALL_CASES").is_none();
     if is_software { 3 } else { 1 }
 }
