@@ -13,4 +13,6 @@ pub mod insert;
 pub mod json;
 pub mod memory;
 pub mod options;
+#[cfg(test)]
+pub mod random;
 pub mod scoring;

@@ -13,6 +13,7 @@ use crate::terms::options::{
     DeviceChoice, FilterChoice, Format, HitLimits, MatesChoice, Mode, OutputFormat, Rank, ScoringChoice,
     Share,
 };
+use crate::terms::random::Random;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -278,11 +279,8 @@ const PAIRS: usize = 260;
 
 /// Mates, with names that begin a group every 20 pairs. In the sample, one in 20 pairs equals an earlier pair.
 fn mates_options(folder: &Path) -> Options {
-    let mut state = 5u64;
-    let mut below = |most: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % most
-    };
+    let mut numbers = Random::new(5);
+    let mut below = |most: u64| numbers.below(most as usize) as u64;
     let reference: String = (0..3000).map(|_| char::from(b"ACGT"[below(4) as usize])).collect();
     let complement = |letter: char| "TGCA".chars().nth("ACGT".find(letter).unwrap()).unwrap();
     let (mut reads, mut name) = (String::new(), String::new());

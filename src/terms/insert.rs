@@ -271,6 +271,7 @@ pub fn telling_insert(one: &Alignment, other: &Alignment, circle: Option<u32>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
     use smallvec::smallvec;
 
     fn at(strand: Strand, target_start: u32, target_end: u32) -> Alignment {
@@ -383,11 +384,8 @@ mod tests {
     fn partners_are_the_best_pairs_that_are_left() {
         let (mut paired, mut alone) = (0, 0);
         for seed in 0..300u64 {
-            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-            let mut below = |most: u64| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 33) % most
-            };
+            let mut numbers = Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+            let mut below = |most: u64| numbers.below(most as usize) as u64;
             let orientation = Orientation::ALL[below(3) as usize];
             let insert = InsertSize { orientation, mean: 60, deviation: 10 };
             let scoring = PairScoring { insert, match_: 1 };

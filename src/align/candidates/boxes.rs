@@ -202,6 +202,7 @@ pub fn covered(mut intervals: Vec<(u32, u32)>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
 
     /// The closure by definition: joins any two boxes that share cells, in a different order.
     fn by_definition(mut boxes: Vec<RunBox>) -> Vec<RunBox> {
@@ -223,11 +224,8 @@ mod tests {
 
     #[test]
     fn boxes_are_joined_until_none_share_cells() {
-        let mut state = 7u64;
-        let mut below = |bound: u32| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as u32 % bound
-        };
+        let mut numbers = Random::new(7);
+        let mut below = |bound: u32| numbers.below(bound as usize) as u32;
         for round in 0..300 {
             let side = [30, 100, 400][round % 3];
             let mut boxes = Vec::new();

@@ -367,34 +367,21 @@ fn first_bits(bits: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::terms::bounds::longest_span;
+    use crate::terms::random::Random;
 
-    /// Numbers below a bound (Numerical Recipes' linear congruential generator).
-    struct Numbers(u64);
-
-    impl Numbers {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) as usize % bound
-        }
-
-        fn codes(&mut self, len: usize, letters: usize) -> Vec<u8> {
-            (0..len).map(|_| self.below(letters) as u8).collect()
-        }
-
-        /// A copy with about one edit in `every` bases, and a few residues that are no bases.
-        fn mutated(&mut self, codes: &[u8], every: usize) -> Vec<u8> {
-            let mut copy = Vec::new();
-            for &code in codes {
-                match self.below(4 * every) {
-                    0 | 1 => copy.push(self.below(4) as u8),
-                    2 => {}
-                    3 => copy.extend([code, self.below(4) as u8]),
-                    4 => copy.push(14),
-                    _ => copy.push(code),
-                }
+    /// A copy with about one edit in `every` bases, and a few residues that are no bases.
+    fn mutated(random: &mut Random, codes: &[u8], every: usize) -> Vec<u8> {
+        let mut copy = Vec::new();
+        for &code in codes {
+            match random.below(4 * every) {
+                0 | 1 => copy.push(random.below(4) as u8),
+                2 => {}
+                3 => copy.extend([code, random.below(4) as u8]),
+                4 => copy.push(14),
+                _ => copy.push(code),
             }
-            copy
         }
+        copy
     }
 
     /// For each diagonal, from `-query.len()` on, the best score of a local alignment with a pair on it: by definition,
@@ -435,7 +422,7 @@ mod tests {
 
     #[test]
     fn no_alignment_scores_more_than_its_diagonals_allow() {
-        let mut random = Numbers(7);
+        let mut random = Random::new(7);
         let schemes = [(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 1, 1), (2, 8, 12, 2)];
         let (mut close, mut dropped) = (0, 0);
         for round in 0..300 {
@@ -452,7 +439,7 @@ mod tests {
             let len = 10 + random.below(40);
             let from = random.below(target.len() - len.min(target.len() - 1));
             let every = [3, 6, 10, 30][random.below(4)];
-            let mut query = random.mutated(&target[from..(from + len).min(target.len())], every);
+            let mut query = mutated(&mut random, &target[from..(from + len).min(target.len())], every);
             if random.below(3) == 0 {
                 let at = random.below(query.len().max(1));
                 query.rotate_left(at);
@@ -480,12 +467,12 @@ mod tests {
     /// Queries at the seams of words, longer targets, narrow bands, and diagonals at the ends of the targets.
     #[test]
     fn bounds_are_those_of_their_definition() {
-        let mut random = Numbers(11);
+        let mut random = Random::new(11);
         let scoring = Scoring::dna(1, 4, 6, 1);
         for len in [1, 5, 6, 7, 63, 64, 65, 127, 128, 150, 191, 192, 200, 320, 511, 512] {
             let target = random.codes(700, 4);
             let at = random.below(target.len() - len);
-            let mut query = random.mutated(&target[at..at + len], 12);
+            let mut query = mutated(&mut random, &target[at..at + len], 12);
             query.resize(len, 2);
             for gaps in [0, 1, 3, 4, 11, 29, 31, 32, 62, 63] {
                 let bound = DiagonalBound::new(&query, gaps, 3, &scoring).unwrap();
@@ -540,7 +527,7 @@ mod tests {
     /// ends.
     #[test]
     fn alignments_contain_as_many_kmers_as_they_must() {
-        let mut random = Numbers(13);
+        let mut random = Random::new(13);
         let scoring = Scoring::dna(1, 4, 6, 1);
         let (mut fewest, mut least) = (0, 0);
         for (kmer, step) in [(14usize, 6usize), (12, 6), (6, 4), (8, 2), (7, 7)] {

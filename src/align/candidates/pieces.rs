@@ -138,6 +138,7 @@ pub fn rarest(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
 
     /// The least sum of all choices, by trying them all.
     fn least_sum(
@@ -160,11 +161,8 @@ mod tests {
 
     #[test]
     fn the_rarest_pieces_have_the_least_sum_of_all() {
-        let mut state = 5u64;
-        let mut below = |bound: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % bound
-        };
+        let mut numbers = Random::new(5);
+        let mut below = |bound: usize| numbers.below(bound);
         let mut buffers = PieceBuffers::default();
         let (mut fit, mut none) = (0, 0);
         for _ in 0..2000 {

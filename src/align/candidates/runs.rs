@@ -496,6 +496,7 @@ impl RunSearch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
     use crate::terms::scoring::Scoring;
     use std::sync::Arc;
 
@@ -521,11 +522,8 @@ mod tests {
 
     #[test]
     fn runs_are_those_of_all_diagonals() {
-        let mut state = 7u64;
-        let mut below = |bound: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % bound
-        };
+        let mut numbers = Random::new(7);
+        let mut below = |bound: u64| numbers.below(bound as usize) as u64;
         for round in 0..60 {
             let letters = [2, 4, 5][round % 3];
             let mut codes = |len: u64| (0..len).map(|_| below(letters) as u8).collect::<Vec<u8>>();

@@ -2,23 +2,13 @@
 
 use super::*;
 use crate::terms::alphabet::reverse_complement;
+use crate::terms::random::Random;
 use std::collections::BTreeMap;
 
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-
-    fn letters(&mut self, most: usize, letters: &[u8]) -> Vec<u8> {
-        (0..self.below(most + 1)).map(|_| letters[self.below(letters.len())]).collect()
-    }
+/// At most `most` of these letters.
+fn some(random: &mut Random, most: usize, letters: &[u8]) -> Vec<u8> {
+    let len = random.below(most + 1);
+    random.letters(len, letters)
 }
 
 /// Keeps only the lowest bits, so that hashes collide.
@@ -46,12 +36,12 @@ impl Hasher for CoarseHasher {
 }
 
 fn holds_what_a_map_holds<S: BuildHasher>(mut distinct: DistinctSequences<S>, seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut known: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for step in 0..3000 {
         let sequence = match random.below(3) {
-            0 => random.letters(300, b"ACGTN"),
-            _ => random.letters(5, b"ACGT\0"),
+            0 => some(&mut random, 300, b"ACGTN"),
+            _ => some(&mut random, 5, b"ACGT\0"),
         };
         let next = known.len();
         let number = *known.entry(sequence.clone()).or_insert(next);
@@ -78,9 +68,9 @@ fn equal_hashes_are_no_equal_sequences() {
 
 #[test]
 fn both_strands_have_one_lesser_form() {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for len in 0..400 {
-        let letters = random.letters(len % 40, b"ACGTRYSWKMBDHVN");
+        let letters = some(&mut random, len % 40, b"ACGTRYSWKMBDHVN");
         let reverse = reverse_complement(&letters);
         let (mut one, mut other) = (letters.clone(), reverse.clone());
         let turned = (strands::make_lesser(&mut one), strands::make_lesser(&mut other));
@@ -112,12 +102,12 @@ fn by_taking_over(distinct: &DistinctSequences, ranks: &[usize]) -> Vec<usize> {
 #[test]
 fn beginnings_join_the_shortest_longer_sequence() {
     for seed in 0..300 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut distinct = DistinctSequences::<RandomState>::default();
         let letters: &[u8] = [b"A", &b"AC"[..], b"ACGT"][random.below(3)];
         for _ in 0..1 + random.below(150) {
             let most = 1 + random.below(12);
-            distinct.insert(&random.letters(most, letters));
+            distinct.insert(&some(&mut random, most, letters));
         }
         let mut ranks: Vec<usize> = (0..distinct.len()).collect();
         for at in (1..ranks.len()).rev() {

@@ -473,5 +473,3 @@ impl<V: Copy, const PIECES: usize> StripedColumnState<V, PIECES> {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-pub use tests::Random;

@@ -8,6 +8,7 @@ use crate::input::database::format::{BLOCK, SectionEntry, VERSION};
 use crate::input::database::write::write;
 use crate::input::reader::References;
 use crate::terms::batch::Sequences;
+use crate::terms::random::Random;
 
 fn source() -> Option<SourceFile> {
     Some(SourceFile { path: "ref.fa".to_string(), len: 1234, time: (-5, 7), sum: 99 })
@@ -215,11 +216,8 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
 fn forged_files_are_refused_or_sound() {
     let references = references(&[40, 1, 30], Alphabet::Dna);
     let index = KmerIndex::new(&references.sequences, IndexShape { letters: 6, step: 1 });
-    let mut state = 5u64;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
+    let mut numbers = Random::new(5);
+    let mut random = |below: usize| numbers.below(below);
     let mut sound = 0;
     for _ in 0..2000 {
         let (of, place, value) = (SECTIONS[random(SECTIONS.len())], random(1 << 16), random(256) as u8);

@@ -162,6 +162,7 @@ impl<R: Read> Read for Bgzf<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
     use std::io::Write;
@@ -197,11 +198,8 @@ mod tests {
     /// sequential gunzip.
     #[test]
     fn blocks_side_by_side_are_gzip_members() {
-        let mut state = 1u64;
-        let mut below = |bound: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % bound
-        };
+        let mut numbers = Random::new(1);
+        let mut below = |bound: usize| numbers.below(bound);
         for case in 0..400 {
             let mut packed = block(b"begin");
             for _ in 0..below(9) {

@@ -6,24 +6,11 @@ use super::*;
 use crate::terms::alignment::Strands;
 use crate::terms::alphabet::reverse_complement_codes;
 use crate::terms::batch::Sequences;
+use crate::terms::random::Random;
 use std::io::Cursor;
 
 /// The result of reading: records, and how it ended.
 type Outcome = (Vec<FileRecord>, Option<String>);
-
-/// A small generator (Knuth's MMIX), so that a seed reproduces a test.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn text(&mut self, len: usize, letters: &[u8]) -> Vec<u8> {
-        (0..len).map(|_| letters[self.below(letters.len())]).collect()
-    }
-}
 
 /// Records one by one from one parser over all bytes except empty lines at the ends: the reader as it was before it had
 /// blocks.
@@ -91,7 +78,7 @@ fn fasta(random: &mut Random, records: usize) -> Vec<u8> {
         for _ in 0..random.below(4) {
             content.extend(newline);
             let len = random.below(12);
-            content.extend(random.text(len, b"ACGTacgtNUu"));
+            content.extend(random.letters(len, b"ACGTacgtNUu"));
         }
         content.extend(newline);
     }
@@ -103,9 +90,9 @@ fn fastq(random: &mut Random, records: usize) -> Vec<u8> {
     let mut content = Vec::new();
     for number in 0..records {
         let len = random.below(9);
-        let letters = random.text(len, b"ACGTacgtN");
+        let letters = random.letters(len, b"ACGTacgtN");
         let again = ["", "again", "@", ">"][random.below(4)];
-        let qualities = random.text(len, b"@+>I!~");
+        let qualities = random.letters(len, b"@+>I!~");
         for line in [format!("@r{number} x").as_bytes(), &letters, format!("+{again}").as_bytes(), &qualities]
         {
             content.extend(line);
@@ -120,7 +107,7 @@ fn changed(random: &mut Random, mut content: Vec<u8>) -> Vec<u8> {
     match random.below(11) {
         8 => {
             let len = random.below(9);
-            content.splice(0..0, random.text(len, b"\n\r "));
+            content.splice(0..0, random.letters(len, b"\n\r "));
         }
         9 => content = content.split(|&byte| byte == b'\n').collect::<Vec<_>>().join(&b'\r'),
         10 => {
@@ -131,7 +118,7 @@ fn changed(random: &mut Random, mut content: Vec<u8>) -> Vec<u8> {
         1 => content.truncate(random.below(content.len() + 1).max(1)),
         2 => {
             let len = random.below(40);
-            content.extend(random.text(len, b"\n\n\n\r "));
+            content.extend(random.letters(len, b"\n\n\n\r "));
         }
         3 => {
             let at = random.below(content.len());
@@ -152,7 +139,7 @@ fn changed(random: &mut Random, mut content: Vec<u8>) -> Vec<u8> {
 
 fn cases(count: u64) -> impl Iterator<Item = (u64, Random, Vec<u8>)> {
     (0..count).map(|seed| {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let records = 1 + random.below(9);
         let content = if seed % 2 == 0 { fasta(&mut random, records) } else { fastq(&mut random, records) };
         let content = changed(&mut random, content);
@@ -185,7 +172,7 @@ fn blocks_and_pieces_of_every_size_give_what_one_parser_gives() {
 /// Tests all block and piece sizes near the ends of records.
 #[test]
 fn seams_at_every_byte() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for content in [fasta(&mut random, 4), fastq(&mut random, 4)] {
         let expected = plainly(&content);
         assert_eq!((expected.0.len(), &expected.1), (4, &None));
@@ -248,15 +235,15 @@ fn queries_plainly(content: &[u8], alphabet: Alphabet) -> Outcome {
 #[test]
 fn queries_are_checked_in_their_order() {
     for seed in 0..2000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let alphabet = [Alphabet::Dna, Alphabet::Protein][random.below(2)];
         let mut content = Vec::new();
         for number in 0..1 + random.below(8) {
             let name = if random.below(20) == 0 { "a@".to_string() } else { format!("r{number}") };
             let len = random.below(30);
             let letters = match (alphabet, random.below(3)) {
-                (Alphabet::Protein, 0) => random.text(len, b"MKVLARND"),
-                _ => random.text(len, b"ACGTU"),
+                (Alphabet::Protein, 0) => random.letters(len, b"MKVLARND"),
+                _ => random.letters(len, b"ACGTU"),
             };
             let stray = if random.below(20) == 0 { "-" } else { "" };
             content.extend(format!(">{name}\n{}{stray}\n", letters.escape_ascii()).bytes());
@@ -352,7 +339,7 @@ fn check_references(content: &[u8], sizes: Sizes, given: Option<Alphabet>) {
 #[test]
 fn references_are_checked_in_their_order() {
     for seed in 0..2000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let newline = ["\n", "\r\n"][random.below(2)];
         let mut content = Vec::new();
         for number in 0..1 + random.below(8) {
@@ -360,7 +347,7 @@ fn references_are_checked_in_their_order() {
             content.extend(format!(">r{name} x{newline}").bytes());
             for _ in 0..random.below(4) + usize::from(random.below(20) > 0) {
                 let len = 1 + random.below(20);
-                content.extend(random.text(len, b"ACGTn"));
+                content.extend(random.letters(len, b"ACGTn"));
                 content.extend(["-", "@", ">", " "].get(random.below(90)).unwrap_or(&"").bytes());
                 content.extend(newline.repeat(1 + random.below(2)).bytes());
             }

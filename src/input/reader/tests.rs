@@ -7,6 +7,7 @@ use super::source::BGZF_END;
 use super::*;
 use crate::terms::alignment::Strands;
 use crate::terms::batch::Sequences;
+use crate::terms::random::Random;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
@@ -149,11 +150,8 @@ fn records_that_cross_the_buffers() {
 
 #[test]
 fn no_input_of_any_kind_panics_or_goes_on_after_an_error() {
-    let mut state = 1u64;
-    let mut random = |bound: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % bound
-    };
+    let mut numbers = Random::new(1);
+    let mut random = |bound: usize| numbers.below(bound);
     for case in 0..3000 {
         let mut content = vec![b">@"[case % 2]];
         content.extend((0..random(40)).map(|_| b"@>+\n\n\r \tACGTI!\x00\xff"[random(16)]));

@@ -3,12 +3,13 @@
 
 use super::Writer;
 use super::header::of_search;
-use super::tests::{Random, at, group, options, read, writer};
+use super::tests::{at, group, options, random_path, random_text, read, writer};
 use crate::align::quality::mapping_quality;
 use crate::input::reader::FileRecord;
 use crate::terms::alignment::{Alignment, PathOp, PathRuns, QueryResult, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::options::{CsForm, Format, Options};
+use crate::terms::random::Random;
 use crate::terms::scoring::{Matrix, Scoring};
 use noodles_bam::io::Reader as BamReader;
 use noodles_sam::Header;
@@ -212,11 +213,11 @@ impl Case {
 
 impl Random {
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len() as u32) as usize]
+        of[self.below(of.len())]
     }
 
     fn case(&mut self) -> Case {
-        let protein = self.below(3) == 0;
+        let protein = self.number(3) == 0;
         let scoring = match protein {
             true => Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1),
             false => Scoring::dna(1, 4, 6, 1),
@@ -225,43 +226,43 @@ impl Random {
             true => self.pick(&[&b"ARNDCQEGHILKMFPSTWYVBZX*UOJ"[..], b"KKKKKKKKKX*UJ", b"MK*"]),
             false => self.pick(&[&b"ACGT"[..], b"AAAAAAAAAAAC", b"ACGTRYSWKMBDHVNUacgtrn", b"GGGGGGGGN"]),
         };
-        let alignments: Vec<_> = (0..self.below(4)).map(|_| self.alignment(protein)).collect();
+        let alignments: Vec<_> = (0..self.number(4)).map(|_| self.alignment(protein)).collect();
         let longest = |end: fn(&Alignment) -> u32| alignments.iter().map(end).max().unwrap_or(0);
-        let query_len = longest(|alignment| alignment.query_end) + self.below(3) * self.below(60);
-        let target_len = longest(|alignment| alignment.target_end) + 1 + self.below(3);
+        let query_len = longest(|alignment| alignment.query_end) + self.number(3) * self.number(60);
+        let target_len = longest(|alignment| alignment.target_end) + 1 + self.number(3);
         let names = ["a", "b|c=*", "a_name.of:some-length/1"];
-        let targets = names.map(|name| (name.to_string(), self.letters(target_len, letters))).to_vec();
-        let qualities = (self.below(2) == 0)
-            .then(|| (0..query_len).map(|_| char::from(b'!' + self.below(94) as u8)).collect::<String>());
-        let query = read("q/1", &self.letters(query_len, letters), qualities.as_deref());
-        let second = (self.below(2) == 0).then(|| self.below(2000) as i32 - 5);
+        let targets = names.map(|name| (name.to_string(), random_text(self, target_len, letters))).to_vec();
+        let qualities = (self.number(2) == 0)
+            .then(|| (0..query_len).map(|_| char::from(b'!' + self.number(94) as u8)).collect::<String>());
+        let query = read("q/1", &random_text(self, query_len, letters), qualities.as_deref());
+        let second = (self.number(2) == 0).then(|| self.number(2000) as i32 - 5);
         let found = QueryResult {
             alignments,
             second,
-            threshold: self.below(200) as i32 - 5,
+            threshold: self.number(200) as i32 - 5,
             ..QueryResult::default()
         };
-        let read_group = (self.below(2) == 0).then(|| group("@RG\tID:g 1\tSM:s"));
+        let read_group = (self.number(2) == 0).then(|| group("@RG\tID:g 1\tSM:s"));
         let cs = self.pick(&[None, Some(CsForm::Short), Some(CsForm::Long)]);
-        let options = Options { eqx: self.below(2) == 0, cs, read_group, ..options() };
+        let options = Options { eqx: self.number(2) == 0, cs, read_group, ..options() };
         Case { options, scoring, targets, query, found }
     }
 
     fn alignment(&mut self, protein: bool) -> Alignment {
         let stretch = self.pick(&[1, 7, 40]);
         let longer = |(len, op)| if op == PathOp::Match { (len * stretch, op) } else { (len, op) };
-        let cigar: PathRuns = self.cigar().into_iter().map(longer).collect();
+        let cigar: PathRuns = random_path(self).into_iter().map(longer).collect();
         let strand = if protein { Strand::Forward } else { self.pick(&[Strand::Forward, Strand::Reverse]) };
         let query_start = self.pick(&[0, 1, 9, 10, 101]);
         let target_start = self.pick(&[0, 8, 9, 98, 99, 1000]);
-        let (target, score) = (self.below(3), self.below(100_000) as i32 - 20);
+        let (target, score) = (self.number(3), self.number(100_000) as i32 - 20);
         Alignment { target, score, ..at(strand, query_start, target_start, cigar) }
     }
 
     /// Changes a record so that SAM may not be able to hold it.
     fn spoil(&mut self, query: &mut FileRecord) {
         let qualities = query.qualities.get_or_insert_default();
-        match self.below(8) {
+        match self.number(8) {
             0 => query.name = self.pick(&["", "*", "**", "q@", "q\t", " ", "\u{e9}", "\u{7f}"]).to_string(),
             1 => query.name = "q".repeat(self.pick(&[1, 254, 255])),
             2 => qualities.clear(),
@@ -304,7 +305,7 @@ fn written(header: &Header, lines: &[RecordBuf]) -> io::Result<Vec<u8>> {
 fn records_are_those_of_noodles() {
     let (mut refused, mut held, mut binary) = (0, 0, 0);
     for seed in 0..3000 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut case = random.case();
         if case.found.alignments.is_empty() || random.below(8) == 0 {
             case.found.alignments.clear();
@@ -357,12 +358,12 @@ fn records_are_those_of_noodles() {
 #[test]
 fn cigars_that_bam_cannot_count() {
     for operations in [65_533, 65_535, 65_536, 65_537, 70_001] {
-        let mut random = Random(operations);
+        let mut random = Random::new(operations);
         let path = |op| (0..operations).map(|at| (1, if at % 2 == 0 { PathOp::Match } else { op })).collect();
         let long = at(Strand::Reverse, 0, 5, path(PathOp::Insertion));
         let other = at(Strand::Forward, 0, 9, path(PathOp::Deletion));
-        let query = read("q", &random.letters(long.query_end, b"ACGT"), None);
-        let target = random.letters(other.target_end + 9, b"ACGT");
+        let query = read("q", &random_text(&mut random, long.query_end, b"ACGT"), None);
+        let target = random_text(&mut random, other.target_end + 9, b"ACGT");
         let found = QueryResult {
             alignments: vec![long, other],
             second: Some(7),

@@ -11,6 +11,7 @@ use crate::terms::options::{
     DeviceChoice, FilterChoice, Format, HitLimits, Mode, Options, OutputFormat, Rank, ReadGroup,
     ScoringChoice,
 };
+use crate::terms::random::Random;
 use crate::terms::scoring::{Matrix, Scoring};
 use smallvec::smallvec;
 use std::slice;
@@ -259,28 +260,20 @@ fn records_that_sam_cannot_hold_are_named() {
     }
 }
 
-/// Pseudo-random numbers, the same in every run (Knuth's MMIX generator).
-pub(super) struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % u64::from(n)) as u32
+/// A path of up to 10 runs.
+pub(super) fn random_path(random: &mut Random) -> PathRuns {
+    let mut cigar: PathRuns = smallvec![(1 + random.number(5), PathOp::Match)];
+    for _ in 0..random.number(8) {
+        let op = [PathOp::Match, PathOp::Insertion, PathOp::Deletion][random.below(3)];
+        push_run(&mut cigar, 1 + random.number(4), op);
     }
+    push_run(&mut cigar, 1 + random.number(5), PathOp::Match);
+    cigar
+}
 
-    pub fn letters(&mut self, len: u32, letters: &[u8]) -> String {
-        (0..len).map(|_| char::from(letters[self.below(letters.len() as u32) as usize])).collect()
-    }
-
-    pub fn cigar(&mut self) -> PathRuns {
-        let mut cigar: PathRuns = smallvec![(1 + self.below(5), PathOp::Match)];
-        for _ in 0..self.below(8) {
-            let op = [PathOp::Match, PathOp::Insertion, PathOp::Deletion][self.below(3) as usize];
-            push_run(&mut cigar, 1 + self.below(4), op);
-        }
-        push_run(&mut cigar, 1 + self.below(5), PathOp::Match);
-        cigar
-    }
+/// Random letters of a sequence.
+pub(super) fn random_text(random: &mut Random, len: u32, letters: &[u8]) -> String {
+    String::from_utf8(random.letters(len as usize, letters)).expect("letters")
 }
 
 /// The lengths and characters of a CIGAR.
@@ -349,13 +342,13 @@ fn rebuild(line: &str) -> (String, usize) {
 #[test]
 fn random_records_give_back_their_targets() {
     for seed in 0..2000 {
-        let mut random = Random(seed);
-        let cigar = random.cigar();
-        let strand = [Strand::Forward, Strand::Reverse][random.below(2) as usize];
-        let alignment = at(strand, random.below(4), random.below(4), cigar);
-        let letters = [&b"ACGT"[..], b"AAC", b"ACGTNRY"][random.below(3) as usize];
-        let target = random.letters(alignment.target_end + 3, letters);
-        let query = random.letters(alignment.query_end + 3, letters);
+        let mut random = Random::new(seed);
+        let cigar = random_path(&mut random);
+        let strand = [Strand::Forward, Strand::Reverse][random.below(2)];
+        let alignment = at(strand, random.number(4), random.number(4), cigar);
+        let letters = [&b"ACGT"[..], b"AAC", b"ACGTNRY"][random.below(3)];
+        let target = random_text(&mut random, alignment.target_end + 3, letters);
+        let query = random_text(&mut random, alignment.query_end + 3, letters);
         let options = Options { eqx: random.below(2) == 0, ..options() };
         let writer = dna(&options, &[("a", &target)]);
         let (start, end) = (alignment.target_start as usize, alignment.target_end as usize);

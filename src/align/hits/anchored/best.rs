@@ -282,6 +282,7 @@ impl<'a, const PIECES: usize> Matrices<'a, PIECES> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::random::Random;
 
     /// H of all cells.
     fn heights(sides: &Sides) -> Vec<i32> {
@@ -338,11 +339,8 @@ mod tests {
 
     #[test]
     fn the_best_that_contains_a_run() {
-        let mut state = 41u64;
-        let mut below = |bound: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % bound
-        };
+        let mut numbers = Random::new(41);
+        let mut below = |bound: u64| numbers.below(bound as usize) as u64;
         let mut unlike = 0;
         for round in 0..600 {
             let letters = [2, 3, 4, 5][round % 4];

@@ -7,43 +7,8 @@ use crate::engine::recurrence::recurrence;
 use crate::engine::{Edge, Edges};
 use crate::terms::alignment::HitEnd;
 use crate::terms::alphabet::Alphabet;
+use crate::terms::random::Random;
 use crate::terms::scoring::{AlignmentMode, Matrix, Scoring};
-
-/// A seeded random number generator.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
-
-    pub fn codes(&mut self, len: usize, letters: usize) -> Vec<u8> {
-        (0..len).map(|_| self.below(letters) as u8).collect()
-    }
-
-    /// Returns `len` codes derived from `codes`, with about one edit in `edits`: a substitution, an insertion, or a
-    /// deletion.
-    pub fn like(&mut self, codes: &[u8], len: usize, letters: usize, edits: usize) -> Vec<u8> {
-        let mut like = Vec::with_capacity(len);
-        let mut at = 0;
-        while like.len() < len {
-            let code = codes.get(at).copied().unwrap_or(0);
-            at += 1;
-            match self.below(3 * edits) {
-                0 => like.push(self.below(letters) as u8),
-                1 => (0..self.below(9)).for_each(|_| like.push(code)),
-                2 => at += self.below(9),
-                _ if at <= codes.len() => like.push(code),
-                _ => like.push(self.below(letters) as u8),
-            }
-        }
-        like.truncate(len);
-        like
-    }
-}
 
 fn scorings() -> Vec<Scoring> {
     let blosum = |open, extend| {
@@ -131,7 +96,7 @@ fn sweeps_agree_at_every_seam() {
         2049, 2113,
     ];
     let cols = [1, 2, 3, 40, 150];
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for (number, scoring) in scorings().iter().enumerate() {
         let letters = [4, 2, 5, 4, 4, 4, 24, 20, 24, 4, 2, 20][number];
         for (place, rows) in rows.into_iter().enumerate() {
@@ -149,7 +114,7 @@ fn sweeps_agree_at_every_seam() {
 
 #[test]
 fn sweeps_of_other_modes_agree() {
-    let mut random = Random(4);
+    let mut random = Random::new(4);
     for (number, mut scoring) in scorings().into_iter().enumerate() {
         for mode in [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap] {
             scoring.mode = mode;
@@ -167,7 +132,7 @@ fn sweeps_of_other_modes_agree() {
 /// path to the corners.
 #[test]
 fn sweeps_agree_where_scores_outgrow_lanes() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let high = Scoring::dna(20, 30, 10, 5);
     let two = high.clone().with_gap_piece(60, 1).expect("two pieces");
     let matrix = scorings().swap_remove(6);

@@ -15,21 +15,13 @@ use crate::engine::gpu::tasks::{
 };
 use crate::engine::gpu::variant::{Exchange, KernelResults, STRIP_ROWS, Scores, TRACES, Variant};
 use crate::terms::bounds::Band;
+use crate::terms::random::Random;
 use crate::terms::scoring::Scoring;
 use std::ops::Range;
 use std::sync::Arc;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % u64::from(most)) as u32
-    }
-
-    fn lengths(&mut self, count: usize, most: u32) -> Vec<usize> {
-        (0..count).map(|_| self.below(most) as usize).collect()
-    }
+fn lengths(random: &mut Random, count: usize, most: u32) -> Vec<usize> {
+    (0..count).map(|_| random.below(most as usize)).collect()
 }
 
 /// Queries and targets of these lengths.
@@ -146,13 +138,13 @@ fn whole_queries_begin_at_the_border_of_their_tile() {
 #[test]
 fn random_pairs_have_one_tile_each() {
     for seed in 0..50 {
-        let mut random = Random(seed);
-        let (queries, targets) = (random.lengths(5, 600), random.lengths(5, 100));
+        let mut random = Random::new(seed);
+        let (queries, targets) = (lengths(&mut random, 5, 600), lengths(&mut random, 5, 100));
         let batch = batch(&queries, &targets);
         let pair = |_| {
-            let (query, target) = (random.below(5), random.below(5));
-            let end = random.below(targets[target as usize] as u32 + 1);
-            let start = random.below(end + 1);
+            let (query, target) = (random.number(5), random.number(5));
+            let end = random.number(targets[target as usize] as u32 + 1);
+            let start = random.number(end + 1);
             Pair { query, target, start, own: start, end }
         };
         let pairs: Vec<Pair> = (0..40).map(pair).collect();
@@ -212,9 +204,9 @@ fn a_grid_by_hand() {
 #[test]
 fn tiles_of_random_grids_cover_all_cells_and_keep_to_their_edges() {
     for seed in 0..200 {
-        let mut random = Random(seed);
-        let (rows, cols) = (1 + random.below(3000), 1 + random.below(3000));
-        let lined = Grid::unpadded(rows, cols, 512).with_lines(512 * (1 + random.below(3)));
+        let mut random = Random::new(seed);
+        let (rows, cols) = (1 + random.number(3000), 1 + random.number(3000));
+        let lined = Grid::unpadded(rows, cols, 512).with_lines(512 * (1 + random.number(3)));
         for grid in [Grid::padded(rows, cols, 512), lined, lined.in_tiles_for(1, 2)] {
             let span = Span { query: 7, rows, pad: 0, target_: 9, cols };
             let whole = WholeTile { span, counts_from: 0 };
@@ -293,9 +285,9 @@ fn short_grids_follow_others() {
 #[test]
 fn strips_of_random_pairs_cover_all_cells() {
     for seed in 0..40 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let lengths = |random: &mut Random, least| -> Vec<usize> {
-            (0..3).map(|_| least + random.below(2500) as usize).collect()
+            (0..3).map(|_| least + random.number(2500) as usize).collect()
         };
         let (queries, targets) = (lengths(&mut random, 513), lengths(&mut random, 1));
         let batch = batch(&queries, &targets);
@@ -369,15 +361,15 @@ fn checkpoints_by_hand() {
 #[test]
 fn random_sweeps_keep_to_their_edges() {
     for seed in 0..60 {
-        let mut random = Random(seed);
-        let count = 1 + random.below(3) as usize;
+        let mut random = Random::new(seed);
+        let count = 1 + random.number(3) as usize;
         let sides: Vec<(u32, u32)> =
-            (0..count).map(|_| (1 + random.below(3000), 1 + random.below(3000))).collect();
+            (0..count).map(|_| (1 + random.number(3000), 1 + random.number(3000))).collect();
         let lengths =
             |side: fn(&(u32, u32)) -> u32| sides.iter().map(|it| side(it) as usize).collect::<Vec<_>>();
         let batch = batch(&lengths(|it| it.0), &lengths(|it| it.1));
         let checkpoints = |(place, &(rows, cols)): (u32, &(u32, u32))| {
-            let wide = 1 + random.below(4000);
+            let wide = 1 + random.number(4000);
             let window = Window { query: place, target: place, ..window(rows, cols, (wide, wide)) };
             Checkpoints::new(&Block::whole(&window), &Edges::default(), 512, &Scoring::dna(1, 4, 6, 1))
         };
@@ -417,11 +409,11 @@ fn a_filled_window_by_hand() {
 #[test]
 fn directions_of_random_windows_do_not_overlap() {
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let batch = batch(&[2000], &[2000]);
         let plan = |_| {
-            let (rows, cols) = (1 + random.below(2000), 1 + random.below(2000));
-            let window = window(rows, cols, (random.below(300), random.below(300)));
+            let (rows, cols) = (1 + random.number(2000), 1 + random.number(2000));
+            let window = window(rows, cols, (random.number(300), random.number(300)));
             WindowPlan::new(&batch, &window, Scores::Packed, Some(32))
         };
         let plans: Vec<WindowPlan> = (0..5).map(plan).collect();
@@ -520,10 +512,11 @@ fn bands_reach_the_borders_that_kernels_know() {
 #[test]
 fn random_bands_have_room_of_their_own() {
     for seed in 0..40 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let batch = batch(&[3000], &[3000]);
-        let window =
-            |_| window(1 + random.below(3000), 1 + random.below(3000), (random.below(80), random.below(80)));
+        let window = |_| {
+            window(1 + random.number(3000), 1 + random.number(3000), (random.number(80), random.number(80)))
+        };
         let windows: Vec<Window> = (0..300).map(window).collect();
         let plan = BandPlan::new(&batch, &windows);
         let mut first = 0;

@@ -3,21 +3,12 @@
 use super::feed::ShareFeed;
 use super::starts::RecordStart;
 use super::*;
+use crate::terms::random::Random;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
-/// A small generator (Knuth's MMIX), so that a seed reproduces a test.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
-    fn text(&mut self, len: usize, letters: &[u8]) -> String {
-        (0..len).map(|_| char::from(letters[self.below(letters.len())])).collect()
-    }
+fn text(random: &mut Random, len: usize, letters: &[u8]) -> String {
+    String::from_utf8(random.letters(len, letters)).expect("letters")
 }
 
 fn file(content: &[u8]) -> NamedTempFile {
@@ -84,7 +75,7 @@ fn records(random: &mut Random, format: Format) -> Vec<u8> {
         let name = format!("r{}{suffix}{comment}", number / mates);
         let most: usize = lengths[random.below(lengths.len())];
         let len = most - random.below(most / 2 + 1);
-        let letters = random.text(len, b"ACGT");
+        let letters = text(random, len, b"ACGT");
         match format {
             Format::Fasta => {
                 content += &format!(">{name}{newline}");
@@ -96,7 +87,7 @@ fn records(random: &mut Random, format: Format) -> Vec<u8> {
                 content += ["", newline][random.below(2)];
             }
             Format::Fastq => {
-                let qualities = random.text(letters.len(), b"@+>I");
+                let qualities = text(random, letters.len(), b"@+>I");
                 let again = ["", "@again", "+"][random.below(3)];
                 content +=
                     &[&format!("@{name}"), &*letters, &format!("+{again}"), &*qualities, ""].join(newline);
@@ -185,7 +176,7 @@ fn check(path: &Path, content: &[u8], format: Format, of: u32, groups: bool, cut
 #[test]
 fn parts_are_as_the_rule_says() {
     for seed in 0..60 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let format = [Format::Fasta, Format::Fastq][seed as usize % 2];
         let content = records(&mut random, format);
         let starts = starts(format, &content);
@@ -250,7 +241,7 @@ fn borders_at_every_byte() {
 #[test]
 fn starts_in_any_beginning() {
     for seed in 0..40 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let format = [Format::Fasta, Format::Fastq][seed as usize % 2];
         let content = records(&mut random, format);
         let content = &content[..content.len().min(700)];
@@ -274,9 +265,10 @@ fn starts_in_any_beginning() {
 
 /// FASTQ reads of 150 bases.
 fn reads(count: usize) -> Vec<u8> {
-    let mut random = Random(1);
-    let mut read =
-        |k: usize| format!("@r{k}\n{}\n+\n{}\n", random.text(150, b"ACGT"), random.text(150, b"@+I!"));
+    let mut random = Random::new(1);
+    let mut read = |k: usize| {
+        format!("@r{k}\n{}\n+\n{}\n", text(&mut random, 150, b"ACGT"), text(&mut random, 150, b"@+I!"))
+    };
     (0..count).flat_map(|k| read(k).into_bytes()).collect()
 }
 

@@ -47,10 +47,11 @@ pub(super) fn push(cs: &mut Vec<u8>, form: CsForm, residues: &Residues, piece: A
 mod tests {
     use crate::output::writer::tags::tests::{codes, spanning};
     use crate::output::writer::tags::{EditTags, Residues};
-    use crate::output::writer::tests::Random;
+    use crate::output::writer::tests::random_path;
     use crate::terms::alignment::{Alignment, PathOp, PathRuns};
     use crate::terms::alphabet::Alphabet;
     use crate::terms::options::CsForm;
+    use crate::terms::random::Random;
     use smallvec::smallvec;
 
     fn found(alphabet: Alphabet, form: CsForm, (query, target): (&[u8], &[u8]), hit: &Alignment) -> EditTags {
@@ -124,19 +125,19 @@ mod tests {
     #[test]
     fn cs_holds_both_sides() {
         for seed in 0..2000 {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let is_protein = seed % 3 == 0;
             let (alphabet, letters) = match is_protein {
                 true => (Alphabet::Protein, &b"AAARNDUOJXBZ"[..]),
                 false => (Alphabet::Dna, &b"AACCGGTTTNN"[..]),
             };
-            let cigar = random.cigar();
+            let cigar = random_path(&mut random);
             let mut hit = spanning(0, cigar);
-            let (before, after) = (random.below(4), random.below(4));
+            let (before, after) = (random.number(4), random.number(4));
             (hit.query_start, hit.query_end) = (before, hit.query_end + before);
             (hit.target_start, hit.target_end) = (after, hit.target_end + after);
-            let query = random.letters(hit.query_end + after, letters).into_bytes();
-            let target = random.letters(hit.target_end + before, letters).into_bytes();
+            let query = random.letters((hit.query_end + after) as usize, letters);
+            let target = random.letters((hit.target_end + before) as usize, letters);
             let long = found(alphabet, CsForm::Long, (&query, &target), &hit);
             let (of_query, of_target, edits) = sides(&long.cs);
             assert_eq!(of_query, &query[hit.query_start as usize..hit.query_end as usize], "seed {seed}");

@@ -2,19 +2,7 @@
 
 use super::*;
 use crate::patterns::search::align::PatternPath;
-
-/// Numbers from a seed (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-}
+use crate::terms::random::Random;
 
 /// All amplicons by definition: every forward hit with every reverse hit, in every pair of the two. Without classes,
 /// every pattern pairs with every pattern.
@@ -55,7 +43,7 @@ fn plain(
 }
 
 /// Hits of a text in the order of a search, without duplicates.
-fn hits(numbers: &mut Numbers, count: usize, letters: usize, patterns: usize) -> Vec<PatternHit> {
+fn hits(numbers: &mut Random, count: usize, letters: usize, patterns: usize) -> Vec<PatternHit> {
     let mut hits: Vec<PatternHit> = Vec::new();
     for _ in 0..count {
         let start = numbers.below(letters);
@@ -88,7 +76,7 @@ fn joined(joiner: &mut Joiner, hits: &[PatternHit]) -> Vec<AmpliconSpan> {
 fn joined_hits_are_all_that_face_each_other() {
     let mut sum = 0;
     for seed in 0..400 {
-        let mut numbers = Numbers(seed);
+        let mut numbers = Random::new(seed);
         let patterns = 1 + numbers.below(8);
         let classes = 1 + numbers.below(patterns);
         let mut class = || Some(numbers.below(classes + 1) as u32).filter(|&class| class < classes as u32);
@@ -127,7 +115,7 @@ fn joined_hits_are_all_that_face_each_other() {
 fn sweeps_lose_nothing() {
     let pairs = PatternPairs::any();
     for seed in 0..4 {
-        let mut numbers = Numbers(1000 + seed);
+        let mut numbers = Random::new(1000 + seed);
         let hits = hits(&mut numbers, 6000, 3000, 2);
         assert!(hits.len() > 4 * LEAST_HELD);
         let lengths = 1..=[5, 9, 30, 100][seed as usize];
@@ -164,7 +152,7 @@ fn sites_out_of_reach_are_not_held() {
 fn an_error_ends_the_joining() {
     let pairs = PatternPairs::any();
     let mut joiner = Joiner::new(&pairs, 1..=1000);
-    let mut numbers = Numbers(5);
+    let mut numbers = Random::new(5);
     let hits = hits(&mut numbers, 500, 500, 3);
     let mut left = 10;
     let mut give = |_: &AmpliconSpan| {

@@ -3,19 +3,19 @@
 use super::PrunedTrace;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
-use crate::engine::cpu::striped::Random;
 use crate::engine::plain::Plain;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Engine, Paths, Window};
 use crate::terms::alignment::HitEnd;
 use crate::terms::batch::{Batch, Pair};
 use crate::terms::bounds::{band, least_score};
+use crate::terms::random::Random;
 use crate::terms::scoring::{AlignmentMode, Scoring};
 use std::sync::Arc;
 
 #[test]
 fn paths_are_those_of_the_specification() {
-    let mut random = Random(31);
+    let mut random = Random::new(31);
     let scorings = [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 2), (5, 4, 8, 6)];
     let affine =
         scorings.map(|(match_, mismatch, open, extend)| Scoring::dna(match_, mismatch, open, extend));

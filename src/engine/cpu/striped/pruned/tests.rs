@@ -4,10 +4,10 @@ use super::PrunedSweep;
 use crate::engine::Edges;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
-use crate::engine::cpu::striped::tests::Random;
 use crate::engine::cpu::striped::{StripedSweep, WindowSize};
 use crate::engine::potential::PotentialBehind;
 use crate::terms::alignment::HitEnd;
+use crate::terms::random::Random;
 use crate::terms::scoring::Scoring;
 
 /// Compares the pruned sweeps of all instruction sets with a complete one. Returns how many found the cell.
@@ -36,7 +36,7 @@ fn scorings() -> Vec<Scoring> {
 
 #[test]
 fn pairs_that_are_alike_take_few_cells() {
-    let mut random = Random(21);
+    let mut random = Random::new(21);
     let sets = InstructionSet::available().len();
     // If gaps cost almost nothing compared with matches, alignments of nearly the same score spread far.
     for scoring in &scorings()[..4] {
@@ -53,7 +53,7 @@ fn pairs_that_are_alike_take_few_cells() {
 /// The best alignment crosses an inversion: the cells after it are far from the most promising cells.
 #[test]
 fn an_inversion_takes_few_cells() {
-    let mut random = Random(24);
+    let mut random = Random::new(24);
     let scoring = &scorings()[0];
     let target = random.codes(8_000, 4);
     let mut query = random.like(&target, 8_000, 4, 40);
@@ -68,7 +68,7 @@ fn an_inversion_takes_few_cells() {
 /// in which several alignments score the same, codes that match nothing, and ends that don't count.
 #[test]
 fn pruned_sweeps_agree_with_whole_ones() {
-    let mut random = Random(22);
+    let mut random = Random::new(22);
     let mut found = 0;
     for scoring in scorings() {
         for kind in 0..10 {
@@ -99,7 +99,7 @@ fn pruned_sweeps_agree_with_whole_ones() {
 
 #[test]
 fn what_takes_too_much_is_not_done() {
-    let mut random = Random(23);
+    let mut random = Random::new(23);
     let target = random.codes(900, 4);
     let query = random.like(&target, 900, 4, 20);
     assert_eq!(agrees(&query, &target, &scorings()[0], 0, 100), 0);
