@@ -296,6 +296,11 @@ fn dna() -> Scoring {
     Scoring::dna(1, 4, 6, 1)
 }
 
+fn end_to_end(mut scoring: Scoring) -> Scoring {
+    scoring.mode = AlignmentMode::Global;
+    scoring
+}
+
 fn protein() -> Scoring {
     Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1)
 }
@@ -329,7 +334,7 @@ fn work(share: usize) -> Vec<Work> {
         }),
         row("align 1,000,000 of 150x241", move |n, d| align(n, d, dna(), 1_000_000 / share, 150, 241)),
         row("align 1,000,000 of 150x241, end to end", move |n, d| {
-            align(n, d, Scoring { mode: AlignmentMode::Global, ..dna() }, 1_000_000 / share, 150, 241)
+            align(n, d, end_to_end(dna()), 1_000_000 / share, 150, 241)
         }),
         row("align 5,000 of 2000x2000", move |n, d| align(n, d, dna(), 5000 / share, 2000, 2000)),
         row("align 1,000 of 5000x5000", move |n, d| align(n, d, dna(), 1000 / share, 5000, 5000)),

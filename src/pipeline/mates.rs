@@ -261,7 +261,7 @@ impl Worker<'_> {
             let begun = Instant::now();
             match self.find(engine, batch.clone()) {
                 Ok((hits, effort)) => {
-                    let seconds = batch_seconds(engine, &self.search);
+                    let seconds = batch_seconds(engine, self.search);
                     let mut progress = self.lock();
                     progress.cells = next_cells(progress.cells, cells, begun.elapsed(), seconds);
                     progress.done += batch.len();
