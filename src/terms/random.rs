@@ -14,7 +14,7 @@ impl Random {
         (self.0 >> 33) as usize % bound
     }
 
-    /// `len` of these letters.
+    /// `len` bytes, each one of `letters`.
     pub fn letters(&mut self, len: usize, letters: &[u8]) -> Vec<u8> {
         (0..len).map(|_| letters[self.below(letters.len())]).collect()
     }

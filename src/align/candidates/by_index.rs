@@ -568,7 +568,7 @@ fn push_held(intact: &mut [(i64, u32)], (gaps, held): (usize, usize), diagonals:
     let near = |one: &(i64, u32), other: Option<&(i64, u32)>| {
         other.is_some_and(|other| one.0.abs_diff(other.0) <= gaps as u64)
     };
-    // The nearest other piece of successive diagonals of one piece comes right before or right behind them.
+    // The nearest other piece of successive diagonals of one piece comes right before or right after them.
     let mut start = 0;
     for of_piece in intact.chunk_by(|one, next| one.1 == next.1) {
         let end = start + of_piece.len();

@@ -5,7 +5,7 @@ use crate::terms::alphabet::reverse_complement;
 use crate::terms::random::Random;
 use std::collections::BTreeMap;
 
-/// At most `most` of these letters.
+/// A sequence of at most `most` residues.
 fn some(random: &mut Random, most: usize, letters: &[u8]) -> Vec<u8> {
     let len = random.below(most + 1);
     random.letters(len, letters)

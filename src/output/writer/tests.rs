@@ -271,7 +271,7 @@ pub(super) fn random_path(random: &mut Random) -> PathRuns {
     cigar
 }
 
-/// Random letters of a sequence.
+/// A random sequence.
 pub(super) fn random_text(random: &mut Random, len: u32, letters: &[u8]) -> String {
     String::from_utf8(random.letters(len as usize, letters)).expect("letters")
 }
