@@ -128,7 +128,7 @@ impl DiagonalBound {
     }
 
     /// Disjoint pieces of the query such that an alignment of score `least` contains `held` intact ones of them, if all
-    /// residues are bases: their minimum number, wherever they lie between the margins (docs/algorithm.md, section 15).
+    /// residues are bases: their minimum number, at any positions between the margins (docs/algorithm.md, section 15).
     /// Pieces have at least `piece` bases. `None` if there are no such pieces.
     pub fn pieces(&self, least: i32, piece: usize, held: usize) -> Option<PieceCount> {
         let (edit, margin) = self.loss.of_pieces(piece)?;
