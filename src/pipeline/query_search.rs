@@ -116,7 +116,9 @@ impl QuerySearch<'_> {
             Mode::All => crew.least_queries(columns),
             Mode::Pairs | Mode::Triangle => 1,
         };
-        let (residues, stretches) = (ALL_RESIDUES / workers, MOST_STRETCHES / workers as u64);
+        // With a sampled index, many batches wait for a slow one.
+        let under_way = if is_sampled { crew.batches() } else { workers };
+        let (residues, stretches) = (ALL_RESIDUES / under_way, MOST_STRETCHES / workers as u64);
         Load { queries, least_queries, residues, cells, stretches }
     }
 
