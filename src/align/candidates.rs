@@ -13,7 +13,7 @@ pub mod boxes;
 mod by_counts;
 pub mod by_index;
 pub mod by_scan;
-mod diagonal_bound;
+pub mod diagonal_bound;
 mod estimate;
 pub mod filter;
 mod index;

@@ -14,7 +14,7 @@ mod paths;
 mod pieces;
 mod pipeline;
 mod plan;
-mod resident;
+pub(crate) mod resident;
 mod runner;
 mod score;
 pub mod shader;
@@ -156,6 +156,12 @@ impl Card {
         tiles.chain(trace).collect()
     }
 
+    /// Whether all targets are on the card as packed bases when this scoring's kernels run.
+    pub(crate) fn keeps_bases(&self, targets: &Sequences, scoring: &Scoring) -> bool {
+        let letters = KernelScoring::of(scoring, 1).letters();
+        letters == ResiduePacking::Nucleotides && !is_for_host(scoring) && self.holds(targets, letters)
+    }
+
     /// Compiles a kernel that will soon be needed.
     pub fn prepare(&self, kernel: Variant, scoring: &Scoring) {
         // Most sequences have bases only.
@@ -164,7 +170,7 @@ impl Card {
     }
 
     /// The packed targets on the device. Those of `residues` are present for all work that is submitted later.
-    fn targets(
+    pub(crate) fn targets(
         &self,
         targets: &Arc<Sequences>,
         letters: ResiduePacking,

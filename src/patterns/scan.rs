@@ -7,6 +7,7 @@
 mod append;
 pub mod bases;
 pub mod bitap;
+pub mod diagonals;
 pub mod dictionary;
 mod kernels;
 pub mod prints;

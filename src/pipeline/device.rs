@@ -2,6 +2,7 @@
 
 use super::estimate;
 use super::threads::start;
+use crate::align::candidates::by_index::DiagonalScan;
 use crate::align::candidates::levels::FilterCosts;
 use crate::align::hits::PORTION;
 use crate::engine::cpu::Cpu;
@@ -9,6 +10,7 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
+use crate::patterns::scan::diagonals::CardDiagonals;
 use crate::patterns::search::finder::PatternFinder;
 use crate::patterns::search::gpu::{GpuScan, OnCard};
 use crate::patterns::search::sliced::SlicedScan;
@@ -16,6 +18,7 @@ use crate::patterns::search::{self, EndScan};
 use crate::terms::batch::{STRETCH, Sequences};
 use crate::terms::error::{EngineError, Result};
 use crate::terms::options::{DeviceChoice, FilterChoice, Mode, Options};
+use crate::terms::scoring::Scoring;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -195,6 +198,13 @@ impl Hardware {
             }
         };
         PatternFinder::new(targets, scan, on_device)
+    }
+
+    /// A scan of a sampled index's positions, if these devices are GPUs that keep the targets as bases.
+    pub fn diagonals(&self, targets: &Sequences, scoring: &Scoring) -> Option<Box<dyn DiagonalScan>> {
+        let Hardware::Gpu(cards, _) = self else { return None };
+        let keep = cards.iter().all(|card| card.keeps_bases(targets, scoring));
+        keep.then(|| Box::new(CardDiagonals::new(cards)) as Box<dyn DiagonalScan>)
     }
 
     /// Description of the devices for messages.

@@ -117,6 +117,10 @@ impl<'a> Run<'a> {
         let shape = shape_of(targets.codes().len());
         let filter = filter.map(|filter| filter.with_shape(shape, (&targets, &scoring, strands.count())));
         let filter = filter.map(|filter| filter.with_costs(hardware.costs(options.threads)));
+        let filter = filter.map(|filter| match hardware.diagonals(&targets, &scoring) {
+            Some(device) => filter.with_device(device),
+            None => filter,
+        });
         let filter = match index {
             Some(index) => filter.map(|filter| filter.with_stored(index)),
             None => filter,

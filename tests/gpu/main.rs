@@ -6,6 +6,7 @@ mod common;
 mod suite;
 
 mod gpu_cli;
+mod gpu_diagonals;
 mod gpu_dictionary;
 mod gpu_engines;
 mod gpu_fingerprints;

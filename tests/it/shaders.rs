@@ -13,7 +13,8 @@ use swalign::engine::gpu::variant::{
     CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, KernelScoring, STRIP_ROWS, Scores, TileNeighbors,
     TileVariant, Variant,
 };
-use swalign::patterns::scan::{bases, bitap, dictionary, prints, shader as scan};
+use swalign::align::candidates::by_index::RUN;
+use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, prints, shader as scan};
 
 /// Checks that a kernel is valid, also on adapters without subgroups if it has no subgroup operation, and that it
 /// translates to Metal and DX12.
@@ -124,6 +125,14 @@ fn every_kernel_of_dictionaries_is_valid() {
     for (letters, step) in [(14, 7), (12, 4), (12, 1), (8, 1), (6, 1), (16, 5)] {
         is_valid(&bases::shader::BaseVariant { letters, step }.wgsl().unwrap(), "bases");
     }
+}
+
+/// Kernels that bound diagonals: for each number of words of a query and of a band.
+#[test]
+fn every_kernel_of_diagonals_is_valid() {
+    let variants = diagonals::shader::BoundVariant::all(RUN as u32);
+    assert_eq!(variants.len(), 10 * 4, "variants are missing");
+    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 
 /// The records of the host have the sizes that the kernels read.

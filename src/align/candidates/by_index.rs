@@ -2,6 +2,7 @@
 
 mod anchored;
 mod intact;
+mod on_device;
 mod supported;
 
 use super::diagonal_bound::{ADJACENT, DiagonalBound, MOST_BASES, MOST_GAPS};
@@ -52,7 +53,9 @@ const DENSE_GAP: i64 = 32;
 /// Share of a full search's cost that the first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
+pub use super::diagonal_bound::RUN;
 pub use intact::IntactWindow;
+pub use on_device::{BoundedDiagonal, DiagonalScan, ScanScores, ScannedPiece, ScannedQuery};
 
 /// Numbers of positions that decide how the diagonals of a query's seeds are bounded. They never affect results.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +124,10 @@ pub struct ByIndex {
     pub limits: DiagonalLimits,
     /// `None` inside if there are too many.
     near: OnceLock<Option<NearKmers>>,
+    /// Examines positions of a sampled index, if the run has such a device.
+    device: Option<Box<dyn DiagonalScan>>,
+    /// Number of positions that the host has examined.
+    examined: AtomicUsize,
 }
 
 /// How the diagonals of a query's alignments are found.
@@ -198,8 +205,22 @@ impl ByIndex {
             1 => DiagonalLimits { least_bounded: usize::MAX, ..DiagonalLimits::default() },
             _ => DiagonalLimits::default(),
         };
-        let near = OnceLock::new();
-        Some(ByIndex { targets: Arc::clone(targets), alphabet, kmers, levels, limits, near })
+        let (near, device, examined) = (OnceLock::new(), None, AtomicUsize::new(0));
+        Some(ByIndex {
+            targets: Arc::clone(targets),
+            alphabet,
+            kmers,
+            levels,
+            limits,
+            near,
+            device,
+            examined,
+        })
+    }
+
+    /// Examines positions with a device.
+    pub fn set_device(&mut self, device: Box<dyn DiagonalScan>) {
+        self.device = Some(device);
     }
 
     /// Takes an index from a file instead of making one, if its k-mers are those of the seeds.
@@ -307,10 +328,7 @@ impl ByIndex {
         let most = levels.most(len, wanted);
         let dense = levels.field.dense_stretches(len, &level);
         let strands = || layout.orientations().iter().copied();
-        let bound = |codes: &[u8], seeds: &[u8]| {
-            let gaps = longest_span(codes, least, &levels.field.scoring) as usize - len;
-            DiagonalBound::new(seeds, gaps, levels.field.bonuses(len), &levels.field.scoring)
-        };
+        let bound = |codes: &[u8], seeds: &[u8]| self.bound((codes, seeds), least);
         let look_up = |(strand, found): (Strand, &mut Places)| {
             let codes = oriented(strand);
             let seeds = self.seeds_of(codes);
@@ -324,6 +342,7 @@ impl ByIndex {
         let looked_up: SmallVec<[(DiagonalSearch, usize); 2]> =
             strands().zip(&mut *places).map(look_up).collect();
         let seeding: f64 = looked_up.iter().map(|(search, places)| self.cost(search, *places)).sum();
+        self.examined.fetch_add(looked_up.iter().map(|(_, places)| places).sum(), Ordering::Relaxed);
         let mut cells = seeding;
         let mut regions: Vec<CandidateRegion> = Vec::new();
         for ((strand, found), (search, looked_up)) in strands().zip(places).zip(looked_up) {
@@ -610,16 +629,20 @@ impl Seeds for ByIndex {
         room: usize,
     ) -> Result<Vec<FilterAnswer>, EngineError> {
         self.kmers.prepare();
+        let on_host = |work: &mut QueryBuffers, wanted: &FilterRequest| match wanted.level.known {
+            _ if !self.kmers.are_ready() => FilterAnswer::Dear,
+            LevelGuarantee::Held(_) => self.look_up((batch, layout), wanted, work),
+            LevelGuarantee::Counted(_) => self.count((batch, layout), wanted, work),
+        };
+        if let Some(device) = self.device() {
+            return self.regions_on_device(device, (batch, layout), wanted, (room, &on_host));
+        }
         let taken = AtomicUsize::new(0);
         let open = |work: &mut QueryBuffers, wanted: &FilterRequest| {
             if taken.load(Ordering::Relaxed) >= room.max(1) {
                 return FilterAnswer::Later;
             }
-            let opened = match wanted.level.known {
-                _ if !self.kmers.are_ready() => FilterAnswer::Dear,
-                LevelGuarantee::Held(_) => self.look_up((batch, layout), wanted, work),
-                LevelGuarantee::Counted(_) => self.count((batch, layout), wanted, work),
-            };
+            let opened = on_host(work, wanted);
             if let FilterAnswer::Regions { regions, .. } = &opened {
                 taken.fetch_add(regions.len(), Ordering::Relaxed);
             }

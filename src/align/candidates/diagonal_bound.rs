@@ -15,7 +15,7 @@ use crate::terms::scoring::{GapPiece, Scoring};
 
 /// Minimum number of equal bases in a row that cover a base: few enough for reads with errors, and enough that a run is
 /// rare by chance on the diagonals of a band.
-const RUN: usize = 6;
+pub const RUN: usize = 6;
 /// Bases of a word of a bit plane.
 const WORD: usize = u64::BITS as usize;
 /// Words of the longest query.
@@ -60,6 +60,11 @@ impl EditLoss {
         let insertion = (open / 2 + inserted).min(inserted.saturating_mul(to_i64(RUN)));
         let edit = SeedAlphabet::of(scoring)?.loss().min(open + extend).min(insertion);
         Some(EditLoss { match_, edit: to_i32(edit.max(0)) })
+    }
+
+    /// Maximum score of a query base, and the minimum loss by an edit.
+    pub fn numbers(self) -> (i32, i32) {
+        (self.match_, self.edit)
     }
 
     /// The minimum loss by each damaged piece, and the number of bases at each end of a query that are in no piece, if

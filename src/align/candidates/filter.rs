@@ -10,7 +10,7 @@
 
 use super::ambiguous::QueryShape;
 use super::boxes::{ExactRun, RunBox, RunSupport};
-use super::by_index::{ByIndex, DiagonalLimits, IntactWindow, QueryBuffers};
+use super::by_index::{ByIndex, DiagonalLimits, DiagonalScan, IntactWindow, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
 use super::kmers::StoredIndex;
@@ -118,6 +118,14 @@ impl Filter {
         let by_index = self.by_index.iter_mut().map(Seeds::levels_mut);
         let by_scan = self.by_scan.iter_mut().map(Seeds::levels_mut);
         by_index.chain(by_scan).for_each(|levels| levels.set_costs(costs));
+        self
+    }
+
+    /// The same filter with a device that examines positions of a sampled index.
+    pub fn with_device(mut self, device: Box<dyn DiagonalScan>) -> Filter {
+        if let Some(by_index) = &mut self.by_index {
+            by_index.set_device(device);
+        }
         self
     }
 

@@ -292,6 +292,27 @@ impl Kmers {
         }
     }
 
+    /// After [`Kmers::rarest`]: calls `call` with each piece, the start of each k-mer by which it is looked up, and the range
+    /// of the k-mer's positions in the index.
+    pub fn for_each_range(
+        &self,
+        pieces: &[Piece],
+        found: &Places,
+        mut call: impl FnMut(&Piece, usize, Range<usize>),
+    ) {
+        for piece in pieces {
+            let rows = piece.first..piece.first + self.step() as usize;
+            for (at, range) in found.places.get(rows).unwrap_or_default() {
+                call(piece, at.seed, range.clone());
+            }
+        }
+    }
+
+    /// The positions of all k-mers of the index; empty if it is not ready.
+    pub fn all_places(&self) -> &[u32] {
+        self.index.get().and_then(Option::as_ref).map_or(&[], |index| index.tables()[1])
+    }
+
     /// After [`Kmers::look_up_all`] for a query of bases only: number of positions of the k-mers that begin in `rows`, in
     /// all targets or in a stretch of them.
     pub fn listed_at(&self, found: &Places, rows: Range<usize>, stretch: Option<&Range<usize>>) -> usize {

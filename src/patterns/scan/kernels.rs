@@ -1,7 +1,7 @@
 //! The kernels of scans.
 
 use super::shader::{ScanVariant, transpose_wgsl};
-use super::{bases, bitap, dictionary, prints};
+use super::{bases, bitap, diagonals, dictionary, prints};
 use crate::engine::gpu::Card;
 use crate::gpu::kernels;
 use crate::gpu::template::TemplateError;
@@ -19,6 +19,7 @@ pub enum ScanKernel {
     },
     Words(dictionary::shader::WordVariant),
     Bases(bases::shader::BaseVariant),
+    Diagonals(diagonals::shader::BoundVariant),
 }
 
 impl ScanKernel {
@@ -31,6 +32,7 @@ impl ScanKernel {
             ScanKernel::LineStarts { places } => dictionary::shader::line_starts_wgsl(places),
             ScanKernel::Words(variant) => variant.wgsl(),
             ScanKernel::Bases(variant) => variant.wgsl(),
+            ScanKernel::Diagonals(variant) => variant.wgsl(),
         }
     }
 
@@ -47,6 +49,9 @@ impl ScanKernel {
                 &words[..5]
             }
             ScanKernel::Words(_) => words,
+            ScanKernel::Diagonals(_) => {
+                &[(0, false), (1, false), (2, false), (3, false), (4, false), (5, true)]
+            }
             ScanKernel::Bases(_) => &words[..5],
             ScanKernel::Sweep(ScanVariant { strips: true, .. }) => all,
             ScanKernel::Sweep(_) | ScanKernel::Bitap(_) | ScanKernel::Print(_) => &all[..4],

@@ -118,3 +118,23 @@ Looking {
     capacity: u32,
 }
 }
+
+record! {
+/// Positions of an index whose diagonals are bounded: see `shaders/diagonals.wgsl`.
+Bounding {
+    /// Residues of the targets.
+    letters: u32,
+    /// Positions of all tasks, and where the first tasks of units begin.
+    positions: u32,
+    units_at: u32,
+    /// Range of units; the end is exclusive.
+    first_unit: u32,
+    end_unit: u32,
+    /// Score of an equal base, minimum loss by an edit, and the end bonuses.
+    match_score: i32,
+    edit: i32,
+    bonuses: i32,
+    /// Capacity for diagonals.
+    capacity: u32,
+}
+}
