@@ -426,23 +426,35 @@ fn finish(
     effort: &mut Effort,
 ) -> Result<Vec<RecordSearch>, EngineError> {
     let mut ended = Vec::with_capacity(searches.len());
+    let mut needs: Vec<Option<Need>> = vec![None; searches.len()];
     loop {
         score_everything(engine, scope, &mut searches, effort)?;
-        let mut needs: Vec<Need> = searches.par_iter_mut().map(|search| search.advance(scope)).collect();
+        // A need stays the same until it is met, and finding it may take a look at very many regions.
+        let known: Vec<Need> = (searches.par_iter_mut(), needs)
+            .into_par_iter()
+            .map(|(search, need)| need.unwrap_or_else(|| search.advance(scope)))
+            .collect();
         // A few searches may have many hits and need many rounds.
-        if needs.iter().filter(|need| matches!(need, Need::Nothing)).count() > needs.len() / 2 {
-            let all = searches.into_iter().zip(needs);
-            let (done, going): (Vec<_>, Vec<_>) = all.partition(|(_, need)| matches!(need, Need::Nothing));
+        let is_done = |need: &Need| matches!(need, Need::Nothing);
+        let mut going = known;
+        if going.iter().filter(|need| is_done(need)).count() > going.len() / 2 {
+            let all = searches.into_iter().zip(going);
+            let (done, rest): (Vec<_>, Vec<_>) = all.partition(|(_, need)| is_done(need));
             ended.extend(done.into_iter().map(|(search, _)| search));
-            (searches, needs) = going.into_iter().unzip();
+            (searches, going) = rest.into_iter().unzip();
         }
-        let goes_on = score_regions(engine, scope, &mut searches, &needs, effort)?
-            || descend(scope, &mut searches, &needs, effort)?
-            || align(engine, scope, &mut searches, &needs, effort)?;
-        if !goes_on {
+        let met: fn(&Need) -> bool = if score_regions(engine, scope, &mut searches, &going, effort)? {
+            |need| matches!(need, Need::Scores(_))
+        } else if descend(scope, &mut searches, &going, effort)? {
+            |need| matches!(need, Need::Regions(_))
+        } else if align(engine, scope, &mut searches, &going, effort)? {
+            |need| matches!(need, Need::Paths(_))
+        } else {
             ended.extend(searches);
             return Ok(ended);
-        }
+        };
+        let is_unmet = |need: &Need| !met(need) && !matches!(need, Need::Everything);
+        needs = going.into_iter().map(|need| Some(need).filter(is_unmet)).collect();
     }
 }
 
@@ -468,7 +480,8 @@ fn score_regions(
     for ((search, region), hit) in unknown().zip(hits) {
         searches[search].learn(region, hit, scope)?;
     }
-    searches.par_iter_mut().for_each(RecordSearch::prune);
+    let learned = searches.par_iter_mut().zip(needs).filter(|(_, need)| matches!(need, Need::Scores(_)));
+    learned.for_each(|(search, _)| search.prune());
     Ok(true)
 }
 

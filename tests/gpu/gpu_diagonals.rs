@@ -38,7 +38,8 @@ fn mutated(random: &mut Random, codes: &[u8], every: usize) -> Vec<u8> {
 
 /// Copies of a repeat between random bases, with a few residues that are no bases.
 fn targets(random: &mut Random) -> Sequences {
-    let bases = |random: &mut Random, len: usize| (0..len).map(|_| random.below(4) as u8).collect::<Vec<u8>>();
+    let bases =
+        |random: &mut Random, len: usize| (0..len).map(|_| random.below(4) as u8).collect::<Vec<u8>>();
     let repeat = bases(random, 400);
     let sequence = |random: &mut Random| {
         let mut codes = Vec::new();
@@ -97,7 +98,8 @@ fn expected(
                 let found = BoundedDiagonal { query: number, diagonal, most: most[0] };
                 let (first, len) = (diagonal - query.gaps as i64, query.codes.len() + 2 * query.gaps);
                 // The device reads some words more.
-                let around = usize::try_from(first).ok().and_then(|first| codes.get(first..first + len + 320));
+                let around =
+                    usize::try_from(first).ok().and_then(|first| codes.get(first..first + len + 320));
                 all.push((found, around.is_some_and(|around| around.iter().all(|&code| code < 4))));
             }
         }
@@ -198,7 +200,8 @@ fn units_begin_and_end_inside_tasks() {
     let query = codes[..96].to_vec();
     let all = index.range(index.kmer(&query[4..]).unwrap());
     assert!(all.len() >= copies - 1);
-    let single = (0..300).map(|k| ScannedPiece { bases: 0..20, before: 4, places: all.start + k..all.start + k + 1 });
+    let single =
+        (0..300).map(|k| ScannedPiece { bases: 0..20, before: 4, places: all.start + k..all.start + k + 1 });
     let pieces: Vec<ScannedPiece> =
         single.chain([ScannedPiece { bases: 0..20, before: 4, places: all.clone() }]).collect();
     let queries = [ScannedQuery { codes: query.into(), gaps: 3, least: 90, pieces }];

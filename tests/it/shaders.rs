@@ -9,11 +9,11 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
 use rayon::prelude::*;
 use swalign::AlignmentMode;
+use swalign::align::candidates::by_index::RUN;
 use swalign::engine::gpu::variant::{
     CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, KernelScoring, STRIP_ROWS, Scores, TileNeighbors,
     TileVariant, Variant,
 };
-use swalign::align::candidates::by_index::RUN;
 use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, prints, shader as scan};
 
 /// Checks that a kernel is valid, also on adapters without subgroups if it has no subgroup operation, and that it

@@ -225,19 +225,18 @@ impl Filter {
         self.of(kind).map_or_else(none, |seeds| seeds.glance(batch, layout, records))
     }
 
-    /// Calls [`ByIndex::anchored`] for each of `records`, if the filter has an index.
+    /// Calls [`ByIndex::anchored`], if the filter has an index.
     pub fn anchored(
         &self,
         batch: &Batch,
         layout: &PairLayout,
-        (records, anchor): (&[u32], usize),
+        records: (&[u32], usize),
         threshold: impl Fn(u32, i32) -> i32 + Sync,
-    ) -> Vec<Option<(i32, Vec<CandidateRegion>)>> {
-        let Some(by_index) = &self.by_index else { return records.iter().map(|_| None).collect() };
-        let regions = |work: &mut QueryBuffers, &record: &u32| {
-            by_index.anchored((batch, layout), (record, anchor), |best| threshold(record, best), work)
-        };
-        records.par_iter().map_init(QueryBuffers::default, regions).collect()
+    ) -> Result<Vec<Option<(i32, Vec<CandidateRegion>)>>, EngineError> {
+        match &self.by_index {
+            Some(by_index) => by_index.anchored((batch, layout), records, threshold),
+            None => Ok(vec![None; records.0.len()]),
+        }
     }
 
     /// Calls [`ByIndex::exact_runs`] for each of `queries`. `None` if an index does not answer.

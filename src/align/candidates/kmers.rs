@@ -308,6 +308,13 @@ impl Kmers {
         }
     }
 
+    /// After [`Kmers::look_up_all`]: calls `call` with the bases of each k-mer in the query, and the range of its positions in
+    /// the index.
+    pub fn for_each_kmer_range(&self, found: &Places, mut call: impl FnMut(Range<usize>, Range<usize>)) {
+        let letters = self.letters() as usize;
+        found.places.iter().for_each(|(at, range)| call(at.seed..at.seed + letters, range.clone()));
+    }
+
     /// The positions of all k-mers of the index; empty if it is not ready.
     pub fn all_places(&self) -> &[u32] {
         self.index.get().and_then(Option::as_ref).map_or(&[], |index| index.tables()[1])

@@ -421,7 +421,7 @@ fn search_by_bounds(
     for some in records.chunks(BOUNDED_RECORDS) {
         let begun = Instant::now();
         let anchored = (some, tiers.anchor as usize);
-        let bounded = filter.anchored(scope.batch, &scope.layout, anchored, threshold);
+        let bounded = filter.anchored(scope.batch, &scope.layout, anchored, threshold)?;
         effort.filtering += begun.elapsed();
         let (mut least_scores, mut searches) = (Vec::new(), Vec::new());
         for (&record, regions) in some.iter().zip(bounded) {

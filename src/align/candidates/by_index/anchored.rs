@@ -4,7 +4,7 @@
 use super::super::MOST_STRETCHES;
 use super::super::PairLayout;
 use super::super::boxes::ExactRun;
-use super::super::diagonal_bound::{DiagonalBound, MOST_GAPS};
+use super::super::diagonal_bound::MOST_GAPS;
 use super::super::runs::MOST_RUNS;
 use super::super::windows::{CandidateRegion, join, push_regions};
 use super::{ByIndex, DiagonalSearch, QueryBuffers};
@@ -12,39 +12,74 @@ use crate::terms::alignment::Strand;
 use crate::terms::batch::Batch;
 use crate::terms::bounds::longest_span;
 use crate::terms::casts::to_i32;
+use crate::terms::error::EngineError;
+use rayon::prelude::*;
 
 impl ByIndex {
-    /// The regions with all alignments of a record that score enough and contain a run of `anchor` equal bases: at least
-    /// as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no bound of a
-    /// diagonal applies, or if finding the regions would cost too large a share of a full search.
+    /// For each of `records`, the regions with all its alignments that score enough and contain a run of `anchor` equal
+    /// bases: at least as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no
+    /// bound of a diagonal applies, or if finding the regions would cost too large a share of a full search.
     pub fn anchored(
         &self,
         (batch, layout): (&Batch, &PairLayout),
-        (record, anchor): (u32, usize),
-        threshold: impl Fn(i32) -> i32,
-        QueryBuffers { places, windows, diagonals, pieces, .. }: &mut QueryBuffers,
-    ) -> Option<(i32, Vec<CandidateRegion>)> {
-        let ByIndex { targets, kmers, levels, .. } = self;
+        (records, anchor): (&[u32], usize),
+        threshold: impl Fn(u32, i32) -> i32 + Sync,
+    ) -> Result<Vec<Option<(i32, Vec<CandidateRegion>)>>, EngineError> {
         if !self.has_runs(anchor) {
-            return None;
+            return Ok(vec![None; records.len()]);
         }
-        let scoring = &*levels.field.scoring;
+        let least = |work: &mut QueryBuffers, &record: &u32| {
+            (record, self.least_anchored((batch, layout), record, |best| threshold(record, best), work))
+        };
+        let all: Vec<(u32, Option<i32>)> =
+            records.par_iter().map_init(QueryBuffers::default, least).collect();
+        let on_host = |work: &mut QueryBuffers, (record, least): (u32, Option<i32>)| {
+            self.anchored_on_host((batch, layout), (record, least?), work)
+        };
+        match self.device() {
+            Some(device) => self.anchored_on_device(device, (batch, layout), &all, on_host),
+            None => {
+                let on_host = |work: &mut QueryBuffers, &record: &(u32, Option<i32>)| on_host(work, record);
+                Ok(all.par_iter().map_init(QueryBuffers::default, on_host).collect())
+            }
+        }
+    }
+
+    /// The least score of an anchored alignment of a record that counts. `None` if no bound of a diagonal applies.
+    fn least_anchored(
+        &self,
+        (batch, layout): (&Batch, &PairLayout),
+        record: u32,
+        threshold: impl Fn(i32) -> i32,
+        QueryBuffers { places: [found, _], pieces, .. }: &mut QueryBuffers,
+    ) -> Option<i32> {
+        let scoring = &*self.levels.field.scoring;
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
         let gaps = |least: i32| {
             let span = |&strand: &Strand| longest_span(oriented(strand), least, scoring);
             layout.orientations().iter().map(span).max().unwrap_or(0) as usize - len
         };
-        let suggested = threshold(self.first_alignment((batch, layout), record, (&mut places[0], pieces)));
-        let least = lowest(suggested, to_i32(levels.field.scoring.most_score(len)), |least| {
-            gaps(least) <= MOST_GAPS
-        })?;
+        let suggested = threshold(self.first_alignment((batch, layout), record, (found, pieces)));
+        lowest(suggested, to_i32(scoring.most_score(len)), |least| gaps(least) <= MOST_GAPS)
+    }
+
+    /// The regions of a record with the alignments of at least this score that contain a run, and the score.
+    fn anchored_on_host(
+        &self,
+        (batch, layout): (&Batch, &PairLayout),
+        (record, least): (u32, i32),
+        QueryBuffers { places, windows, diagonals, pieces, .. }: &mut QueryBuffers,
+    ) -> Option<(i32, Vec<CandidateRegion>)> {
+        let ByIndex { targets, kmers, levels, .. } = self;
+        let scoring = &*levels.field.scoring;
+        let oriented = |strand: Strand| batch.query(layout.query(record, strand));
+        let len = oriented(Strand::Forward).len();
         let mut cells = 0.0;
         let mut regions = Vec::new();
         for (&strand, found) in layout.orientations().iter().zip(places) {
             let (codes, query) = (self.seeds_of(oriented(strand)), layout.query(record, strand));
-            let bonuses = levels.field.bonuses(len);
-            let bound = DiagonalBound::new(&codes, gaps(least), bonuses, scoring)?;
+            let bound = self.bound((oriented(strand), &codes), least)?;
             let bounded = self.bounded_search((&codes, &bound), least, found, pieces);
             // Each run has a k-mer, and the bound tells which of the diagonals count.
             let (search, looked_up) =

@@ -87,8 +87,54 @@ pub struct BoundedDiagonal {
 
 /// A record whose positions the device examines: a query for each strand, with diagonals that the host bounds.
 struct ScannedRecord<'a> {
+    /// Minimum score of the alignments that count.
+    least: i32,
     strands: SmallVec<[(Strand, ScannedQuery<'a>, Vec<i64>); 2]>,
     places: usize,
+}
+
+/// What the device finds for a record: for each strand, diagonals and their maximum scores in any order.
+struct FoundOnStrands<'a, 'b> {
+    record: &'a ScannedRecord<'b>,
+    diagonals: SmallVec<[Vec<(i64, i32)>; 2]>,
+}
+
+/// Diagonals, grouped by query.
+struct FoundDiagonals {
+    /// Diagonals and maximum scores.
+    all: Vec<(i64, i32)>,
+    /// Where those of each query end.
+    ends: Vec<usize>,
+    /// The first query of each record, and the number of queries.
+    firsts: Vec<usize>,
+}
+
+impl FoundDiagonals {
+    fn new(found: Vec<BoundedDiagonal>, queries: usize, firsts: Vec<usize>) -> FoundDiagonals {
+        let mut ends = vec![0; queries];
+        found.iter().for_each(|found| ends[found.query as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        // Until all diagonals are in their places, an end is the place of the query's next one.
+        let mut all = vec![(0, 0); found.len()];
+        for BoundedDiagonal { query, diagonal, most } in found {
+            let next = &mut ends[query as usize];
+            all[*next] = (diagonal, most);
+            *next += 1;
+        }
+        FoundDiagonals { all, ends, firsts }
+    }
+
+    /// For each query of a record, its diagonals in any order.
+    fn of_record(&self, record: usize) -> SmallVec<[Vec<(i64, i32)>; 2]> {
+        let of_query = |query: usize| {
+            let start = query.checked_sub(1).map_or(0, |before| self.ends[before]);
+            self.all[start..self.ends[query]].to_vec()
+        };
+        (self.firsts[record]..self.firsts[record + 1]).map(of_query).collect()
+    }
 }
 
 impl ByIndex {
@@ -110,13 +156,72 @@ impl ByIndex {
         (room, on_host): (usize, &(dyn Fn(&mut QueryBuffers, &FilterRequest) -> FilterAnswer + Sync)),
     ) -> Result<Vec<FilterAnswer>, EngineError> {
         let scanned = |work: &mut QueryBuffers, wanted: &FilterRequest| {
-            self.scanned((batch, layout), wanted, device.limits(), work)
+            let &FilterRequest { record, least, .. } = wanted;
+            let is_held = matches!(wanted.level.known, LevelGuarantee::Held(_));
+            is_held.then(|| self.scanned((batch, layout), (record, least), device.limits(), work)).flatten()
         };
         let records: Vec<Option<ScannedRecord>> =
             wanted.par_iter().map_init(QueryBuffers::default, scanned).collect();
-        let mut answers = Vec::with_capacity(wanted.len());
+        let answer = |work: &mut QueryBuffers, number: usize, found: Option<FoundOnStrands>| {
+            let wanted = &wanted[number];
+            let Some(found) = found else { return on_host(work, wanted) };
+            let len = found.record.strands[0].1.codes.len();
+            let most = self.levels.most(len, wanted);
+            let dense = self.levels.field.dense_stretches(len, &wanted.level);
+            match self.of_scanned((batch, layout), wanted.record, (found, &dense, most), work) {
+                Some((regions, seeding)) => FilterAnswer::Regions { regions, spent: wanted.spent + seeding },
+                None => FilterAnswer::Dear,
+            }
+        };
         let mut taken = 0;
-        while answers.len() < wanted.len() && taken < room.max(1) {
+        let goes_on = |answers: &[FilterAnswer]| {
+            let regions = |answer: &FilterAnswer| match answer {
+                FilterAnswer::Regions { regions, .. } => regions.len(),
+                _ => 0,
+            };
+            taken += answers.iter().map(regions).sum::<usize>();
+            taken < room.max(1)
+        };
+        let mut answers = self.in_portions(device, &records, answer, goes_on)?;
+        answers.resize(wanted.len(), FilterAnswer::Later);
+        Ok(answers)
+    }
+
+    /// For each record, the regions with the alignments of at least its score that contain an exact run of at least as many
+    /// bases as an index's seeds, as far as possible on a device. `on_host` finds the regions of the other records.
+    pub(super) fn anchored_on_device(
+        &self,
+        device: &dyn DiagonalScan,
+        (batch, layout): (&Batch, &PairLayout),
+        records: &[(u32, Option<i32>)],
+        on_host: impl Fn(&mut QueryBuffers, (u32, Option<i32>)) -> Option<(i32, Vec<CandidateRegion>)> + Sync,
+    ) -> Result<Vec<Option<(i32, Vec<CandidateRegion>)>>, EngineError> {
+        let scanned = |work: &mut QueryBuffers, &(record, least): &(u32, Option<i32>)| {
+            self.scanned((batch, layout), (record, least?), device.limits(), work)
+        };
+        let all: Vec<Option<ScannedRecord>> =
+            records.par_iter().map_init(QueryBuffers::default, scanned).collect();
+        let answer = |work: &mut QueryBuffers, number: usize, found: Option<FoundOnStrands>| {
+            let (record, least) = records[number];
+            let Some(found) = found else { return on_host(work, records[number]) };
+            let most = self.levels.field.most(found.record.strands[0].1.codes.len());
+            let (regions, _) = self.of_scanned((batch, layout), record, (found, &[], most), work)?;
+            Some((least?, regions))
+        };
+        self.in_portions(device, &all, answer, |_| true)
+    }
+
+    /// The answers for records, in order, made from what the device finds for each of them, or from nothing. Stops once
+    /// `goes_on` returns `false` for the answers of a portion.
+    fn in_portions<T: Send>(
+        &self,
+        device: &dyn DiagonalScan,
+        records: &[Option<ScannedRecord>],
+        answer: impl Fn(&mut QueryBuffers, usize, Option<FoundOnStrands>) -> T + Sync,
+        mut goes_on: impl FnMut(&[T]) -> bool,
+    ) -> Result<Vec<T>, EngineError> {
+        let mut answers = Vec::with_capacity(records.len());
+        while answers.len() < records.len() {
             let start = answers.len();
             let mut places = 0;
             let in_portion = records[start..].iter().take_while(|record| {
@@ -130,123 +235,116 @@ impl ByIndex {
                 Err(error @ EngineError::Wrong(_)) => return Err(error),
                 found => found.ok(),
             };
-            let answer = |work: &mut QueryBuffers, number: usize| match (&records[number], &found) {
-                (Some(record), Some(found)) => {
-                    let found = &found[number - start];
-                    self.of_scanned((batch, layout), &wanted[number], (record, found), work)
-                }
-                _ => on_host(work, &wanted[number]),
+            let of_record = |work: &mut QueryBuffers, number: usize| {
+                let found = records[number].as_ref().zip(found.as_ref());
+                let found = found.map(|(record, found)| FoundOnStrands {
+                    record,
+                    diagonals: found.of_record(number - start),
+                });
+                answer(work, number, found)
             };
-            let portion = (start..end).into_par_iter().map_init(QueryBuffers::default, answer);
-            answers.par_extend(portion);
-            let regions = |answer: &FilterAnswer| match answer {
-                FilterAnswer::Regions { regions, .. } => regions.len(),
-                _ => 0,
-            };
-            taken += answers[start..].iter().map(regions).sum::<usize>();
+            answers.par_extend((start..end).into_par_iter().map_init(QueryBuffers::default, of_record));
+            if !goes_on(&answers[start..]) {
+                break;
+            }
         }
-        answers.resize(wanted.len(), FilterAnswer::Later);
         Ok(answers)
     }
 
-    /// The queries of a record for a device. `None` if the host has to find its regions.
+    /// The queries of a record for a device: their rarest pieces, or all k-mers. `None` if the host has to find its regions.
     fn scanned<'a>(
         &self,
         (batch, layout): (&'a Batch, &PairLayout),
-        wanted: &FilterRequest,
+        (record, least): (u32, i32),
         (most_len, most_gaps): (usize, usize),
         QueryBuffers { places: [found, _], pieces: buffers, .. }: &mut QueryBuffers,
     ) -> Option<ScannedRecord<'a>> {
         let ByIndex { kmers, levels, .. } = self;
-        let &FilterRequest { record, level, least, .. } = wanted;
-        if !matches!(level.known, LevelGuarantee::Held(_)) || !self.alphabet.is_whole() {
+        if !self.alphabet.is_whole() {
             return None;
         }
-        let near = self.near()?;
-        let mut all = ScannedRecord { strands: SmallVec::new(), places: 0 };
+        let mut all = ScannedRecord { least, strands: SmallVec::new(), places: 0 };
         for &strand in layout.orientations() {
             let codes = batch.query(layout.query(record, strand));
             let gaps = longest_span(codes, least, &levels.field.scoring) as usize - codes.len();
             let seeds = self.seeds_of(codes);
             let bound = self.bound((codes, &seeds), least).filter(DiagonalBound::is_of_bases)?;
-            let pieces = bound.pieces(least, kmers.least(), 1)?;
             if codes.len() > most_len || gaps > most_gaps {
                 return None;
             }
-            kmers.look_up_all(&seeds, found);
-            let (places, pieces) = kmers.rarest(found, (pieces, codes.len()), buffers)?;
-            all.places += to_usize(places);
-            let mut scanned = Vec::with_capacity(pieces.len() * kmers.step() as usize);
-            kmers.for_each_range(&pieces, found, |Piece { bases, .. }, row, places| {
-                let before = row - bases.start;
-                scanned.push(ScannedPiece { bases: bases.clone(), before, places });
-            });
-            let mut diagonals = Vec::new();
-            near.push_diagonals(kmers, found, &mut diagonals);
-            let query = ScannedQuery { codes: seeds, gaps, least, pieces: scanned };
-            all.strands.push((strand, query, diagonals));
+            let every = kmers.look_up_all(&seeds, found);
+            let wanted = bound.pieces(least, kmers.least(), 1);
+            let rarest = wanted.and_then(|wanted| kmers.rarest(found, (wanted, codes.len()), buffers));
+            let (mut pieces, mut near) = (Vec::new(), Vec::new());
+            match (rarest, self.near()) {
+                (Some((places, rarest)), Some(known)) => {
+                    all.places += to_usize(places);
+                    kmers.for_each_range(&rarest, found, |Piece { bases, .. }, row, places| {
+                        pieces.push(ScannedPiece { bases: bases.clone(), before: row - bases.start, places });
+                    });
+                    known.push_diagonals(kmers, found, &mut near);
+                }
+                _ => {
+                    all.places += every;
+                    kmers.for_each_kmer_range(found, |bases, places| {
+                        pieces.push(ScannedPiece { bases, before: 0, places });
+                    });
+                }
+            }
+            all.strands.push((strand, ScannedQuery { codes: seeds, gaps, least, pieces }, near));
         }
-        (all.places <= MOST_PLACES).then_some(all)
+        (all.places <= MOST_PLACES && !all.strands.is_empty()).then_some(all)
     }
 
-    /// For each record and each of its strands, the diagonals that the device finds, in order.
+    /// The diagonals that the device finds for the queries of these records.
     fn found(
         &self,
         device: &dyn DiagonalScan,
         records: &[Option<ScannedRecord>],
-    ) -> Result<Vec<SmallVec<[Vec<BoundedDiagonal>; 2]>>, EngineError> {
-        let strands =
-            || records.iter().map(|record| record.as_ref().map_or(0, |record| record.strands.len()));
+    ) -> Result<FoundDiagonals, EngineError> {
         let queries = records.iter().flatten().flat_map(|record| &record.strands);
         let queries: Vec<ScannedQuery> = queries.map(|(_, query, _)| query.clone()).collect();
-        let Some(first) = queries.first() else {
-            return Ok(records.iter().map(|_| SmallVec::new()).collect());
+        let mut firsts = vec![0];
+        for record in records {
+            firsts.push(firsts[firsts.len() - 1] + record.as_ref().map_or(0, |record| record.strands.len()));
+        }
+        let found = match queries.first().and_then(|first| self.scan_scores(first.codes.len())) {
+            Some(scores) => device.scan(&self.targets, &queries, scores)?,
+            None => Vec::new(),
         };
-        let scores = self
-            .scan_scores(first.codes.len())
-            .ok_or_else(|| EngineError::Wrong("bounds of a scoring that has none".to_string()))?;
-        let mut found = device.scan(&self.targets, &queries, scores)?;
-        found.par_sort_unstable();
-        let mut query = 0;
-        let mut of_query = |_: usize| {
-            let [from, to] = [query, query + 1].map(|end| found.partition_point(|found| found.query < end));
-            query += 1;
-            found[from..to].to_vec()
-        };
-        Ok(strands().map(|strands| (0..strands).map(&mut of_query).collect()).collect())
+        Ok(FoundDiagonals::new(found, queries.len(), firsts))
     }
 
-    /// The regions of a record from the diagonals that a device has found for each of its strands.
+    /// The regions of a record from the diagonals that a device has found, and the cells that finding them took. `None` if
+    /// they would cost more than `most` cells. An alignment in the stretches `dense` may have any score.
     fn of_scanned(
         &self,
         (batch, layout): (&Batch, &PairLayout),
-        wanted: &FilterRequest,
-        (scanned, found): (&ScannedRecord, &[Vec<BoundedDiagonal>]),
+        record: u32,
+        (found, dense, most): (FoundOnStrands, &[Range<usize>], f64),
         QueryBuffers { windows, diagonals: buffers, .. }: &mut QueryBuffers,
-    ) -> FilterAnswer {
+    ) -> Option<(Vec<CandidateRegion>, f64)> {
         let ByIndex { targets, kmers, levels, .. } = self;
-        let &FilterRequest { record, level, least, spent, .. } = wanted;
-        let len = batch.query(layout.query(record, Strand::Forward)).len();
-        let most = levels.most(len, wanted);
+        let FoundOnStrands { record: scanned, diagonals } = found;
+        let least = scanned.least;
         let seeding = scanned.places as f64 * levels.field.costs.place;
         let mut cells = seeding;
-        let dense = levels.field.dense_stretches(len, &level);
         let mut regions: Vec<CandidateRegion> = Vec::new();
-        for ((strand, query, near), found) in scanned.strands.iter().zip(found) {
+        for ((strand, query, near), mut diagonals) in scanned.strands.iter().zip(diagonals) {
             windows.clear();
             let number = layout.query(record, *strand);
+            let len = query.codes.len();
             let span = longest_span(batch.query(number), least, &levels.field.scoring);
-            let bases = (0, len, len);
-            let mut push = |(first, last): (i64, i64), most: i32| {
-                push_along(windows, targets, (first, last), bases, (span, most));
+            let mut push = |range: (i64, i64), most: i32| {
+                push_along(windows, targets, range, (0, len, len), (span, most));
             };
-            let mut rest = &found[..];
-            while let Some(first) = rest.first() {
-                let is_adjacent =
-                    |other: &&BoundedDiagonal| other.diagonal - first.diagonal <= to_i64(ADJACENT);
+            diagonals.sort_unstable();
+            let mut rest = &diagonals[..];
+            while let Some(&(first, _)) = rest.first() {
+                let is_adjacent = |other: &&(i64, i32)| other.0 - first <= to_i64(ADJACENT);
                 let (adjacent, behind) = rest.split_at(rest.iter().take_while(is_adjacent).count());
-                let most = adjacent.iter().map(|found| found.most).max().unwrap_or(0);
-                push((first.diagonal, adjacent[adjacent.len() - 1].diagonal), most);
+                let most = adjacent.iter().map(|found| found.1).max().unwrap_or(0);
+                push((first, adjacent[adjacent.len() - 1].0), most);
                 rest = behind;
             }
             if !near.is_empty()
@@ -257,14 +355,14 @@ impl ByIndex {
                 let bounded = all.iter().zip(&buffers.most).filter(|&(_, &most)| most >= least);
                 bounded.for_each(|(&range, &most)| push(range, most));
             }
-            push_stretches(windows, targets, &dense, span);
+            push_stretches(windows, targets, dense, span);
             cells += join(windows, u32::max) as f64 * len as f64;
             if cells > most || windows.len() as u64 > MOST_STRETCHES {
-                return FilterAnswer::Dear;
+                return None;
             }
             push_regions(&mut regions, targets, (*strand, number), (span, to_i32), windows);
         }
-        FilterAnswer::Regions { regions, spent: spent + seeding }
+        Some((regions, seeding))
     }
 
     /// The scores that bounds of queries of `len` bases depend on.

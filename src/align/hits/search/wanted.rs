@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 const AHEAD: usize = 16;
 
 /// Minimum number of a record's regions per scoring request if their bounds differ: for windows, and for whole targets.
-const WINDOWS: usize = 4;
+const WINDOWS: usize = 16;
 const BOUNDED: usize = 64;
 
 impl RecordSearch {
