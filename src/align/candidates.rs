@@ -119,6 +119,8 @@ pub struct FilterRequest {
     pub spent: f64,
     /// Whether the level covers all alignments that count, because a known hit reaches the level's threshold.
     pub is_last: bool,
+    /// Whether regions with the highest bounds are enough for now, if there are many.
+    pub takes_part: bool,
     /// The first hit, if it is known.
     pub first: Option<Locus>,
 }
@@ -141,8 +143,9 @@ impl FilterRequest {
 /// Answer of a filter for one record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FilterAnswer {
-    /// The regions, and the cells spent on the record including finding them.
-    Regions { regions: Vec<CandidateRegion>, spent: f64 },
+    /// The regions, which contain all alignments of score `held` or more, and the cells spent on the record including
+    /// finding them.
+    Regions { regions: Vec<CandidateRegion>, held: i32, spent: f64 },
     /// There is no room for the record's regions now.
     Later,
     /// The regions would cost too large a share of a full search.

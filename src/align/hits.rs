@@ -212,6 +212,10 @@ struct SearchStart {
     spent: f64,
     /// [`FilterRequest::is_last`].
     is_last: bool,
+    /// [`FilterRequest::takes_part`].
+    takes_part: bool,
+    /// If the regions are a part of those of a level: the score from which all of them together would be complete.
+    part_of: Option<i32>,
     /// The region of the first hit, if it is known.
     first: Option<Box<Region>>,
     /// Expected minimum score of the hits, if known or estimated. It never affects results.
@@ -221,7 +225,16 @@ struct SearchStart {
 impl SearchStart {
     /// A start without any knowledge.
     fn new(record: u32, source: RegionSource) -> SearchStart {
-        SearchStart { record, source, spent: 0.0, is_last: false, first: None, expected: None }
+        SearchStart {
+            record,
+            source,
+            spent: 0.0,
+            is_last: false,
+            takes_part: false,
+            part_of: None,
+            first: None,
+            expected: None,
+        }
     }
 }
 
@@ -350,7 +363,9 @@ fn first_sources(scope: &SearchInput, records: &[u32]) -> Vec<SearchStart> {
         let source =
             level.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least)));
         let expected = (score >= rules.min_score).then(|| rules.threshold(score));
-        SearchStart { expected, ..SearchStart::new(record, source) }
+        let takes_part =
+            rules.needs_two_hits() && scope.ranks.is_none() && scope.repeats.distinct().is_none();
+        SearchStart { expected, takes_part, ..SearchStart::new(record, source) }
     };
     records.par_iter().zip(seen).map(source).collect()
 }
@@ -373,14 +388,16 @@ fn open(
 ) -> Result<(Vec<OpenedStart>, Vec<SearchStart>), EngineError> {
     let begun = Instant::now();
     let SearchInput { batch, layout, .. } = scope;
-    let on_level = |&SearchStart { record, source, spent, is_last, ref first, .. }: &SearchStart| match source
-    {
-        RegionSource::Level(level, least) => {
-            let first = first.as_ref().map(|region| region.locus());
-            Some(FilterRequest { record, level, least, spent, is_last, first })
-        }
-        RegionSource::All => None,
-    };
+    let on_level =
+        |&SearchStart { record, source, spent, is_last, takes_part, ref first, .. }: &SearchStart| {
+            match source {
+                RegionSource::Level(level, least) => {
+                    let first = first.as_ref().map(|region| region.locus());
+                    Some(FilterRequest { record, level, least, spent, is_last, takes_part, first })
+                }
+                RegionSource::All => None,
+            }
+        };
     let on_levels: Vec<FilterRequest> = starts.iter().filter_map(on_level).collect();
     let mut filtered = match scope.filter {
         Some(filter) => filter.regions(batch, layout, &on_levels, room)?.into_iter(),
@@ -391,10 +408,12 @@ fn open(
     for start in starts {
         let mut start = start.clone();
         let mut regions = Vec::new();
-        if let RegionSource::Level(..) = start.source {
+        if let RegionSource::Level(level, least) = start.source {
             match filtered.next() {
-                Some(FilterAnswer::Regions { regions: found, spent }) => {
-                    (regions, start.spent) = (found, spent)
+                Some(FilterAnswer::Regions { regions: found, held, spent }) => {
+                    (regions, start.spent) = (found, spent);
+                    start.part_of = (held > least).then_some(least);
+                    start.source = RegionSource::Level(level, held);
                 }
                 Some(FilterAnswer::Dear) => start.source = RegionSource::All,
                 Some(FilterAnswer::Later) | None => {

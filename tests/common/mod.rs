@@ -8,6 +8,7 @@ pub mod devices;
 pub mod folder;
 pub mod golden;
 pub mod gzip;
+pub mod host_scan;
 pub mod lines;
 pub mod memory;
 pub mod modes;

@@ -2,12 +2,13 @@
 //! the adapter (default: llvmpipe, Mesa's software adapter).
 
 use crate::common::devices::card;
+use crate::common::host_scan::bounded_diagonals;
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::by_index::{
     BoundedDiagonal, DiagonalScan, RUN, ScanScores, ScannedPiece, ScannedQuery,
 };
-use swalign::align::candidates::diagonal_bound::{DiagonalBound, EditLoss};
+use swalign::align::candidates::diagonal_bound::EditLoss;
 use swalign::align::candidates::{IndexShape, KmerIndex};
 use swalign::engine::gpu::Card;
 use swalign::patterns::scan::diagonals::shader::{BoundVariant, UNIT};
@@ -83,28 +84,16 @@ fn expected(
     queries: &[ScannedQuery],
     scoring: &Scoring,
 ) -> Vec<(BoundedDiagonal, bool)> {
-    let mut all = Vec::new();
-    for (number, query) in (0..).zip(queries) {
-        let bound = DiagonalBound::new(&query.codes, query.gaps, BONUSES, scoring).unwrap();
-        let mut most = Vec::new();
-        for ScannedPiece { bases, before, places } in &query.pieces {
-            for &place in index.places(places.clone()) {
-                let Some(from) = (place as usize).checked_sub(*before) else { continue };
-                if codes.get(from..from + bases.len()) != Some(&query.codes[bases.clone()]) {
-                    continue;
-                }
-                let diagonal = from as i64 - bases.start as i64;
-                bound.most_scores((codes, query.least), &[(diagonal, diagonal)], &mut most);
-                let found = BoundedDiagonal { query: number, diagonal, most: most[0] };
-                let (first, len) = (diagonal - query.gaps as i64, query.codes.len() + 2 * query.gaps);
-                // The device reads some words more.
-                let around =
-                    usize::try_from(first).ok().and_then(|first| codes.get(first..first + len + 320));
-                all.push((found, around.is_some_and(|around| around.iter().all(|&code| code < 4))));
-            }
-        }
-    }
-    all
+    let found = bounded_diagonals(codes, index.tables()[1], queries, (scoring, BONUSES));
+    let is_plain = |found: &BoundedDiagonal| {
+        let query = &queries[found.query as usize];
+        let first = found.diagonal - query.gaps as i64;
+        // The device reads some words more.
+        let len = query.codes.len() + 2 * query.gaps + 320;
+        let around = usize::try_from(first).ok().and_then(|first| codes.get(first..first + len));
+        around.is_some_and(|around| around.iter().all(|&code| code < 4))
+    };
+    found.into_iter().map(|found| (found, is_plain(&found))).collect()
 }
 
 fn compare(card: &Arc<Card>, rounds: usize) {

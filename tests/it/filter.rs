@@ -1,9 +1,11 @@
 //! The filter is lossless: hits are the same with and without it. Its theorem also holds for alignments constructed to
 //! violate it.
 
+use crate::common::host_scan::HostScan;
 use crate::common::one_strand;
 use crate::common::random::Random;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use swalign::align::backtrace;
 use swalign::align::candidates::ambiguous::{QueryShape, TargetRuns, allowance};
 use swalign::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
@@ -207,7 +209,14 @@ fn hits_are_those_without_a_filter() {
 /// diagonals are in memory at once.
 fn tight_limits(seed: u64) -> DiagonalLimits {
     let least_unverified = [0, 200][seed as usize % 2];
-    DiagonalLimits { least_bounded: 0, least_unverified, in_memory: 64, stretch: [1, 256][seed as usize % 2] }
+    let stretch = [1, 256][seed as usize % 2];
+    DiagonalLimits { least_bounded: 0, least_unverified, in_memory: 64, stretch, ..DiagonalLimits::default() }
+}
+
+/// The filter with a device, which takes over at once, and whose calls are counted.
+fn on_device(filter: Filter, scoring: &Arc<Scoring>, calls: &Arc<AtomicUsize>) -> Filter {
+    let limits = DiagonalLimits { examined: usize::MAX, many: 6, ..DiagonalLimits::default() };
+    filter.with_limits(limits).with_device(Box::new(HostScan::new(scoring, calls)))
 }
 
 /// An index of the k-mers at every few positions gives the hits of a full search, at all steps and k-mer lengths.
@@ -215,22 +224,27 @@ fn tight_limits(seed: u64) -> DiagonalLimits {
 fn sampled_indexes_lose_nothing() {
     let shapes = [(6, 2), (7, 3), (8, 6), (9, 4), (6, 6), (12, 5)];
     let (mut cells, mut fewer, mut hits) = (0, 0, 0);
+    let calls = Arc::default();
     for (seed, (letters, step)) in (0..).zip(shapes.into_iter().cycle().take(24)) {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
         let (strands, shape) = (case.layout.strands.count(), IndexShape { letters, step });
-        let filter = Filter::by_index_of(targets, scoring, strands, shape).unwrap();
-        let filter = if seed % 3 == 0 { filter } else { filter.with_limits(tight_limits(seed)) };
+        let filter = || Filter::by_index_of(targets, scoring, strands, shape).unwrap();
+        let device = on_device(filter(), scoring, &calls);
+        let filter = if seed % 3 == 0 { filter() } else { filter().with_limits(tight_limits(seed)) };
         let min_score = [20, 60][seed as usize / 6 % 2] * scoring.max_potential();
         for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, 950_000)] {
             let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));
             assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
+            let (found, _) = case.find(rules, Some(&device));
+            assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}, on a device");
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
             (cells, fewer) = (cells + all.cells, fewer + some.cells);
         }
     }
+    assert!(calls.load(Ordering::Relaxed) > 100, "{calls:?}");
     // The seeds of a sampled index are long, so few levels pay in targets this small.
     assert!(fewer * 40 < cells * 39 && hits > 1000, "{fewer} of {cells} cells, {hits} hits");
 }
@@ -277,6 +291,7 @@ fn runs_by_a_sampled_index_are_those_of_a_scan() {
 #[test]
 fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
     let mut saved = [0; 2];
+    let calls = Arc::default();
     for seed in 0..6 {
         let mut random = Random::new(50 + seed);
         let family = random.codes(300, 4);
@@ -309,6 +324,12 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
         let without = DiagonalLimits { least_bounded: usize::MAX, ..DiagonalLimits::default() };
         let (found, unbounded) = case.find(rules, Some(&filter(shapes[0]).with_limits(without)));
         assert_eq!(found, expected, "seed {seed}, without bounds, {scoring}");
+        let device = on_device(filter(shapes[1]), scoring, &calls);
+        for tells_second in [false, true] {
+            let rules = Rules { tells_second, ..rules };
+            let (found, _) = case.find(rules, Some(&device));
+            assert_eq!(found, case.find(rules, None).0, "seed {seed}, on a device, {rules:?}, {scoring}");
+        }
         for (number, shape) in shapes.into_iter().enumerate() {
             for limits in [DiagonalLimits::default(), tight_limits(seed)] {
                 let (found, bounded) = case.find(rules, Some(&filter(shape).with_limits(limits)));
@@ -318,6 +339,7 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
         }
     }
     assert!(saved.iter().all(|&saved| saved >= 2), "{saved:?}");
+    assert!(calls.load(Ordering::Relaxed) > 20, "{calls:?}");
 }
 
 /// Copies of a read whose edits lie at regular distances, so that they damage as many pieces of the read as possible, or
@@ -325,6 +347,7 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
 #[test]
 fn pieces_of_reads_lose_no_copy() {
     let (mut hits, mut fewer, mut cells) = (0, 0, 0);
+    let calls = Arc::default();
     for seed in 0..36 {
         let mut random = Random::new(900 + seed);
         let scheme = SCHEMES[seed as usize % 4];
@@ -352,8 +375,9 @@ fn pieces_of_reads_lose_no_copy() {
         let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
         let shape = random.pick(&[IndexShape { letters: 8, step: 6 }, IndexShape { letters: 9, step: 3 }]);
-        let filter = Filter::by_index_of(targets, scoring, 2, shape).unwrap();
-        let filter = if seed % 2 == 0 { filter } else { filter.with_limits(tight_limits(seed)) };
+        let filter = || Filter::by_index_of(targets, scoring, 2, shape).unwrap();
+        let device = on_device(filter(), scoring, &calls);
+        let filter = if seed % 2 == 0 { filter() } else { filter().with_limits(tight_limits(seed)) };
         for secondary_ppm in [980_000, 940_000, 900_000, 860_000, 800_000] {
             let rules = Rules {
                 min_score: 30 * scoring.max_potential(),
@@ -365,10 +389,16 @@ fn pieces_of_reads_lose_no_copy() {
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));
             assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}");
+            for max_hits in [1, 9] {
+                let rules = Rules { max_hits, ..rules };
+                let (found, expected) = (case.find(rules, Some(&device)).0, case.find(rules, None).0);
+                assert_eq!(found, expected, "seed {seed}, {shape:?}, {rules:?}, {scoring}, on a device");
+            }
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
             (cells, fewer) = (cells + all.cells, fewer + some.cells);
         }
     }
+    assert!(calls.load(Ordering::Relaxed) > 100, "{calls:?}");
     assert!(hits > 5000 && fewer * 3 < cells, "{hits} hits, {fewer} of {cells} cells");
 }
 
@@ -432,7 +462,15 @@ fn regions_wait_where_there_is_no_room_for_them() {
         .filter_map(|record| {
             let len = case.batch.query(case.layout.query(record, Strand::Forward)).len();
             let level = filter.first(SeedKind::Index, len.into())?;
-            Some(FilterRequest { record, level, least: level.least, spent: 0.0, is_last: false, first: None })
+            Some(FilterRequest {
+                record,
+                level,
+                least: level.least,
+                spent: 0.0,
+                is_last: false,
+                takes_part: false,
+                first: None,
+            })
         })
         .collect();
     // One thread, so that only one query can begin before any regions exist.

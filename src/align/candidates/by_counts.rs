@@ -84,7 +84,7 @@ impl ByIndex {
         }
         match best {
             Some((cells, regions)) if cells + seeding <= most => {
-                FilterAnswer::Regions { regions, spent: wanted.spent + seeding }
+                FilterAnswer::Regions { regions, held: wanted.least, spent: wanted.spent + seeding }
             }
             _ => FilterAnswer::Dear,
         }

@@ -69,6 +69,12 @@ pub struct DiagonalLimits {
     /// bases.
     pub in_memory: usize,
     pub stretch: usize,
+    /// A device takes the positions of the index once the host has examined one in this many of them: sending them takes
+    /// about as long.
+    pub examined: usize,
+    /// Number of diagonals of a record, as a device finds them, whose windows are searched first if the first two hits may
+    /// be among them. A copy of a repeat has several.
+    pub many: usize,
 }
 
 impl DiagonalLimits {
@@ -110,7 +116,14 @@ fn for_each_stretch(
 
 impl Default for DiagonalLimits {
     fn default() -> DiagonalLimits {
-        DiagonalLimits { least_bounded: 32, least_unverified: 1 << 12, in_memory: 1 << 20, stretch: 1 << 16 }
+        DiagonalLimits {
+            least_bounded: 32,
+            least_unverified: 1 << 12,
+            in_memory: 1 << 20,
+            stretch: 1 << 16,
+            examined: 8,
+            many: 512,
+        }
     }
 }
 
@@ -381,7 +394,7 @@ impl ByIndex {
         if cells > most {
             FilterAnswer::Dear
         } else {
-            FilterAnswer::Regions { regions, spent: spent + seeding }
+            FilterAnswer::Regions { regions, held: least, spent: spent + seeding }
         }
     }
 
@@ -505,14 +518,7 @@ impl ByIndex {
                 self.push_counted(diagonals, (query.len(), span, held), counted);
                 std::mem::swap(diagonals, counted);
             }
-            // A copy of a repeat with short gaps has several diagonals.
-            adjacent.clear();
-            for &diagonal in &*diagonals {
-                match adjacent.last_mut() {
-                    Some((first, last)) if diagonal - *first <= to_i64(ADJACENT) => *last = diagonal,
-                    _ => adjacent.push((diagonal, diagonal)),
-                }
-            }
+            set_adjacent(diagonals, adjacent);
             let bases = (0, query.len(), query.len());
             let mut push = |range, most| push_along(windows, targets, range, bases, (span, most));
             take_dense(adjacent, |range| push(range, bound.perfect()));
@@ -554,6 +560,18 @@ impl ByIndex {
             if counted.len() > before {
                 counted.sort_unstable();
             }
+        }
+    }
+}
+
+/// Replaces `adjacent` by ranges of the sorted `diagonals` that share a bound: a copy of a repeat with short gaps has several
+/// diagonals.
+fn set_adjacent(diagonals: &[i64], adjacent: &mut Vec<(i64, i64)>) {
+    adjacent.clear();
+    for &diagonal in diagonals {
+        match adjacent.last_mut() {
+            Some((first, last)) if diagonal - *first <= to_i64(ADJACENT) => *last = diagonal,
+            _ => adjacent.push((diagonal, diagonal)),
         }
     }
 }

@@ -273,5 +273,5 @@ fn finish(
         let query = (strand, layout.query(record, strand));
         push_regions(&mut regions, &batch.targets, query, (span, |held| level.most_score(held)), windows);
     }
-    FilterAnswer::Regions { regions, spent: spent + held.seeding }
+    FilterAnswer::Regions { regions, held: least, spent: spent + held.seeding }
 }

@@ -44,6 +44,11 @@ impl Rules {
         tells_second: false,
     };
 
+    /// Whether the first hit and the score of the second one are all that is needed.
+    pub fn needs_two_hits(&self) -> bool {
+        self.max_hits == 1 && !self.keeps_ties && !self.counts_targets() && self.candidates.is_none()
+    }
+
     /// Minimum score of a further hit if the best hit scores `best`. If the best score is not above 0, only equal hits
     /// count, unless there is no minimum share.
     pub fn threshold(&self, best: i32) -> i32 {

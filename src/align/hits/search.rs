@@ -111,6 +111,8 @@ pub struct RecordSearch {
     spent: f64,
     /// [`SearchStart::is_last`] of the level that is wanted next.
     is_last: bool,
+    /// [`SearchStart::part_of`].
+    part_of: Option<i32>,
     /// The first hit, if it is known and a lower level is needed.
     first: Option<Box<Region>>,
 }
@@ -118,7 +120,7 @@ pub struct RecordSearch {
 impl RecordSearch {
     /// Creates a search with regions and the maximum score in each of them.
     pub fn new(scope: &SearchInput, start: SearchStart, regions: Vec<CandidateRegion>) -> RecordSearch {
-        let SearchStart { record, source, spent, is_last, first, expected } = start;
+        let SearchStart { record, source, spent, is_last, part_of, first, expected, .. } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): CandidateRegion| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
@@ -160,6 +162,7 @@ impl RecordSearch {
             expected,
             spent,
             is_last,
+            part_of,
             first: None,
         };
         first.into_iter().for_each(|first| search.know_first(&first));
@@ -246,6 +249,12 @@ impl RecordSearch {
             return None;
         }
         if self.found.alignments.len() == 1 && !self.knows_second {
+            if let Some(source) = self.whole_level(best.as_ref()) {
+                self.is_last = true;
+                self.expected = Some(self.found.threshold);
+                self.end(RecordSearchState::Lower(source));
+                return Some(Need::Regions(source));
+            }
             self.found.second = best.map(|region| region.bound);
         }
         self.end(RecordSearchState::Done);
@@ -287,8 +296,9 @@ impl RecordSearch {
 
     /// The start of a search of the record that continues with `source`.
     pub fn start(&self, source: RegionSource) -> SearchStart {
-        let (first, expected) = (self.first.clone(), self.expected);
-        SearchStart { record: self.record, source, spent: self.spent, is_last: self.is_last, first, expected }
+        let &RecordSearch { record, spent, is_last, expected, .. } = self;
+        let first = self.first.clone();
+        SearchStart { record, source, spent, is_last, takes_part: false, part_of: None, first, expected }
     }
 
     /// Returns the result of the round.
@@ -321,6 +331,11 @@ impl RecordSearch {
         if held <= least {
             return None;
         }
+        if let Some(whole) = self.part_of {
+            // A part of the regions may have both hits that are needed.
+            let has_first = best.is_some_and(|best| best >= held);
+            return (!has_first).then_some(RegionSource::Level(level, whole.max(least)));
+        }
         let query = query_shape(scope, self.record);
         let lower = match best {
             Some(_) => filter.at_most(level.kind, query, least),
@@ -331,6 +346,16 @@ impl RecordSearch {
             }),
         };
         Some(lower.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least))))
+    }
+
+    /// All regions of the level if these are a part, and the second hit, `best` among them, may be in others.
+    fn whole_level(&self, best: Option<&Region>) -> Option<RegionSource> {
+        let (Some(whole), RecordSearchState::OnLevel { level, held }) = (self.part_of, self.state) else {
+            return None;
+        };
+        let least = self.found.threshold;
+        let is_known = held <= least || best.is_some_and(|best| best.bound >= held);
+        (!is_known).then_some(RegionSource::Level(level, whole.max(least)))
     }
 
     /// Drops regions that cannot contain a hit.

@@ -6,7 +6,7 @@ use super::super::levels::LevelGuarantee;
 use super::super::pieces::Piece;
 use super::super::windows::{CandidateRegion, join, push_along, push_regions, push_stretches};
 use super::super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
-use super::{ByIndex, QueryBuffers};
+use super::{ByIndex, QueryBuffers, set_adjacent};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::longest_span;
@@ -15,6 +15,7 @@ use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,10 +24,6 @@ use std::sync::atomic::Ordering;
 /// bound the memory for diagonals.
 const PORTION: usize = 1 << 23;
 const MOST_PLACES: usize = 1 << 22;
-/// A device takes the positions of the index once the host has examined one in this many of them: sending them takes about
-/// as long.
-const EXAMINED: usize = 8;
-
 /// A device that examines positions of an index.
 pub trait DiagonalScan: Send + Sync {
     /// Sends the index's positions to the device, unless another thread does. Returns whether the device has them.
@@ -99,6 +96,20 @@ struct FoundOnStrands<'a, 'b> {
     diagonals: SmallVec<[Vec<(i64, i32)>; 2]>,
 }
 
+impl FoundOnStrands<'_, '_> {
+    /// If there are more than `many` diagonals, keeps about as many with the highest scores. Returns the score from which all
+    /// are kept.
+    fn keep_best(&mut self, many: usize) -> i32 {
+        let mut scores: Vec<i32> = self.diagonals.iter().flatten().map(|&(_, most)| most).collect();
+        if scores.len() <= many {
+            return i32::MIN;
+        }
+        let least = *scores.select_nth_unstable_by_key(many, |&most| Reverse(most)).1;
+        self.diagonals.iter_mut().for_each(|diagonals| diagonals.retain(|&(_, most)| most >= least));
+        least
+    }
+}
+
 /// Diagonals, grouped by query.
 struct FoundDiagonals {
     /// Diagonals and maximum scores.
@@ -142,7 +153,7 @@ impl ByIndex {
     pub(super) fn device(&self) -> Option<&dyn DiagonalScan> {
         let device = self.device.as_deref().filter(|_| self.kmers.step() > 1)?;
         let places = self.kmers.all_places();
-        let is_worth = self.examined.load(Ordering::Relaxed) >= places.len() / EXAMINED;
+        let is_worth = self.examined.load(Ordering::Relaxed) >= places.len() / self.limits.examined;
         (is_worth && device.prepare(&self.targets, places)).then_some(device)
     }
 
@@ -168,8 +179,14 @@ impl ByIndex {
             let len = found.record.strands[0].1.codes.len();
             let most = self.levels.most(len, wanted);
             let dense = self.levels.field.dense_stretches(len, &wanted.level);
+            let (mut found, mut held) = (found, wanted.least);
+            if wanted.takes_part {
+                held = held.max(found.keep_best(self.limits.many));
+            }
             match self.of_scanned((batch, layout), wanted.record, (found, &dense, most), work) {
-                Some((regions, seeding)) => FilterAnswer::Regions { regions, spent: wanted.spent + seeding },
+                Some((regions, seeding)) => {
+                    FilterAnswer::Regions { regions, held, spent: wanted.spent + seeding }
+                }
                 None => FilterAnswer::Dear,
             }
         };
@@ -283,6 +300,7 @@ impl ByIndex {
                         pieces.push(ScannedPiece { bases: bases.clone(), before: row - bases.start, places });
                     });
                     known.push_diagonals(kmers, found, &mut near);
+                    near.sort_unstable();
                 }
                 _ => {
                     all.places += every;
@@ -350,9 +368,9 @@ impl ByIndex {
             if !near.is_empty()
                 && let Some(bound) = self.bound((batch.query(number), &query.codes), least)
             {
-                let all: Vec<(i64, i64)> = near.iter().map(|&diagonal| (diagonal, diagonal)).collect();
-                bound.most_scores((kmers.codes(), least), &all, &mut buffers.most);
-                let bounded = all.iter().zip(&buffers.most).filter(|&(_, &most)| most >= least);
+                set_adjacent(near, &mut buffers.adjacent);
+                bound.most_scores((kmers.codes(), least), &buffers.adjacent, &mut buffers.most);
+                let bounded = buffers.adjacent.iter().zip(&buffers.most).filter(|&(_, &most)| most >= least);
                 bounded.for_each(|(&range, &most)| push(range, most));
             }
             push_stretches(windows, targets, dense, span);
