@@ -56,7 +56,6 @@ use crate::align::split::Splitting;
 use crate::engine::Engine;
 use crate::input::reader::{Extent, FileRecord, FileState, QuerySource};
 use crate::output::statistics::Tally;
-use crate::output::writer::list::RankedBy;
 use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::sink::RecordSink;
 use crate::output::writer::{Output, Writer};
@@ -128,8 +127,6 @@ struct Run<'a> {
     least: Least,
     /// Least scores by the lengths of queries, where none is asked for.
     tiers: Option<Tiers>,
-    /// What hits of lists are ranked by.
-    ranked: RankedBy,
     /// How hits are ranked, where it is not by their scores.
     ranking: Option<Ranking>,
     /// How mates are paired; `None` if the queries of the lane are single reads.
@@ -233,7 +230,7 @@ fn run_beside<'scope>(
             let header = run.header(&summary).iter().map(|part| part.len() as u64).sum();
             let frame = (header, run.writer.end()?);
             let records = (summary.queries, summary.stretch);
-            noted.finish((output, beside), options.output.as_deref(), frame, records, Some(run.choice()))?;
+            noted.finish((output, beside), options.output.as_deref(), frame, records)?;
         }
     }
     summary.elapsed = begun.elapsed();

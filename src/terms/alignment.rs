@@ -196,6 +196,11 @@ impl Alignment {
         }
     }
 
+    /// The residues of a target that it aligns.
+    pub fn aligned_residues<'a>(&self, target: &'a [u8]) -> &'a [u8] {
+        &target[self.target_start as usize..self.target_end as usize]
+    }
+
     /// Its length in the query or in the target, whichever is longer. Deletions at its ends, which occur in modes
     /// global and overlap but not in SAM, don't count.
     pub fn span(&self) -> u32 {
