@@ -265,7 +265,7 @@ impl JointRun {
                 );
                 return Err(refused(source.part.path, problem, "write all parts with the same queries"));
             }
-            if part.hits.iter().any(|hit| hit.alignment.query_end as usize > sequence.len()) {
+            if !part.fits(sequence.len()) {
                 return Err(source.damaged());
             }
             parts.push(part);

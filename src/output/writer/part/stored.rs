@@ -4,6 +4,7 @@
 //! number is stored as a natural one: 0, -1, 1, -2 ... as 0, 1, 2, 3 ... A list follows its length, a struct is its
 //! fields in order, and a variant of an enum follows its number.
 
+use crate::terms::casts::{to_i64, to_u64};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,10 +77,10 @@ pub(crate) use {stored_enum, stored_struct};
 
 /// Implements [`Stored`] for a number by way of a larger one.
 macro_rules! stored_number {
-    ($($name:ident as $larger:ident),*) => {
+    ($($name:ident by $convert:ident $larger:ident),*) => {
         $(impl Stored for $name {
             fn put(&self, out: &mut Vec<u8>) {
-                (*self as $larger).put(out);
+                $convert(*self).put(out);
             }
 
             fn take(bytes: &mut &[u8]) -> Option<$name> {
@@ -89,7 +90,7 @@ macro_rules! stored_number {
     };
 }
 
-stored_number!(u32 as u64, usize as u64, i32 as i64);
+stored_number!(u32 by to_u64 u64, usize by to_u64 u64, i32 by to_i64 i64);
 
 impl Stored for u64 {
     fn put(&self, out: &mut Vec<u8>) {
