@@ -222,6 +222,11 @@ impl Writer {
         self.header_without_hits.as_deref()
     }
 
+    /// The header of an output with or without hits.
+    pub fn header_for(&self, has_hits: bool) -> &[Vec<u8>] {
+        self.header_without_hits().filter(|_| !has_hits).unwrap_or(&self.header)
+    }
+
     /// Names of the references that queries are aligned to, as in the output.
     pub fn names(&self) -> &[String] {
         match self.targets() {

@@ -202,7 +202,7 @@ impl Ranking {
         let query = written.get(index as usize);
         let target = batch.targets.once(hit.target);
         let aligned = hit.aligned_residues(batch.target(hit.target));
-        let key = self.unmasked_key(&batch.scoring, query, (aligned, target.len()), hit);
+        let key = self.unmasked_key(&batch.scoring, query, hit, aligned, target.len());
         let RankKey::Counts(number) = key else { return key };
         let is_enough = self.unmasked.is_none_or(|least| {
             let score = masks.unmasked_score(batch, index, hit);
@@ -211,13 +211,14 @@ impl Ranking {
         if is_enough { RankKey::Counts(number) } else { RankKey::Masked(number) }
     }
 
-    /// The same without masks, by the codes that the hit aligns and the length of its target.
+    /// The same without masks. `aligned` has the codes of the target that the hit aligns.
     pub fn unmasked_key(
         &self,
         scoring: &Scoring,
         query: &[u8],
-        (aligned, target_len): (&[u8], usize),
         hit: &Alignment,
+        aligned: &[u8],
+        target_len: usize,
     ) -> RankKey {
         let kinds = ColumnKinds::count(scoring, query, aligned, hit);
         let identity = kinds.identity(self.definition, query.len(), target_len).percent();

@@ -30,21 +30,15 @@ pub struct ListMaker {
     pub targets: HitTargets,
     pub scoring: Arc<Scoring>,
     pub ranked: RankedBy,
-    pub(super) style: ListStyle,
+    pub(super) format: HitFormat,
+    /// Columns of a table.
+    pub(super) columns: Vec<Column>,
+    /// Layout of readable alignments.
+    pub(super) page: PageOptions,
     pub(super) has_header: bool,
     pub(super) identity: IdentityDefinition,
     /// Whether hits report the number of their masked residues.
     pub(super) tells_masked: bool,
-}
-
-/// Display options of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListStyle {
-    pub format: HitFormat,
-    /// Columns of a table.
-    pub columns: Vec<Column>,
-    /// Layout of readable alignments.
-    pub page: PageOptions,
 }
 
 /// The rank criterion of hits.
@@ -79,17 +73,6 @@ impl RankedBy {
     }
 }
 
-impl ListStyle {
-    /// Appends the list of a query.
-    pub fn push(&self, out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
-        match self.format {
-            HitFormat::Tab => hits.iter().for_each(|hit| tab::push(out, &self.columns, query, hit)),
-            HitFormat::Json => json::push(out, query, hits),
-            HitFormat::Text => text::push(out, &self.page, query, hits),
-        }
-    }
-}
-
 impl ListMaker {
     pub fn new(
         format: HitFormat,
@@ -97,18 +80,25 @@ impl ListMaker {
         (scoring, ranked): (Arc<Scoring>, RankedBy),
         targets: NamedTargets,
     ) -> ListMaker {
-        let style = ListStyle { format, columns: options.columns.clone(), page: options.page };
-        let (identity, has_header) = (options.identity, options.table_header);
         let shows_masked = format == HitFormat::Tab && options.columns.contains(&Column::Masked);
         let tells_masked = shows_masked && options.mask != Mask::None;
-        let targets = HitTargets::Loaded(targets);
-        ListMaker { targets, scoring, ranked, style, has_header, identity, tells_masked }
+        ListMaker {
+            targets: HitTargets::Loaded(targets),
+            scoring,
+            ranked,
+            format,
+            columns: options.columns.clone(),
+            page: options.page,
+            has_header: options.table_header,
+            identity: options.identity,
+            tells_masked,
+        }
     }
 
     /// The comments before a table, if they are requested.
     pub fn header(&self, command_line: &str, comments: &[String]) -> Vec<u8> {
-        match self.style.format {
-            HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.style.columns),
+        match self.format {
+            HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.columns),
             _ => Vec::new(),
         }
     }
@@ -125,7 +115,16 @@ impl ListMaker {
             for (alignment, covered_by_target) in all.iter().zip(covered) {
                 hits.push(ShownHit { covered_by_target, ..self.shown(&mut query, alignment) });
             }
-            self.style.push(out, &query.told, &hits);
+            self.push_list(out, &query.told, &hits);
+        }
+    }
+
+    /// Appends the list of a query.
+    fn push_list(&self, out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
+        match self.format {
+            HitFormat::Tab => hits.iter().for_each(|hit| tab::push(out, &self.columns, query, hit)),
+            HitFormat::Json => json::push(out, query, hits),
+            HitFormat::Text => text::push(out, &self.page, query, hits),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::input::reader::FileRecord;
 use crate::output::writer::frame::damaged;
 use crate::output::writer::part::{HeaderFault, HitSelection, PartHeader, PartHit, PartQuery, PartReader};
 use crate::output::writer::sink::RecordSink;
-use crate::output::writer::targets::StoredTargets;
+use crate::output::writer::targets::{HitTarget, StoredTargets};
 use crate::output::writer::{Output, Writer};
 use crate::pipeline::ranking::{self, RankKey, Ranking};
 use crate::pipeline::remarks;
@@ -52,24 +52,24 @@ pub fn join(
 ) -> Result<(u64, Option<Output>)> {
     let (mut sources, PartHeader { writer, selection }) = open(parts)?;
     let limits = selection.limits;
-    let mut joint = JointRun::new(writer, selection);
-    let mut sink = joint.writer.sink(output)?;
+    let mut merged = MergedRun::new(writer, selection);
+    let mut sink = merged.writer.sink(output)?;
     loop {
-        let batch = joint.read(&mut sources)?;
+        let batch = merged.read(&mut sources)?;
         if batch.is_empty() {
             break;
         }
-        joint.write(&sources, &batch, (&mut sink, output))?;
+        merged.write(&sources, &batch, (&mut sink, output))?;
     }
-    if !joint.has_begun {
-        joint.begin(false, output)?;
+    if !merged.has_begun {
+        merged.begin(false, output)?;
     }
-    sources.into_iter().try_for_each(|source| source.end(joint.queries))?;
+    sources.into_iter().try_for_each(|source| source.end(merged.queries))?;
     let index = sink.finish(output)?;
-    if joint.limited > 0 {
-        reporter.note(&remarks::limited(joint.limited, &limits));
+    if merged.limited > 0 {
+        reporter.note(&remarks::limited(merged.limited, &limits));
     }
-    Ok((joint.queries, index))
+    Ok((merged.queries, index))
 }
 
 /// A part, and its queries that are not read yet.
@@ -131,8 +131,8 @@ impl Source<'_> {
     }
 }
 
-/// The run that the parts are of, with their hits instead of a search.
-struct JointRun {
+/// The run that the parts are of. It takes their hits instead of searching.
+struct MergedRun {
     writer: Writer,
     ranking: Ranking,
     /// `None` for single reads.
@@ -156,13 +156,13 @@ struct JoinedQuery {
     hits: Vec<PartHit>,
 }
 
-impl JointRun {
-    fn new(writer: Writer, selection: HitSelection) -> JointRun {
+impl MergedRun {
+    fn new(writer: Writer, selection: HitSelection) -> MergedRun {
         let HitSelection { min_score, anchored_score: anchored, secondary_ppm, .. } = selection;
         let rules = Rules { min_score, secondary_ppm, ..ranking::rules(&selection.limits) };
         let pairing = selection.insert.map(|insert| Pairing::new(insert, rules, writer.scoring()));
         let rescued = pairing.map(|pairing| pairing.rescued);
-        JointRun {
+        MergedRun {
             writer,
             ranking: Ranking::of_parts(selection),
             pairing,
@@ -233,8 +233,7 @@ impl JointRun {
     /// Writes the header, which may depend on whether any query has a hit.
     fn begin(&mut self, has_hits: bool, output: &mut Output) -> Result<()> {
         self.has_begun = true;
-        let without_hits = self.writer.header_without_hits().filter(|_| !has_hits);
-        without_hits.unwrap_or(self.writer.header()).iter().try_for_each(|part| output.put(part))
+        self.writer.header_for(has_hits).iter().try_for_each(|part| output.put(part))
     }
 
     /// A query, or two mates, with the hits of all parts that count by their scores. `number` is that of the first
@@ -250,19 +249,17 @@ impl JointRun {
         Ok(joined.collect())
     }
 
-    /// A query of each part.
+    /// A query of each part. All parts must have the same query, and only the first one has its residues.
     fn parsed(&self, sources: &[Source], number: u64, query: &QueryBytes) -> Result<Vec<PartQuery>> {
+        let first = sources[0].part;
         let mut parts: Vec<PartQuery> = Vec::with_capacity(sources.len());
         for (source, bytes) in sources.iter().zip(query) {
             let part = PartQuery::parse(bytes, self.writer.scoring().alphabet);
             let part = part.ok_or_else(|| source.damaged())?;
             let FileRecord { name, sequence, .. } = &parts.first().unwrap_or(&part).record;
             if part.record.name != *name {
-                let problem = format!(
-                    "its query {number} is '{}', but that of {} is '{name}'",
-                    part.record.name,
-                    sources[0].part.path.display()
-                );
+                let (other, path) = (&part.record.name, first.path.display());
+                let problem = format!("its query {number} is '{other}', but that of {path} is '{name}'");
                 return Err(refused(source.part.path, problem, "write all parts with the same queries"));
             }
             if !part.fits(sequence.len()) {
@@ -278,7 +275,8 @@ impl JointRun {
         match (&self.pairing, queries) {
             (Some(pairing), [one, other]) => {
                 let lens = [one, other].map(|parts| to_u32(parts[0].record.sequence.len()));
-                Some(pairing.join([in_parts(one, Some(other))?, in_parts(other, Some(one))?], lens).into())
+                let mates = [in_parts(one, Some(other))?, in_parts(other, Some(one))?];
+                Some(pairing.join(mates, lens).into())
             }
             (None, [query]) => Some(vec![best(in_parts(query, None)?)]),
             _ => None,
@@ -320,14 +318,14 @@ impl JointRun {
         };
         let code = |&letter: &u8| scoring.alphabet.code(letter).unwrap_or_default();
         let query: Vec<u8> = letters.iter().map(code).collect();
-        let target = self.writer.targets().of(hit);
-        self.ranking.unmasked_key(scoring, &query, (target.aligned, target.len as usize), hit)
+        let HitTarget { aligned, len, .. } = self.writer.targets().of(hit);
+        self.ranking.unmasked_key(scoring, &query, hit, aligned, len as usize)
     }
 }
 
 /// The hits of a query in the parts, given the query and, for mates, the other mate. A hit may refer to a hit of the other
 /// mate. Hits of the second tier count if no part has a hit of the first tier.
-fn in_parts(own: &[PartQuery], other: Option<&Vec<PartQuery>>) -> Option<MateInParts> {
+fn in_parts(own: &[PartQuery], other: Option<&[PartQuery]>) -> Option<MateInParts> {
     let has = |tier: &Tier| own.iter().any(|part| part.tier == *tier);
     let tier = [Tier::Proven, Tier::Anchored].into_iter().find(has).unwrap_or_default();
     let mut found = MateInParts { tier, threshold: i32::MIN, ..MateInParts::default() };

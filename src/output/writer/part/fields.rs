@@ -5,7 +5,7 @@ use super::stored::{Stored, put_list, stored_enum, stored_struct};
 use crate::align::significance::{FiniteSize, Karlin, SearchSpace, Significance, Space};
 use crate::input::reader::FileRecord;
 use crate::output::writer::line::LineMaker;
-use crate::output::writer::list::{ListMaker, ListStyle, RankedBy};
+use crate::output::writer::list::{ListMaker, RankedBy};
 use crate::output::writer::tags::Residues;
 use crate::output::writer::targets::{HitTargets, StoredTargets, TargetLabel};
 use crate::output::writer::{Maker, RecordMaker, ReferenceSizes, Writer};
@@ -33,8 +33,9 @@ stored_struct!(LineMaker {
     pairs,
     queries,
 });
-stored_struct!(ListMaker { targets, scoring, ranked, style, has_header, identity, tells_masked });
-stored_struct!(ListStyle { format, columns, page });
+stored_struct!(ListMaker {
+    targets, scoring, ranked, format, columns, page, has_header, identity, tells_masked,
+});
 stored_struct!(RankedBy { rank, significance });
 stored_struct!(Residues { codes, letters });
 stored_struct!(HitSelection { min_score, anchored_score, secondary_ppm, limits, ranked, identity, insert });
