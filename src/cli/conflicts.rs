@@ -281,12 +281,6 @@ const CONFLICTS: &[Row] = &[
     Row {
         commands: ALIGNER,
         options: &["--ref-part"],
-        when: If(|line| line.run(|run| run.output.is_none())),
-        text: "needs an output file, because only `swalign merge` can read the part; name a file with -o",
-    },
-    Row {
-        commands: ALIGNER,
-        options: &["--ref-part"],
         when: If(is_split),
         text: "cannot split reads, because the rest of a read depends on its hits on all references; give --no-split to \
                all parts",
@@ -296,6 +290,12 @@ const CONFLICTS: &[Row] = &[
         options: &["--ref-part"],
         when: With(&["--circular"]),
         text: "does not support --circular, because a read across an origin has two records; use --part instead",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| line.run(|run| run.output.is_none())),
+        text: "needs an output file, because only `swalign merge` can read the part; name a file with -o",
     },
     // Modes.
     Row {

@@ -49,11 +49,9 @@ impl QueryCount {
 
 /// Whether a line of SAM is another record of the same query as the line before it.
 fn is_secondary_sam(line: &[u8]) -> bool {
-    let flags = line
-        .split(|&letter| letter == b'\t')
-        .nth(1)
-        .and_then(|flags| str::from_utf8(flags).ok()?.parse().ok());
-    flags.is_some_and(|flags: u16| flags & (SECONDARY | SUPPLEMENTARY) != 0)
+    let flags = line.split(|&letter| letter == b'\t').nth(1).and_then(|flags| str::from_utf8(flags).ok());
+    let flags = flags.and_then(|flags| flags.parse::<u16>().ok());
+    flags.is_some_and(|flags| flags & (SECONDARY | SUPPLEMENTARY) != 0)
 }
 
 /// Whether a line of PAF is another record of the same query as the line before it.

@@ -34,6 +34,8 @@ use stored::{Stored, put_list};
 const MAGIC: &[u8] = b"swalign part\n";
 /// Increased with each change of the format.
 const VERSION: u32 = 1;
+/// Memory of a merge for sorting records, in bytes.
+const SORT_MEMORY: usize = 256 << 20;
 
 /// The header of a part.
 pub struct PartHeader {
@@ -91,7 +93,9 @@ impl Writer {
     pub fn of_part(self, part: Share, selection: &HitSelection) -> Result<Writer> {
         let mut header = MAGIC.to_vec();
         VERSION.put(&mut header);
-        self.put(&mut header);
+        // Parts may have different memory for sorting, but must have the same header.
+        let whole = Writer { sort: self.sort.map(|_| SORT_MEMORY), ..self };
+        whole.put(&mut header);
         selection.put(&mut header);
         let header = vec![bgzf::pack(&header)?];
         Ok(Writer {
@@ -100,7 +104,7 @@ impl Writer {
             header,
             header_without_hits: None,
             part: Some(part),
-            ..self
+            ..whole
         })
     }
 }

@@ -91,15 +91,16 @@ fn parts_choose_otherwise_than_the_whole() {
 #[test]
 fn sorted_parts_are_the_whole() {
     let folder = amplicons();
-    let sort = ["--device", "cpu", "-q", "--sort", "--max-hits", "2"];
-    for format in [&["--eqx"][..], &["--end-bonus", "7", "--preset", "short", "--no-split"]] {
-        let run = |more: &[&str]| folder.done(&[&sort[..], format, more, &["q.fq", "r.fa"]].concat());
-        run(&["-o", "whole.bam"]);
-        for number in ["1", "2", "3"] {
+    let common = ["--device", "cpu", "--max-hits", "2"];
+    for options in [&["--eqx"][..], &["--end-bonus", "7", "--preset", "short", "--no-split"]] {
+        let run = |more: &[&str]| folder.run(&[&common[..], options, more, &["q.fq", "r.fa"]].concat());
+        run(&["--sort", "-o", "whole.bam"]).ended(0);
+        // The memory for sorting may differ.
+        for (number, sort) in [("1", "--sort"), ("2", "--sort=1M"), ("3", "--sort")] {
             let (part, name) = (format!("{number}/3"), format!("{number}.bam"));
-            run(&["--ref-part", &part, "-o", &name, "--resume"]);
-            let args = [&sort[..], format, &["--ref-part", &part, "-o", &name, "--resume", "q.fq", "r.fa"]];
-            folder.run(&args.concat()).ended(0);
+            let args = [sort, "--ref-part", &part, "-o", &name, "--resume"];
+            run(&args).ended(0);
+            run(&args).said(0, &["is complete"]);
             assert!(!folder.file(&format!("{name}.bai")).exists());
         }
         folder.done(&["merge", "-q", "joined.bam", "3.bam", "1.bam", "2.bam"]);
@@ -206,6 +207,26 @@ fn parts_see_all_references() {
         assert_eq!((first.code, &first.stderr), (Some(1), &second.stderr), "{references}");
         assert!(first.stderr.contains("record 3"), "{}", first.stderr);
         assert!(!folder.file("x.sam").exists());
+    }
+}
+
+/// A part refuses a query that the output cannot hold, with the error of the whole run.
+#[test]
+fn parts_refuse_what_the_whole_refuses() {
+    let folder = Folder::new();
+    folder.write("r.fa", ">a\nACGTTGCATTAGGCA\n>b\nACGTTGCATTAGGCA\n");
+    folder.write("q.fa", format!(">q\nACGT\n>{}\nACGTTGCATTAGGCA\n", "x".repeat(255)));
+    for format in ["sam", "bam"] {
+        let run = |more: &[&str]| {
+            folder
+                .run(&[&["--device", "cpu", "--format", format, "-o", "x"], more, &["q.fa", "r.fa"]].concat())
+        };
+        let whole = run(&[]);
+        whole.said(1, &["q.fa, record 2", "cannot store this record"]);
+        for part in ["1/2", "2/2"] {
+            assert_eq!(run(&["--ref-part", part]).stderr, whole.stderr);
+        }
+        assert!(!folder.file("x").exists());
     }
 }
 

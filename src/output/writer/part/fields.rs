@@ -34,7 +34,15 @@ stored_struct!(LineMaker {
     queries,
 });
 stored_struct!(ListMaker {
-    targets, scoring, ranked, format, columns, page, has_header, identity, tells_masked,
+    targets,
+    scoring,
+    ranked,
+    format,
+    columns,
+    page,
+    has_header,
+    identity,
+    tells_masked,
 });
 stored_struct!(RankedBy { rank, significance });
 stored_struct!(Residues { codes, letters });
