@@ -336,30 +336,16 @@ impl Writer {
             |query: &FileRecord| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
         let mut out = Vec::with_capacity(bytes);
-        match self.part {
-            None => self.push(&mut out, queries, found)?,
-            Some(part) => {
-                self.check(queries, found)?;
+        match (self.part, &self.maker) {
+            (Some(part), _) => {
                 for (record, found) in queries.iter().zip(found) {
                     part::push(&mut out, part, record, found, self.targets());
                 }
             }
+            (None, Maker::Records(records)) => records.push(&mut out, queries, found)?,
+            (None, Maker::Lists(lists)) => lists.push(&mut out, queries, found),
         }
         Ok(out)
-    }
-
-    fn push(&self, out: &mut Vec<u8>, queries: &[FileRecord], found: &[QueryResult]) -> Result<()> {
-        match &self.maker {
-            Maker::Records(records) => records.push(out, queries, found)?,
-            Maker::Lists(lists) => lists.push(out, queries, found),
-        }
-        Ok(())
-    }
-
-    /// Returns an error if the output cannot hold a query, whatever its hits.
-    fn check(&self, queries: &[FileRecord], found: &[QueryResult]) -> Result<()> {
-        let without_hits = |found: &QueryResult| QueryResult { mated: found.mated, ..QueryResult::default() };
-        self.push(&mut Vec::new(), queries, &found.iter().map(without_hits).collect::<Vec<_>>())
     }
 }
 

@@ -210,26 +210,6 @@ fn parts_see_all_references() {
     }
 }
 
-/// A part refuses a query that the output cannot hold, with the error of the whole run.
-#[test]
-fn parts_refuse_what_the_whole_refuses() {
-    let folder = Folder::new();
-    folder.write("r.fa", ">a\nACGTTGCATTAGGCA\n>b\nACGTTGCATTAGGCA\n");
-    folder.write("q.fa", format!(">q\nACGT\n>{}\nACGTTGCATTAGGCA\n", "x".repeat(255)));
-    for format in ["sam", "bam"] {
-        let run = |more: &[&str]| {
-            folder
-                .run(&[&["--device", "cpu", "--format", format, "-o", "x"], more, &["q.fa", "r.fa"]].concat())
-        };
-        let whole = run(&[]);
-        whole.said(1, &["q.fa, record 2", "cannot store this record"]);
-        for part in ["1/2", "2/2"] {
-            assert_eq!(run(&["--ref-part", part]).stderr, whole.stderr);
-        }
-        assert!(!folder.file("x").exists());
-    }
-}
-
 #[test]
 fn what_can_not_be_parted_is_refused() {
     let folder = Folder::new();
