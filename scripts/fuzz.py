@@ -86,16 +86,16 @@ def check_alignment(program, rng, case):
         compare_sorted(case, program, header, plain("bam"))
     # Runs on parts of the references do not support circles or split reads, and for mates they need --insert.
     is_estimated = "insert" in case.reference and "--insert" not in case.words
-    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash") or several or case.reference["scoring"].end_bonus
+    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash") or several
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12 + 0.13 * (kind == "--ref-part"):
             # Joined parts also have the same lists of mates.
-            has_lists = "insert" in case.reference and kind == "--ref-part" and not rules.get("cs")
+            has_lists = "insert" in case.reference and kind == "--ref-part" and not rules.get("cs") and not case.reference["scoring"].end_bonus
             format = rng.choice([*formats, "tab", "json"] if has_lists else formats)
             words, expected = [*case.words, *way(rng, program, case.words, True, "find" not in rules)], plain(format)
             is_limited = kind == "--ref-part" and format in formats
-            has_mates, is_local = "insert" in case.reference, "find" not in rules
-            if more := limits.of_parts(rng, case.words, has_mates, is_local) if is_limited else []:
+            is_local = "find" not in rules
+            if more := limits.of_parts(rng, case.words, is_local) if is_limited else []:
                 expected, more = run_limited(program, [*case.words, "--format", format], more)
                 words = [*more, *words]
             with perhaps_database(rng, program, case):

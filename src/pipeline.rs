@@ -1,5 +1,5 @@
-//! The run of the command: reader, workers and writer side by side, in order, in bounded memory. The only place with
-//! threads and channels.
+//! The run of the command: reader, workers and writer run concurrently, in bounded memory, and the output has the order of
+//! the input. No other room has threads or channels.
 //!
 //! ```text
 //! inputs ──> reader (intake) ──QueryBatch──> workers (align) ──Written──> writer (write) ──> Output
@@ -7,10 +7,9 @@
 //!              └─────────────────────────── a token a batch ─────────────────┘
 //! ```
 //!
-//! The reader gathers queries into batches, workers find their hits and format them, the writer puts
-//! batches back in order. A batch enters only when one has left. So the batches under way take bounded memory,
-//! whatever the input. Several workers on one device let the host's work for one batch go on beside
-//! the device's work for another.
+//! The reader gathers queries into batches, workers find and format their hits, and the writer restores the order of the
+//! batches. A batch is gathered only after an earlier batch was written, which bounds the memory. With several workers on
+//! one device, the host's work on one batch overlaps the device's work on another.
 
 use crate::terms::casts::to_u64;
 
@@ -56,7 +55,6 @@ use crate::align::split::Splitting;
 use crate::engine::Engine;
 use crate::input::reader::{Extent, FileRecord, FileState, QuerySource};
 use crate::output::statistics::Tally;
-use crate::output::writer::list::RankedBy;
 use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::sink::RecordSink;
 use crate::output::writer::{Output, Writer};
@@ -92,18 +90,19 @@ pub use report::{Reporter, Stage, Summary, counted};
 /// Queries on their way to a worker.
 struct QueryBatch {
     number: usize,
-    /// Place of the first among all queries, for pairs.
+    /// Index of the first query among all queries, for pairs.
     first: u64,
     /// Name of the query before it.
     before: Option<String>,
     records: Vec<FileRecord>,
-    /// Forward, and where asked for reverse, codes of each.
+    /// Forward codes of each query and, if both strands are searched, reverse codes.
     queries: Sequences,
-    /// Hits of each as a single read; of none, or of all if these are mates that told the insert size.
+    /// The hits of each query as a single read, if these are mates from which the insert size was estimated. Otherwise
+    /// empty.
     known: Vec<SingleHits>,
-    /// Cells that the batch was sized by.
+    /// Number of cells that determined the size of the batch.
     cells: u64,
-    /// Bytes of the input up to its end, about.
+    /// Approximate number of input bytes up to its end.
     bytes: u64,
 }
 
@@ -112,45 +111,43 @@ struct Run<'a> {
     options: &'a Options,
     reporter: &'a dyn Reporter,
     targets: Arc<Sequences>,
-    /// Places of the records that have no residues and are no targets, in the targets' file.
+    /// Indices of the records in the targets' file that have no residues and are no targets.
     left_out: Vec<u64>,
-    /// Where the targets come from, as errors show it.
+    /// The file of the targets, for errors.
     target_file: PathBuf,
-    /// Residues of the longest target of all, those of other parts too.
+    /// Residues of the longest of all targets, including those of other parts.
     longest_target: usize,
-    /// And of the shortest one.
+    /// Residues of the shortest of all targets.
     shortest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
     /// Names of the references if a hash chooses among equal hits.
     tie_names: Option<Vec<String>>,
-    /// Least scores of single queries.
+    /// Minimum scores of single queries.
     least: Least,
-    /// Least scores by the lengths of queries, where none is asked for.
+    /// Minimum scores by the lengths of queries, if no minimum score is given.
     tiers: Option<Tiers>,
-    /// What hits of lists are ranked by.
-    ranked: RankedBy,
-    /// How hits are ranked, where it is not by their scores.
+    /// How hits are ranked, if not by their scores.
     ranking: Option<Ranking>,
     /// How mates are paired; `None` if the queries of the lane are single reads.
     pairing: Option<Pairing>,
     /// The insert size of all mates; `None` if each lane has its own.
     insert: Option<InsertSize>,
-    /// How queries are split, where they are.
+    /// How queries are split, if they are split.
     split: Option<Splitting>,
-    /// Least scores of supplementary hits by the lengths of free intervals, if the run has tiers.
+    /// Minimum scores of supplementary hits by the lengths of free intervals, if the run has tiers.
     split_tiers: Option<Tiers>,
     strands: Strands,
     filter: Option<Filter>,
     repeats: TakenOut,
     remembered: Remembered,
-    /// Where statistics are wanted.
+    /// Set if statistics are requested.
     tally: Option<Tally>,
     writer: Writer,
     failure: Failure,
-    /// Cells that a batch should have, as the workers' speed suggests.
+    /// Number of cells that a batch should have, by the workers' speed.
     cells: AtomicU64,
-    /// Time in reading, nanoseconds.
+    /// Time spent reading, in nanoseconds.
     reading: AtomicU64,
     /// Bytes of the queries that are written.
     done: Arc<AtomicU64>,
@@ -233,7 +230,7 @@ fn run_beside<'scope>(
             let header = run.header(&summary).iter().map(|part| part.len() as u64).sum();
             let frame = (header, run.writer.end()?);
             let records = (summary.queries, summary.stretch);
-            noted.finish((output, beside), options.output.as_deref(), frame, records, Some(run.choice()))?;
+            noted.finish((output, beside), options.output.as_deref(), frame, records)?;
         }
     }
     summary.elapsed = begun.elapsed();
@@ -360,7 +357,7 @@ impl Run<'_> {
             drop((from_reader, to_writer));
             self.guard(|| self.write(from_workers, leave, (sink, output), summary));
         });
-        // What is wrong with the file of the references may be why something else went wrong.
+        // A fault of the references' file may have caused the other error.
         match self.targets.fault().or_else(|| self.failure.take()) {
             Some(error) => Err(error),
             None => Ok(()),

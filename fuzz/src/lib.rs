@@ -5,9 +5,9 @@ pub mod arguments;
 pub mod database;
 pub mod grep;
 pub mod matrix;
+pub mod part;
 pub mod reader;
 pub mod receipt;
-pub mod reread;
 pub mod search;
 
 use std::path::Path;

@@ -55,7 +55,7 @@ def of_records(rng, words, rules, paired):
     rules["limits"] = limits
 
 
-def of_parts(rng, words, has_mates, is_local):
+def of_parts(rng, words, is_local):
     """Further words of a run whose parts are held against it, where it has no limits."""
     if rng.random() < 0.3 or any(word in words for word in ("--max-targets", "--max-hsps", "--ties")):
         return []
@@ -64,7 +64,7 @@ def of_parts(rng, words, has_mates, is_local):
         del choices["--max-targets"]
     if is_local and "--evalue" not in words:
         choices["--evalue"] = ["1e12", "1e3", "10", "1e-2", "1e-6"]
-    if not has_mates and not any(word.startswith("--min-i") or word.startswith("--min-c") for word in words):
+    if not any(word.startswith("--min-i") or word.startswith("--min-c") for word in words):
         choices |= {"--min-identity": ["50", "90", "97.5"], "--min-coverage": ["33.3", "75", "100"]}
     names = rng.sample(list(choices), rng.randint(1, len(choices)))
     return [word for name in names for word in (name, rng.choice(choices[name]))] + ["--ties"] * (rng.random() < 0.4)

@@ -9,33 +9,51 @@ use crate::terms::alignment::{QueryResult, Strand, Supplementary, Tier};
 use crate::terms::casts::to_u32;
 use rayon::prelude::*;
 
-/// Minimum scores of reported hits, besides those of the search.
-#[derive(Clone, Copy, Debug, Default)]
+/// Minimum scores of reported hits.
+#[derive(Clone, Copy, Debug)]
 pub struct ReportedScores {
+    pub min_score: i32,
+    /// Of hits of the second tier.
+    pub anchored: i32,
     /// Of supplementary hits.
     pub supplementary: i32,
     /// Of mates in the window of their mate's hit.
     pub rescued: Option<i32>,
 }
 
-/// Takes the end bonuses out of the scores of each record's hits. Hits that then score less than the minimum score are
-/// removed.
+impl ReportedScores {
+    /// The minimum scores of a search for single queries.
+    pub fn of(scope: &SearchInput) -> ReportedScores {
+        let min_score = scope.rules.min_score;
+        let anchored = scope.tiers.map_or(min_score, |tiers| tiers.least);
+        ReportedScores { min_score, anchored, supplementary: 0, rescued: None }
+    }
+}
+
+/// Takes the end bonuses out of the scores of the hits that a search found for each record.
 pub fn leave_out(scope: &SearchInput, scores: ReportedScores, found: &mut [QueryResult]) {
-    let end_bonus = scope.batch.scoring.end_bonus;
+    let len = |record| scope.batch.query(scope.layout.query(to_u32(record), Strand::Forward)).len();
+    leave_out_of_queries(scope.batch.scoring.end_bonus, scores, found, len);
+}
+
+/// Takes the end bonuses out of the scores of each query's hits. Hits that then score less than the minimum score are
+/// removed. `len` gives the residues of a query.
+pub fn leave_out_of_queries(
+    end_bonus: i32,
+    scores: ReportedScores,
+    found: &mut [QueryResult],
+    len: impl Fn(usize) -> usize + Sync,
+) {
     if end_bonus == 0 {
         return;
     }
-    found.par_iter_mut().enumerate().for_each(|(record, found)| {
-        let query = scope.layout.query(to_u32(record), Strand::Forward);
+    found.par_iter_mut().enumerate().for_each(|(query, found)| {
         let least = match (found.mated.and_then(|mated| mated.insert), scores.rescued) {
-            (Some(_), Some(rescued)) => rescued.min(scope.rules.min_score),
-            _ if found.tier == Tier::Anchored => {
-                scope.tiers.map_or(scope.rules.min_score, |tiers| tiers.least)
-            }
-            _ => scope.rules.min_score,
+            (Some(_), Some(rescued)) => rescued.min(scores.min_score),
+            _ if found.tier == Tier::Anchored => scores.anchored,
+            _ => scores.min_score,
         };
-        let len = to_u32(scope.batch.query(query).len());
-        leave_out_of(found, len, end_bonus, [least, scores.supplementary]);
+        leave_out_of(found, to_u32(len(query)), end_bonus, [least, scores.supplementary]);
     });
 }
 

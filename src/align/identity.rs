@@ -36,10 +36,10 @@ pub fn is_equal(scoring: &Scoring, query: u8, target: u8) -> bool {
 }
 
 impl ColumnKinds {
-    /// Counts the columns. `query` has the codes in the aligned orientation.
+    /// Counts the columns. `query` has the codes in the aligned orientation, `target` the aligned ones.
     pub fn count(scoring: &Scoring, query: &[u8], target: &[u8], alignment: &Alignment) -> ColumnKinds {
         let mut kinds = ColumnKinds::default();
-        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        let (mut i, mut j) = (alignment.query_start as usize, 0);
         let last = alignment.cigar.len().saturating_sub(1);
         for (at, &(len, op)) in alignment.cigar.iter().enumerate() {
             let steps = len as usize;
@@ -124,7 +124,7 @@ mod tests {
             target_end: 10,
             cigar,
         };
-        let kinds = ColumnKinds::count(&scoring, &codes(b"ACGTNA"), &codes(b"GGACCTNGGA"), &alignment);
+        let kinds = ColumnKinds::count(&scoring, &codes(b"ACGTNA"), &codes(b"GACCTNGGA"), &alignment);
         let expected = ColumnKinds {
             matches: 4,
             mismatches: 2,
@@ -142,7 +142,7 @@ mod tests {
             [400.0 / 6.0, 400.0 / 9.0, 50.0, 60.0]
         );
         let glocal = scoring.in_mode(AlignmentMode::Glocal);
-        let kinds = ColumnKinds::count(&glocal, &codes(b"ACGTNA"), &codes(b"GGACCTNGGA"), &alignment);
+        let kinds = ColumnKinds::count(&glocal, &codes(b"ACGTNA"), &codes(b"GACCTNGGA"), &alignment);
         assert_eq!((kinds.gapped_at_ends, kinds.gaps_at_ends), (0, 0));
     }
 }

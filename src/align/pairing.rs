@@ -55,11 +55,7 @@ pub struct Pairing {
 impl Pairing {
     /// Pairing under the `rules` of single reads.
     pub fn new(insert: InsertSize, rules: Rules, scoring: &Scoring) -> Pairing {
-        Pairing::by_scores(insert, rules, PairScores::of(scoring))
-    }
-
-    /// Pairing with the given scores of the scoring.
-    pub fn by_scores(insert: InsertSize, rules: Rules, scores: PairScores) -> Pairing {
+        let scores = PairScores::of(scoring);
         let (share, of) = RESCUED;
         // Rounded up: a score reaches the share or it does not.
         let rescued = to_i32((u64::from(to_u32(rules.min_score.max(1))) * share).div_ceil(of));
@@ -114,14 +110,14 @@ impl Pairing {
     }
 
     /// Clears the insert size of mates whose first hits no longer form a proper pair because one of them was cut.
-    pub fn confirm(&self, scope: &SearchInput, found: &mut [QueryResult]) {
+    pub fn confirm(&self, circle_of: CircleOf, found: &mut [QueryResult]) {
         let scoring = self.scoring();
         found.par_chunks_exact_mut(2).for_each(|mates| {
             if mates.iter().all(|mate| mate.mated.is_none_or(|mated| mated.insert.is_none())) {
                 return;
             }
             let insert = match [&mates[0].alignments[..], &mates[1].alignments[..]] {
-                [[one, ..], [other, ..]] => scoring.of(one, other, scope.batch.targets.circle(one.target)),
+                [[one, ..], [other, ..]] => scoring.of(one, other, circle_of(one.target)),
                 _ => None,
             };
             let insert = insert.map(|(insert, _)| insert);

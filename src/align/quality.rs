@@ -50,7 +50,7 @@ pub fn of_first_less(scoring: &Scoring, found: &QueryResult, bonus: i32) -> u8 {
 }
 
 /// Limits a mapping quality to the maximum of the hit's tier.
-pub fn of_tier(quality: u8, tier: Tier) -> u8 {
+fn of_tier(quality: u8, tier: Tier) -> u8 {
     match tier {
         Tier::Single | Tier::Proven => quality,
         Tier::Anchored => quality.min(MAX_ANCHORED_MAPQ),

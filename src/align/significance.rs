@@ -89,10 +89,10 @@ pub enum Space {
 /// Bit scores and E-values of one scoring in one search space, as BLAST computes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Significance {
-    karlin: Karlin,
+    pub(crate) karlin: Karlin,
     /// Whether the constants are fitted rather than published.
-    is_fitted: bool,
-    space: Space,
+    pub(crate) is_fitted: bool,
+    pub(crate) space: Space,
 }
 
 impl Karlin {

@@ -190,7 +190,7 @@ impl Aligner {
         let scope =
             SearchInput { filter: self.filter.as_ref(), ..SearchInput::new(&batch, layout, self.rules) };
         let mut found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
-        end_bonus::leave_out(&scope, ReportedScores::default(), &mut found);
+        end_bonus::leave_out(&scope, ReportedScores::of(&scope), &mut found);
         self.targets.check()?;
         let hits = |(record, found): (usize, crate::terms::alignment::QueryResult)| {
             let hit = |alignment: crate::terms::alignment::Alignment| {

@@ -75,8 +75,8 @@ pub struct All {
     ///
     /// For references larger than memory. The joined output is identical to that of a run without --ref-part. A part is a
     /// range of whole references, and the parts are about equal in residues; a part may be empty. Each part reads all
-    /// references twice, but keeps only its own in memory. It writes a record for each query, and merge chooses among the
-    /// records of all parts. In list formats (tab, json and text), only merge can read a part. REFERENCE must be a file. Mates
+    /// references twice, but keeps only its own in memory. It writes the hits of each query to a binary file that only merge
+    /// can read; the name of the file or --format selects the format of the joined output. REFERENCE must be a file. Mates
     /// need --insert, because a part cannot estimate the insert size from all references. A query whose hits are in other
     /// parts is searched down to --min-score, so a high --min-score saves time.
     #[arg(

@@ -255,13 +255,6 @@ const CONFLICTS: &[Row] = &[
     Row {
         commands: ALIGNER,
         options: &["--ref-part"],
-        when: If(|line| line.run(has_end_bonus)),
-        text: "does not support an end bonus, because its parts are joined by the scores of their records; give \
-               --end-bonus 0",
-    },
-    Row {
-        commands: ALIGNER,
-        options: &["--ref-part"],
         when: If(|line| line.run(Options::has_lanes)),
         text: "takes one lane; give each lane a run of its own",
     },
@@ -271,13 +264,6 @@ const CONFLICTS: &[Row] = &[
         when: If(|line| has_mates(line) && !line.has("--insert")),
         text: "needs --insert for mates, because a part of the references is not enough to estimate the insert size; give \
                all parts the same value, such as --insert 350,60",
-    },
-    Row {
-        commands: ALIGNER,
-        options: &["--ref-part"],
-        when: With(&["--sort"]),
-        text: "does not support --sort, because its parts are joined in the order of the queries; leave --sort out, and \
-               sort the output of `swalign merge` with `samtools sort`",
     },
     Row {
         commands: ALIGNER,
@@ -295,23 +281,6 @@ const CONFLICTS: &[Row] = &[
     Row {
         commands: ALIGNER,
         options: &["--ref-part"],
-        when: If(|line| is_list(line) && line.run(|run| run.output.is_none())),
-        text: "with --format tab, json or text needs an output file, because only `swalign merge` can read the part; name \
-               a file with -o",
-    },
-    Row {
-        commands: ALIGNER,
-        options: &["--ref-part"],
-        when: If(|line| {
-            let has_limit = line.run(|run| run.limits.identity > 0.0 || run.limits.coverage > 0.0);
-            has_limit && has_mates(line) && !is_list(line)
-        }),
-        text: "does not support --min-identity and --min-coverage for mates in SAM, BAM and PAF; leave them out, or use \
-               --format tab, json or text",
-    },
-    Row {
-        commands: ALIGNER,
-        options: &["--ref-part"],
         when: If(is_split),
         text: "cannot split reads, because the rest of a read depends on its hits on all references; give --no-split to \
                all parts",
@@ -321,6 +290,12 @@ const CONFLICTS: &[Row] = &[
         options: &["--ref-part"],
         when: With(&["--circular"]),
         text: "does not support --circular, because a read across an origin has two records; use --part instead",
+    },
+    Row {
+        commands: ALIGNER,
+        options: &["--ref-part"],
+        when: If(|line| line.run(|run| run.output.is_none())),
+        text: "needs an output file, because only `swalign merge` can read the part; name a file with -o",
     },
     // Modes.
     Row {

@@ -52,7 +52,6 @@ pub use references::{
     CodeSink, References, check_reference_names, read_reference_part, read_references, read_references_into,
     stretch_of_part, suggested_alphabet,
 };
-pub use sam_tags::{READ_GROUP, WRITTEN_TAGS};
 pub use share::{Extent, Slice};
 pub use source::DATABASE;
 pub use texts::{
@@ -81,7 +80,7 @@ use std::sync::Arc;
 const LETTERS_WITHIN: usize = 4;
 
 /// One record of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileRecord {
     /// 1-based number among the records of the file, or of the part of it that is read.
     pub number: u64,

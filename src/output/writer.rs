@@ -1,14 +1,12 @@
 //! Output: alignments as SAM, BAM or PAF, and their destination.
 
-use crate::terms::casts::to_u32;
-
 mod bam;
 pub mod bgzf;
+pub mod count;
 pub mod distinct;
 pub mod frame;
 mod header;
 pub mod hits;
-mod in_part;
 mod line;
 pub mod list;
 pub mod matrix;
@@ -17,29 +15,30 @@ mod oracle;
 pub mod output;
 pub mod packed;
 mod paf;
+pub mod part;
 pub mod place;
 pub mod receipt;
 mod rename;
-pub mod reread;
 mod sam;
 pub mod sink;
 pub mod sort;
 pub mod tags;
+pub mod targets;
 pub mod temporary;
 #[cfg(test)]
 mod tests;
 
 pub use output::Output;
+pub use targets::NamedTargets;
 
 use crate::align::quality::PairScores;
 use crate::input::reader::FileRecord;
 use crate::terms::alignment::QueryResult;
 use crate::terms::alphabet::Alphabet;
-use crate::terms::batch::Sequences;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::groups;
 use crate::terms::insert::{InsertSize, PairScoring};
-use crate::terms::options::{Format, HitFormat, Options, OutputFormat, SequencingLane};
+use crate::terms::options::{Format, HitFormat, Options, OutputFormat, SequencingLane, Share};
 use crate::terms::scoring::Scoring;
 use bgzf::{BgzfJoiner, RecordBytes};
 use line::LineMaker;
@@ -49,6 +48,7 @@ use sink::RecordSink;
 use sort::{IndexFile, Sorter};
 use std::sync::Arc;
 use tags::Residues;
+use targets::{HitTargets, StoredTargets};
 
 /// Typical upper bound on the bytes of a record without SEQ and QUAL; a longer record makes its buffer grow.
 const RECORD_BYTES: usize = 192;
@@ -65,7 +65,17 @@ pub struct Writer {
     header: Vec<Vec<u8>>,
     /// The header of an output without hits, if it is different.
     header_without_hits: Option<Vec<Vec<u8>>>,
+    sizes: ReferenceSizes,
     maker: Maker,
+    /// The part of the references that is written instead of the output ([`part`]).
+    part: Option<Share>,
+}
+
+/// Number of all references, and the length of the longest.
+#[derive(Clone, Copy)]
+struct ReferenceSizes {
+    count: usize,
+    longest: u32,
 }
 
 /// Produces the bytes of queries.
@@ -118,20 +128,6 @@ pub struct TiersTold {
     pub has_quality: bool,
 }
 
-/// The references of a run, as the output names them.
-#[derive(Clone, Debug)]
-pub struct NamedTargets {
-    /// Names of all references; `lengths` has their lengths in residues.
-    pub names: Vec<String>,
-    /// Whole header lines if the output shows them, otherwise empty.
-    pub titles: Vec<String>,
-    pub lengths: Vec<u32>,
-    /// Codes of the references that queries are aligned to: all references, or those of a part, which starts with
-    /// reference `first`.
-    pub sequences: Arc<Sequences>,
-    pub first: usize,
-}
-
 impl Writer {
     /// A writer for a run with `options` and the resolved values `chosen`, against `targets`. Returns an error for
     /// anything that a header cannot hold, before output is written.
@@ -141,6 +137,8 @@ impl Writer {
         scoring: Arc<Scoring>,
         mut targets: NamedTargets,
     ) -> Result<Writer> {
+        let longest = targets.lengths.iter().copied().max().unwrap_or(0);
+        let sizes = ReferenceSizes { count: targets.lengths.len(), longest };
         let format = match options.format {
             OutputFormat::Records(format) => format,
             OutputFormat::Hits(format) => {
@@ -148,8 +146,8 @@ impl Writer {
                 let header =
                     lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
                 let header = if options.packed { bgzf::pack(&header)? } else { header };
-                // All parts have the same header.
-                let is_part = options.part.or(options.ref_part).is_some();
+                // All parts of the queries have the same header.
+                let is_part = options.part.is_some();
                 let without_hits = match format == HitFormat::Tab && options.table_header && !is_part {
                     true => Some(vec![frame::header_without_hits(format.name(options.packed), &header)?]),
                     false => None,
@@ -159,7 +157,9 @@ impl Writer {
                     sort: None,
                     header: vec![header],
                     header_without_hits: without_hits,
+                    sizes,
                     maker: Maker::Lists(lists),
+                    part: None,
                 });
             }
         };
@@ -181,9 +181,8 @@ impl Writer {
         let (eqx, cs) = (options.eqx, options.cs);
         let hard_clips = options.hard_clips && format != Format::Paf;
         let shows_end_gaps = scoring.mode.is_local() || format == Format::Paf;
-        let of_part = options.ref_part.is_some();
         let lines = LineMaker {
-            targets,
+            targets: HitTargets::Loaded(targets),
             scoring,
             residues,
             eqx,
@@ -192,13 +191,13 @@ impl Writer {
             queries: Default::default(),
             any_names,
             shows_end_gaps,
-            of_part,
             pairs: None,
         };
         let sort = options.sort;
         let in_blocks = options.in_blocks() && sort.is_none();
         let maker = Maker::Records(RecordMaker { format, lines, read_group: None });
-        let mut writer = Writer { in_blocks, sort, header, header_without_hits: None, maker };
+        let mut writer =
+            Writer { in_blocks, sort, header, header_without_hits: None, sizes, maker, part: None };
         options.lanes().first().into_iter().for_each(|lane| writer.begin_lane(lane, chosen.insert));
         Ok(writer)
     }
@@ -210,7 +209,7 @@ impl Writer {
         let mates = lane.mate_file().unwrap_or(&lane.reads);
         lines.queries = [lane.reads.clone(), mates.to_path_buf()];
         let match_ = PairScores::of(&lines.scoring).match_;
-        lines.pairs = insert.filter(|_| !lines.of_part).map(|insert| PairScoring { insert, match_ });
+        lines.pairs = insert.map(|insert| PairScoring { insert, match_ });
     }
 
     /// The header, in parts.
@@ -223,17 +222,45 @@ impl Writer {
         self.header_without_hits.as_deref()
     }
 
-    /// Names of the references that queries are aligned to, as in the output.
-    pub fn names(&self) -> &[String] {
-        let NamedTargets { names, sequences, first, .. } = self.targets();
-        &names[*first..*first + sequences.len()]
+    /// The header of an output with or without hits.
+    pub fn header_for(&self, has_hits: bool) -> &[Vec<u8>] {
+        self.header_without_hits().filter(|_| !has_hits).unwrap_or(&self.header)
     }
 
-    fn targets(&self) -> &NamedTargets {
+    /// Names of the references that queries are aligned to, as in the output.
+    pub fn names(&self) -> &[String] {
+        match self.targets() {
+            HitTargets::Loaded(targets) => targets.own_names(),
+            HitTargets::Stored(_) => &[],
+        }
+    }
+
+    pub fn scoring(&self) -> &Arc<Scoring> {
+        match &self.maker {
+            Maker::Records(records) => &records.lines.scoring,
+            Maker::Lists(lists) => &lists.scoring,
+        }
+    }
+
+    /// Whether the output has records, and no lists.
+    pub fn has_records(&self) -> bool {
+        matches!(self.maker, Maker::Records(_))
+    }
+
+    pub fn targets(&self) -> &HitTargets {
         match &self.maker {
             Maker::Records(records) => &records.lines.targets,
             Maker::Lists(lists) => &lists.targets,
         }
+    }
+
+    /// From now on, hits have these targets.
+    pub fn set_targets(&mut self, targets: StoredTargets) {
+        let own = match &mut self.maker {
+            Maker::Records(records) => &mut records.lines.targets,
+            Maker::Lists(lists) => &mut lists.targets,
+        };
+        *own = HitTargets::Stored(targets);
     }
 
     /// A joiner for the parts of a run.
@@ -244,9 +271,7 @@ impl Writer {
     /// A sink for the records that are written to `output`.
     pub fn sink(&self, output: &Output) -> Result<RecordSink> {
         let Some(memory) = self.sort else { return self.joint().map(RecordSink::InOrder) };
-        let lengths = &self.targets().lengths;
-        let longest = lengths.iter().max().map_or(0, |&longest| u64::from(longest));
-        let index = IndexFile::beside(output, lengths.len(), longest)?;
+        let index = IndexFile::beside(output, self.sizes.count, self.sizes.longest.into())?;
         Ok(RecordSink::Sorted(Box::new(Sorter::new(memory, output, index))))
     }
 
@@ -311,9 +336,14 @@ impl Writer {
             |query: &FileRecord| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
         let mut out = Vec::with_capacity(bytes);
-        match &self.maker {
-            Maker::Records(records) => records.push(&mut out, queries, found)?,
-            Maker::Lists(lists) => lists.push(&mut out, queries, found),
+        match (self.part, &self.maker) {
+            (Some(part), _) => {
+                for (record, found) in queries.iter().zip(found) {
+                    part::push(&mut out, part, record, found, self.targets());
+                }
+            }
+            (None, Maker::Records(records)) => records.push(&mut out, queries, found)?,
+            (None, Maker::Lists(lists)) => lists.push(&mut out, queries, found),
         }
         Ok(out)
     }
@@ -331,21 +361,6 @@ impl RecordMaker {
             }
             Ok(())
         })
-    }
-}
-
-impl NamedTargets {
-    /// References that all queries are aligned to.
-    pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
-        let lengths =
-            (0..sequences.len()).map(|target| to_u32(sequences.once(to_u32(target)).len())).collect();
-        NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
-    }
-
-    /// Whether the reference with this index is circular. References of other parts never are.
-    fn is_circle(&self, place: usize) -> bool {
-        let own = place.checked_sub(self.first).and_then(|own| u32::try_from(own).ok());
-        own.is_some_and(|own| self.sequences.circle(own).is_some())
     }
 }
 

@@ -91,6 +91,11 @@ impl Run<'_> {
         }
         let formatting = Instant::now();
         let parts = self.writer.parts(before.as_deref(), &records, &found)?;
+        if self.options.ref_part.is_some() {
+            // Parts have scores with end bonuses, by which a merge chooses hits. Statistics have none.
+            let (end_bonus, scores) = (self.scoring.end_bonus, self.reported_scores());
+            end_bonus::leave_out_of_queries(end_bonus, scores, &mut found, |at| records[at].sequence.len());
+        }
         let sums = self.tally.as_ref().map(|tally| tally.sum(first, &records, &found));
         Ok(Written {
             number,
@@ -262,16 +267,30 @@ impl Run<'_> {
         if let Some(splitting) = self.split {
             let splitting = (splitting, self.split_tiers.as_ref());
             split::supplement(engine, scope, splitting, &mut found, effort)?;
-            self.pairing.iter().for_each(|pairing| pairing.confirm(scope, &mut found));
+            self.confirm(&mut found);
         }
-        let scores = ReportedScores {
+        circles::cut(scope.batch, scope.layout, &mut found);
+        if self.options.ref_part.is_none() {
+            end_bonus::leave_out(scope, self.reported_scores(), &mut found);
+            self.confirm(&mut found);
+        }
+        Ok(found)
+    }
+
+    fn reported_scores(&self) -> ReportedScores {
+        let min_score = self.rules.min_score;
+        ReportedScores {
+            min_score,
+            anchored: self.tiers.as_ref().map_or(min_score, |tiers| tiers.least),
             supplementary: self.split.map_or(0, |splitting| splitting.least),
             rescued: self.pairing.as_ref().map(|pairing| pairing.rescued),
-        };
-        circles::cut(scope.batch, scope.layout, &mut found);
-        end_bonus::leave_out(scope, scores, &mut found);
-        self.pairing.iter().for_each(|pairing| pairing.confirm(scope, &mut found));
-        Ok(found)
+        }
+    }
+
+    /// Clears the insert size of mates that no longer form a proper pair.
+    fn confirm(&self, found: &mut [QueryResult]) {
+        let circle_of = |target| self.targets.circle(target);
+        self.pairing.iter().for_each(|pairing| pairing.confirm(&circle_of, found));
     }
 }
 

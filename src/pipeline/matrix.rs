@@ -243,7 +243,8 @@ impl TriangleAligner<'_> {
         let alignments = backtrace::align(&mut self.engine, batch, &wanted)?;
         let identity = |((pair, _), alignment): (&&(Pair, HitEnd), &Alignment)| {
             let (query, target) = (batch.query(pair.query), batch.target(pair.target));
-            let kinds = ColumnKinds::count(&self.scoring, query, target, alignment);
+            let kinds =
+                ColumnKinds::count(&self.scoring, query, alignment.aligned_residues(target), alignment);
             kinds.identity(self.identity, query.len(), target.len()).percent()
         };
         let mut identities =

@@ -1,10 +1,7 @@
 //! `swalign merge`: joins the parts of a run, checked by their receipts. Parts of the queries are concatenated in
 //! order, parts of the references are joined query by query, and sorted parts by coordinate.
 
-mod abreast;
 mod hits;
-mod lists;
-mod mates;
 mod open_files;
 mod part;
 mod references;
@@ -12,11 +9,11 @@ mod sorted;
 
 use super::report::{RECORDS, Reporter, counted};
 use crate::output::writer::Output;
+use crate::output::writer::count::QueryCount;
 use crate::output::writer::frame;
 use crate::output::writer::output::CompanionFiles;
 use crate::output::writer::place::is_same_file;
 use crate::output::writer::receipt;
-use crate::output::writer::reread::QueryCount;
 use crate::output::writer::sort;
 use crate::terms::error::{Error, Place, Result};
 use crate::terms::options::{MergeOptions, PartsOf, SORTED_BAM, SearchFormat, Share};
@@ -26,9 +23,6 @@ use std::path::Path;
 
 /// Bytes that are copied at once.
 const BUFFER: usize = 1 << 20;
-/// Name of parts of the references in the final message.
-const OF_REFERENCES: [&str; 2] = ["part of the references,", "parts of the references,"];
-
 /// Maximum number of missing parts that an error names.
 const NAMED: usize = 10;
 
@@ -42,6 +36,11 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     let mut output = Output::create(options.output.as_deref())?;
     let mut index = None;
     let (parts_of, records) = match parts.first() {
+        Some(part) if part.is_of_references() => {
+            let (records, of_output) = references::join(&parts, &mut output, reporter)?;
+            index = of_output;
+            (["part of the references,", "parts of the references,"], records)
+        }
         Some(part) if part.receipt.task.format == SearchFormat::Sam.name() => {
             (["part", "parts"], hits::join(&parts, &mut output)?)
         }
@@ -50,8 +49,6 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
             index = of_output;
             (["sorted part", "sorted parts"], records)
         }
-        Some(part) if lists::are_in(part) => (OF_REFERENCES, lists::join(&parts, &mut output, reporter)?),
-        Some(part) if part.is_of_references() => (OF_REFERENCES, references::join(&parts, &mut output)?),
         _ => (["part", "parts"], join(&parts, &mut output)?),
     };
     output.finish_with(CompanionFiles { index, ..CompanionFiles::default() })?;
@@ -167,7 +164,7 @@ fn append(
 
 /// Refuses parts unless they are all parts of one run, each once.
 fn check(parts: &[MergePart]) -> Result<()> {
-    let Some(first) = parts.first() else { return Err(Error::Usage("merge: no part was given".to_string())) };
+    let first = parts.first().ok_or_else(no_part)?;
     let task = &first.receipt.task;
     for part in parts {
         let own = &part.receipt.task;
@@ -246,6 +243,10 @@ fn check_sequence(parts: &[MergePart]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn no_part() -> Error {
+    Error::Usage("merge: no part was given".to_string())
 }
 
 fn shown(number: u32, part: Share) -> String {

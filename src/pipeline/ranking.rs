@@ -6,10 +6,11 @@ use crate::align::complexity::{mask, unmasked_score};
 use crate::align::hits::{HitAt, Ranks, Rules};
 use crate::align::identity::{ColumnKinds, is_equal};
 use crate::output::writer::list::RankedBy;
+use crate::output::writer::part::HitSelection;
 use crate::terms::alignment::{Alignment, QueryResult, Strand};
 use crate::terms::alphabet::without_end;
 use crate::terms::batch::{Batch, Sequences};
-use crate::terms::casts::whole_i32;
+use crate::terms::casts::{to_u32, whole_i32};
 use crate::terms::options::{HitLimits, IdentityDefinition, Mask, Options, Rank};
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
@@ -43,12 +44,13 @@ pub struct LeftOut {
 }
 
 /// Whether a hit counts, with its rank value; higher values rank first.
-enum RankKey {
+pub enum RankKey {
     /// The hit counts.
     Counts(f64),
     /// The hit counts only with its low-complexity stretches.
     Masked(f64),
-    Not,
+    /// The hit does not count. `uncovered` says whether it covers too little of the query to be ranked by identity.
+    Not { uncovered: bool },
 }
 
 /// Masks of a batch's queries, each computed when first needed. Empty without low-complexity masking.
@@ -73,6 +75,16 @@ impl Ranking {
         })
     }
 
+    /// Ranking of the hits of all parts of the references, which are masked already.
+    pub fn of_parts(HitSelection { limits, ranked, identity, .. }: HitSelection) -> Ranking {
+        Ranking { by: ranked, limits, definition: identity, shortest: 0, unmasked: None, is_hard: false }
+    }
+
+    /// Whether the choice or the order of reported hits depends on more than scores.
+    pub fn is_needed(&self) -> bool {
+        is_needed(self.by.rank, &self.limits)
+    }
+
     /// Whether ranks can exclude hits of low scores.
     pub fn bounds_scores(&self) -> bool {
         let HitLimits { max_hits, max_targets, identity, .. } = self.limits;
@@ -94,9 +106,7 @@ impl Ranking {
         Rules { max_hits: usize::MAX, max_targets: usize::MAX, max_per_target, keeps_ties: false, ..rules }
     }
 
-    /// Keeps only the reported hits, in order. For mates in records, the hit of the pair stays first if it counts. If
-    /// it does not, the two are no proper pair. Returns what is left out for each query. `written` has the unmasked
-    /// queries.
+    /// Keeps only the reported hits, in order, as [`Ranking::choose_by`] does. `written` has the unmasked queries.
     pub fn choose(
         &self,
         (batch, written): (&Batch, &Sequences),
@@ -105,7 +115,23 @@ impl Ranking {
         in_records: bool,
     ) -> Vec<LeftOut> {
         let masks = self.masks(batch);
-        let choose = |(record, found): (u32, &mut QueryResult)| {
+        let key = |record, hit: &Alignment| {
+            let query = layout.query(to_u32(record), hit.strand);
+            self.key((batch, written), (query, &masks), hit)
+        };
+        self.choose_by(key, found, in_records)
+    }
+
+    /// Keeps only the reported hits, in order, by the key of each hit of a record. For mates in records, the hit of the
+    /// pair stays first if it counts. If it does not, the two are no proper pair. Returns what is left out for each
+    /// query.
+    pub fn choose_by(
+        &self,
+        key: impl Fn(usize, &Alignment) -> RankKey + Sync,
+        found: &mut [QueryResult],
+        in_records: bool,
+    ) -> Vec<LeftOut> {
+        let choose = |(record, found): (usize, &mut QueryResult)| {
             let first = found.alignments.first().cloned();
             let mut all = Vec::new();
             let mut uncovered = false;
@@ -115,13 +141,12 @@ impl Ranking {
             let limits = HitLimits { max_hits, ..self.limits };
             let mut of_pair = is_paired.then_some(f64::INFINITY);
             let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
-                let query = layout.query(record, hit.strand);
                 let leads = of_pair.take();
-                let (key, is_masked) = match self.key((batch, written), (query, &masks), &hit) {
+                let (key, is_masked) = match key(record, &hit) {
                     RankKey::Counts(key) => (leads.unwrap_or(key), false),
                     RankKey::Masked(key) => (leads.unwrap_or(key), true),
-                    RankKey::Not => {
-                        uncovered |= self.is_below_floor(batch.query(query).len(), &hit);
+                    RankKey::Not { uncovered: is_uncovered } => {
+                        uncovered |= is_uncovered;
                         return None;
                     }
                 };
@@ -141,8 +166,8 @@ impl Ranking {
             }
             (is_same, LeftOut { limited, masked, uncovered })
         };
-        let all: Vec<(u32, &mut QueryResult)> = (0u32..).zip(found.iter_mut()).collect();
-        let (are_same, left_out): (Vec<bool>, Vec<LeftOut>) = all.into_par_iter().map(choose).unzip();
+        let (are_same, left_out): (Vec<bool>, Vec<LeftOut>) =
+            found.par_iter_mut().enumerate().map(choose).unzip();
         // Mates are adjacent.
         for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
             let mated = mates.iter_mut().filter_map(|mate| mate.mated.as_mut());
@@ -176,17 +201,31 @@ impl Ranking {
     ) -> RankKey {
         let query = written.get(index as usize);
         let target = batch.targets.once(hit.target);
-        let kinds = ColumnKinds::count(&batch.scoring, query, batch.target(hit.target), hit);
-        let identity = kinds.identity(self.definition, query.len(), target.len()).percent();
-        if !counts(&self.limits, identity, hit, query.len()) {
-            return RankKey::Not;
-        }
-        let number = self.by.number(hit.score, identity, (query.len(), target.len()));
+        let aligned = hit.aligned_residues(batch.target(hit.target));
+        let key = self.unmasked_key(&batch.scoring, query, hit, aligned, target.len());
+        let RankKey::Counts(number) = key else { return key };
         let is_enough = self.unmasked.is_none_or(|least| {
             let score = masks.unmasked_score(batch, index, hit);
             least.is_enough(score, (query, target), &batch.scoring)
         });
         if is_enough { RankKey::Counts(number) } else { RankKey::Masked(number) }
+    }
+
+    /// The same without masks. `aligned` has the codes of the target that the hit aligns.
+    pub fn unmasked_key(
+        &self,
+        scoring: &Scoring,
+        query: &[u8],
+        hit: &Alignment,
+        aligned: &[u8],
+        target_len: usize,
+    ) -> RankKey {
+        let kinds = ColumnKinds::count(scoring, query, aligned, hit);
+        let identity = kinds.identity(self.definition, query.len(), target_len).percent();
+        if identity < self.limits.identity || covered(hit, query.len()) < self.limits.coverage {
+            return RankKey::Not { uncovered: self.is_below_floor(query.len(), hit) };
+        }
+        RankKey::Counts(self.by.number(hit.score, identity, (query.len(), target_len)))
     }
 
     /// The ranks of hits of a batch.
@@ -256,13 +295,8 @@ pub fn rules(limits: &HitLimits) -> Rules {
 }
 
 /// Whether the choice or the order of reported hits depends on more than scores.
-pub fn is_needed(rank: Rank, limits: &HitLimits) -> bool {
+fn is_needed(rank: Rank, limits: &HitLimits) -> bool {
     rank != Rank::Raw || limits.identity > 0.0 || limits.coverage > 0.0
-}
-
-/// Whether a hit with this identity counts, for a query of `query` residues.
-pub fn counts(limits: &HitLimits, identity: f64, hit: &Alignment, query: usize) -> bool {
-    identity >= limits.identity && covered(hit, query) >= limits.coverage
 }
 
 /// Share of a query of `query` residues that a hit aligns, in percent.
@@ -272,7 +306,7 @@ fn covered(hit: &Alignment, query: usize) -> f64 {
 
 /// The hits within the limits. `ranked` has hits in the order of scores, each with its rank value. Scores decide which
 /// hits of a target count, and rank values decide the rest. Ties are equal rank values.
-pub fn within<T>(limits: &HitLimits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
+fn within<T>(limits: &HitLimits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
     let mut on_targets: HashMap<u32, usize> = HashMap::new();
     ranked.retain(|(_, hit)| {
         let count = on_targets.entry(target(hit)).or_default();
@@ -322,7 +356,7 @@ impl Ranks for RanksOfBatch<'_> {
         let query = self.layout.query(record, hit.strand);
         match self.ranking.key((self.batch, self.written), (query, &self.masks), hit) {
             RankKey::Counts(number) => Some(number),
-            RankKey::Masked(_) | RankKey::Not => None,
+            RankKey::Masked(_) | RankKey::Not { .. } => None,
         }
     }
 

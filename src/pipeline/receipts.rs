@@ -2,7 +2,7 @@
 
 use super::Reporter;
 use crate::output::writer::output::{CompanionFiles, Output};
-use crate::output::writer::receipt::{self, HitSelection, Receipt, Task};
+use crate::output::writer::receipt::{self, Receipt, Task};
 use crate::output::writer::{place, sort};
 use crate::terms::error::Result;
 use crate::terms::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
@@ -38,21 +38,18 @@ impl ReceiptRun {
     }
 
     /// Finishes an output of [`open`] and its index, if it has one, and writes its receipt if it is a file. `header`
-    /// and `end` are in bytes, `records` is the number of records of this part of the input, and `choice` describes how
-    /// hits were chosen.
+    /// and `end` are in bytes, and `records` is the number of records of this part of the input.
     pub fn finish(
         self,
         (output, beside): (Output, CompanionFiles),
         path: Option<&Path>,
         (header, end): (u64, u64),
         (records, stretch): (u64, (u64, u64)),
-        choice: Option<HitSelection>,
     ) -> Result<()> {
-        let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
         match (path, output.sum()) {
             (Some(path), Some(sum)) if output.is_file() => {
                 let bytes = output.written();
-                let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
+                let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum };
                 output.finish_with(CompanionFiles { receipt: Some(receipt.write(path)?), ..beside })
             }
             _ => output.finish_with(beside),
@@ -75,7 +72,8 @@ pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
     // A built-in matrix is not a file. Its name is part of the command.
     let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
     let has_index = |output: &Path| sort::indices(output).iter().any(|index| index.is_file());
-    let output = options.output.as_deref().filter(|output| options.sort.is_none() || has_index(output));
+    let is_sorted = options.sort.is_some() && options.ref_part.is_none();
+    let output = options.output.as_deref().filter(|output| !is_sorted || has_index(output));
     let is_told_of = options.files_about().all(Path::exists);
     options.resume && is_told_of && told(&task(options), inputs, output, reporter)
 }

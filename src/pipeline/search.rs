@@ -143,7 +143,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         Some(noted) => {
             let frame = ((header.len() + search.first_line().len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
-            noted.finish((output, beside), options.output.as_deref(), frame, records, None)?;
+            noted.finish((output, beside), options.output.as_deref(), frame, records)?;
         }
     }
     summary.elapsed = begun.elapsed();

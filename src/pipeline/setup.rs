@@ -16,12 +16,11 @@ use crate::align::candidates::filter::Filter;
 use crate::align::candidates::{IndexShape, MOST_INDEXED, StoredIndex};
 use crate::align::hits::{Rules, SearchSpace, Tiers};
 use crate::align::pairing::Pairing;
-use crate::align::quality::{PairScores, Typical};
 use crate::align::split::Splitting;
 use crate::input::reader::References;
 use crate::output::statistics::Tally;
 use crate::output::writer::list::RankedBy;
-use crate::output::writer::receipt::{HitSelection, ListInReceipt, MatesInReceipt};
+use crate::output::writer::part::HitSelection;
 use crate::output::writer::{ChosenValues, NamedTargets, TiersTold, Writer};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_usize, whole_i64};
@@ -183,7 +182,19 @@ impl<'a> Run<'a> {
         };
         let tally =
             options.files_about().next().map(|_| Tally::new(&scoring, &targets, options.mask != Mask::None));
-        let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
+        let mut writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
+        if let Some(part) = options.ref_part {
+            let selection = HitSelection {
+                min_score,
+                anchored_score: tiers.as_ref().map_or(min_score, |tiers| tiers.least),
+                secondary_ppm,
+                limits: options.limits,
+                ranked,
+                identity: options.identity,
+                insert,
+            };
+            writer = writer.of_part(part, &selection)?;
+        }
         let run = Run {
             options,
             reporter,
@@ -197,7 +208,6 @@ impl<'a> Run<'a> {
             tie_names,
             least,
             tiers,
-            ranked,
             ranking,
             pairing,
             insert,
@@ -215,22 +225,6 @@ impl<'a> Run<'a> {
             done: Arc::default(),
         };
         Ok((run, sample))
-    }
-
-    /// Rules for choosing hits, for a merge of parts of the references.
-    pub(super) fn choice(&self) -> HitSelection {
-        let Rules { min_score, secondary_ppm, .. } = self.rules;
-        let mates =
-            self.pairing.map(|Pairing { insert, scores: PairScores { match_, close, .. }, .. }| {
-                MatesInReceipt { insert, match_, close }
-            });
-        let list = matches!(self.options.format, OutputFormat::Hits(_)).then(|| ListInReceipt {
-            rank: self.ranked.rank,
-            alphabet: self.scoring.alphabet,
-            columns: self.options.columns.clone(),
-        });
-        let limits = self.options.limits;
-        HitSelection { min_score, secondary_ppm, limits, typical: Typical::of(&self.scoring), mates, list }
     }
 }
 

@@ -40,8 +40,7 @@ impl Run<'_> {
 
     /// The header, which may depend on whether any query has a hit.
     pub(super) fn header(&self, summary: &Summary) -> &[Vec<u8>] {
-        let header = self.writer.header();
-        if summary.aligned > 0 { header } else { self.writer.header_without_hits().unwrap_or(header) }
+        self.writer.header_for(summary.aligned > 0)
     }
 
     /// Whether the header is determined after the batches counted so far.

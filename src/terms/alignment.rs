@@ -111,16 +111,6 @@ impl Locus {
     }
 }
 
-/// Number of residues that the first and the last run of a path delete, given each run's length and whether it is a
-/// deletion.
-pub fn deletions_at_ends(runs: impl ExactSizeIterator<Item = (u32, bool)>) -> u32 {
-    let last = runs.len().saturating_sub(1);
-    runs.enumerate()
-        .filter(|(at, (_, deletes))| *deletes && (*at == 0 || *at == last))
-        .map(|(_, (len, _))| len)
-        .sum()
-}
-
 /// One kind of step of a path. An insertion consumes the query, a deletion the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathOp {
@@ -196,10 +186,17 @@ impl Alignment {
         }
     }
 
+    /// The residues of a target that it aligns.
+    pub fn aligned_residues<'a>(&self, target: &'a [u8]) -> &'a [u8] {
+        &target[self.target_start as usize..self.target_end as usize]
+    }
+
     /// Its length in the query or in the target, whichever is longer. Deletions at its ends, which occur in modes
     /// global and overlap but not in SAM, don't count.
     pub fn span(&self) -> u32 {
-        let at_ends = deletions_at_ends(self.cigar.iter().map(|&(len, op)| (len, op == PathOp::Deletion)));
+        let last = self.cigar.len().saturating_sub(1);
+        let ends = self.cigar.iter().enumerate().filter(|(at, _)| *at == 0 || *at == last);
+        let at_ends: u32 = ends.filter(|(_, (_, op))| *op == PathOp::Deletion).map(|(_, (len, _))| len).sum();
         (self.query_end - self.query_start).max((self.target_end - self.target_start).saturating_sub(at_ends))
     }
 

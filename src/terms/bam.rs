@@ -13,8 +13,6 @@ pub const TARGET: usize = 4;
 pub const START: usize = 8;
 /// Offset of the length of the name, with its NUL.
 pub const NAME_LEN: usize = 12;
-/// Offset of the mapping quality.
-pub const QUALITY: usize = 13;
 /// Offset of the number of CIGAR operations.
 pub const OPERATIONS: usize = 16;
 /// Offset of the flags.
@@ -25,8 +23,6 @@ pub const BASES: usize = 20;
 pub const NAME: usize = 36;
 /// Bases by their 4 bits. Any other base is N.
 pub const BASE_CODES: &[u8; 16] = b"=ACMGRSVTWYHKDBN";
-/// Operations of a CIGAR by their 4 bits.
-pub const OPERATION_CODES: &[u8; 16] = b"MIDNSHP=X???????";
 /// Every quality of a record without qualities.
 pub const NO_QUALITY: u8 = 0xff;
 /// Difference between a quality in SAM's text and one in BAM.
@@ -35,8 +31,6 @@ pub const QUALITY_OFFSET: u8 = b'!';
 /// Offsets of a record's fields whose sizes vary.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordFields {
-    /// Offset of the CIGAR.
-    pub cigar: usize,
     /// Number of bases.
     pub len: usize,
     /// Offset of the bases, two in each byte.
@@ -53,11 +47,10 @@ impl RecordFields {
         let name = usize::from(*record.get(NAME_LEN)?);
         let operations = usize::from(u16::from_le_bytes(array(record, OPERATIONS)?));
         let len = u32::from_le_bytes(array(record, BASES)?) as usize;
-        let cigar = NAME + name;
-        let bases = cigar + 4 * operations;
+        let bases = NAME + name + 4 * operations;
         let qualities = bases.checked_add(len.div_ceil(2))?;
         let tags = qualities.checked_add(len)?;
-        (tags <= record.len()).then_some(RecordFields { cigar, len, bases, qualities, tags })
+        (tags <= record.len()).then_some(RecordFields { len, bases, qualities, tags })
     }
 
     /// The bases in ASCII.
@@ -94,17 +87,6 @@ impl Tag {
         };
         let end = value.checked_add(len).filter(|&end| end <= record.len())?;
         Some(Tag { name: [first, second], kind, range: start..end })
-    }
-
-    /// The value of a tag of type Z or H.
-    pub fn text<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
-        let text = record.get(self.range.start + 3..self.range.end.checked_sub(1)?);
-        text.filter(|_| matches!(self.kind, b'Z' | b'H'))
-    }
-
-    /// The value of a tag of an integer type.
-    pub fn number(&self, record: &[u8]) -> Option<i64> {
-        integer(self.kind, record.get(self.range.start + 3..)?)
     }
 }
 

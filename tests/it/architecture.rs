@@ -66,7 +66,6 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "align/end_bonus",
             "align/hits",
             "align/pairing",
-            "align/quality",
             "align/split",
             "output/statistics",
         ],

@@ -35,7 +35,7 @@ macro_rules! replayed {
     };
 }
 
-replayed!(arguments, grep, matrix, reader, receipt, reread, search);
+replayed!(arguments, grep, matrix, part, reader, receipt, search);
 
 /// Databases have no corpus: any changes to a valid one are inputs.
 #[test]

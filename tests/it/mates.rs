@@ -239,6 +239,7 @@ fn in_parts(pairing: &Pairing, reads: &[Vec<u8>], targets: &[Vec<u8>], starts: &
         for (number, mate) in mates.iter_mut().enumerate() {
             let (own, other) = (&found[number], &found[number ^ 1]);
             mate.second = mate.second.max(own.second);
+            mate.threshold = mate.threshold.max(own.threshold);
             for (hit, in_part) in own.alignments.iter().zip(&own.in_part) {
                 let InPart::Hit { beside } = in_part else { continue };
                 let beside = beside.map(|place| numbered(&other.alignments[place as usize]));
@@ -287,7 +288,8 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             let mut joined = Vec::new();
             let mut mates = mates.into_iter();
             while let (Some(one), Some(other)) = (mates.next(), mates.next()) {
-                joined.extend(pairing.join([one, other]));
+                // Without end bonuses, the lengths of the queries do not matter.
+                joined.extend(pairing.join([one, other], [0; 2]));
             }
             assert_eq!(joined, whole, "seed {seed}, parts from {starts:?}, {insert} {rules:?}");
         }

@@ -227,13 +227,6 @@ fn what_can_not_be_sorted_is_wrong_usage() {
         assert_eq!(outcome.code, Some(2), "{options:?}: {}", outcome.stderr);
         assert!(says.iter().all(|text| outcome.stderr.contains(text)), "{options:?}: {}", outcome.stderr);
     }
-    let parts = run(folder.path(), &["--sort", "--ref-part", "1/2", "-o", "x.bam", "1.fq", "ref.fa"]);
-    assert_eq!(parts.code, Some(2), "{}", parts.stderr);
-    assert!(
-        ["swalign merge", "samtools sort"].iter().all(|text| parts.stderr.contains(text)),
-        "{}",
-        parts.stderr
-    );
     fs::copy(folder.path().join("ref.fa"), folder.path().join("x.bam.bai")).unwrap();
     let index = run(folder.path(), &["--sort", "-o", "x.bam", "1.fq", "x.bam.bai"]);
     assert!(index.code == Some(2) && index.stderr.contains("the index of --output"), "{}", index.stderr);

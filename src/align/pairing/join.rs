@@ -21,7 +21,7 @@ pub struct MateInParts {
     /// The highest score of a second hit among the parts.
     pub second: Option<i32>,
     /// The highest threshold of a further hit among the parts, since queries may have their own minimum scores.
-    pub threshold: Option<i32>,
+    pub threshold: i32,
     pub tier: Tier,
 }
 
@@ -33,19 +33,19 @@ pub struct HitInParts {
 }
 
 impl Pairing {
-    /// The reported hits of two mates, those of the pair first.
-    pub fn join(&self, mates: [MateInParts; 2]) -> [QueryResult; 2] {
+    /// The reported hits of two mates of `lens` residues, those of the pair first.
+    pub fn join(&self, mates: [MateInParts; 2], lens: [u32; 2]) -> [QueryResult; 2] {
         let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
         let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
         let mut found = [one, other];
-        let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: None, record: 0, lens: [0; 2] };
+        let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: None, record: 0, lens };
         choose(self, NO_CIRCLES, &mut found, rescued, ties);
         found
     }
 
     /// The hits of a mate that a search of all references finds, and the window alignment of each hit.
     fn cut(&self, mate: MateInParts) -> (QueryResult, Vec<Option<Alignment>>) {
-        let MateInParts { mut hits, second: told, threshold: of_parts, tier } = mate;
+        let MateInParts { mut hits, second: told, threshold, tier } = mate;
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
         let rules = self.candidates();
         let at = |HitInParts { alignment: Alignment { target, score, .. }, .. }: &HitInParts| HitAt {
@@ -56,8 +56,6 @@ impl Pairing {
         let mut taken = taken.into_iter().peekable();
         let hits = hits.into_iter().enumerate().filter(|(at, _)| taken.next_if_eq(at).is_some());
         let (alignments, beside): (Vec<_>, Vec<_>) = hits.map(|(_, hit)| (hit.alignment, hit.beside)).unzip();
-        let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
-        let threshold = of_parts.unwrap_or(threshold);
         (QueryResult { alignments, second, threshold, tier, ..QueryResult::default() }, beside)
     }
 
@@ -89,9 +87,9 @@ impl Pairing {
 mod tests {
     use super::*;
     use crate::align::hits::Rules;
-    use crate::align::quality::{PairScores, Typical};
     use crate::terms::alignment::Strand;
     use crate::terms::insert::{InsertSize, Orientation};
+    use crate::terms::scoring::Scoring;
     use smallvec::smallvec;
 
     fn at(strand: Strand, (target_start, target_end): (u32, u32), score: i32) -> Alignment {
@@ -106,9 +104,7 @@ mod tests {
     fn windows_that_overlap() {
         let insert = InsertSize { orientation: Orientation::Fr, mean: 100, deviation: 10 };
         let rules = Rules { min_score: 20, secondary_ppm: 800_000, ..Rules::BEST };
-        let typical = Typical { match_: 1, mismatch: 4 };
-        let pairing =
-            Pairing::by_scores(insert, rules, PairScores { match_: 1, close: 7, typical, end_bonus: 0 });
+        let pairing = Pairing::new(insert, rules, &Scoring::dna(1, 4, 6, 1));
         let of_first = [((190, 210), 16), ((195, 215), 18), ((190, 210), 14)];
         let of_second = [((188, 215), 18), ((188, 215), 18), ((188, 215), 14)];
         let expected = [Some((188, 215)), Some((195, 215)), None];
@@ -119,8 +115,8 @@ mod tests {
             };
             // The part with the better hit comes last.
             let hits = vec![hit((150, 200), 49, other), hit((100, 150), 50, one)];
-            let found =
-                pairing.join([MateInParts { hits, ..MateInParts::default() }, MateInParts::default()]);
+            let found = pairing
+                .join([MateInParts { hits, ..MateInParts::default() }, MateInParts::default()], [25; 2]);
             let [first, second] = found.map(|found| found.alignments.first().cloned());
             assert_eq!(first.map(|hit| hit.score), Some(50));
             assert_eq!(second.map(|hit| (hit.target_start, hit.target_end)), expected);

@@ -1,12 +1,10 @@
 //! SAM tags in comments of header lines, as `samtools fastq -T` writes them: `@read1<TAB>BC:Z:ACGT<TAB>MM:Z:C+m,3;`.
 
 /// Tags that the aligner writes itself. They are not copied from a comment.
-pub const WRITTEN_TAGS: [&[u8; 2]; 17] = [
-    b"NM", b"MD", b"AS", b"XS", b"SA", b"MC", b"MQ", b"ms", b"CG", b"YM", b"YQ", b"tp", b"de", b"cg", b"cs",
-    b"su", b"ya",
-];
+const WRITTEN_TAGS: [&[u8; 2]; 15] =
+    [b"NM", b"MD", b"AS", b"XS", b"SA", b"MC", b"MQ", b"ms", b"CG", b"tp", b"de", b"cg", b"cs", b"su", b"ya"];
 /// The read group, which the command line may also set.
-pub const READ_GROUP: &[u8; 2] = b"RG";
+const READ_GROUP: &[u8; 2] = b"RG";
 
 /// The parsed comment of a header line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

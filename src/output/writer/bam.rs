@@ -4,7 +4,7 @@
 //! earlier.
 
 use super::NamedTargets;
-use super::line::{AlignedLine, BamOp, CopiedTags, MateOf, OutputLine, RecordRefusal};
+use super::line::{AlignedLine, BamOp, MateOf, OutputLine, RecordRefusal};
 use super::sam;
 use crate::terms::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
 use crate::terms::casts::{const_u8, low_u16, nearest_f32, to_i32, to_u8, to_u16, to_u32};
@@ -74,18 +74,10 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
         push_mate_tags(out, mate);
     }
-    if !line.of_query.is_empty() {
-        push_text(out, b"YQ", line.of_query);
-    }
     if let Some(group) = read_group {
         push_text(out, b"RG", group.as_bytes());
     }
-    match line.copied {
-        CopiedTags::Text(text) => {
-            text.split(|&byte| byte == b'\t').skip(1).for_each(|tag| push_copied(out, tag))
-        }
-        CopiedTags::Binary(tags) => out.extend_from_slice(tags),
-    }
+    line.copied.split(|&byte| byte == b'\t').skip(1).for_each(|tag| push_copied(out, tag));
     if long {
         out.extend_from_slice(b"CGBI");
         out.extend_from_slice(&to_u32(cigar.len()).to_le_bytes());
@@ -177,8 +169,7 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, SA for split queries, and YM for
-/// parts.
+/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, and SA for split queries.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
@@ -194,9 +185,6 @@ fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     }
     if !aligned.others.is_empty() {
         push_text(out, b"SA", aligned.others);
-    }
-    if !aligned.in_part.is_empty() {
-        push_text(out, b"YM", aligned.in_part);
     }
 }
 

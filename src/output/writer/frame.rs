@@ -5,7 +5,7 @@ use crate::terms::casts::to_usize;
 use crate::terms::error::Result;
 use crate::terms::options::{Format, HitFormat, SearchFormat};
 use noodles_bgzf::io::Reader;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, ErrorKind, Read};
 
 /// Number of bytes after a header that show whether the header continues.
 pub const AHEAD: u64 = 4;
@@ -85,6 +85,11 @@ pub fn references(blocks: &[u8]) -> io::Result<Option<(usize, u64)>> {
         longest = longest.max(number(&mut bytes)?);
     }
     Ok(bytes.fill_buf()?.is_empty().then_some((to_usize(count), longest)))
+}
+
+/// The error for bytes that no run writes.
+pub fn damaged() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "not what a run writes")
 }
 
 fn number(bytes: &mut impl Read) -> io::Result<u64> {

@@ -7,6 +7,7 @@
 mod maker;
 
 use super::tags::EditTags;
+use super::targets::HitTarget;
 use crate::terms::alignment::{Alignment, Strand};
 use crate::terms::insert::five_prime;
 
@@ -36,20 +37,8 @@ pub struct OutputLine<'a> {
     pub aligned: Option<AlignedLine<'a>>,
     /// The fields about the query's mate; `None` for single reads.
     pub mate: Option<MateOf<'a>>,
-    /// YQ: data that a merge needs about the query; empty except in the first line of a query in a part of the
-    /// references.
-    pub of_query: &'a [u8],
-    /// Tags that are copied from the query's header line.
-    pub copied: CopiedTags<'a>,
-}
-
-/// Tags copied from the query.
-#[derive(Clone, Copy)]
-pub enum CopiedTags<'a> {
-    /// In SAM's form, each preceded by a tab.
-    Text(&'a [u8]),
-    /// In BAM's form.
-    Binary(&'a [u8]),
+    /// Tags that are copied from the query's header line, each preceded by a tab.
+    pub copied: &'a [u8],
 }
 
 /// The fields of a line about the other read of its pair.
@@ -70,8 +59,7 @@ pub struct MateOf<'a> {
 
 /// Position of a mate: of its primary line or, for a pair of secondary hits, of its secondary line.
 pub struct MatePlace<'a> {
-    pub target_number: usize,
-    pub target_name: &'a str,
+    pub target: HitTarget<'a>,
     pub alignment: &'a Alignment,
     pub quality: u8,
     pub cigar: Vec<(u32, BamOp)>,
@@ -86,18 +74,13 @@ pub struct AlignedLine<'a> {
     pub second: Option<i32>,
     /// Whether the hit is of the second tier.
     pub is_anchored: bool,
-    /// The target's index among all references, its name and its codes.
-    pub target_number: usize,
-    pub target_name: &'a str,
-    pub target: &'a [u8],
+    pub target: HitTarget<'a>,
     /// The path with soft clips at its ends, which consumes the whole query. Adjacent operations differ in kind, and
     /// none is empty.
     pub cigar: &'a [(u32, BamOp)],
     pub differences: &'a EditTags,
     /// SA: the other lines of a split query; empty if there are none.
     pub others: &'a [u8],
-    /// YM: data that a merge needs about the alignment; empty except in a part of the references.
-    pub in_part: &'a [u8],
 }
 
 /// The kind of a line among the lines of its query.
@@ -129,16 +112,6 @@ pub struct RecordRefusal {
     pub remedy: &'static str,
 }
 
-impl<'a> CopiedTags<'a> {
-    /// The tags as text; empty for binary tags, which only BAM uses.
-    pub fn text(self) -> &'a [u8] {
-        match self {
-            CopiedTags::Text(text) => text,
-            CopiedTags::Binary(_) => &[],
-        }
-    }
-}
-
 impl OutputLine<'_> {
     pub fn flags(&self) -> u16 {
         let own = match &self.aligned {
@@ -159,10 +132,10 @@ impl OutputLine<'_> {
     /// Values for RNAME and POS; an unmapped read has its mate's.
     pub fn place(&self) -> Option<(usize, &str, u32)> {
         match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
-            (Some(aligned), _) => {
-                Some((aligned.target_number, aligned.target_name, aligned.alignment.target_start))
+            (Some(AlignedLine { target, alignment, .. }), _) => {
+                Some((target.number, target.name, alignment.target_start))
             }
-            (None, Some(mate)) => Some((mate.target_number, mate.target_name, mate.alignment.target_start)),
+            (None, Some(mate)) => Some((mate.target.number, mate.target.name, mate.alignment.target_start)),
             (None, None) => None,
         }
     }
@@ -171,13 +144,13 @@ impl OutputLine<'_> {
     pub fn mate_place(&self) -> Option<(usize, &str, u32)> {
         let mate = self.mate.as_ref()?;
         let place = mate.place.or(mate.own)?;
-        Some((place.target_number, place.target_name, place.alignment.target_start))
+        Some((place.target.number, place.target.name, place.alignment.target_start))
     }
 
     /// TLEN: from this read's 5' end to its mate's 5' end; 0 if they are on different targets.
     pub fn template_length(&self) -> i64 {
         match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
-            (Some(own), Some(mate)) if own.target_number == mate.target_number => {
+            (Some(own), Some(mate)) if own.target.number == mate.target.number => {
                 five_prime(mate.alignment) - five_prime(own.alignment)
             }
             _ => 0,
@@ -195,9 +168,9 @@ impl OutputLine<'_> {
 
     /// The line with hard clips instead of soft clips, and only the residues between them.
     fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, BamOp)>) -> OutputLine<'b> {
-        let OutputLine { name, letters, qualities, ref aligned, mate, of_query, copied } = *self;
+        let OutputLine { name, letters, qualities, ref aligned, mate, copied } = *self;
         let Some(aligned) = aligned else {
-            return OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied };
+            return OutputLine { name, letters, qualities, aligned: None, mate, copied };
         };
         let hard =
             |&(len, kind): &(u32, BamOp)| (len, if kind == BamOp::Clip { BamOp::HardClip } else { kind });
@@ -211,7 +184,6 @@ impl OutputLine<'_> {
             qualities: qualities.get(as_read).unwrap_or_default(),
             aligned: Some(AlignedLine { cigar: buffer, ..*aligned }),
             mate,
-            of_query,
             copied,
         }
     }
@@ -248,20 +220,6 @@ impl<'a> MateOf<'a> {
 }
 
 impl BamOp {
-    /// The operation with this character; `None` for operations that no record has.
-    pub fn of(letter: u8) -> Option<BamOp> {
-        let all = [
-            BamOp::Match,
-            BamOp::Insertion,
-            BamOp::Deletion,
-            BamOp::Clip,
-            BamOp::HardClip,
-            BamOp::Equal,
-            BamOp::Unequal,
-        ];
-        all.into_iter().find(|kind| kind.letter() == letter)
-    }
-
     pub fn letter(self) -> u8 {
         b"MIDNSHP=X"[self as usize]
     }

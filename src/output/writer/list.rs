@@ -5,54 +5,44 @@
 
 mod json;
 mod numbers;
-mod part;
 pub(super) mod shown;
 mod tab;
 pub(super) mod text;
 
 pub use numbers::{bits_text, evalue_text};
-pub use part::{PartHit, PartLists, PartQuery};
-pub use shown::{QueryTold, ShownHit};
 pub use tab::header_without_hits;
 
 use super::NamedTargets;
+use super::targets::HitTargets;
 use crate::align::significance::Significance;
 use crate::input::reader::FileRecord;
-use crate::terms::alignment::{Alignment, InPart, QueryResult};
+use crate::terms::alignment::{Alignment, QueryResult};
 use crate::terms::casts::to_u32;
 use crate::terms::options::PageOptions;
 use crate::terms::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
 use crate::terms::scoring::Scoring;
-use shown::QueryShown;
+use shown::{QueryShown, QueryTold, ShownHit};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Produces the lists of a run. It has no state between calls, so several threads may each make a part.
 pub struct ListMaker {
-    pub targets: NamedTargets,
+    pub targets: HitTargets,
     pub scoring: Arc<Scoring>,
     pub ranked: RankedBy,
-    style: ListStyle,
-    has_header: bool,
-    identity: IdentityDefinition,
-    /// The lists are of a part of the references, and include the data that a merge needs.
-    of_part: bool,
-    /// Whether hits report the number of their masked residues.
-    tells_masked: bool,
-}
-
-/// Display options of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListStyle {
-    pub format: HitFormat,
+    pub(super) format: HitFormat,
     /// Columns of a table.
-    pub columns: Vec<Column>,
+    pub(super) columns: Vec<Column>,
     /// Layout of readable alignments.
-    pub page: PageOptions,
+    pub(super) page: PageOptions,
+    pub(super) has_header: bool,
+    pub(super) identity: IdentityDefinition,
+    /// Whether hits report the number of their masked residues.
+    pub(super) tells_masked: bool,
 }
 
 /// The rank criterion of hits.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankedBy {
     pub rank: Rank,
     /// `None` if the scores have no E-values.
@@ -83,17 +73,6 @@ impl RankedBy {
     }
 }
 
-impl ListStyle {
-    /// Appends the list of a query.
-    pub fn push(&self, out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
-        match self.format {
-            HitFormat::Tab => hits.iter().for_each(|hit| tab::push(out, &self.columns, query, hit)),
-            HitFormat::Json => json::push(out, query, hits),
-            HitFormat::Text => text::push(out, &self.page, query, hits),
-        }
-    }
-}
-
 impl ListMaker {
     pub fn new(
         format: HitFormat,
@@ -101,18 +80,25 @@ impl ListMaker {
         (scoring, ranked): (Arc<Scoring>, RankedBy),
         targets: NamedTargets,
     ) -> ListMaker {
-        let style = ListStyle { format, columns: options.columns.clone(), page: options.page };
-        let (identity, has_header) = (options.identity, options.table_header);
-        let of_part = options.ref_part.is_some();
         let shows_masked = format == HitFormat::Tab && options.columns.contains(&Column::Masked);
         let tells_masked = shows_masked && options.mask != Mask::None;
-        ListMaker { targets, scoring, ranked, style, has_header, identity, of_part, tells_masked }
+        ListMaker {
+            targets: HitTargets::Loaded(targets),
+            scoring,
+            ranked,
+            format,
+            columns: options.columns.clone(),
+            page: options.page,
+            has_header: options.table_header,
+            identity: options.identity,
+            tells_masked,
+        }
     }
 
     /// The comments before a table, if they are requested.
     pub fn header(&self, command_line: &str, comments: &[String]) -> Vec<u8> {
-        match self.style.format {
-            HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.style.columns),
+        match self.format {
+            HitFormat::Tab if self.has_header => tab::header(command_line, comments, &self.columns),
             _ => Vec::new(),
         }
     }
@@ -122,43 +108,30 @@ impl ListMaker {
         for (record, found) in queries.iter().zip(found) {
             let mut query =
                 QueryShown::new(record, found.mated.map(|mated| mated.is_first), self.scoring.alphabet);
-            if self.of_part {
-                self.push_part(out, &mut query, found);
-                continue;
-            }
             let all = found.alignments.iter().chain(found.supplementary.iter().map(|hit| &hit.alignment));
-            let all = by_target(all.collect(), |alignment| alignment.target);
+            let all = by_target(all.collect());
             let mut hits = Vec::with_capacity(all.len());
             let covered = covered_by_targets(&all, query.told.len);
             for (alignment, covered_by_target) in all.iter().zip(covered) {
                 hits.push(ShownHit { covered_by_target, ..self.shown(&mut query, alignment) });
             }
-            self.style.push(out, &query.told, &hits);
+            self.push_list(out, &query.told, &hits);
         }
     }
 
-    /// Appends a part's data of a query.
-    fn push_part(&self, out: &mut Vec<u8>, query: &mut QueryShown, found: &QueryResult) {
-        part::push_query(out, &query.told, found.threshold);
-        for (at, alignment) in found.alignments.iter().enumerate() {
-            let shown = self.shown(query, alignment);
-            let lengths = (query.told.len, shown.target_len);
-            let rank = self.ranked.number(alignment.score, shown.identity.percent(), lengths);
-            // Only hits of mates carry more data.
-            let in_part = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
-            let target = self.targets.first + alignment.target as usize;
-            part::push_hit(out, (rank, target, in_part), alignment, &shown);
+    /// Appends the list of a query.
+    fn push_list(&self, out: &mut Vec<u8>, query: &QueryTold, hits: &[ShownHit]) {
+        match self.format {
+            HitFormat::Tab => hits.iter().for_each(|hit| tab::push(out, &self.columns, query, hit)),
+            HitFormat::Json => json::push(out, query, hits),
+            HitFormat::Text => text::push(out, &self.page, query, hits),
         }
     }
 
     /// A hit without the values that depend on other hits of its target.
     fn shown(&self, query: &mut QueryShown, alignment: &Alignment) -> ShownHit<'_> {
-        let at = self.targets.first + alignment.target as usize;
-        let target = self.targets.sequences.once(alignment.target);
-        let title = self.targets.titles.get(at).map_or("", String::as_str);
-        let name = &self.targets.names[at];
-        let shown = ShownHit::new(&self.scoring, query, alignment, (name, title, target));
-        let (len, target_len) = (query.told.len, target.len());
+        let shown = ShownHit::new(&self.scoring, query, alignment, self.targets.of(alignment));
+        let (len, target_len) = (query.told.len, shown.target_len);
         let significance = self.ranked.significance.map(|significance| {
             let evalue = significance.evalue(alignment.score, len, target_len);
             (significance.bits(alignment.score), evalue)
@@ -170,20 +143,20 @@ impl ListMaker {
 }
 
 /// Hits in their order, except that all hits of a target follow its first hit, as in BLAST's lists.
-pub fn by_target<T>(mut hits: Vec<T>, target: impl Fn(&T) -> u32) -> Vec<T> {
+fn by_target(mut hits: Vec<&Alignment>) -> Vec<&Alignment> {
     let mut firsts = HashMap::new();
     for hit in &hits {
         let next = firsts.len();
-        firsts.entry(target(hit)).or_insert(next);
+        firsts.entry(hit.target).or_insert(next);
     }
     // Relies on a stable sort.
-    hits.sort_by_key(|hit| firsts.get(&target(hit)).copied());
+    hits.sort_by_key(|hit| firsts.get(&hit.target).copied());
     hits
 }
 
 /// For each hit, the percentage of the query that the hits of its target cover together. Hits of a target must be
 /// adjacent.
-pub fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
+fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
     let of_targets = hits.chunk_by(|one, other| one.target == other.target);
     of_targets.flat_map(|hits| vec![covered(hits, len); hits.len()]).collect()
 }

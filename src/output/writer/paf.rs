@@ -15,16 +15,12 @@ use std::io::Write;
 pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
 
 /// The columns after name and length of a query without hits.
-pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0";
+const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0";
 
 /// Appends a line with its newline.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_columns(text, line, residues);
-    if !line.of_query.is_empty() {
-        text.extend_from_slice(b"\tYQ:Z:");
-        text.extend_from_slice(line.of_query);
-    }
-    text.extend_from_slice(line.copied.text());
+    text.extend_from_slice(line.copied);
     text.push(b'\n');
 }
 
@@ -49,8 +45,8 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_column(text, start);
     push_column(text, end);
     text.extend_from_slice(strand);
-    text.extend_from_slice(aligned.target_name.as_bytes());
-    push_column(text, to_i64(aligned.target.len()));
+    text.extend_from_slice(aligned.target.name.as_bytes());
+    push_column(text, aligned.target.len);
     push_column(text, alignment.target_start);
     push_column(text, alignment.target_end);
     let columns = ColumnCounts::count(residues, line.letters, aligned);
@@ -60,10 +56,6 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_tags(text, aligned, &columns);
     if aligned.is_anchored {
         text.extend_from_slice(b"\tya:i:1");
-    }
-    if !aligned.in_part.is_empty() {
-        text.extend_from_slice(b"\tYM:Z:");
-        text.extend_from_slice(aligned.in_part);
     }
     if aligned.rank == LineRank::Supplementary {
         text.extend_from_slice(SUPPLEMENTARY_LINE);
@@ -104,8 +96,7 @@ impl ColumnCounts {
         let code = |code: &u8| residues.is_ambiguous_code(*code);
         let count = |places: usize| to_i64(places);
         let mut columns = ColumnCounts::default();
-        let (mut i, mut j) =
-            (aligned.alignment.query_start as usize, aligned.alignment.target_start as usize);
+        let (mut i, mut j) = (aligned.alignment.query_start as usize, 0);
         for &(len, kind) in aligned.cigar {
             let steps = len as usize;
             match kind {
@@ -117,14 +108,14 @@ impl ColumnCounts {
                     i += steps;
                 }
                 BamOp::Deletion => {
-                    let target = &aligned.target[j..j + steps];
+                    let target = &aligned.target.aligned[j..j + steps];
                     columns.ambiguous += count(target.iter().filter(|c| code(c)).count());
                     columns.gapped += i64::from(len);
                     columns.gaps += 1;
                     j += steps;
                 }
                 BamOp::Match | BamOp::Equal | BamOp::Unequal => {
-                    let sides = query[i..i + steps].iter().zip(&aligned.target[j..j + steps]);
+                    let sides = query[i..i + steps].iter().zip(&aligned.target.aligned[j..j + steps]);
                     columns.ambiguous += count(sides.filter(|(l, c)| letter(l) || code(c)).count());
                     columns.paired += i64::from(len);
                     i += steps;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! swalign 0.1.0
-//! receipt <TAB> 6                          what follows, counted up where that changes
+//! receipt <TAB> 7                          what follows, counted up where that changes
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
@@ -12,36 +12,25 @@
 //! stretch <TAB> place in the input where they begin <TAB> and where they end
 //! bytes   <TAB> of the header <TAB> of the end <TAB> of all
 //! crc32   <TAB> of all bytes, 8 hexadecimal digits
-//! hits    <TAB> least score <TAB> millionths of the best <TAB> match <TAB> mismatch
-//! limits  <TAB> most hits of a query <TAB> most targets <TAB> most hits of a target <TAB> 1 where ties are kept
-//!         <TAB> least identity <TAB> least coverage
-//! mates   <TAB> orientation <TAB> mean <TAB> deviation <TAB> most of a letter <TAB> difference of close pairs
-//! list    <TAB> rank <TAB> alphabet <TAB> columns of a table
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! Only a part of the references has the lines `hits` and `limits`, by which a merge chooses among the hits of all
-//! parts. A part with mates also has the line `mates`, and a part with lists the line `list`. The positions in
-//! `stretch` are those of [`crate::input::reader::Extent`], or 0 if the output is no part of the queries. Checksums
-//! detect accidental or manual changes; they are no signature.
-
-mod choice;
+//! The positions in `stretch` are those of [`crate::input::reader::Extent`], or 0 if the output is no part of the queries.
+//! Checksums detect accidental or manual changes; they are no signature.
 
 use super::output::{self, Output};
 use super::place::resolve;
 use crate::terms::error::{Error, Place, Result};
-use crate::terms::options::{HitFormat, PartsOf, RECEIPT_EXTENSION, Share};
+use crate::terms::options::{PartsOf, RECEIPT_EXTENSION, Share};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use choice::{HitSelection, ListInReceipt, MatesInReceipt};
-
 /// The first bytes of every receipt, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines. Receipts of other versions are rejected, since their records may differ.
-pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t6\n");
+pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t7\n");
 const SEAL: &str = "seal\t";
 /// Maximum length of a receipt in bytes: it holds a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
@@ -68,7 +57,7 @@ pub struct InputFile {
 }
 
 /// A complete output.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub task: Task,
     pub records: u64,
@@ -80,8 +69,6 @@ pub struct Receipt {
     pub bytes: u64,
     /// CRC-32 of all bytes.
     pub sum: u32,
-    /// Only for a part of the references.
-    pub choice: Option<HitSelection>,
 }
 
 /// The reason why there is no valid receipt.
@@ -147,7 +134,7 @@ fn nanoseconds(time: SystemTime) -> u64 {
 
 impl Receipt {
     fn text(&self) -> String {
-        let Receipt { task, records, stretch, header, end, bytes, sum, choice } = self;
+        let Receipt { task, records, stretch, header, end, bytes, sum } = self;
         let Share { number, of } = task.part;
         let mut text = format!("{FIRST_LINES}command\t{}\nformat\t{}\n", task.command, task.format);
         text += &format!("{}\t{number}/{of}\n", key(task.parts_of));
@@ -156,7 +143,6 @@ impl Receipt {
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
         text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
-        text += &choice.as_ref().map_or(String::new(), HitSelection::lines);
         let seal = seal(text.as_bytes());
         text + &seal
     }
@@ -196,25 +182,16 @@ impl Receipt {
         let bytes: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("bytes\t")?);
         let (&[from, to], &[header, end, bytes]) = (&stretch?[..], &bytes?[..]) else { return None };
         let sum = u32::from_str_radix(lines.next()?.strip_prefix("crc32\t")?, 16).ok()?;
-        let choice = match parts_of {
-            PartsOf::Queries => None,
-            PartsOf::References => Some(HitSelection::parse(&mut lines)?),
-        };
         let task = Task { command, format, part, parts_of, inputs };
-        let receipt = Receipt { task, records, stretch: (from, to), header, end, bytes, sum, choice };
+        let receipt = Receipt { task, records, stretch: (from, to), header, end, bytes, sum };
         (lines.next().is_none() && receipt.makes_sense()).then_some(receipt)
     }
 
     /// Whether its numbers can be those of an output.
     fn makes_sense(&self) -> bool {
-        let Receipt { task, records, header, end, bytes, choice, .. } = self;
+        let Receipt { task, header, end, bytes, .. } = self;
         (1..=task.part.of).contains(&task.part.number)
             && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
-            && choice.as_ref().is_none_or(|choice| {
-                choice.makes_sense()
-                    && (choice.mates.is_none() || records.is_multiple_of(2))
-                    && choice.list.is_some() == HitFormat::named(&task.format).is_some()
-            })
     }
 
     /// Writes it for the future output at `output`. It is renamed together with the output ([`Output::finish_with`]).
@@ -302,10 +279,6 @@ pub fn of_output(output: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::align::quality::Typical;
-    use crate::terms::alphabet::Alphabet;
-    use crate::terms::insert::{InsertSize, Orientation};
-    use crate::terms::options::{Column, HitLimits, Rank};
 
     /// A file's time may be set to any value.
     #[test]
@@ -331,44 +304,12 @@ mod tests {
             end: 28,
             bytes: 5000,
             sum: 0xcbf4_3926,
-            choice: None,
         }
     }
 
     fn of_references() -> Receipt {
         let Receipt { task, .. } = receipt();
-        let typical = Typical { match_: 6, mismatch: 4 };
-        let (mates, list) = (None, None);
-        let limits = HitLimits::records(3);
-        let choice = HitSelection { min_score: 20, secondary_ppm: 800_000, limits, typical, mates, list };
-        let task = Task { parts_of: PartsOf::References, ..task };
-        Receipt { task, choice: Some(choice), ..receipt() }
-    }
-
-    fn of_mates() -> Receipt {
-        let Receipt { choice, .. } = of_references();
-        let insert = InsertSize { orientation: Orientation::Rf, mean: 350, deviation: 61 };
-        let mates = MatesInReceipt { insert, match_: 2, close: 9 };
-        Receipt {
-            choice: choice.map(|choice| HitSelection { mates: Some(mates), ..choice }),
-            ..of_references()
-        }
-    }
-
-    fn of_lists() -> Receipt {
-        let Receipt { task, choice, .. } = of_mates();
-        let limits = HitLimits {
-            max_hits: 3,
-            max_targets: 25,
-            max_per_target: usize::MAX,
-            keeps_ties: true,
-            identity: 1.0 / 3.0,
-            coverage: 0.0,
-        };
-        let (rank, columns) = (Rank::Evalue, vec![Column::Qlen, Column::Qcovs]);
-        let list = ListInReceipt { rank, alphabet: Alphabet::Protein, columns };
-        let choice = choice.map(|choice| HitSelection { limits, list: Some(list), ..choice });
-        Receipt { task: Task { format: "table".into(), ..task }, choice, ..receipt() }
+        Receipt { task: Task { parts_of: PartsOf::References, ..task }, ..receipt() }
     }
 
     /// `text` with a valid seal.
@@ -379,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for receipt in [receipt(), of_references(), of_mates(), of_lists()] {
+        for receipt in [receipt(), of_references()] {
             let text = receipt.text();
             assert_eq!(Receipt::open(text.as_bytes()).unwrap(), receipt);
             // No prefix of it is a receipt, and no text that differs in one character.
@@ -392,7 +333,7 @@ mod tests {
             assert!(matches!(Receipt::open((text + "more\n").as_bytes()), Err(Unread::Changed)));
         }
         let text = receipt().text();
-        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t6", "receipt\t5")] {
+        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t7", "receipt\t6")] {
             assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Version)), "{other}");
         }
         let old = "swalign 0.1.0\ncommand\tswalign q r\nformat\tsam\npart\t1/2\n";
@@ -402,40 +343,19 @@ mod tests {
     /// Impossible values are rejected even if the seal is valid.
     #[test]
     fn what_can_not_be_is_not_believed() {
-        let (queries, references, mates) = (receipt().text(), of_references().text(), of_mates().text());
-        let lists = of_lists().text();
+        let queries = receipt().text();
         assert!(Receipt::open(sealed(&queries.replace("512", "513")).as_bytes()).is_ok());
-        for (text, from, to) in [
-            (&references, "ref-part", "part"),
-            (&queries, "part", "ref-part"),
-            (&queries, "5000", "five"),
-            (&queries, "5000", "127"),
-            (&queries, "\t100\t28", "\t18446744073709551615\t28"),
-            (&queries, "2/7", "8/7"),
-            (&queries, "2/7", "0/7"),
-            (&queries, "stretch\t", "stretch\t7\t"),
-            (&references, "limits\t3", "limits\t0"),
-            (&references, "\t6\t4", "\t0\t4"),
-            (&references, "800000", "8000000000000000"),
-            (&mates, "records\t512", "records\t513"),
-            (&mates, "\trf\t", "\tfx\t"),
-            (&mates, "\t350\t", "\t0\t"),
-            (&mates, "\t61\t", "\t1000001\t"),
-            (&mates, "\t2\t9", "\t0\t9"),
-            (&mates, "\t2\t9", "\t2\t-9"),
-            (&mates, "mates\t", "pairs\t"),
-            (&mates, "format\tbam", "format\ttable"),
-            (&lists, "format\ttable", "format\tpaf"),
-            (&lists, "\t25\t", "\t0\t"),
-            (&lists, "evalue", "value"),
-            (&lists, "\t1\t3.3", "\t2\t3.3"),
-            (&lists, "\t3.3", "\t-3.3"),
-            (&lists, "\t3.333", "\tNaN\t"),
-            (&lists, "protein", "rna"),
-            (&lists, "qlen,qcovs", "qlen,nonsense"),
+        for (from, to) in [
+            ("part", "parts"),
+            ("5000", "five"),
+            ("5000", "127"),
+            ("\t100\t28", "\t18446744073709551615\t28"),
+            ("2/7", "8/7"),
+            ("2/7", "0/7"),
+            ("stretch\t", "stretch\t7\t"),
         ] {
-            assert!(text.contains(from), "{from}");
-            let other = sealed(&text.replace(from, to));
+            assert!(queries.contains(from), "{from}");
+            let other = sealed(&queries.replace(from, to));
             assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Changed)), "{other}");
         }
     }

@@ -29,15 +29,11 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
         push_mate_tags(text, mate);
     }
-    if !line.of_query.is_empty() {
-        text.extend_from_slice(b"\tYQ:Z:");
-        text.extend_from_slice(line.of_query);
-    }
     if let Some(group) = read_group {
         text.extend_from_slice(b"\tRG:Z:");
         text.extend_from_slice(group.as_bytes());
     }
-    text.extend_from_slice(line.copied.text());
+    text.extend_from_slice(line.copied);
     text.push(b'\n');
 }
 
@@ -107,8 +103,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, SA for split queries, and YM for
-/// parts.
+/// Appends NM, MD, cs if requested, and AS; also XS except for secondary records, and SA for split queries.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -128,10 +123,6 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     if !aligned.others.is_empty() {
         text.extend_from_slice(b"\tSA:Z:");
         text.extend_from_slice(aligned.others);
-    }
-    if !aligned.in_part.is_empty() {
-        text.extend_from_slice(b"\tYM:Z:");
-        text.extend_from_slice(aligned.in_part);
     }
 }
 

@@ -36,9 +36,9 @@ enum AlignmentPiece<'a> {
 /// The characters and codes of an alphabet for SAM.
 pub struct Residues {
     /// The code of each character; only equal residues share one.
-    codes: [u8; 256],
+    pub(super) codes: [u8; 256],
     /// The character of each code.
-    letters: Vec<u8>,
+    pub(super) letters: Vec<u8>,
 }
 
 impl Residues {
@@ -82,7 +82,8 @@ pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
-/// Calls `take` with the pieces of an alignment. `query` has residues in the aligned orientation; `target` has codes.
+/// Calls `take` with the pieces of an alignment. `query` has residues in the aligned orientation; `target` has the aligned
+/// codes.
 fn for_each_piece(
     residues: &Residues,
     query: &[u8],
@@ -90,7 +91,7 @@ fn for_each_piece(
     alignment: &Alignment,
     mut take: impl FnMut(AlignmentPiece),
 ) {
-    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    let (mut i, mut j) = (alignment.query_start as usize, 0);
     for &(len, op) in &alignment.cigar {
         let steps = len as usize;
         let letters = if op == PathOp::Deletion { &[] } else { &query[i..i + steps] };
@@ -118,8 +119,8 @@ fn for_each_piece(
 }
 
 impl EditTags {
-    /// Computes NM and MD of an alignment from the query's residues in the aligned orientation and the target's codes,
-    /// and clears previous results.
+    /// Computes NM and MD of an alignment from the query's residues in the aligned orientation and the target's aligned
+    /// codes, and clears previous results.
     pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
         let EditTags { edits, md, cs } = self;
         *edits = 0;

@@ -1,8 +1,8 @@
 //! A part of a run. Its bytes are checked against its receipt while they are read.
 
 use super::refused;
-use crate::output::writer::frame;
 use crate::output::writer::receipt::{self, Receipt, Unread};
+use crate::output::writer::{bgzf, frame};
 use crate::pipeline::report::{QUERIES, counted};
 use crate::terms::error::{Error, Result};
 use crate::terms::options::{Format, PartsOf};
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub const AGAIN: &str = "write this part again";
+pub const OTHER_VERSION: &str =
+    "write this part again with this version, or merge all parts with the other version";
 const WRITTEN: &str = "a part must be written with -o and either --part or --ref-part, and its .swalign file must \
                        be in the same directory: write this part again";
 
@@ -111,7 +113,10 @@ impl<'a> MergePart<'a> {
     /// Opens one of several parts that are read in parallel. `stays_open` says whether this part keeps its file open.
     pub fn open_among(&self, stays_open: bool) -> Result<OpenPart> {
         let Receipt { header: own, end: behind, bytes, task, .. } = &self.receipt;
-        let end = frame::end(&task.format)?;
+        let end = match self.is_of_references() {
+            true => bgzf::end_of_file()?,
+            false => frame::end(&task.format)?,
+        };
         let [mut header, mut found, mut first] = [Vec::new(), Vec::new(), Vec::new()];
         let mut read = || {
             let mut file = File::open(self.path)?;
@@ -126,10 +131,12 @@ impl<'a> MergePart<'a> {
         if found != end {
             return Err(refused(self.path, "its end is not that of a complete part", AGAIN));
         }
-        if !frame::is_header(&task.format, &header, &first) {
+        // The header of a part of the references is checked when it is read.
+        if !self.is_of_references() && !frame::is_header(&task.format, &header, &first) {
             return Err(refused(self.path, "its header is damaged, or does not match its receipt", AGAIN));
         }
-        if self.bytes() == 0 && self.receipt.records > 0 && self.format().is_some() {
+        let is_of_queries = self.format().is_some() || self.is_of_references();
+        if self.bytes() == 0 && self.receipt.records > 0 && is_of_queries {
             return Err(self.miscounted("fewer"));
         }
         let mut sum = Hasher::new();
@@ -214,12 +221,7 @@ fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
         Unread::Missing => refused(path, format!("{receipt} is missing"), WRITTEN),
         Unread::Version => {
             let problem = format!("{receipt} was written by another version of swalign");
-            refused(
-                path,
-                problem,
-                "write this part again with this version, or merge all parts with the other \
-                                    version",
-            )
+            refused(path, problem, OTHER_VERSION)
         }
         Unread::Changed => {
             let problem = format!("{receipt} was changed after it was written, or is truncated");

@@ -233,7 +233,6 @@ fn where_an_end_bonus_is_refused() {
     let most = ["--end-bonus", "with --matrix or --iupac", "give 0 to 125"];
     refused_options(&["--iupac", "--match", "2", "--end-bonus", "126"], 2, &most);
     refused_options(&["--end-bonus=-1"], 2, &["--end-bonus", "positive"]);
-    refused_options(&["-x", "sr", "--no-split", "--ref-part", "1/2"], 2, &["--ref-part", "--end-bonus 0"]);
     let files: &[(&str, &[u8])] = &[("query.fa", PROTEINS), ("reference.fa", PROTEINS)];
     refused(files, &["--end-bonus", "5", "query.fa", "reference.fa"], 2, &["--end-bonus is for DNA"]);
 }

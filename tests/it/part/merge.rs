@@ -105,7 +105,7 @@ fn merge_says_what_is_missing_or_foreign() {
     for name in ["gone", "empty"] {
         folder.write(&format!("{name}.bam.swalign"), &receipt);
     }
-    let old = receipt.replace("receipt\t6\n", "");
+    let old = receipt.replace("receipt\t7\n", "");
     for (name, text) in [("cut", &receipt[..receipt.len() / 2]), ("none", ""), ("old", &*old)] {
         folder.copy("2.bam", &format!("{name}.bam"));
         folder.write(&format!("{name}.bam.swalign"), text);

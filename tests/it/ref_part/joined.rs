@@ -16,6 +16,9 @@ fn parts_of_relatives_are_the_whole() {
         (&["--secondary-ratio", "0"], "paf", &[2]),
         (&["--filter", "none", "--preset", "long", "--no-split"], "sam", &[3]),
         (&["--filter", "bitap", "--max-hits", "2"], "sam", &[25]),
+        (&["--preset", "short", "--no-split"], "sam", &[3]),
+        (&["--end-bonus", "30", "--max-hits", "5", "--cs"], "paf", &[2, 7]),
+        (&["--end-bonus", "9", "--min-score", "80", "--secondary-ratio", "0.9"], "bam", &[3]),
     ] {
         let args = [options, &["q.fq", "r.fa"]].concat();
         let whole = whole(&folder, &args, format);
@@ -61,26 +64,50 @@ fn parts_of_renamed_references_are_the_whole() {
     }
 }
 
-/// A part may report another target, mapping quality or second score than the whole.
+/// The hits of some references may have another target, mapping quality or second score than those of all.
 #[test]
 fn parts_choose_otherwise_than_the_whole() {
     let folder = amplicons();
-    let args = ["--max-hits", "2", "q.fq", "r.fa"];
-    let whole = whole(&folder, &args, "sam");
-    let parts = parts(&folder, &args, "sam", 2);
+    let text = folder.text("r.fa");
+    folder.write("half.fa", &text[..text.len() / 2 + text[text.len() / 2..].find('>').unwrap()]);
+    let run = |references: &str| whole(&folder, &["--max-hits", "2", "q.fq", references], "sam");
+    let (all, half) = (run("r.fa"), run("half.fa"));
+    check(&folder, &["--max-hits", "2", "q.fq", "r.fa"], "sam", 2, &all);
     let sam = |bytes: &[u8]| Sam::parse(str::from_utf8(bytes).unwrap());
-    let (whole, first) = (sam(&whole), sam(&folder.read(&parts[0])));
-    assert_eq!(whole.header, first.header);
+    let (all, half) = (sam(&all), sam(&half));
     let mut other = [0; 3];
-    for (of_all, of_part) in whole.primary().zip(first.primary()) {
-        assert_eq!(of_all.name(), of_part.name());
-        let (place, quality) = (of_all.target() != of_part.target(), of_all.fields[4] != of_part.fields[4]);
-        let second = !place && of_all.tag("XS") != of_part.tag("XS");
+    for (of_all, of_half) in all.primary().zip(half.primary()) {
+        assert_eq!(of_all.name(), of_half.name());
+        let (place, quality) = (of_all.target() != of_half.target(), of_all.fields[4] != of_half.fields[4]);
+        let second = !place && of_all.tag("XS") != of_half.tag("XS");
         for (count, differs) in other.iter_mut().zip([place, !place && quality, second]) {
             *count += usize::from(differs);
         }
     }
     assert!(other.iter().all(|&count| count > 0), "targets, qualities, second scores: {other:?}");
+}
+
+/// Sorted records of all parts, and their index.
+#[test]
+fn sorted_parts_are_the_whole() {
+    let folder = amplicons();
+    let common = ["--device", "cpu", "--max-hits", "2"];
+    for options in [&["--eqx"][..], &["--end-bonus", "7", "--preset", "short", "--no-split"]] {
+        let run = |more: &[&str]| folder.run(&[&common[..], options, more, &["q.fq", "r.fa"]].concat());
+        run(&["--sort", "-o", "whole.bam"]).ended(0);
+        // The memory for sorting may differ.
+        for (number, sort) in [("1", "--sort"), ("2", "--sort=1M"), ("3", "--sort")] {
+            let (part, name) = (format!("{number}/3"), format!("{number}.bam"));
+            let args = [sort, "--ref-part", &part, "-o", &name, "--resume"];
+            run(&args).ended(0);
+            run(&args).said(0, &["is complete"]);
+            assert!(!folder.file(&format!("{name}.bai")).exists());
+        }
+        folder.done(&["merge", "-q", "joined.bam", "3.bam", "1.bam", "2.bam"]);
+        for end in ["bam", "bam.bai"] {
+            assert!(folder.read(&format!("joined.{end}")) == folder.read(&format!("whole.{end}")), "{end}");
+        }
+    }
 }
 
 #[test]
@@ -123,7 +150,8 @@ fn ties_between_parts_go_to_the_earlier_reference() {
     }
 }
 
-/// Each part has the same reference. The first part has the record, and the others lower its mapping quality.
+/// Each part has the same reference. The record has the reference of the first part, and the others lower its mapping
+/// quality.
 #[test]
 fn equal_references_in_different_parts() {
     let folder = Folder::new();
@@ -136,8 +164,6 @@ fn equal_references_in_different_parts() {
     check(&folder, &args, "sam", 3, &whole);
     let record = Sam::parse(str::from_utf8(&whole).unwrap()).records.remove(0);
     assert_eq!((record.target(), &*record.fields[4], record.tag("XS")), ("r0", "0", Some("100")));
-    let last = Sam::parse(str::from_utf8(&folder.read("part.3.sam")).unwrap()).records.remove(0);
-    assert_eq!((last.target(), &*last.fields[4], last.tag("XS")), ("r2", "60", None));
 }
 
 /// All queries have the name of one pair, so that they are one group. The records of this group exceed the amount that

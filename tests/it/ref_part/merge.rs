@@ -1,6 +1,35 @@
 //! Tests `swalign merge` of parts of the references: errors, and receipts, which it does not trust.
 
 use super::*;
+use flate2::read::MultiGzDecoder;
+use std::io::Read;
+use swalign::output::writer::bgzf;
+
+/// Copies a part with another header, if there is one, and other uncompressed queries, and updates its receipt.
+fn copy_changed(folder: &Folder, [from, to]: [&str; 2], header: Option<&str>, change: &dyn Fn(&mut Vec<u8>)) {
+    let split = |name: &str| {
+        let receipt = folder.text(&format!("{name}.swalign"));
+        let header = receipt.lines().find_map(|line| line.strip_prefix("bytes\t")).unwrap();
+        let header: usize = header.split('\t').next().unwrap().parse().unwrap();
+        let mut bytes = folder.read(name);
+        let queries = bytes.split_off(header);
+        (bytes, queries)
+    };
+    let (own, queries) = split(from);
+    let header = header.map_or(own, |name| split(name).0);
+    let mut unpacked = Vec::new();
+    MultiGzDecoder::new(&queries[..]).read_to_end(&mut unpacked).unwrap();
+    change(&mut unpacked);
+    let end = bgzf::end_of_file().unwrap();
+    let bytes = [&header[..], &bgzf::pack(&unpacked).unwrap(), &end].concat();
+    folder.write(to, &bytes);
+    folder.copy(&format!("{from}.swalign"), &format!("{to}.swalign"));
+    receipts::change(&folder.file(to), |text| {
+        let lens = format!("{}\t{}\t{}", header.len(), end.len(), bytes.len());
+        let text = receipts::with(text, "bytes", &lens);
+        receipts::with(&text, "crc32", &format!("{:08x}", crc32fast::hash(&bytes)))
+    });
+}
 
 #[test]
 fn merge_says_what_is_missing_or_foreign() {
@@ -14,16 +43,16 @@ fn merge_says_what_is_missing_or_foreign() {
     write(&["--ref-part", "2/3", "-o", "hits.sam", "--max-hits", "2", "q.fq"]);
     write(&["--part", "2/3", "-o", "queries.sam", "q.fq"]);
     write(&["--resume", "-o", "whole.sam", "q.fq"]);
-    let copy = |from: &str, to: &str, change: &dyn Fn(String) -> String| {
-        folder.write(to, change(folder.text(from)));
-        folder.copy(&format!("{from}.swalign"), &format!("{to}.swalign"));
+    let copy = |to: &str, header: Option<&str>, change: &dyn Fn(&mut Vec<u8>)| {
+        copy_changed(&folder, ["2.sam", to], header, change);
     };
-    copy("2.sam", "again.sam", &|text| text);
-    // Files of the same size with other records.
-    copy("2.sam", "renamed.sam", &|text| text.replacen("\nr7\t", "\nx7\t", 1));
-    copy("2.sam", "fewer.sam", &|text| text.replacen("\nr7\t", "\nr7 ", 1));
-    copy("2.sam", "joined.sam", &|text| text.replacen("\nr7\t", " r7\t", 1));
-    copy("2.sam", "headed.sam", &|text| text.replacen("SO:unsorted", "SO:unknown_", 1));
+    copy("again.sam", None, &|_| {});
+    copy("renamed.sam", None, &|queries| {
+        let name = queries.windows(3).position(|bytes| bytes == b"\x02r7").unwrap();
+        queries[name + 1] = b'x';
+    });
+    copy("fewer.sam", None, &|queries| queries.truncate(queries.len() - 1));
+    copy("headed.sam", Some("hits.sam"), &|_| {});
     let before = folder.names();
     for (parts, says) in [
         (&["1.sam", "3.sam"][..], &["part 2/3", "missing"][..]),
@@ -36,7 +65,6 @@ fn merge_says_what_is_missing_or_foreign() {
         (&["1.sam", "whole.sam", "3.sam"], &["another run"]),
         (&["1.sam", "renamed.sam", "3.sam"], &["renamed.sam", "query 8 is 'x7'", "'r7'"]),
         (&["1.sam", "fewer.sam", "3.sam"], &["fewer.sam", "damaged", "write this part again"]),
-        (&["1.sam", "joined.sam", "3.sam"], &["joined.sam"]),
         (&["1.sam", "headed.sam", "3.sam"], &["headed.sam", "header"]),
         (&["1.sam", "nosuch.sam", "3.sam"], &["nosuch.sam", "--ref-part"]),
     ] {
@@ -50,7 +78,6 @@ fn merge_says_what_is_missing_or_foreign() {
     let receipt = folder.text("2.sam.swalign");
     for (from, to, says) in [
         ("records\t552", "records\t551", "551 queries"),
-        ("hits\t20\t", "hits\t21\t", "selected with other limits"),
         ("ref-part\t2/3", "ref-part\t9", "was changed after it was written"),
     ] {
         folder.write("2.sam.swalign", &receipt);
@@ -75,8 +102,6 @@ fn merge_does_not_believe_receipts() {
             ("records", "0", "more than 0 queries"),
             ("records", "551", "more than 551 queries"),
             ("records", "553", "fewer than 553 queries"),
-            ("hits", "0\t0\t0\t0", "was changed after it was written"),
-            ("limits", "0\t1\t1\t0\t0e0\t0e0", "was changed after it was written"),
             ("crc32", "00000000", "the checksum differs"),
         ] {
             for (part, receipt) in parts.iter().zip(&receipts) {

@@ -1,12 +1,11 @@
 //! Makes the lines of queries and their hits.
 
-use super::{AlignedLine, BamOp, CopiedTags, LineRank, MateOf, MatePlace, OutputLine, RecordRefusal};
+use super::{AlignedLine, BamOp, LineRank, MateOf, MatePlace, OutputLine, RecordRefusal};
 use crate::align::quality;
 use crate::input::reader::{FileRecord, MAX_QUERY_NAME};
-use crate::output::writer::NamedTargets;
-use crate::output::writer::in_part::{self, QueryInPart};
 use crate::output::writer::tags::{EditTags, Residues, push_number, sam_letter};
-use crate::terms::alignment::{Alignment, InPart, Mated, PathOp, QueryResult, Strand, Tier};
+use crate::output::writer::targets::HitTargets;
+use crate::terms::alignment::{Alignment, Mated, PathOp, QueryResult, Strand, Tier};
 use crate::terms::alphabet::reverse_complement;
 use crate::terms::casts::to_u32;
 use crate::terms::error::{Error, Place, Result};
@@ -22,7 +21,7 @@ const REMEDY: &str =
 
 /// Makes the lines of a run. It has no state between calls, so several threads may each make a part.
 pub struct LineMaker {
-    pub targets: NamedTargets,
+    pub targets: HitTargets,
     pub scoring: Arc<Scoring>,
     pub residues: Residues,
     /// Writes `=` and `X` instead of `M`.
@@ -35,8 +34,6 @@ pub struct LineMaker {
     pub any_names: bool,
     /// Lines may begin and end with deletions, which SAM cannot hold.
     pub shows_end_gaps: bool,
-    /// Lines are of a part of the references, and include the data that a merge needs.
-    pub of_part: bool,
     /// Scoring by which pairs of secondary hits are found; `None` unless the queries are mates with chosen pairs.
     pub pairs: Option<PairScoring>,
     /// Files of the queries, for error messages: one, or those of the first and the second mates.
@@ -49,8 +46,6 @@ struct Buffers {
     cigar: Vec<(u32, BamOp)>,
     differences: EditTags,
     others: Vec<u8>,
-    in_part: Vec<u8>,
-    of_query: Vec<u8>,
 }
 
 impl LineMaker {
@@ -90,7 +85,7 @@ impl LineMaker {
                 first.map(|hit| self.place_of(record, hit, quality::of_first(&self.scoring, found)))
             });
             let hits = pair.map(|(_, found)| &found.alignments[..]);
-            let circle_of = |target| self.targets.sequences.circle(target);
+            let circle_of = |target| self.targets.circle(target);
             let partners = self.pairs.map(|pairs| pairs.partners(hits, circle_of)).unwrap_or_default();
             for (number, mate) in [(0, 1), (1, 0)] {
                 let (record, found) = pair[number];
@@ -110,12 +105,10 @@ impl LineMaker {
 
     /// The position of a hit, for the line of its mate.
     fn place_of<'a>(&'a self, record: &FileRecord, alignment: &'a Alignment, quality: u8) -> MatePlace<'a> {
-        let target_number = self.targets.first + alignment.target as usize;
         let mut cigar = Vec::new();
-        let target = self.targets.sequences.once(alignment.target);
-        self.find_cigar(&mut cigar, &oriented(record, alignment.strand), target, alignment);
-        let target_name = &self.targets.names[target_number];
-        MatePlace { target_number, target_name, alignment, quality, cigar }
+        let target = self.targets.of(alignment);
+        self.find_cigar(&mut cigar, &oriented(record, alignment.strand), target.aligned, alignment);
+        MatePlace { target, alignment, quality, cigar }
     }
 
     /// The error for a record that the format cannot hold.
@@ -139,16 +132,11 @@ impl LineMaker {
     ) -> Result<(), RecordRefusal> {
         let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
-        let copied = CopiedTags::Text(&record.tags);
-        let Buffers { cigar, differences, others, in_part: tag, of_query } = buffers;
-        of_query.clear();
-        if self.of_part {
-            let &QueryResult { threshold, second, tier, .. } = found;
-            QueryInPart { threshold, second, tier }.push(of_query);
-        }
+        let copied = &record.tags;
+        let Buffers { cigar, differences, others } = buffers;
         if found.alignments.is_empty() {
             let letters = &record.sequence;
-            return push(&OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied });
+            return push(&OutputLine { name, letters, qualities, aligned: None, mate, copied });
         }
         let split = self.split(record, found);
         let (primary, further) = found.alignments.split_at(1);
@@ -161,23 +149,15 @@ impl LineMaker {
         let before_further = found.supplementary.len();
         for (at, (alignment, rank, second, tier)) in primary.chain(supplementary).chain(further).enumerate() {
             let letters = oriented(record, alignment.strand);
-            let target = self.targets.sequences.once(alignment.target);
-            let target_number = self.targets.first + alignment.target as usize;
-            self.find_cigar(cigar, &letters, target, alignment);
-            differences.find(&self.residues, &letters, target, alignment);
+            let target = self.targets.of(alignment);
+            self.find_cigar(cigar, &letters, target.aligned, alignment);
+            differences.find(&self.residues, &letters, target.aligned, alignment);
             if let Some(form) = self.cs {
-                differences.find_cs(form, &self.residues, &letters, target, alignment);
+                differences.find_cs(form, &self.residues, &letters, target.aligned, alignment);
             }
             others.clear();
             let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
             elements.for_each(|(_, element)| others.extend_from_slice(element));
-            tag.clear();
-            if self.of_part {
-                // Only hits of mates carry more data.
-                let own = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
-                in_part::push(tag, target_number, &own);
-            }
-            let of_query = if rank == LineRank::Primary { &of_query[..] } else { &[] };
             let partner = (rank == LineRank::Secondary).then(|| partners.get(at - before_further)).flatten();
             let mate = mate.map(|mate| mate.of_line(rank, partner.and_then(Option::as_ref)));
             let aligned = AlignedLine {
@@ -186,16 +166,13 @@ impl LineMaker {
                 quality: self.quality(found, at, rank),
                 second,
                 is_anchored: tier == Tier::Anchored,
-                target_number,
-                target_name: &self.targets.names[target_number],
                 target,
                 cigar,
                 differences,
                 others,
-                in_part: tag,
             };
             let aligned = Some(aligned);
-            let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, of_query, copied };
+            let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, copied };
             match rank == LineRank::Supplementary && self.hard_clips {
                 true => push(&whole.hard_clipped(&mut Vec::new()))?,
                 false => push(&whole)?,
@@ -214,11 +191,10 @@ impl LineMaker {
         let all = found.alignments.iter().take(1).map(|hit| (hit, LineRank::Primary)).chain(supplementary);
         let element = |(at, (alignment, rank)): (usize, (&Alignment, LineRank))| {
             let letters = oriented(record, alignment.strand);
-            let target = self.targets.sequences.once(alignment.target);
-            self.find_cigar(&mut cigar, &letters, target, alignment);
-            differences.find(&self.residues, &letters, target, alignment);
-            let mut text =
-                self.targets.names[self.targets.first + alignment.target as usize].clone().into_bytes();
+            let target = self.targets.of(alignment);
+            self.find_cigar(&mut cigar, &letters, target.aligned, alignment);
+            differences.find(&self.residues, &letters, target.aligned, alignment);
+            let mut text = target.name.as_bytes().to_vec();
             text.push(b',');
             push_number(&mut text, alignment.target_start + 1);
             text.extend_from_slice(if alignment.strand == Strand::Forward { b",+," } else { b",-," });
@@ -245,10 +221,11 @@ impl LineMaker {
         }
     }
 
-    /// Computes the path with soft clips, and with `=` and `X` if requested. `query` is in the aligned orientation.
+    /// Computes the path with soft clips, and with `=` and `X` if requested. `query` is in the aligned orientation, and
+    /// `target` has the aligned codes.
     fn find_cigar(&self, cigar: &mut Vec<(u32, BamOp)>, query: &[u8], target: &[u8], alignment: &Alignment) {
         cigar.clear();
-        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        let (mut i, mut j) = (alignment.query_start as usize, 0);
         push_op(cigar, alignment.query_start, BamOp::Clip);
         for &(len, op) in &alignment.cigar {
             let steps = len as usize;

@@ -21,8 +21,8 @@ fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
     let kinds = &hit.kinds;
     let aligned = |letters: Vec<u8>| quoted(&String::from_utf8_lossy(&letters));
     object([
-        ("target", quoted(&hit.name)),
-        ("title", quoted(&hit.title)),
+        ("target", quoted(hit.name)),
+        ("title", quoted(hit.title)),
         ("target_length", hit.target_len.to_string()),
         ("score", hit.score.to_string()),
         ("bits", or_null(hit.significance.map(|(bits, _)| format!("{bits:.1}")))),

@@ -3,11 +3,11 @@
 use crate::align::complexity::low_complexity;
 use crate::align::identity::{ColumnKinds, Identity, is_equal};
 use crate::input::reader::FileRecord;
+use crate::output::writer::targets::HitTarget;
 use crate::terms::alignment::{Alignment, PathOp, Strand};
 use crate::terms::alphabet::{Alphabet, reverse_complement};
 use crate::terms::casts::to_u32;
 use crate::terms::scoring::Scoring;
-use std::borrow::Cow;
 use std::ops::Range;
 
 /// A gap in aligned residues.
@@ -36,9 +36,9 @@ pub struct QueryShown<'a> {
 /// The data of a hit that lists show.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownHit<'a> {
-    pub name: Cow<'a, str>,
+    pub name: &'a str,
     /// The target's header line.
-    pub title: Cow<'a, str>,
+    pub title: &'a str,
     pub target_len: usize,
     pub strand: Strand,
     pub alphabet: Alphabet,
@@ -132,20 +132,20 @@ impl<'a> ShownHit<'a> {
         scoring: &Scoring,
         query: &mut QueryShown,
         alignment: &Alignment,
-        (name, title, target): (&'a str, &'a str, &[u8]),
+        target: HitTarget<'a>,
     ) -> ShownHit<'a> {
         let taken = alignment.letters_taken(to_u32(query.told.len));
         let (letters, codes) = query.oriented(alignment.strand);
-        let kinds = ColumnKinds::count(scoring, codes, target, alignment);
-        let mut columns = columns(scoring, (letters, codes), target, alignment);
+        let kinds = ColumnKinds::count(scoring, codes, target.aligned, alignment);
+        let mut columns = columns(scoring, (letters, codes), target.aligned, alignment);
         if alignment.strand == Strand::Reverse {
             columns.reverse();
             columns.iter_mut().for_each(ColumnShown::complement);
         }
         ShownHit {
-            name: name.into(),
-            title: title.into(),
-            target_len: target.len(),
+            name: target.name,
+            title: target.title,
+            target_len: target.len as usize,
             strand: alignment.strand,
             alphabet: scoring.alphabet,
             score: alignment.score,
@@ -200,7 +200,7 @@ impl ColumnShown {
     }
 }
 
-/// The columns in the target's direction.
+/// The columns in the target's direction. `target` has the aligned codes.
 fn columns(
     scoring: &Scoring,
     (letters, codes): (&[u8], &[u8]),
@@ -209,7 +209,7 @@ fn columns(
 ) -> Vec<ColumnShown> {
     let alphabet = scoring.alphabet;
     let letter = |code: u8| alphabet.letters()[usize::from(code)];
-    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    let (mut i, mut j) = (alignment.query_start as usize, 0);
     let mut columns = Vec::with_capacity(alignment.span() as usize);
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {

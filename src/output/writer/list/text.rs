@@ -51,7 +51,7 @@ pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryTold, hits: &[Sh
 
 fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &ShownHit) {
     let kinds = &hit.kinds;
-    let title = if hit.title.is_empty() { &hit.name } else { &hit.title };
+    let title = if hit.title.is_empty() { hit.name } else { hit.title };
     let told = folded(&format!("{title} ({} letters)", hit.target_len), (2, page.width));
     let (title, letters) = told.split_at(title.len());
     line(text, format_args!("> {}{letters}", painted(page, BOLD, title)));

@@ -1,7 +1,7 @@
 //! Merges sorted records of several sources.
 
 use super::record::{self, SIZE, SortKey};
-use crate::output::writer::reread::damaged;
+use crate::output::writer::frame::damaged;
 use crate::terms::error::Result;
 use noodles_bgzf::io::Reader;
 use std::cmp::Reverse;

@@ -57,8 +57,9 @@ mod tests {
     fn found(alphabet: Alphabet, form: CsForm, (query, target): (&[u8], &[u8]), hit: &Alignment) -> EditTags {
         let (residues, codes) = (Residues::new(alphabet), codes(alphabet, target));
         let mut found = EditTags { cs: b"stale".to_vec(), ..EditTags::default() };
-        found.find(&residues, query, &codes, hit);
-        found.find_cs(form, &residues, query, &codes, hit);
+        let aligned = hit.aligned_residues(&codes);
+        found.find(&residues, query, aligned, hit);
+        found.find_cs(form, &residues, query, aligned, hit);
         found
     }
 

@@ -1,8 +1,9 @@
 //! Counts the queries in lines of SAM or PAF. The lines come in pieces of any size.
 
-use super::text;
+use super::line::{SECONDARY, SUPPLEMENTARY};
+use super::paf::SUPPLEMENTARY_LINE;
 use crate::terms::options::Format;
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 /// Counts the lines that are the first of a query.
 pub struct QueryCount {
@@ -16,8 +17,8 @@ impl QueryCount {
     /// `None` for BAM, whose records would have to be decompressed.
     pub fn of(format: Format) -> Option<QueryCount> {
         let is_secondary = match format {
-            Format::Sam => text::is_secondary_sam,
-            Format::Paf => text::is_secondary_paf,
+            Format::Sam => is_secondary_sam,
+            Format::Paf => is_secondary_paf,
             Format::Bam => return None,
         };
         Some(QueryCount { is_secondary, begun: Vec::new(), count: 0 })
@@ -44,6 +45,18 @@ impl QueryCount {
     pub fn count(&self) -> u64 {
         self.count + u64::from(!self.begun.is_empty())
     }
+}
+
+/// Whether a line of SAM is another record of the same query as the line before it.
+fn is_secondary_sam(line: &[u8]) -> bool {
+    let flags = line.split(|&letter| letter == b'\t').nth(1).and_then(|flags| str::from_utf8(flags).ok());
+    let flags = flags.and_then(|flags| flags.parse::<u16>().ok());
+    flags.is_some_and(|flags| flags & (SECONDARY | SUPPLEMENTARY) != 0)
+}
+
+/// Whether a line of PAF is another record of the same query as the line before it.
+fn is_secondary_paf(line: &[u8]) -> bool {
+    [&b"\ttp:A:S"[..], SUPPLEMENTARY_LINE].iter().any(|tag| memmem::find(line, tag).is_some())
 }
 
 #[cfg(test)]
