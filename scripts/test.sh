@@ -123,7 +123,7 @@ say "cargo fmt --check"
 cargo fmt --check
 cargo fmt --check --manifest-path python/Cargo.toml
 say "pictures, tables and lists of docs/"
-scripts/plots.py --check
+scripts/benchmarks/run plots --check
 scripts/messages.py --check
 scripts/stubs.py --check
 scripts/architecture.py --check
