@@ -13,10 +13,11 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = ("key", "date", "commit", "machine", "program", "work", "measure", "value", "unit", "note")
+BEGUN = time.perf_counter()
 
 
 def say(text):
-    print(f"[{time.perf_counter():.0f} s] {text}", file=sys.stderr, flush=True)
+    print(f"[{time.perf_counter() - BEGUN:.0f} s] {text}", file=sys.stderr, flush=True)
 
 
 def timed(work):
