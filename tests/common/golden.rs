@@ -1,6 +1,6 @@
 //! The tables of `tests/golden`, and the comparison of an engine with them.
 
-use super::{codes, fasta, text};
+use super::{batches, codes, fasta, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use swalign::align::backtrace::{self, WantedPath};
@@ -178,11 +178,7 @@ fn group<'a>(table: &Table, scheme: &str, ambig: &str, rows: Vec<&'a Row>) -> Gr
         }
     };
     let pairs = (0..rows.len()).map(pair).collect();
-    let batch = Batch {
-        queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
-        targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-        scoring: Arc::new(scoring),
-    };
+    let batch = batches::of(&queries, &targets, scoring);
     Group { title: format!("{} {scheme} {ambig}", table.name), rows, batch, pairs }
 }
 

@@ -10,9 +10,9 @@ mod records;
 #[path = "circular/rotations.rs"]
 mod rotations;
 
+use crate::common::batches;
 use crate::common::codes;
 use crate::common::random::Random;
-use std::sync::Arc;
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::terms::alignment::Strands;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
@@ -39,5 +39,5 @@ fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], circles: &[usize], scoring: 
     }
     targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
     all.close(&circles.iter().copied().collect());
-    Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
+    batches::of(queries, all, scoring)
 }

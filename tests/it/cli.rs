@@ -50,12 +50,9 @@ const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAAC
 const QUERY: &[u8] = b">r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r2 with a comment\nCCAGTACCAGGATACAGATTTACC\n";
 const PROTEINS: &[u8] = b">p1\nMKVLAAGITRRWDEFHIKLMNPQRSTVWY\n>p2\nMELKRRWDEFHIKLLNPQRSTVWYGGH\n";
 
-/// `swalign --device cpu ARGS -o out.sam` in a folder of `files` must fail with `code`, print each of `says` to stderr,
-/// and leave no file.
+/// [`Folder::refused`] for `swalign --device cpu ARGS -o out.sam` in a folder of `files`.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
-    let folder = folder(files);
-    let before = folder.contents();
     let mut all = args.to_vec();
     if !args.contains(&"--device") {
         all.extend(["--device", "cpu"]);
@@ -63,10 +60,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     if !args.contains(&"-o") {
         all.extend(["-o", "out.sam"]);
     }
-    let outcome = folder.run(&all);
-    outcome.said(code, says);
-    assert!(outcome.stdout.is_empty(), "{args:?} wrote to stdout");
-    assert_eq!(folder.contents(), before, "{args:?} left something behind");
+    folder(files).refused(&all, code, says);
 }
 
 /// Like [`refused`], with the inputs as files q.fa and ref.fa.

@@ -243,7 +243,7 @@ fn the_file_names_the_format() {
 fn proteins_are_not_for_bam() {
     let args = ["--device", "cpu", "--format", "bam", "data/proteins_20.fa", "data/uniprot_60.fa"];
     let outcome = run_here(&args);
-    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    outcome.ended(2);
     assert!(outcome.stdout.is_empty());
     assert!(
         outcome.stderr.contains("nucleotides") && outcome.stderr.contains("--format"),
@@ -262,7 +262,7 @@ fn a_failure_ends_no_bam() {
     for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
         let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
         let outcome = folder.run(&args);
-        outcome.said(1, &["5 queries, but 6 targets"]);
+        outcome.said(1, &["5 queries", "6 targets"]);
         assert_eq!(outcome.stdout.is_empty(), output[0] == "-o");
         assert!(!outcome.stdout.ends_with(END), "{args:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
@@ -276,7 +276,7 @@ fn no_queries_give_no_records() {
     folder.write("q.fa", "");
     let run = |args: &[&str]| {
         let outcome = folder.run(&[&["--device", "cpu"], args, &["q.fa", "ref.fa"]].concat());
-        outcome.said(0, &["warning: q.fa: the input is empty"]);
+        outcome.said(0, &["warning: q.fa: ", "empty"]);
         outcome.stdout
     };
     let sam = String::from_utf8(run(&["--format", "sam"])).unwrap();

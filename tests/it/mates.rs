@@ -3,11 +3,11 @@
 //! The oracle of pairs examines every pair of hits and of windows. The oracle of split queries runs the specification
 //! engine over whole targets, for each interval of a query.
 
+use crate::common::batches;
 use crate::common::codes;
 use crate::common::golden::check_path;
 use crate::common::random::Random;
 use std::cmp::Reverse;
-use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::align::hits::{self, Effort, HitAt, Rules, SearchInput};
@@ -38,7 +38,7 @@ fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], scoring: Scoring) -> Batch {
         queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
     }
     targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
-    Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
+    batches::of(queries, all, scoring)
 }
 
 /// Returns pairs of reads, and targets with several copies of a repeat. Many reads come from copies, some have a mate

@@ -1,12 +1,12 @@
 //! Modes other than local, compared with their definition: the best alignment of all stretches that a mode allows. The
 //! definition is computed with the recurrence of Waterman, Smith and Beyer 1976, which tries each length of a gap.
 
+use crate::common::batches;
 use crate::common::codes;
 use crate::common::definition::{MOST, oracle};
 use crate::common::modes::MODES;
 use crate::common::one_strand;
 use crate::common::random::Random;
-use std::sync::Arc;
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::align::candidates::{CHUNK, Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
@@ -16,7 +16,7 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
 use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
+use swalign::terms::batch::{Batch, Pair, STRETCH};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// The best score of the whole query against the whole target, and the best score of alignments that align at least one
@@ -95,8 +95,7 @@ fn scorings() -> Vec<Scoring> {
 }
 
 fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
-    let sequences = |all: &[Vec<u8>]| Arc::new(all.iter().map(|codes| &codes[..]).collect::<Sequences>());
-    Batch { queries: sequences(queries), targets: sequences(targets), scoring: Arc::new(scoring.clone()) }
+    batches::of(queries, targets, scoring.clone())
 }
 
 fn whole(batch: &Batch, query: u32, target: u32) -> Pair {

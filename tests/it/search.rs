@@ -37,3 +37,18 @@ use swalign::patterns::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER, PatternEnd};
 use swalign::terms::alignment::{Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
+
+/// Options without limits and PAM, which select the local minima of the edits.
+fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {
+    HitOptions {
+        rule,
+        rate: None,
+        limits: None,
+        pam: None,
+        every_end: false,
+        best: false,
+        first: false,
+        strands,
+        before: 0,
+    }
+}

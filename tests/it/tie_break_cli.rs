@@ -175,7 +175,7 @@ fn lists_and_parts_of_the_references_refuse_it() {
     let hash = ["--tie-break", "hash"];
     folder
         .run(&[&hash[..], &["--format", "tab"], &SINGLE].concat())
-        .said(2, &["--tie-break hash", "SAM, BAM and PAF"]);
+        .said(2, &["--tie-break hash", "SAM", "BAM", "PAF"]);
     folder
         .run(&[&hash[..], &["--ref-part", "1/2", "-o", "x.sam"], &SINGLE].concat())
         .said(2, &["--ref-part", "--tie-break hash", "--part"]);

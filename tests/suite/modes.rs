@@ -5,9 +5,9 @@ use super::blocks::cuts;
 use super::inputs::{self, one_pair, scorings, seams};
 use super::pairs::shared_case;
 use super::stretches;
+use crate::common::batches;
 use crate::common::modes::MODES;
 use crate::common::random::Random;
-use std::sync::Arc;
 use swalign::AlignmentMode;
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::blockwise::paths_in_blocks;
@@ -131,13 +131,7 @@ pub fn small_pairs_agree(engine: &mut dyn Primitives, one_in: usize) {
                     all.push(random.codes(len, letters));
                 }
             }
-            let sequences =
-                |all: &[Vec<u8>]| Arc::new(all.iter().map(|codes| &codes[..]).collect::<Sequences>());
-            let batch = Batch {
-                queries: sequences(&queries),
-                targets: sequences(&targets),
-                scoring: Arc::new(scoring),
-            };
+            let batch = batches::of(&queries, &targets, scoring);
             let pair = |k: u32| Pair {
                 query: k,
                 target: k,
@@ -216,8 +210,7 @@ pub fn narrow_bands_agree(engine: &mut dyn Primitives, (first, one_in): (usize, 
                     }
                 }
             }
-            let batch =
-                Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring) };
+            let batch = batches::of(queries, targets, scoring);
             let case = format!("narrow bands, {mode}");
             let hits = scores_agree(engine, &batch, &pairs, &case);
             all.extend(paths_agree(engine, &batch, &pairs, &hits, &case));
@@ -277,8 +270,8 @@ pub fn dear_gaps_agree(engine: &mut dyn Primitives) {
 pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
     for mode in MODES {
         let scoring = Scoring::dna(1, 4, 6, 1).in_mode(mode);
-        let sequences = || Arc::new([&[0u8, 1, 2, 3][..], &[], &[1, 2]].into_iter().collect::<Sequences>());
-        let batch = Batch { queries: sequences(), targets: sequences(), scoring: Arc::new(scoring) };
+        let sequences = [&[0u8, 1, 2, 3][..], &[], &[1, 2]];
+        let batch = batches::of(sequences, sequences, scoring);
         let end = |target: u32| batch.target(target).len() as u32;
         let pair = |query, target| Pair { query, target, start: 0, own: 0, end: end(target) };
         let mut pairs: Vec<Pair> =

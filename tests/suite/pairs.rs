@@ -2,6 +2,7 @@
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings, seams};
+use crate::common::batches;
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::engine::plain::Plain;
@@ -184,11 +185,8 @@ pub fn pieces_agree(engines: [&mut dyn Primitives; 2]) {
     let mut random = Random::new(77);
     let target = random.codes(2 * PIECE + 5000, 4);
     let ends = [2 * PIECE + 5000, 2 * PIECE + 60, 2 * PIECE, PIECE + 1, PIECE, PIECE - 7, 100];
-    let batch = || Batch {
-        queries: Arc::new(ends.iter().map(|&end| &target[end - 100..end]).collect()),
-        targets: Arc::new([target.as_slice()].into_iter().collect()),
-        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
-    };
+    let queries = ends.map(|end| &target[end - 100..end]);
+    let batch = || batches::of(queries, [&target[..]], Scoring::dna(1, 4, 6, 1));
     let pair = |(query, &end): (u32, &usize)| {
         let (start, end) = (end.saturating_sub(300) as u32, (end + 50).min(target.len()) as u32);
         Pair { query, target: 0, start, own: start, end }
@@ -218,11 +216,7 @@ pub fn pieces_agree(engines: [&mut dyn Primitives; 2]) {
 /// Pairs without residues score nothing and harm no neighbour.
 pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
     let scoring = Scoring::dna(1, 4, 6, 1);
-    let batch = Batch {
-        queries: Arc::new([&[][..], &[0, 1, 2], &[3]].into_iter().collect()),
-        targets: Arc::new([&[][..], &[0, 1, 2], &[2]].into_iter().collect()),
-        scoring: Arc::new(scoring),
-    };
+    let batch = batches::of([&[][..], &[0, 1, 2], &[3]], [&[][..], &[0, 1, 2], &[2]], scoring);
     let pairs: Vec<Pair> = (0..3)
         .flat_map(|query| (0..3).map(move |target| (query, target)))
         .map(|(query, target)| Pair {
