@@ -1,10 +1,12 @@
 //! Batches of a few sequences, and an engine that counts its calls.
 
+use super::codes;
 use std::sync::Arc;
-use swalign::align::backtrace;
+use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::terms::alignment::{Alignment, HitEnd, Strand};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::Scoring;
@@ -49,13 +51,41 @@ pub fn of(queries: impl IntoSequences, targets: impl IntoSequences, scoring: Sco
     Batch { queries: queries.into_sequences(), targets: targets.into_sequences(), scoring: Arc::new(scoring) }
 }
 
+/// A query with a whole target.
+pub fn whole(batch: &Batch, query: u32, target: u32) -> Pair {
+    Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
+}
+
+/// Each query with the whole target of its number.
+pub fn whole_pairs(batch: &Batch) -> Vec<Pair> {
+    (0..batch.targets.len() as u32).map(|number| whole(batch, number, number)).collect()
+}
+
+/// The path of a hit of a pair.
+pub fn wanted(batch: &Batch, pair: &Pair, hit: &HitEnd) -> WantedPath {
+    let window = backtrace::window_of(batch, pair.query, pair.target, pair.start, hit);
+    WantedPath { window, strand: Strand::Forward, score: hit.score }
+}
+
+/// The codes of DNA sequences.
+pub fn encoded(sequences: &[Vec<u8>]) -> Sequences {
+    let codes: Vec<Vec<u8>> = sequences.iter().map(|bases| codes(Alphabet::Dna, bases)).collect();
+    codes.iter().map(Vec::as_slice).collect()
+}
+
+/// The codes of DNA sequences, each followed by its reverse complement.
+pub fn both_strands(sequences: &[Vec<u8>]) -> Sequences {
+    let both: Vec<Vec<u8>> =
+        sequences.iter().flat_map(|bases| [bases.clone(), reverse_complement(bases)]).collect();
+    encoded(&both)
+}
+
 /// The best alignment of a query and a target, if its score is positive.
 pub fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     let batch = of([query], [target], scoring.clone());
-    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+    let pair = whole(&batch, 0, 0);
     let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
-    let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted = backtrace::WantedPath { window, strand: Strand::Forward, score: hit.score };
+    let wanted = wanted(&batch, &pair, &hit);
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 

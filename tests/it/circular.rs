@@ -32,12 +32,7 @@ fn round(circle: &[u8], start: usize, len: usize) -> Vec<u8> {
 
 /// Reads on both strands and targets. The targets at `circles` are circular.
 fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], circles: &[usize], scoring: Scoring) -> Batch {
-    let (mut queries, mut all) = (Sequences::default(), Sequences::default());
-    for read in reads {
-        queries.push(codes(Alphabet::Dna, read));
-        queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
-    }
-    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
+    let mut all = batches::encoded(targets);
     all.close(&circles.iter().copied().collect());
-    batches::of(queries, all, scoring)
+    batches::of(batches::both_strands(reads), all, scoring)
 }

@@ -213,7 +213,7 @@ fn sampled_indexes_lose_nothing() {
         }
     }
     assert!(calls.load(Ordering::Relaxed) > 100, "{calls:?}");
-    // The seeds of a sampled index are long, so few levels pay in targets this small.
+    // The seeds of a sampled index are long, so only a few levels pay in small targets.
     assert!(fewer * 40 < cells * 39 && hits > 1000, "{fewer} of {cells} cells, {hits} hits");
 }
 
@@ -302,8 +302,8 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
     assert!(calls.load(Ordering::Relaxed) > 20, "{calls:?}");
 }
 
-/// Copies of a read whose edits lie at regular distances, so that they damage as many pieces of the read as possible, or
-/// near its ends, or that have codes other than bases. Whether they count depends on a threshold near their scores.
+/// Copies of a read with edits at regular distances, which damage the maximum number of pieces, with edits near its ends,
+/// or with codes other than bases. The threshold is near their scores.
 #[test]
 fn pieces_of_reads_lose_no_copy() {
     let (mut hits, mut fewer, mut cells) = (0, 0, 0);
@@ -752,7 +752,7 @@ fn alignments_over_ambiguous_codes_hold_a_seed() {
                 target.extend(random.codes(20, 4));
                 let Some(found) = best(&query, &target, &scoring) else { continue };
                 let count = held(&found, &query, &target, seed, edits);
-                // So many copies that not all of them can be dense stretches. No window reaches two copies.
+                // More copies than dense stretches can hold. No window reaches two copies.
                 let with_space = [&target[..], &[0; 60]].concat();
                 let copies = with_space.repeat(10_000 / target.len());
                 let more = TargetRuns::of(&copies, &scoring).map_or(Some(0), |runs| {

@@ -41,8 +41,7 @@ use swalign::{
 fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
     let codes = |text: &str| [crate::common::codes(scoring.alphabet, text.as_bytes())];
     let batch = batches::of(codes(query), codes(target), scoring.clone());
-    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
-    Plain::new().score(&batch, &[pair]).unwrap()[0].score
+    Plain::new().score(&batch, &batches::whole_pairs(&batch)).unwrap()[0].score
 }
 
 /// Recomputes the score of a hit's path from its residues, and checks the end of the path.

@@ -4,7 +4,7 @@
 //!
 //! Many copies of the queries are where chunks meet.
 
-use crate::common::batches::{self, Counting};
+use crate::common::batches::{self, Counting, encoded};
 use crate::common::codes;
 use crate::common::definition::{MOST, first_hits, oracle};
 use crate::common::one_strand;
@@ -164,7 +164,7 @@ impl Case {
                 letters.iter_mut().skip(start).zip(copies).for_each(|(old, new)| *old = new);
             }
         }
-        case.batch.targets = encoded(&targets);
+        case.batch.targets = Arc::new(encoded(&targets));
         case
     }
 
@@ -212,20 +212,7 @@ impl Case {
 
 /// All orientations of each query.
 fn case_queries(queries: &[Vec<u8>], layout: &PairLayout) -> Sequences {
-    let mut all = Sequences::default();
-    for query in queries {
-        all.push(codes(Alphabet::Dna, query));
-        if layout.strands == Strands::Both {
-            all.push(codes(Alphabet::Dna, &reverse_complement(query)));
-        }
-    }
-    all
-}
-
-fn encoded(targets: &[Vec<u8>]) -> Arc<Sequences> {
-    let mut all = Sequences::default();
-    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
-    Arc::new(all)
+    if layout.strands == Strands::Both { batches::both_strands(queries) } else { encoded(queries) }
 }
 
 /// Properties of the cases, to verify that none is missing.

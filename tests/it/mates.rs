@@ -32,13 +32,7 @@ fn drawn(random: &mut Random, len: usize) -> Vec<u8> {
 }
 
 fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], scoring: Scoring) -> Batch {
-    let (mut queries, mut all) = (Sequences::default(), Sequences::default());
-    for read in reads {
-        queries.push(codes(Alphabet::Dna, read));
-        queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
-    }
-    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
-    batches::of(queries, all, scoring)
+    batches::of(batches::both_strands(reads), batches::encoded(targets), scoring)
 }
 
 /// Returns pairs of reads, and targets with several copies of a repeat. Many reads come from copies, some have a mate

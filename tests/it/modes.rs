@@ -1,7 +1,7 @@
 //! Modes other than local, compared with their definition: the best alignment of all stretches that a mode allows. The
 //! definition is computed with the recurrence of Waterman, Smith and Beyer 1976, which tries each length of a gap.
 
-use crate::common::batches;
+use crate::common::batches::{self, whole};
 use crate::common::codes;
 use crate::common::definition::{MOST, oracle};
 use crate::common::modes::MODES;
@@ -98,10 +98,6 @@ fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
     batches::of(queries, targets, scoring.clone())
 }
 
-fn whole(batch: &Batch, query: u32, target: u32) -> Pair {
-    Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
-}
-
 /// The plain engine, and a CPU engine for each instruction set of this machine.
 fn engines() -> Vec<Box<dyn Engine>> {
     let sets = InstructionSet::available().into_iter().map(|set| Box::new(Cpu::on(set)) as Box<dyn Engine>);
@@ -133,16 +129,8 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
 }
 
 fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<Alignment> {
-    let wanted: Vec<WantedPath> = pairs
-        .iter()
-        .zip(hits)
-        .map(|(pair, hit)| WantedPath {
-            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
-            strand: Strand::Forward,
-            score: hit.score,
-        })
-        .collect();
-    backtrace::align(engine, batch, &wanted).unwrap()
+    let wanted = pairs.iter().zip(hits).map(|(pair, hit)| batches::wanted(batch, pair, hit));
+    backtrace::align(engine, batch, &wanted.collect::<Vec<_>>()).unwrap()
 }
 
 /// Short sequences of few distinct residues, so that ties, gaps at ends and pairs without similarity are common.

@@ -133,7 +133,7 @@ pub fn seams(limit: usize) -> Vec<(usize, usize)> {
 
 /// A batch of one query and one target, and their pair.
 pub fn one_pair(query: &[u8], target: &[u8], scoring: &Scoring) -> (Batch, Pair) {
-    let batch = batches::of([query], [target], scoring.clone());
-    let batch = batch.with_ends();
-    (batch, Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 })
+    let batch = batches::of([query], [target], scoring.clone()).with_ends();
+    let pair = batches::whole(&batch, 0, 0);
+    (batch, pair)
 }

@@ -34,12 +34,8 @@ fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batc
         queries.push(random.codes(len, 4));
         targets.push(random.codes(len, 4));
     }
-    let pair = |place: usize| {
-        let end = targets.get(place).len() as u32;
-        Pair { query: place as u32, target: place as u32, start: 0, own: 0, end }
-    };
-    let pairs = (0..targets.len()).map(pair).collect();
     let batch = batches::of(queries, targets, scoring.clone());
+    let pairs = batches::whole_pairs(&batch);
     (batch, pairs)
 }
 

@@ -62,13 +62,7 @@ fn paths_agree(
     case: &str,
 ) -> Vec<Window> {
     let some = pairs.iter().zip(hits).filter(|(_, hit)| !hit.is_none());
-    let wanted: Vec<WantedPath> = some
-        .map(|(pair, hit)| WantedPath {
-            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
-            strand: Strand::Forward,
-            score: hit.score,
-        })
-        .collect();
+    let wanted: Vec<WantedPath> = some.map(|(pair, hit)| batches::wanted(batch, pair, hit)).collect();
     let expected = backtrace::align(&mut Plain::new(), batch, &wanted).unwrap();
     let all = engine.paths(batch, &windows(&wanted)).unwrap();
     let all = backtrace::alignments(batch, &wanted, &all).unwrap();
@@ -132,14 +126,10 @@ pub fn small_pairs_agree(engine: &mut dyn Primitives, one_in: usize) {
                 }
             }
             let batch = batches::of(&queries, &targets, scoring);
-            let pair = |k: u32| Pair {
-                query: k,
-                target: k,
-                start: 0,
-                own: if !mode.needs_whole_targets() { k % 3 } else { 0 },
-                end: batch.target(k).len() as u32,
-            };
-            let pairs: Vec<Pair> = (0..300).map(pair).collect();
+            let mut pairs = batches::whole_pairs(&batch);
+            if !mode.needs_whole_targets() {
+                pairs.iter_mut().for_each(|pair| pair.own = pair.query % 3);
+            }
             let case = format!("small pairs, {mode}, scoring {number}");
             let hits = scores_agree(engine, &batch, &pairs, &case);
             paths_agree(engine, &batch, &pairs, &hits, &case);
@@ -272,8 +262,7 @@ pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
         let scoring = Scoring::dna(1, 4, 6, 1).in_mode(mode);
         let sequences = [&[0u8, 1, 2, 3][..], &[], &[1, 2]];
         let batch = batches::of(sequences, sequences, scoring);
-        let end = |target: u32| batch.target(target).len() as u32;
-        let pair = |query, target| Pair { query, target, start: 0, own: 0, end: end(target) };
+        let pair = |query, target| batches::whole(&batch, query, target);
         let mut pairs: Vec<Pair> =
             (0..3).flat_map(|query| [0, 2].map(|target| pair(query, target))).collect();
         pairs.push(Pair { own: 4, ..pair(0, 0) });

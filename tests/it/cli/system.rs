@@ -30,6 +30,14 @@ fn input_without_an_end() {
     runs_out("yes 'A 1'", matrix, 1, &["/dev/zero", "1 MiB"]);
 }
 
+/// Commands on two threads, and the exit codes of their errors.
+#[cfg(target_os = "linux")]
+const COMMANDS: [(&str, i32); 3] = [
+    ("--device cpu -t 2 q.fa ref.fa -o out.sam", 1),
+    ("search --device cpu -t 2 ACGT ref.fa -o out.tsv", 1),
+    ("grep -t 2 ACGT ref.fa", 2),
+];
+
 /// `SETTINGS swalign ARGS` in a folder with a small file and a file of 200,000 sequences. A failing run must leave no
 /// new file.
 #[cfg(target_os = "linux")]
@@ -71,12 +79,7 @@ fn memory_runs_out_anywhere() {
 #[cfg(target_os = "linux")]
 fn threads_that_cannot_be_started() {
     let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
-    let commands = [
-        ("--device cpu -t 2 q.fa ref.fa -o out.sam", 1),
-        ("search --device cpu -t 2 ACGT ref.fa -o out.tsv", 1),
-        ("grep -t 2 ACGT ref.fa", 2),
-    ];
-    for (args, code) in commands {
+    for (args, code) in COMMANDS {
         // Each thread needs a gigabyte of address space, so each step allows one more live thread. The number of live
         // threads depends on the scheduler, so between the first step and the last a run may succeed or fail.
         let mut ends = Vec::new();
@@ -101,12 +104,7 @@ fn threads_that_cannot_be_started() {
 #[cfg(target_os = "linux")]
 fn too_many_open_files() {
     let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
-    let commands = [
-        ("--device cpu -t 2 q.fa ref.fa -o out.sam", 1),
-        ("search --device cpu -t 2 ACGT ref.fa -o out.tsv", 1),
-        ("grep -t 2 ACGT ref.fa", 2),
-    ];
-    for (args, code) in commands {
+    for (args, code) in COMMANDS {
         let outcome = within(&folder, "ulimit -n 5;", args);
         outcome.said(code, &["`ulimit -n`"]);
         for files in 6..12 {

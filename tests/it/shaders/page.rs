@@ -113,7 +113,7 @@ fn the_kernels_are_documented() {
     crate::docs::is_written("docs/kernels.md", &page, "shaders");
 }
 
-/// Least number of lines that a comment replaces.
+/// Minimum number of lines that a comment replaces.
 const LEAST: usize = 4;
 
 /// The lines of a kernel. A comment replaces declarations that are in `declared`, to which the other declarations are
