@@ -3,9 +3,9 @@
 use super::{batches, codes, data, fasta, gzip, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::backtrace;
 use swalign::engine::Engine;
-use swalign::terms::alignment::{Alignment, HitEnd, PathOp, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};

@@ -11,12 +11,11 @@ mod records;
 mod rotations;
 
 use crate::common::batches;
-use crate::common::codes;
 use crate::common::random::Random;
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::terms::alignment::Strands;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
-use swalign::terms::batch::{Batch, Sequences};
+use swalign::terms::batch::Batch;
 use swalign::terms::scoring::Scoring;
 
 const LAYOUT: PairLayout = PairLayout { strands: Strands::Both, meets: Meets::All };

@@ -30,7 +30,6 @@ use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::pattern::SearchPattern;
 use swalign::patterns::search::plain;
 use swalign::patterns::search::{EndScan, MatchRule};
-use swalign::terms::batch::Pair;
 use swalign::{
     Aligner, AlignmentMode, Alphabet, Cigar, Device, EngineError, Error, ErrorKind, Hit, Match, Matrix, Op,
     PairAligner, PamSide, Records, Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets,

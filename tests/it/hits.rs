@@ -5,7 +5,6 @@
 //! Many copies of the queries are where chunks meet.
 
 use crate::common::batches::{self, Counting, encoded};
-use crate::common::codes;
 use crate::common::definition::{MOST, first_hits, oracle};
 use crate::common::one_strand;
 use crate::common::random::Random;

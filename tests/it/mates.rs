@@ -4,7 +4,6 @@
 //! engine over whole targets, for each interval of a query.
 
 use crate::common::batches;
-use crate::common::codes;
 use crate::common::golden::check_path;
 use crate::common::random::Random;
 use std::cmp::Reverse;
@@ -18,7 +17,7 @@ use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
 use swalign::terms::alignment::{Alignment, HitEnd, InPart, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
-use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::insert::{InsertSize, Orientation};
 use swalign::terms::scoring::Scoring;
 

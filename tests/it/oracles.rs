@@ -3,14 +3,11 @@
 
 use crate::common::batches;
 use crate::common::golden::{Table, check, check_modes};
-use crate::common::{codes, random::Random};
+use crate::common::random::Random;
 use bio::alignment::pairwise::Aligner;
-use std::sync::Arc;
-use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::backtrace;
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
-use swalign::terms::alignment::{HitEnd, Strand};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Scoring};
 
 /// Defines a test of each table on each engine.

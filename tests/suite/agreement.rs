@@ -5,7 +5,7 @@ use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::{filled_paths, paths_in_groups};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Paths, Primitives, Window};
-use swalign::terms::alignment::{Alignment, HitEnd, PathRuns, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, PathRuns};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::error::EngineError;
 

@@ -13,7 +13,7 @@ use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::blockwise::paths_in_blocks;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Paths, Primitives, Window};
-use swalign::terms::alignment::{HitEnd, PathRuns, Strand};
+use swalign::terms::alignment::{HitEnd, PathRuns};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{MAX_PARAMETER, Matrix, Scoring};
