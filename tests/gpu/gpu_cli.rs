@@ -1,11 +1,8 @@
 //! The command writes the same output on a GPU as on the CPU.
 
-use crate::common::bam::records;
 use crate::common::command::{Outcome, run_here};
-use crate::common::data;
 use crate::common::devices::{gpu_device, test_adapter, test_gpu};
-use crate::common::folder::Folder;
-use crate::common::random::Random;
+use crate::common::{bam::records, data, folder::Folder, random::Random};
 use swalign::terms::alphabet::Alphabet;
 
 fn on(device: &str, args: &[&str]) -> Outcome {

@@ -1,9 +1,8 @@
 //! Dictionaries on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default: llvmpipe,
 //! Mesa's software adapter).
 
-use crate::common::devices::card;
 use crate::common::lines::word_rules as rules;
-use crate::common::random::Random;
+use crate::common::{devices::card, random::Random};
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
 use swalign::patterns::dictionary::gpu::GpuWordScan;

@@ -3,9 +3,8 @@
 
 use crate::common::command::{Outcome, command, finish, lines_come_at_once, run};
 use crate::common::devices::{card, gpu_device};
-use crate::common::folder::Folder;
 use crate::common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
-use crate::common::random::Random;
+use crate::common::{folder::Folder, random::Random};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! All against all: each two sequences are aligned once, with the same hits as a search of each against the whole file.
 
-use crate::common::command::run_here;
 use crate::common::folder::{Folder, folder};
-use crate::common::random::Random;
+use crate::common::{command::run_here, random::Random};
 use std::collections::BTreeSet;
 
 const COLUMNS: [&str; 2] = ["--columns", "qseqid,sseqid,score,qstart,qend,sstart,send,cigar"];

@@ -10,8 +10,7 @@ mod records;
 #[path = "circular/rotations.rs"]
 mod rotations;
 
-use crate::common::batches;
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::terms::alignment::Strands;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};

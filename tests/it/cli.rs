@@ -34,9 +34,7 @@ mod system;
 
 use crate::common::command::{Outcome, command, finish, program, run, run_here, shell};
 use crate::common::folder::{Folder, folder};
-use crate::common::gzip::gzip;
-use crate::common::sam;
-use crate::common::{data, fasta, golden, random::Random};
+use crate::common::{data, fasta, golden, gzip::gzip, random::Random, sam};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;

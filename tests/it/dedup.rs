@@ -3,8 +3,7 @@
 use crate::common::command::{command, finish, shell};
 use crate::common::folder::{Folder, folder};
 use crate::common::gzip::{gzip, unpacked};
-use crate::common::random::Random;
-use crate::common::{data, text};
+use crate::common::{data, random::Random, text};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};

@@ -9,8 +9,7 @@ mod cli;
 mod pages;
 
 use crate::common::command::{command, finish};
-use crate::common::folder::Folder;
-use crate::common::repository;
+use crate::common::{folder::Folder, repository};
 use std::collections::BTreeSet;
 
 /// Compares a page with its file, or writes the file if SWALIGN_WRITE_DOCS is set. `tests` is the filter of its tests.

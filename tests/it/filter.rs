@@ -2,9 +2,7 @@
 //! violate it.
 
 use crate::common::batches::{self, Counting, best, reversed};
-use crate::common::host_scan::HostScan;
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::{host_scan::HostScan, one_strand, random::Random};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use swalign::align::candidates::ambiguous::{QueryShape, TargetRuns, allowance};

@@ -2,11 +2,7 @@
 //! be concatenated, and errors.
 
 use crate::common::bam::{END, blocks, records};
-use crate::common::command::run_here;
-use crate::common::folder::Folder;
-use crate::common::names_in_groups;
-use crate::common::random::Random;
-use crate::common::sam::without_pg;
+use crate::common::{command::run_here, folder::Folder, names_in_groups, random::Random, sam::without_pg};
 use flate2::read::MultiGzDecoder;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;

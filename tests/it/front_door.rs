@@ -18,10 +18,7 @@ mod stream;
 #[path = "../../examples/threads.rs"]
 mod threads;
 
-use crate::common::batches;
-use crate::common::folder::Folder;
-use crate::common::random::Random;
-use crate::common::{data, refused};
+use crate::common::{batches, data, folder::Folder, random::Random, refused};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use swalign::engine::Engine;

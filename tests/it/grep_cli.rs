@@ -2,9 +2,7 @@
 //! devices.
 
 use crate::common::command::{Outcome, command, finish, lines_come_at_once, program, run};
-use crate::common::folder::Folder;
-use crate::common::gzip::gzip;
-use crate::common::random::Random;
+use crate::common::{folder::Folder, gzip::gzip, random::Random};
 use std::fs;
 use std::io::Read;
 use std::process::Stdio;

@@ -6,8 +6,7 @@
 
 use crate::common::batches::{self, Counting, encoded};
 use crate::common::definition::{MOST, first_hits, oracle};
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::{one_strand, random::Random};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use swalign::align::candidates::{CHUNK, ChunkLength, Meets, MetTargets, PairLayout};

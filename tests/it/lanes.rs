@@ -1,9 +1,7 @@
 //! Several lanes in one run, as lists of files and as sample sheets, compared with a run of each lane; and parts.
 
-use crate::common::command::run;
-use crate::common::random::Random;
 use crate::common::sam::{Sam, records};
-use crate::common::{bam, names_in_groups};
+use crate::common::{bam, command::run, names_in_groups, random::Random};
 use std::fs;
 use std::path::Path;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};

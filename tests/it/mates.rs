@@ -3,9 +3,7 @@
 //! The oracle of pairs examines every pair of hits and of windows. The oracle of split queries runs the specification
 //! engine over whole targets, for each interval of a query.
 
-use crate::common::batches;
-use crate::common::golden::check_path;
-use crate::common::random::Random;
+use crate::common::{batches, golden::check_path, random::Random};
 use std::cmp::Reverse;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::{Meets, PairLayout};

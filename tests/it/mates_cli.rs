@@ -2,9 +2,8 @@
 //! mates.
 
 use crate::common::command::{command, finish, run};
-use crate::common::random::Random;
 use crate::common::sam::{Record, Sam};
-use crate::common::{codes, names_in_groups};
+use crate::common::{codes, names_in_groups, random::Random};
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;

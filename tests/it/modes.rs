@@ -2,11 +2,8 @@
 //! definition is computed with the recurrence of Waterman, Smith and Beyer 1976, which tries each length of a gap.
 
 use crate::common::batches::{self, whole};
-use crate::common::codes;
 use crate::common::definition::{MOST, oracle};
-use crate::common::modes::MODES;
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::{codes, modes::MODES, one_strand, random::Random};
 use swalign::align::backtrace;
 use swalign::align::candidates::{CHUNK, Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};

@@ -1,9 +1,8 @@
 //! Compares the engines with results of other programs: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and GASAL2
 //! (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
 
-use crate::common::batches;
 use crate::common::golden::{Table, check, check_modes};
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use bio::alignment::pairwise::Aligner;
 use swalign::align::backtrace;
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};

@@ -1,8 +1,6 @@
 //! Recomputes every column and tag of PAF from the SAM records and the sequences, and compares lines with minimap2's.
 
-use crate::common::command::run_here;
-use crate::common::sam::Record;
-use crate::common::{repository, text};
+use crate::common::{command::run_here, repository, sam::Record, text};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};

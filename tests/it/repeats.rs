@@ -2,8 +2,7 @@
 //! reverse complements, the hits are the same as in a search of every copy.
 
 use crate::common::batches::{self, Counting, reversed};
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::{one_strand, random::Random};
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::{Meets, PairLayout};

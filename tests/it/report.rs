@@ -1,7 +1,6 @@
 //! Tests the report and the statistics of a run (`--report`, `--stats`).
 
-use crate::common::command::run;
-use crate::common::text;
+use crate::common::{command::run, text};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;

@@ -15,10 +15,8 @@ mod scans;
 #[path = "search/sites.rs"]
 mod sites;
 
-use crate::common::one_strand;
-use crate::common::random::Random;
 use crate::common::scans::{LENGTHS, classes, genome, patterns, same};
-use crate::common::text;
+use crate::common::{one_strand, random::Random, text};
 use rayon::prelude::*;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::patterns::search::align::{Aligned, PatternPath, PatternStep, align, edits, replaced};

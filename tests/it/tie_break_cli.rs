@@ -1,8 +1,7 @@
 //! Tests `--tie-break hash`: reads of a repeat spread over its copies, in the same way in every run.
 
 use crate::common::folder::{Folder, folder};
-use crate::common::random::Random;
-use crate::common::sam::Sam;
+use crate::common::{random::Random, sam::Sam};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};

@@ -1,8 +1,7 @@
 //! Queries against many short targets: the scores that count, at the seams of tiles, strips and workgroups.
 
 use super::inputs::{letters, scorings};
-use crate::common::batches;
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use swalign::engine::plain::Plain;
 use swalign::engine::{DatabaseQuery, Engine, Primitives, TargetScore};
 use swalign::terms::batch::{Batch, Sequences};

@@ -1,7 +1,6 @@
 //! Seeded batches for engines: scorings, and sizes at the seams of what engines work in.
 
-use crate::common::batches;
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Matrix, Scoring};

@@ -3,8 +3,7 @@
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings};
-use crate::common::batches;
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use swalign::engine::Primitives;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Scoring, Substitution};

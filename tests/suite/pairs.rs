@@ -2,8 +2,7 @@
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings, seams};
-use crate::common::batches;
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use swalign::engine::plain::Plain;
 use swalign::engine::{CellBits, CellSource, Engine, Layer, Primitives, Window};
 use swalign::terms::batch::{Batch, Pair, Sequences};

@@ -3,8 +3,7 @@
 
 use super::agreement::scores_agree;
 use super::inputs::{self, scorings};
-use crate::common::batches;
-use crate::common::random::Random;
+use crate::common::{batches, random::Random};
 use swalign::engine::Primitives;
 use swalign::terms::alignment::HitEnd;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
