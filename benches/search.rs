@@ -158,7 +158,7 @@ fn row(bench: &mut Bench, backend: &mut Backend, work: &Work) {
     let expected = PlainScan.scan(&TextCodes::of(&text[..checked]), &patterns[..few], &rule).expect("ends");
     let found = ends.iter().filter(|end| (end.pattern as usize) < few && end.end as usize <= checked);
     assert!(found.eq(&expected), "{}: other ends", work.name);
-    // A checksum to compare with the ends of other programs (scripts/sassy).
+    // A checksum to compare with the ends of other programs (scripts/benchmarks/sassy).
     let hashed =
         |end: &PatternEnd| mix(u64::from(end.pattern) << 40 | u64::from(end.end) << 8 | u64::from(end.edits));
     let sum = ends.iter().map(hashed).fold(0, u64::wrapping_add);

@@ -19,8 +19,7 @@ case ${1-} in
         ;;
 esac
 
-say() { printf '\n=== %s\n' "$*" >&2; }
-has() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
+. scripts/common.sh
 
 packages=()
 has munged || packages+=(munge)
@@ -30,20 +29,11 @@ has sbatch || packages+=(slurm-client)
 has samtools || packages+=(samtools)
 has python3 || packages+=(python3)
 has shellcheck || packages+=(shellcheck)
-if [ $snakemake = yes ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then packages+=(python3-venv); fi
-if [ ${#packages[@]} -gt 0 ]; then
-    as_root=()
-    if [ "$(id -u)" -ne 0 ] && has sudo; then as_root=(sudo); fi
-    say "installing ${packages[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"; }; then
-        say "could not install ${packages[*]}"
-        exit 77
-    fi
-fi
+[ $snakemake = no ] || can_make_venv || packages+=(python3-venv)
+install_packages "${packages[@]}" || exit 77
 
 say "shellcheck"
-shellcheck scripts/cluster_test.sh tests/cluster/held_swalign workflow/slurm/*.sh workflow/slurm/*.sbatch \
+shellcheck -x scripts/*.sh tests/cluster/held_swalign workflow/slurm/*.sh workflow/slurm/*.sbatch \
     workflow/snakemake/profiles/cluster-generic/*.sh
 
 if [ -z "${SWALIGN-}" ]; then
@@ -61,6 +51,7 @@ if [ $snakemake = yes ]; then
     if ! "$venv/bin/snakemake" --version >/dev/null 2>&1; then
         say "installing Snakemake into $venv"
         python3 -m venv "$venv"
+        # Not by make_venv, because some of its dependencies have no wheels.
         "$venv/bin/pip" install --quiet snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0 \
             snakemake-executor-plugin-cluster-generic==1.0.9
     fi

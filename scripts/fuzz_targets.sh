@@ -11,16 +11,9 @@ cd "$(dirname "$0")/.."
 seconds=${1:-20}
 shift || true
 target_dir=${CARGO_TARGET_DIR:-$PWD/target}
-say() { printf '\n=== %s\n' "$*" >&2; }
+. scripts/common.sh
 
-if ! command -v g++ >/dev/null; then
-    as_root=()
-    if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then as_root=(sudo); fi
-    say "installing g++"
-    export DEBIAN_FRONTEND=noninteractive
-    "${as_root[@]}" apt-get update
-    "${as_root[@]}" apt-get install -y --no-install-recommends g++
-fi
+has g++ || install_packages g++
 
 say "building the fuzz targets"
 began=$SECONDS

@@ -11,9 +11,7 @@ venv=$target_dir/python-venv
 # Versions are pinned, so that a failure has its cause in this repository.
 packages=(maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 numpy==2.4.6 parasail==1.3.4 edlib==1.3.9.post1 biopython==1.88)
 
-say() { printf '\n=== %s\n' "$*" >&2; }
-
-. scripts/venv.sh
+. scripts/common.sh
 make_venv "$venv" "${packages[@]}"
 
 say "building the Python package"

@@ -29,19 +29,12 @@ export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
 # Paths in another target folder would not be remapped.
 unset CARGO_TARGET_DIR
 
-say() { printf '\n=== %s\n' "$*" >&2; }
-loud() { printf '\n!!! %s\n' "$*" >&2; }
+. scripts/common.sh
 end() { loud "$@"; exit 1; }
 
 # Installs the linker, and the tools that make wheels.
 tools() {
-    if [ ! -e "$venv/made" ]; then
-        say "installing tools into $venv"
-        rm -rf "$venv"
-        python3 -m venv "$venv"
-        "$venv/bin/pip" install --quiet --only-binary :all: cargo-zigbuild==0.24.0 ziglang==0.17.0 maturin==1.16.0
-        touch "$venv/made"
-    fi
+    make_venv "$venv" cargo-zigbuild==0.24.0 ziglang==0.17.0 maturin==1.16.0
     PATH=$PWD/$venv/bin:$PATH
     export PATH
 }

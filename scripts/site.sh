@@ -12,9 +12,7 @@ venv=target/site-venv
 # Versions are pinned, so that a failure has its cause in this repository.
 packages=(mkdocs==1.6.1 mkdocs-material==9.8.2 mkdocstrings==1.0.8 mkdocstrings-python==2.0.11 griffelib==2.4.1 ruff==0.17.6)
 
-say() { printf '\n=== %s\n' "$*" >&2; }
-
-. scripts/venv.sh
+. scripts/common.sh
 make_venv "$venv" "${packages[@]}"
 
 if [ "${1-}" = serve ]; then

@@ -27,7 +27,7 @@ case "${1-}" in
         ;;
 esac
 
-. scripts/venv.sh
+. scripts/common.sh
 venv=target/test-venv
 # Versions are pinned, so that a failure has its cause in this repository.
 readers=(pysam==0.24.1 multiqc==1.35)
@@ -49,7 +49,6 @@ table() {
     done
     printf '%7s  in all\n' "$SECONDS" >&2
 }
-loud() { printf '\n!!! %s\n' "$*" >&2; }
 
 # Prints the file that names lavapipe to the Vulkan loader, preferably that of this machine's architecture.
 lavapipe() {
@@ -62,7 +61,6 @@ lavapipe() {
     done
 }
 loader() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep 'libvulkan\.so\.1' >/dev/null; }
-can_make_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 packages=()
 if [ -z "${SWALIGN_TEST_GPU-}" ]; then
@@ -70,22 +68,12 @@ if [ -z "${SWALIGN_TEST_GPU-}" ]; then
     loader || packages+=(libvulkan1)
 fi
 # libFuzzer needs g++.
-command -v g++ >/dev/null || packages+=(g++)
-command -v cc >/dev/null || packages+=(gcc libc6-dev)
-command -v samtools >/dev/null || packages+=(samtools)
-command -v chromium >/dev/null || packages+=(chromium)
+has g++ || packages+=(g++)
+has cc || packages+=(gcc libc6-dev)
+has samtools || packages+=(samtools)
+has chromium || packages+=(chromium)
 [ -x "$venv/bin/python" ] || can_make_venv || packages+=(python3 python3-venv)
-if [ ${#packages[@]} -gt 0 ]; then
-    as_root=()
-    if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then as_root=(sudo); fi
-    say "installing ${packages[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    if ! command -v apt-get >/dev/null; then
-        loud "no apt-get here: install ${packages[*]} by hand"
-    elif ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"; }; then
-        loud "could not install ${packages[*]}"
-    fi
-fi
+install_packages "${packages[@]}" || true
 
 # The driver of the GPU tests.
 XDG_RUNTIME_DIR=$(mktemp -d)
@@ -105,9 +93,9 @@ fi
 # The tools that read the program's output.
 outside=yes
 (make_venv "$venv" "${readers[@]}") || outside=no
-command -v samtools >/dev/null || outside=no
+has samtools || outside=no
 browser=yes
-command -v chromium >/dev/null || browser=no
+has chromium || browser=no
 if [ $outside = yes ]; then
     SWALIGN_TEST_PYTHON=$PWD/$venv/bin/python
     SWALIGN_TEST_SAMTOOLS=$(command -v samtools)
@@ -123,17 +111,14 @@ say "cargo fmt --check"
 cargo fmt --check
 cargo fmt --check --manifest-path python/Cargo.toml
 say "pictures, tables and lists of docs/"
-scripts/plots.py --check
+scripts/benchmarks/run plots --check
 scripts/messages.py --check
 scripts/stubs.py --check
 scripts/architecture.py --check
 say "wording of the pages"
 scripts/prose.py
 say "the documentation site"
-status=0
-scripts/site.sh || status=$?
-[ $status -ne 77 ] || loud "no Python with pip here: the documentation site is NOT BUILT"
-[ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
+unless_missing "no Python with pip here: the documentation site is NOT BUILT" scripts/site.sh
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
 say "cargo clippy, the library by itself"
@@ -164,10 +149,8 @@ if [ $long = yes ]; then
     for line in "wasm32-unknown-unknown --lib --no-default-features --features gpu" "aarch64-apple-darwin --lib --bins" \
         "x86_64-pc-windows-gnu --lib --bins"; do
         read -ra words <<<"$line"
-        status=0
-        CARGO_PROFILE_DEV_OPT_LEVEL=0 scripts/cross.sh "${words[0]}" cargo check "${quick[@]}" --target "${words[@]}" || status=$?
-        [ $status -ne 77 ] || loud "no standard library for ${words[0]} here: its check is SKIPPED"
-        [ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
+        CARGO_PROFILE_DEV_OPT_LEVEL=0 unless_missing "no standard library for ${words[0]} here: its check is SKIPPED" \
+            scripts/cross.sh "${words[0]}" cargo check "${quick[@]}" --target "${words[@]}"
     done
 else
     loud "without --long, benchmarks, fuzz targets, subgroups of other sizes, and types for pages, macOS and Windows are NOT CHECKED"
@@ -227,13 +210,8 @@ if [ $long = yes ]; then
 fi
 
 say "the Python package"
-status=0
-SWALIGN=$SWALIGN scripts/python.sh || status=$?
-[ $status -ne 77 ] || loud "no Python with pip here: the Python package is SKIPPED"
-[ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
+export SWALIGN
+unless_missing "no Python with pip here: the Python package is SKIPPED" scripts/python.sh
 
 say "batch jobs on a small Slurm"
-status=0
-SWALIGN=$SWALIGN scripts/cluster_test.sh || status=$?
-[ $status -ne 77 ] || loud "no Slurm here: scripts/cluster_test.sh is SKIPPED"
-[ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
+unless_missing "no Slurm here: scripts/cluster_test.sh is SKIPPED" scripts/cluster_test.sh

@@ -1,6 +1,6 @@
 //! FASTQ output of reads and pairs, in random order.
 //!
-//! A name begins with the number of the read or pair, and states its origin as `scripts/mates.py judge` expects it:
+//! A name begins with the number of the read or pair, and states its origin as `scripts/benchmarks/run judge` expects it:
 //! `NUMBER!SEQUENCE!START!END!STRAND` for a single read, which paftools.js mapeval also reads, and
 //! `NUMBER!SEQUENCE!START!END!STRAND!START!END!STRAND/1` for the first read of a pair, with the stretches of the first and of the
 //! second read. Positions are 0-based and half-open, on the reference. If a read covers a large variant, the stretch is that

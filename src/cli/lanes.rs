@@ -202,15 +202,15 @@ mod tests {
         assert_eq!(ids("a.fq,b.fq", None, &two).unwrap(), ["x", "y"]);
         assert_eq!(ids("d/a_1.fq.gz,b_1.fq", Some("d/a_2.fq.gz,b_2.fq"), &[]).unwrap(), ["a", "b"]);
         for (query, mates, groups, says) in [
-            ("a.fq", None, &two[..], "given 2 times, and there is one file"),
-            ("a.fq,b.fq", None, &two[..1], "given once, and there are 2 lanes"),
-            ("a.fq,b.fq", Some("c.fq"), &[][..], "c.fq names 1 file, and a.fq,b.fq names 2"),
-            ("a.fq", Some("b.fq,c.fq"), &[], "a.fq names 1 file, and b.fq,c.fq names 2"),
-            ("a.fq,,b.fq", None, &[], "a comma without a file"),
-            ("x/a.fq,y/a.fq", None, &[], "two lanes have the read group ID 'a'"),
+            ("a.fq", None, &two[..], ["--read-group", "2 times"]),
+            ("a.fq,b.fq", None, &two[..1], ["--read-group", "2 lanes"]),
+            ("a.fq,b.fq", Some("c.fq"), &[][..], ["c.fq names 1 file", "a.fq,b.fq names 2"]),
+            ("a.fq", Some("b.fq,c.fq"), &[], ["a.fq names 1 file", "b.fq,c.fq names 2"]),
+            ("a.fq,,b.fq", None, &[], ["'a.fq,,b.fq'", "comma"]),
+            ("x/a.fq,y/a.fq", None, &[], ["two lanes", "ID 'a'"]),
         ] {
             let error = ids(query, mates, groups).unwrap_err();
-            assert!(error.contains(says), "{query}: {error}");
+            assert!(says.iter().all(|noun| error.contains(noun)), "{query}: {error}");
         }
     }
 }

@@ -136,8 +136,8 @@ fn subcommands_and_files_named_like_them() {
     assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
     refused(&["pairs", "q.fa"], &["<TARGET>"]);
     refused(&["devices", "x"], &["'x'"]);
-    refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'pairs'", "before everything else", "./pairs"]);
-    refused(&["q.fa", "r.fa", "s.fa", "t.fa"], &["'t.fa'", "before everything else"]);
+    refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'pairs'", "subcommand", "./pairs"]);
+    refused(&["q.fa", "r.fa", "s.fa", "t.fa"], &["'t.fa'", "subcommand"]);
     refused(&["q.fa"], &["REFERENCE>"]);
     refused(&[], &["<QUERY>"]);
 }
@@ -145,11 +145,11 @@ fn subcommands_and_files_named_like_them() {
 #[test]
 fn numbers_out_of_range_name_flag_and_remedy() {
     for flag in ["--mismatch", "--gap-open", "--gap-extend"] {
-        refused(&[flag, "-4", "q", "r"], &[flag, "penalties are positive numbers", "give 4"]);
-        refused(&[&format!("{flag}=-4"), "q", "r"], &[flag, "penalties are positive numbers"]);
+        refused(&[flag, "-4", "q", "r"], &[flag, "positive", "4"]);
+        refused(&[&format!("{flag}=-4"), "q", "r"], &[flag, "positive"]);
         refused(&[flag, "1.5", "q", "r"], &[flag, "whole number"]);
     }
-    refused(&["--match", "-1", "q", "r"], &["--match", "positive", "give 1"]);
+    refused(&["--match", "-1", "q", "r"], &["--match", "positive", "1"]);
     for flag in ["--max-hits", "--min-score", "--threads", "--batch"] {
         refused(&[flag, "0", "q", "r"], &[flag, "1"]);
         refused(&[flag, "-3", "q", "r"], &[flag, "1"]);
@@ -163,14 +163,14 @@ fn numbers_out_of_range_name_flag_and_remedy() {
 
 #[test]
 fn what_excludes_each_other_is_refused() {
-    refused(&["-", "-"], &["stdin", "only once; give files"]);
-    refused(&["pairs", "-", "-"], &["stdin", "only once; give files"]);
+    refused(&["-", "-"], &["stdin"]);
+    refused(&["pairs", "-", "-"], &["stdin"]);
     refused(&["--both-strands", "--forward-only", "q", "r"], &["--forward-only"]);
     refused(&["-q", "-v", "q", "r"], &["--quiet"]);
     refused(&["q"], &["REFERENCE"]);
-    refused(&["--rank", "identity", "q", "r"], &["--rank identity is for", "leave it out", "--format tab"]);
-    refused(&["--columns", "std", "q", "r"], &["--columns is for --format tab", "leave it out"]);
-    refused(&["--tie-break", "hash", "--format", "tab", "q", "r"], &["leave it out", "--format sam"]);
+    refused(&["--rank", "identity", "q", "r"], &["--rank identity", "--format tab"]);
+    refused(&["--columns", "std", "q", "r"], &["--columns", "--format tab"]);
+    refused(&["--tie-break", "hash", "--format", "tab", "q", "r"], &["--tie-break hash", "--format sam"]);
     refused(&["--both-strands", "--alphabet", "protein", "q", "r"], &["--both-strands", "needs DNA"]);
 }
 
@@ -178,7 +178,7 @@ fn what_excludes_each_other_is_refused() {
 #[test]
 fn what_has_no_effect_is_refused() {
     let matrix = ["all", "--format", "matrix"];
-    refused(&[&matrix[..], &["--batch", "9", "f"]].concat(), &["--batch has no effect", "leave it out"]);
+    refused(&[&matrix[..], &["--batch", "9", "f"]].concat(), &["--batch"]);
     refused(&[&matrix[..], &["--iddef", "1", "f"]].concat(), &["--iddef", "--values identity"]);
     assert!(parsed(&[&matrix[..], &["--iddef", "1", "--values", "identity", "f"]].concat()).is_ok());
     refused(&["--clip", "hard", "q", "r"], &["--clip hard", "not split", "give --split"]);
@@ -200,16 +200,16 @@ fn memory_for_sorting() {
         [&["--sort", "q", "r"][..], &["--sort=3K", "q", "r"]].map(|words| options(words).command_line);
     assert_eq!(lines, ["swalign --sort q r", "swalign --sort q r"]);
     assert_eq!(options(&["--cs=long", "q", "r"]).command_line, "swalign --cs=long q r");
-    refused(&["--sort=no", "q", "r"], &["--sort", "such as 512M"]);
-    refused(&["--sort=1G", "--sort-memory", "2G", "q", "r"], &["older name", "--sort=1G"]);
+    refused(&["--sort=no", "q", "r"], &["--sort", "512M"]);
+    refused(&["--sort=1G", "--sort-memory", "2G", "q", "r"], &["--sort-memory", "--sort=1G"]);
 }
 
 #[test]
 fn an_output_never_overwrites_an_input() {
     let input = tempfile::NamedTempFile::new().unwrap();
     let path = input.path().to_str().unwrap();
-    refused(&["-o", path, "q", path], &["--output would overwrite", path]);
-    refused(&["-o", path, path, "r"], &["--output would overwrite", path]);
+    refused(&["-o", path, "q", path], &["--output", path]);
+    refused(&["-o", path, path, "r"], &["--output", path]);
     options(&["-o", "/dev/null", "/dev/null", "r"]);
 }
 
@@ -273,7 +273,7 @@ fn devices_by_name() {
     let two = DeviceChoice::Gpus(vec!["0".to_string(), "h200".to_string()]);
     assert_eq!((choice("gpu:0, h200"), choice("gpu:0,gpu:h200")), (two.clone(), two));
     for wrong in ["gpu:", "cpu:", "tpu", "gpu:0,", ""] {
-        refused(&["--device", wrong, "q", "r"], &["--device", "give auto, cpu, gpu"]);
+        refused(&["--device", wrong, "q", "r"], &["--device", "auto, cpu, gpu"]);
     }
 }
 
@@ -326,7 +326,7 @@ fn the_command_line_has_what_changes_records() {
 /// Options without effect are refused, and the help does not name them.
 #[test]
 fn pairs_take_no_options_of_queries_against_references() {
-    refused(&["pairs", "--max-targets", "3", "q", "r"], &["--max-targets has no effect", "--max-hsps"]);
+    refused(&["pairs", "--max-targets", "3", "q", "r"], &["--max-targets", "--max-hsps"]);
     for (command, options) in
         [("pairs", &["--max-targets", "--no-dedup", "--filter"][..]), ("all", &["--no-dedup", "--filter"])]
     {
@@ -336,13 +336,14 @@ fn pairs_take_no_options_of_queries_against_references() {
             assert!(!help.contains(option), "{command} {option}");
         }
         for option in ["--no-dedup", "--filter=none", "--filter=auto"] {
-            refused(&[command, option, "q", "r"][..if command == "all" { 3 } else { 4 }], &["has no effect"]);
+            let named = option.split('=').next().unwrap();
+            refused(&[command, option, "q", "r"][..if command == "all" { 3 } else { 4 }], &[named]);
         }
         let other = if command == "all" { "swalign pairs" } else { "swalign all" };
         assert!(!help.contains(&format!("default of {other}")) && !help.contains("for `swalign pairs`]"));
     }
     for format in ["tab", "json", "text"] {
-        refused(&["pairs", "-R", "@RG\\tID:x", "--format", format, "q", "r"], &["--read-group is for SAM"]);
+        refused(&["pairs", "-R", "@RG\\tID:x", "--format", format, "q", "r"], &["--read-group", "SAM"]);
     }
     options(&["pairs", "-R", "@RG\\tID:x", "q", "r"]);
     options(&["all", "-R", "@RG\\tID:x", "--stats", "x_mqc.json", "q"]);
@@ -416,16 +417,17 @@ fn gap_costs_of_two_pieces_are_given_in_pairs() {
     for words in
         [&["--gap-open", "4,24"][..], &["--gap-extend", "2,1"], &["--gap-open", "4,24", "--gap-extend", "2"]]
     {
-        assert!(error(words).contains("must have the same number of values"), "{words:?}");
+        let text = error(words);
+        assert!(text.contains("--gap-open") && text.contains("--gap-extend"), "{words:?}: {text}");
     }
     for (open, extend) in [("4,4", "2,1"), ("4,24", "2,2"), ("4,3", "2,1")] {
         let text = error(&["--gap-open", open, "--gap-extend", extend]);
-        assert!(text.contains("open at a higher cost and extend at a lower cost"), "{text}");
+        assert!(text.contains("higher cost") && text.contains("lower cost"), "{text}");
     }
-    assert!(error(&["--gap-open", "4,24", "--gap-extend", "2,0"]).contains("--gap-extend 0 is out of range"));
+    assert!(error(&["--gap-open", "4,24", "--gap-extend", "2,0"]).contains("--gap-extend 0"));
     for value in ["4,", ",4", "4;5"] {
         refused(&["--gap-open", value, "q", "r"], &["--gap-open", "whole number"]);
     }
-    refused(&["--gap-open", "4,5,6", "q", "r"], &["--gap-open", "give one number or two"]);
-    refused(&["--gap-open", "4,-5", "q", "r"], &["--gap-open", "penalties are positive numbers", "give 5"]);
+    refused(&["--gap-open", "4,5,6", "q", "r"], &["--gap-open", "one number or two"]);
+    refused(&["--gap-open", "4,-5", "q", "r"], &["--gap-open", "positive", "5"]);
 }

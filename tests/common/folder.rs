@@ -72,6 +72,16 @@ impl Folder {
         run(self.path(), args)
     }
 
+    /// Runs `swalign ARGS`, which must fail with `code`, name all `nouns`, write nothing to stdout and change no file.
+    #[track_caller]
+    pub fn refused(&self, args: &[&str], code: i32, nouns: &[&str]) {
+        let before = self.contents();
+        let outcome = self.run(args);
+        outcome.said(code, nouns);
+        assert!(outcome.stdout.is_empty(), "{args:?} wrote to stdout");
+        assert!(self.contents() == before, "{args:?} changed a file");
+    }
+
     /// stdout of a run that must succeed.
     #[track_caller]
     pub fn done(&self, args: &[&str]) -> Vec<u8> {

@@ -1,12 +1,12 @@
 //! The tables of `tests/golden`, and the comparison of an engine with them.
 
-use super::{codes, fasta, text};
+use super::{batches, codes, data, fasta, gzip, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::backtrace;
 use swalign::engine::Engine;
-use swalign::terms::alignment::{Alignment, HitEnd, PathOp, Strand};
-use swalign::terms::alphabet::Alphabet;
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp};
+use swalign::terms::alphabet::{Alphabet, reverse_complement};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
@@ -47,15 +47,20 @@ impl Table {
         Table { name: name.to_string(), rows: rows(name), queries: sequences("q"), targets: sequences("t") }
     }
 
-    /// The ONT reads on both strands against the genome of SARS-CoV-2. Rows without a read sequence are skipped.
+    /// The first ten ONT reads of the table, on both strands, against the genome of SARS-CoV-2.
     pub fn reads() -> Table {
-        let name = "reads_sars2";
-        let queries = fasta(&text(&format!("tests/golden/{name}.q.fa")));
+        let reads = gzip::unpacked(&data("ont_sars2.fq.gz"));
+        let mut queries = BTreeMap::new();
+        for read in reads.lines().collect::<Vec<_>>().chunks(4) {
+            let name = read[0][1..].split(' ').next().unwrap_or_default();
+            queries.insert(format!("{name}+"), read[1].as_bytes().to_vec());
+            queries.insert(format!("{name}-"), reverse_complement(read[1].as_bytes()));
+        }
         let targets =
             fasta(&text("data/sars2.fa")).into_values().map(|genome| (String::new(), genome)).collect();
-        let mut rows = rows(name);
-        rows.retain(|row| queries.contains_key(&row.pair));
-        Table { name: name.to_string(), rows, queries, targets }
+        let mut rows = rows("reads_sars2");
+        rows.truncate(40);
+        Table { name: "reads_sars2".to_string(), rows, queries, targets }
     }
 }
 
@@ -167,22 +172,9 @@ fn group<'a>(table: &Table, scheme: &str, ambig: &str, rows: Vec<&'a Row>) -> Gr
         Some(target) => vec![encode(target)],
         None => rows.iter().map(|row| encode(&table.targets[&row.pair])).collect(),
     };
-    let pair = |query: usize| {
-        let target = if shared.is_some() { 0 } else { query };
-        Pair {
-            query: query as u32,
-            target: target as u32,
-            start: 0,
-            own: 0,
-            end: targets[target].len() as u32,
-        }
-    };
-    let pairs = (0..rows.len()).map(pair).collect();
-    let batch = Batch {
-        queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
-        targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-        scoring: Arc::new(scoring),
-    };
+    let batch = batches::of(&queries, &targets, scoring);
+    let target = |query: u32| if shared.is_some() { 0 } else { query };
+    let pairs = (0..rows.len() as u32).map(|query| batches::whole(&batch, query, target(query))).collect();
     Group { title: format!("{} {scheme} {ambig}", table.name), rows, batch, pairs }
 }
 
@@ -225,12 +217,8 @@ pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
                 }
             }
             // `align` rescores each path.
-            let window = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
-                window: backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit),
-                strand: Strand::Forward,
-                score: hit.score,
-            };
-            let wanted: Vec<WantedPath> = group.pairs.iter().zip(&hits).map(window).collect();
+            let hits = group.pairs.iter().zip(&hits);
+            let wanted: Vec<_> = hits.map(|(pair, hit)| batches::wanted(&group.batch, pair, hit)).collect();
             backtrace::align(engine, &group.batch, &wanted).expect("paths");
         }
     }
@@ -249,14 +237,8 @@ fn scores(group: &Group<'_>, hits: &[HitEnd], wrong: &mut Vec<String>) {
 
 fn paths(engine: &mut dyn Engine, group: &Group<'_>, hits: &[HitEnd], wrong: &mut Vec<String>) {
     let found: Vec<usize> = (0..hits.len()).filter(|&index| hits[index].score > 0).collect();
-    let wanted: Vec<WantedPath> = found
-        .iter()
-        .map(|&index| {
-            let (pair, hit) = (&group.pairs[index], &hits[index]);
-            let window = backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit);
-            WantedPath { window, strand: Strand::Forward, score: hit.score }
-        })
-        .collect();
+    let wanted = |&index: &usize| batches::wanted(&group.batch, &group.pairs[index], &hits[index]);
+    let wanted: Vec<_> = found.iter().map(wanted).collect();
     let alignments = backtrace::align(engine, &group.batch, &wanted)
         .unwrap_or_else(|error| panic!("{}, {}: {error}", engine.capabilities().name, group.title));
     assert_eq!(alignments.len(), found.len(), "{}", group.title);

@@ -2,6 +2,7 @@
 
 use super::random::Random;
 use super::text as file;
+use swalign::patterns::dictionary::{OccurrenceRule, WordPosition};
 use swalign::patterns::grep::pattern::{GrepPattern, PatternSyntax};
 use swalign::patterns::search::MatchRule;
 
@@ -30,6 +31,14 @@ pub fn planted(random: &mut Random, text: &[u8], len: usize, edits: usize) -> Ve
         letters[place] = random.pick(b"abABx");
     }
     letters
+}
+
+/// All rules of words in lines.
+pub fn word_rules() -> Vec<OccurrenceRule> {
+    let places = [WordPosition::Anywhere, WordPosition::Start, WordPosition::Line];
+    let flags = [(false, false), (false, true), (true, false), (true, true)];
+    let of = |place| flags.map(|(whole_words, any_case)| OccurrenceRule { place, whole_words, any_case });
+    places.into_iter().flat_map(of).collect()
 }
 
 /// Up to three patterns of up to 13 classes.

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod bam;
+pub mod batches;
 pub mod command;
 pub mod definition;
 pub mod devices;
@@ -26,6 +27,7 @@ use swalign::terms::alignment::Strands;
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::groups;
 use swalign::terms::scoring::{Matrix, Scoring};
+use swalign::{Error, ErrorKind};
 
 /// A file of `data/`.
 pub fn data(name: &str) -> PathBuf {
@@ -41,6 +43,14 @@ pub fn repository() -> PathBuf {
 pub fn text(path: &str) -> String {
     let path = repository().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Checks the kind of an error of the library, and that its message contains each of `nouns`.
+#[track_caller]
+pub fn refused(error: &Error, kind: ErrorKind, nouns: &[&str]) {
+    assert_eq!(error.kind(), kind, "{error}");
+    let message = error.to_string();
+    assert!(nouns.iter().all(|noun| message.contains(noun)), "{message}: not all of {nouns:?}");
 }
 
 /// Alternates between the minus and the plus strand.

@@ -13,7 +13,6 @@ SOURCE = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_CELLS = 4_000_000
 GASAL_PAIRS = 500
-READS = 10
 COLUMNS = "pair scheme ambig qlen tlen local n_ends q_end t_end n_starts q_start t_start".split()
 # Scores in other modes, where the source has them.
 MODES = "global fit overlap".split()
@@ -107,8 +106,8 @@ def reverse_complement(sequence):
 
 
 def reads_and_genome():
-    """All rows of the 50 reads that data/ has; sequences of the first ten, for tests below the command."""
-    rows, reads = [], fastq("dna/reads/ont_sars2_MT007544.fq.gz")
+    """All rows of the 50 reads in data/ont_sars2.fq.gz."""
+    rows = []
     for row in rows_of("oracle/read_vs_genome.tsv"):
         if "sars2" in row["genome_file"]:
             rows.append(
@@ -118,12 +117,7 @@ def reads_and_genome():
                 )
             )
     write_table("reads_sars2", rows)
-    names = list(dict.fromkeys(row["pair"][:-1] for row in rows))[:READS]
-    turned = {}
-    for name in names:
-        turned[name + "+"], turned[name + "-"] = reads[name], reverse_complement(reads[name])
-    write_fasta("reads_sars2.q.fa", turned)
-    print(f"reads_sars2: {len(rows)} rows, sequences of {len(names)} reads")
+    print(f"reads_sars2: {len(rows)} rows")
 
 
 def ends(query, target, match, mismatch, first, extend):

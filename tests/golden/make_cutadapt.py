@@ -56,10 +56,9 @@ def main(cutadapt):
         return f"^{own}...{turned(other)};min_overlap={len(other)}"
     for name, more in (("trimmed", []), ("kept", ["--action=retain"])):
         outputs = [FOLDER / f"{name}_{mate}.fq" for mate in (1, 2)]
-        rest = [FOLDER / f"untrimmed_{mate}.fq" for mate in (1, 2)]
         subprocess.run(
             [cutadapt, "-e", "2", "--no-indels", "--pair-filter=any", "-a", linked(FORWARD, REVERSE), "-A", linked(REVERSE, FORWARD)]
-            + ["-o", outputs[0], "-p", outputs[1], "--untrimmed-output", rest[0], "--untrimmed-paired-output", rest[1]]
+            + ["-o", outputs[0], "-p", outputs[1], "--discard-untrimmed"]
             + more
             + [FOLDER / "1.fq", FOLDER / "2.fq"],
             check=True,

@@ -1,11 +1,8 @@
 //! The command writes the same output on a GPU as on the CPU.
 
-use crate::common::bam::records;
 use crate::common::command::{Outcome, run_here};
-use crate::common::data;
 use crate::common::devices::{gpu_device, test_adapter, test_gpu};
-use crate::common::folder::Folder;
-use crate::common::random::Random;
+use crate::common::{bam::records, data, folder::Folder, random::Random};
 use swalign::terms::alphabet::Alphabet;
 
 fn on(device: &str, args: &[&str]) -> Outcome {
@@ -201,7 +198,7 @@ fn noisy_reads_of_many_lengths() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn the_adapter_is_listed_and_named() {
     let listed = run_here(&["devices"]);
-    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    listed.ended(0);
     let name = test_adapter();
     assert!(
         String::from_utf8(listed.stdout).unwrap().to_lowercase().contains(&name.to_lowercase()),
@@ -222,16 +219,11 @@ fn the_default_is_no_software_adapter() {
     assert_eq!(defaults.len(), 1, "{listed}");
     let inputs = ["-t", "2", "data/proteins_20.fa", "data/uniprot_60.fa"];
     let (auto, gpu) = (on("auto", &inputs), on("gpu", &inputs));
-    assert_eq!(auto.code, Some(0), "{}", auto.stderr);
+    auto.ended(0);
     if defaults[0][0] == "cpu" {
         assert!(rows[1..rows.len() - 1].iter().all(|row| remark(row).starts_with("software")), "{listed}");
         assert!(auto.stderr.contains("using CPU (2 threads, "), "{}", auto.stderr);
-        assert_eq!(gpu.code, Some(1), "{}", gpu.stderr);
-        assert!(
-            gpu.stderr.contains("software adapters are used only if they are selected"),
-            "{}",
-            gpu.stderr
-        );
+        gpu.said(1, &["GPU", "software"]);
     } else {
         let using = format!("using GPU {}", defaults[0][1]);
         assert!(gpu.stderr.contains(&using), "{}", gpu.stderr);
@@ -243,8 +235,7 @@ fn the_default_is_no_software_adapter() {
 fn a_gpu_is_taken_once() {
     let name = test_adapter();
     let twice = on(&format!("gpu:{name},{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
-    assert_eq!(twice.code, Some(1), "{}", twice.stderr);
-    assert!(twice.stderr.contains("a second time; select each adapter once"), "{}", twice.stderr);
+    twice.said(1, &["adapter", &format!("'{name}'"), "each", "once"]);
     assert!(twice.stdout.is_empty());
 }
 
@@ -255,15 +246,8 @@ fn all_gpus_are_no_software_adapters() {
     let listed = String::from_utf8(run_here(&["devices"]).stdout).unwrap();
     let run = on("all", &["data/proteins_20.fa", "data/uniprot_60.fa"]);
     match listed.lines().any(|line| line.starts_with("cpu") && line.ends_with("default")) {
-        true => {
-            assert_eq!(run.code, Some(1), "{}", run.stderr);
-            assert!(
-                run.stderr.contains("software adapters are used only if they are selected"),
-                "{}",
-                run.stderr
-            );
-        }
-        false => assert_eq!(run.code, Some(0), "{}", run.stderr),
+        true => run.said(1, &["GPU", "software"]),
+        false => run.ended(0),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Dictionaries on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default: llvmpipe,
 //! Mesa's software adapter).
 
-use crate::common::devices::card;
-use crate::common::random::Random;
+use crate::common::lines::word_rules as rules;
+use crate::common::{devices::card, random::Random};
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
 use swalign::patterns::dictionary::gpu::GpuWordScan;
@@ -15,13 +15,6 @@ use swalign::patterns::search::codes::TextCodes;
 use swalign::patterns::search::plain::PlainScan;
 use swalign::patterns::search::{EndScan, NOTHING, OTHER};
 use swalign::terms::error::EngineError;
-
-fn rules() -> Vec<OccurrenceRule> {
-    let places = [WordPosition::Anywhere, WordPosition::Start, WordPosition::Line];
-    let flags = [(false, false), (false, true), (true, false), (true, true)];
-    let of = |place| flags.map(|(whole_words, any_case)| OccurrenceRule { place, whole_words, any_case });
-    places.into_iter().flat_map(of).collect()
-}
 
 fn scan(card: &Arc<Card>, words: &GivenWords, rule: OccurrenceRule, submission: Option<usize>) -> WordScan {
     let place = match rule.place {

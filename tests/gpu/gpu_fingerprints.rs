@@ -1,8 +1,7 @@
 //! Cuts by fingerprints on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default:
 //! llvmpipe, Mesa's software adapter).
 
-use crate::common::devices::card;
-use crate::common::random::Random;
+use crate::common::{devices::card, random::Random};
 use std::sync::Arc;
 use swalign::align::fingerprints::gpu::GpuCutter;
 use swalign::align::fingerprints::{CutRule, WindowHash, plain};

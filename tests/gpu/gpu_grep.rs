@@ -3,9 +3,8 @@
 
 use crate::common::command::{Outcome, command, finish, lines_come_at_once, run};
 use crate::common::devices::{card, gpu_device};
-use crate::common::folder::Folder;
 use crate::common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
-use crate::common::random::Random;
+use crate::common::{folder::Folder, random::Random};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -302,12 +301,12 @@ mod through_the_command {
             }
         }
         let outcome = on(&gpu_device(), folder.path(), &["-F", "-o", "-f", "words", "a.txt"]);
-        assert!(outcome.stderr.contains("-o and --count-by-pattern run on the CPU"), "{}", outcome.stderr);
+        outcome.said(0, &["-o", "--count-by-pattern", "CPU"]);
         // The empty word matches every line, so the device is not used.
         fs::write(folder.path().join("words"), [words.join(&b'\n'), b"\n\n".to_vec()].concat()).unwrap();
         let outcome = on(&gpu_device(), folder.path(), &["-F", "-c", "-f", "words", "a.txt"]);
         assert_eq!(outcome.stdout, b"3050\n");
-        assert!(outcome.stderr.contains("looking up words on the CPU: "), "{}", outcome.stderr);
+        outcome.said(0, &["words", "CPU"]);
     }
 
     /// Patterns that the device does not support are reported, and found on the CPU.
@@ -324,7 +323,11 @@ mod through_the_command {
             String::from_utf8(outcome.stdout).unwrap(),
             format!("1:xyz\n3:--{long}--\n4:{}\n", &long[1..])
         );
-        assert!(outcome.stderr.contains("1 of 2 patterns are searched on the CPU"), "{}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("1 of 2 patterns") && outcome.stderr.contains("CPU"),
+            "{}",
+            outcome.stderr
+        );
         let outcome = on(&gpu, folder.path(), &["-c", "-k16", &long, "a.txt"]);
         assert_eq!(outcome.stdout, b"2\n");
         assert!(outcome.stderr.contains("1 of 1 patterns"), "{}", outcome.stderr);

@@ -1,9 +1,8 @@
 //! Scans on a GPU compared with their specification. SWALIGN_TEST_GPU names the adapter (default: llvmpipe, Mesa's
 //! software adapter).
 
-use crate::common::devices::card;
-use crate::common::random::Random;
 use crate::common::scans::{LENGTHS, classes, genome, patterns, same};
+use crate::common::{devices::card, random::Random};
 use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;

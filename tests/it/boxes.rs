@@ -4,6 +4,7 @@
 //! The definition is computed without the crate's search for runs and boxes. The plain engine finds the best alignment
 //! of a piece, and gets only that piece as input.
 
+use crate::common::batches::{self, reversed};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
@@ -22,18 +23,9 @@ const REACH: u32 = 500;
 const NEAR: u32 = 250;
 const BOTH: PairLayout = PairLayout { strands: Strands::Both, meets: Meets::All };
 
-fn reversed(codes: &[u8]) -> Vec<u8> {
-    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
-}
-
 fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
-    let both = queries.iter().flat_map(|query| [query.clone(), reversed(query)]);
-    let both: Vec<Vec<u8>> = both.collect();
-    Batch {
-        queries: Arc::new(both.iter().map(Vec::as_slice).collect()),
-        targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-        scoring: Arc::new(scoring.clone()),
-    }
+    let both: Vec<Vec<u8>> = queries.iter().flat_map(|query| [query.clone(), reversed(query)]).collect();
+    batches::of(&both, targets, scoring.clone())
 }
 
 /// A query of random bases that contains pieces of the targets.
@@ -178,10 +170,7 @@ fn supporting(batch: &Batch, record: u32, boxes: &[Rectangle], near: &[(u32, u32
 
 /// The best alignment of a piece.
 fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
-    let (queries, targets): (Sequences, Sequences) =
-        ([query].into_iter().collect(), [target].into_iter().collect());
-    let batch =
-        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
+    let batch = batches::of([query], [target], scoring.clone());
     let scope =
         SearchInput::new(&batch, PairLayout { strands: Strands::Plus, meets: Meets::All }, Rules::BEST);
     hits::find(&mut Plain::new(), &scope, &mut Effort::default())

@@ -10,13 +10,11 @@ mod records;
 #[path = "circular/rotations.rs"]
 mod rotations;
 
-use crate::common::codes;
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, random::Random};
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::terms::alignment::Strands;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
-use swalign::terms::batch::{Batch, Sequences};
+use swalign::terms::batch::Batch;
 use swalign::terms::scoring::Scoring;
 
 const LAYOUT: PairLayout = PairLayout { strands: Strands::Both, meets: Meets::All };
@@ -32,12 +30,7 @@ fn round(circle: &[u8], start: usize, len: usize) -> Vec<u8> {
 
 /// Reads on both strands and targets. The targets at `circles` are circular.
 fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], circles: &[usize], scoring: Scoring) -> Batch {
-    let (mut queries, mut all) = (Sequences::default(), Sequences::default());
-    for read in reads {
-        queries.push(codes(Alphabet::Dna, read));
-        queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
-    }
-    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
+    let mut all = batches::encoded(targets);
     all.close(&circles.iter().copied().collect());
-    Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
+    batches::of(batches::both_strands(reads), all, scoring)
 }

@@ -34,9 +34,7 @@ mod system;
 
 use crate::common::command::{Outcome, command, finish, program, run, run_here, shell};
 use crate::common::folder::{Folder, folder};
-use crate::common::gzip::gzip;
-use crate::common::sam;
-use crate::common::{data, fasta, golden, random::Random};
+use crate::common::{data, fasta, golden, gzip::gzip, random::Random, sam};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -50,12 +48,9 @@ const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAAC
 const QUERY: &[u8] = b">r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r2 with a comment\nCCAGTACCAGGATACAGATTTACC\n";
 const PROTEINS: &[u8] = b">p1\nMKVLAAGITRRWDEFHIKLMNPQRSTVWY\n>p2\nMELKRRWDEFHIKLLNPQRSTVWYGGH\n";
 
-/// `swalign --device cpu ARGS -o out.sam` in a folder of `files` must fail with `code`, print each of `says` to stderr,
-/// and leave no file.
+/// [`Folder::refused`] for `swalign --device cpu ARGS -o out.sam` in a folder of `files`.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
-    let folder = folder(files);
-    let before = folder.contents();
     let mut all = args.to_vec();
     if !args.contains(&"--device") {
         all.extend(["--device", "cpu"]);
@@ -63,10 +58,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     if !args.contains(&"-o") {
         all.extend(["-o", "out.sam"]);
     }
-    let outcome = folder.run(&all);
-    outcome.said(code, says);
-    assert!(outcome.stdout.is_empty(), "{args:?} wrote to stdout");
-    assert_eq!(folder.contents(), before, "{args:?} left something behind");
+    folder(files).refused(&all, code, says);
 }
 
 /// Like [`refused`], with the inputs as files q.fa and ref.fa.

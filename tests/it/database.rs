@@ -90,16 +90,15 @@ fn what_index_refuses() {
     for (args, code, says) in [
         (&["index", "-"][..], 2, "-o DB.swdb"),
         (&["index"], 2, "FASTA"),
-        (&["index", "ref.fa", "-o", "-"], 2, "cannot be written to stdout"),
-        (&["index", "ref.fa", "-o", "ref.fa"], 2, "overwrite the input"),
+        (&["index", "ref.fa", "-o", "-"], 2, "stdout"),
+        (&["index", "ref.fa", "-o", "ref.fa"], 2, "ref.fa"),
         (&["index", "reads.fq"], 2, "--reads-as-reference"),
         (&["index", "bad.fa"], 1, "gap characters"),
-        (&["index", "missing.fa"], 1, "no such file"),
-        (&["index", "ref.fa", "-o", "no/folder.swdb"], 1, "create the directory"),
+        (&["index", "missing.fa"], 1, "missing.fa"),
+        (&["index", "ref.fa", "-o", "no/folder.swdb"], 1, "no/folder.swdb"),
         (&["index", "ref.fa", "--alphabet", "rna"], 2, "dna"),
     ] {
-        folder.run(args).said(code, &[says]);
-        assert_eq!(folder.names(), ["bad.fa", "reads.fq", "ref.fa"], "{args:?}");
+        folder.refused(args, code, &[says]);
     }
     folder.done(&["index", "-q", "--reads-as-reference", "reads.fq"]);
 }
@@ -111,7 +110,7 @@ fn options_that_contradict_the_database_are_refused() {
     for (args, says) in [
         (run_of("ref.fa.swdb", &["--alphabet", "protein"]), "swalign index --alphabet protein"),
         (run_of("ref.fa.swdb", &["--mask-lower-case"]), "swalign index --mask-lower-case"),
-        (run_of("masked", &[]), "add it here, too"),
+        (run_of("masked", &[]), "--mask-lower-case"),
     ] {
         folder.run(&args).said(2, &[says]);
     }
@@ -124,7 +123,7 @@ fn a_database_stands_only_in_the_place_of_references() {
     let folder = small();
     for args in [&["ref.fa.swdb", "ref.fa"][..], &["pairs", "q.fa", "ref.fa.swdb"], &["index", "ref.fa.swdb"]]
     {
-        folder.run(args).said(1, &["database of `swalign index`", "give the FASTA"]);
+        folder.run(args).said(1, &["ref.fa.swdb", "`swalign index`", "FASTA"]);
     }
 }
 
@@ -145,7 +144,7 @@ fn names_that_sam_forbids() {
 #[test]
 fn a_changed_source_is_told() {
     let folder = small();
-    let told = |reference: &str| folder.run(&run_of(reference, &[])).stderr.contains("has changed since");
+    let told = |reference: &str| folder.run(&run_of(reference, &[])).stderr.contains("changed");
     assert!(!told("ref.fa.swdb"));
     // The modification time differs, but not the content.
     folder.write("ref.fa", REFERENCE);

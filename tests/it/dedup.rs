@@ -3,8 +3,7 @@
 use crate::common::command::{command, finish, shell};
 use crate::common::folder::{Folder, folder};
 use crate::common::gzip::{gzip, unpacked};
-use crate::common::random::Random;
-use crate::common::{data, text};
+use crate::common::{data, random::Random, text};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
@@ -21,12 +20,7 @@ fn printed(files: &[(&str, &[u8])], args: &[&str]) -> String {
 
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
-    let folder = folder(files);
-    let before = folder.contents();
-    let outcome = folder.run(&[&["dedup"], args].concat());
-    outcome.said(code, says);
-    assert!(outcome.stdout.is_empty(), "{args:?}");
-    assert_eq!(folder.contents(), before, "{args:?}");
+    folder(files).refused(&[&["dedup"], args].concat(), code, says);
 }
 
 mod sets {
@@ -51,7 +45,7 @@ mod sets {
         let sized = ">q;size=2\nMKVLT\n>p;size=1\nMKVLU\n";
         assert_eq!(printed(&[("p.fa", proteins)], &["--size-out", "p.fa"]), sized);
         let both = ["--both-strands", "p.fa"];
-        refused(&[("p.fa", proteins)], &both, 1, &["p.fa: these are proteins", "leave --both-strands out"]);
+        refused(&[("p.fa", proteins)], &both, 1, &["p.fa: ", "proteins", "--both-strands"]);
     }
 
     #[test]
@@ -185,10 +179,10 @@ mod files {
     #[test]
     fn formats_are_not_mixed_unless_the_output_is_fasta() {
         let files = [("r.fa", FASTA), ("r.fq", FASTQ)];
-        let says = ["r.fa: this file is FASTA, but an earlier file is FASTQ", "--format fasta"];
-        refused(&files, &["r.fq", "r.fa"], 1, &says);
-        refused(&files, &["r.fa", "r.fq"], 1, &["r.fq: this file is FASTQ", "--format fasta"]);
-        refused(&files, &["--format", "fastq", "r.fa"], 1, &["r.fa: --format fastq needs qualities"]);
+        refused(&files, &["r.fq", "r.fa"], 1, &["r.fa: ", "FASTA", "FASTQ", "--format fasta"]);
+        refused(&files, &["r.fa", "r.fq"], 1, &["r.fq: ", "FASTQ", "FASTA", "--format fasta"]);
+        let says = ["r.fa: ", "--format fastq", "qualities", "--format fasta"];
+        refused(&files, &["--format", "fastq", "r.fa"], 1, &says);
         let sized = ">a;size=4\nACGT\n>b;size=2\nGGTT\n>d;size=1\nACGN\n";
         assert_eq!(printed(&files, &["--format", "fasta", "--size-out", "r.fq", "r.fa"]), sized);
     }
@@ -239,44 +233,40 @@ mod refusals {
         refused(&half, &["-o", "out.fq", "--table", "t.tsv", "r.fq.gz"], 1, &["r.fq.gz", "gzip -t"]);
         let cut = [("r.fq", &FASTQ[..FASTQ.len() - 8])];
         refused(&cut, &["-o", "out.fq", "r.fq"], 1, &["r.fq, record 3 'c', line"]);
-        let says = ["bad.fa, record 2 'y', line 3: '-' at position 3", "remove the gap characters"];
+        let says = ["bad.fa, record 2 'y', line 3: '-' at position 3", "gap characters"];
         refused(&[("bad.fa", b">x\nACGT\n>y\nAC-T\n")], &["-o", "out.fa", "bad.fa"], 1, &says);
         let protein: &[u8] = b">x\nACGT\n>y\nMKVL\n";
         let says = ["bad.fa, record 2 'y', line 3: 'L' at position 4", "(--alphabet protein)"];
         refused(&[("bad.fa", protein)], &["--alphabet", "dna", "bad.fa"], 1, &says);
-        refused(&[("bad.fa", b">\nACGT\n")], &["bad.fa"], 1, &["record 1, line 1: the record has no name"]);
+        refused(&[("bad.fa", b">\nACGT\n")], &["bad.fa"], 1, &["bad.fa, record 1, line 1: ", "name"]);
         refused(&[], &["none.fa"], 1, &["none.fa"]);
     }
 
     #[test]
     fn abundances_that_are_none() {
         let zero = [("r.fa", &b">a\nAC\n>b;size=0\nAC\n"[..])];
-        let says = ["r.fa, record 2 'b;size=0', line 3: the abundance in its name is 0", "use a ;size="];
+        let says = ["r.fa, record 2 'b;size=0', line 3: ", "abundance", "0", ";size="];
         refused(&zero, &["--size-in", "r.fa"], 1, &says);
         assert_eq!(printed(&zero, &["r.fa"]), ">a\nAC\n");
         let large = b">a;size=18446744073709551615\nAC\n>b\nAC\n";
-        refused(&[("r.fa", large)], &["--size-in", "r.fa"], 2, &["--size-in", "add up to more than"]);
+        refused(&[("r.fa", large)], &["--size-in", "r.fa"], 2, &["--size-in", "2^64 - 1", ";size="]);
     }
 
     #[test]
     fn wrong_usage() {
         let files = [("r.fa", FASTA)];
         refused(&files, &[], 2, &["READS", "Usage: swalign dedup [OPTIONS] READS..."]);
-        refused(&files, &["-o", "r.fa", "r.fa"], 2, &["--output would overwrite the input r.fa"]);
-        refused(&files, &["--table", "r.fa", "r.fa"], 2, &["--table would overwrite the input r.fa"]);
-        refused(&files, &["--table", "x", "-o", "x", "r.fa"], 2, &["--table would overwrite x"]);
-        refused(&files, &["--table", "-", "r.fa"], 2, &["--table cannot be written to stdout"]);
-        refused(&files, &["-", "-"], 2, &["stdin (-) can be read only once"]);
+        refused(&files, &["-o", "r.fa", "r.fa"], 2, &["--output", "overwrite", "r.fa"]);
+        refused(&files, &["--table", "r.fa", "r.fa"], 2, &["--table", "overwrite", "r.fa"]);
+        refused(&files, &["--table", "x", "-o", "x", "r.fa"], 2, &["--table", "overwrite x"]);
+        refused(&files, &["--table", "-", "r.fa"], 2, &["--table", "stdout"]);
+        refused(&files, &["-", "-"], 2, &["stdin"]);
         refused(&files, &["--by", "prefix", "--both-strands", "r.fa"], 2, &["leave", "--both-strands"]);
-        refused(
-            &files,
-            &["--alphabet", "protein", "--both-strands", "r.fa"],
-            2,
-            &["proteins have one strand"],
-        );
+        let protein = ["--alphabet", "protein", "--both-strands", "r.fa"];
+        refused(&files, &protein, 2, &["proteins", "--both-strands"]);
         refused(&files, &["--min-size", "0", "r.fa"], 2, &["--min-size", "1 or more"]);
         refused(&files, &["--by", "suffix", "r.fa"], 2, &["--by"]);
-        refused(&files, &["-o", "no/out.fa", "r.fa"], 1, &["create the directory first"]);
+        refused(&files, &["-o", "no/out.fa", "r.fa"], 1, &["no/out.fa", "directory"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Word lookup in texts: the dictionary is compared with its specification and with the aho-corasick crate, for every
 //! rule and at the boundary sizes of keys, batches and pieces.
 
+use crate::common::lines::word_rules as rules;
 use crate::common::random::Random;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::collections::BTreeSet;
@@ -9,17 +10,6 @@ use swalign::patterns::dictionary::numbers::SharedCounters;
 use swalign::patterns::dictionary::words::GivenWords;
 use swalign::patterns::dictionary::{Dictionary, Occurrence, OccurrenceRule, WordPosition, plain};
 use swalign::patterns::grep::select::{self, Span};
-
-/// All rules.
-fn rules() -> Vec<OccurrenceRule> {
-    let mut rules = Vec::new();
-    for place in [WordPosition::Anywhere, WordPosition::Start, WordPosition::Line] {
-        for whole_words in [false, true] {
-            rules.extend([false, true].map(|any_case| OccurrenceRule { place, whole_words, any_case }));
-        }
-    }
-    rules
-}
 
 /// All occurrences, including overlapping ones, found line by line with the aho-corasick crate.
 fn by_automaton(text: &[u8], words: &[Vec<u8>], rule: &OccurrenceRule) -> Vec<Occurrence> {

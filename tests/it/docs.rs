@@ -9,25 +9,23 @@ mod cli;
 mod pages;
 
 use crate::common::command::{command, finish};
-use crate::common::folder::Folder;
-use crate::common::repository;
+use crate::common::{folder::Folder, repository};
 use std::collections::BTreeSet;
 
-const PAGE: &str = "docs/cli.md";
-#[test]
-fn the_command_line_is_documented() {
-    let (path, page) = (repository().join(PAGE), cli::page(&swalign::cli::pages::documented()));
+/// Compares a page with its file, or writes the file if SWALIGN_WRITE_DOCS is set. `tests` is the filter of its tests.
+pub fn is_written(file: &str, page: &str, tests: &str) {
+    let path = repository().join(file);
     if std::env::var_os("SWALIGN_WRITE_DOCS").is_some() {
-        std::fs::write(path, page).unwrap();
-        return;
+        return std::fs::write(path, page).unwrap();
     }
     let written = std::fs::read_to_string(path).unwrap_or_default();
-    let line = page.lines().zip(written.lines()).take_while(|(said, written)| said == written).count() + 1;
-    assert!(
-        page == written,
-        "{PAGE} differs from the arguments of the command, from its line {line} on; \
-         write it anew with: SWALIGN_WRITE_DOCS=1 cargo test --test it docs"
-    );
+    let line = page.lines().zip(written.lines()).take_while(|(made, written)| made == written).count() + 1;
+    assert!(page == written, "{file}:{line} is old: SWALIGN_WRITE_DOCS=1 cargo test --test it {tests}");
+}
+
+#[test]
+fn the_command_line_is_documented() {
+    is_written("docs/cli.md", &cli::page(&swalign::cli::pages::documented()), "docs");
 }
 
 #[test]
@@ -42,7 +40,7 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     let inputs = asked.split(' ').skip_while(|word| *word != "--").skip(1).take_while(|word| *word != "-o");
     let output = folder.file("out.sam");
     let outcome = finish(command(&repository()).args(inputs).arg("-o").arg(output));
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     // The time follows, and is not compared.
     let summary = line("swalign: ", " aligned (").trim_end_matches("...").to_string();
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);

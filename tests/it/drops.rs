@@ -1,7 +1,6 @@
 //! Reads across inversions, insertions, deletions and replaced segments: alignments are cut at the right positions.
 
-use crate::common::folder::folder;
-use crate::common::random::Random;
+use crate::common::{folder::folder, random::Random};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
 
 /// Flag, position, mapping quality and CIGAR of each record of a read.

@@ -1,12 +1,10 @@
 //! The filter is lossless: hits are the same with and without it. Its theorem also holds for alignments constructed to
 //! violate it.
 
-use crate::common::host_scan::HostScan;
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::batches::{self, Counting, best, reversed};
+use crate::common::{host_scan::HostScan, one_strand, random::Random};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use swalign::align::backtrace;
 use swalign::align::candidates::ambiguous::{QueryShape, TargetRuns, allowance};
 use swalign::align::candidates::by_scan::{SeedEnd, SeedEnds, SeedScan};
 use swalign::align::candidates::filter::Filter;
@@ -19,12 +17,11 @@ use swalign::align::candidates::{
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::patterns::search::finder::PatternFinder;
 use swalign::patterns::search::sliced::SlicedScan;
-use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::error::EngineError;
 use swalign::terms::scoring::{Matrix, Scoring};
 
@@ -36,10 +33,6 @@ const OTHER: u8 = 14;
 
 fn scoring((match_, mismatch, open, extend): (i32, i32, i32, i32)) -> Scoring {
     Scoring::dna(match_, mismatch, open, extend)
-}
-
-fn reversed(codes: &[u8]) -> Vec<u8> {
-    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
 }
 
 /// Targets with repeats on both strands, and queries, most of which are drawn from them.
@@ -80,11 +73,7 @@ impl Case {
                 queries.push(reversed(&query));
             }
         }
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-            scoring: Arc::new(Case::scoring(&mut random)),
-        };
+        let batch = batches::of(queries, &targets, Case::scoring(&mut random));
         Case { batch, layout: PairLayout { strands, meets: Meets::All } }
     }
 
@@ -129,45 +118,22 @@ impl Case {
     }
 }
 
-/// An engine that counts the scored pairs and the calls.
-struct Counted(Cpu, usize, usize);
-
-impl Engine for Counted {
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
-        self.1 += pairs.len();
-        self.2 += 1;
-        self.0.score(batch, pairs)
-    }
-
-    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        self.0.paths(batch, windows)
-    }
-}
-
 /// Windows without hits are dropped after they are scored. The number of windows per round still grows.
 #[test]
 fn windows_without_a_hit_take_few_rounds() {
     let mut random = Random::new(50);
     let target = random.codes(10_000_000, 4);
     let foreign = random.codes(150, 4);
-    let batch = Batch {
-        queries: Arc::new([foreign.as_slice()].into_iter().collect()),
-        targets: Arc::new([target.as_slice()].into_iter().collect()),
-        scoring: Arc::new(scoring(SCHEMES[0])),
-    };
+    let batch = batches::of([foreign.as_slice()], [target.as_slice()], scoring(SCHEMES[0]));
     let sliced = SlicedScan::on(InstructionSet::best());
     let finder = PatternFinder::new(&batch.targets, Box::new(sliced), false);
     let filter = Filter::by_scan(&batch.targets, &batch.scoring, 1, Box::new(finder)).unwrap();
     let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
     let rules = Rules { min_score: 24, ..Rules::BEST };
     let scope = SearchInput { filter: Some(&filter), ..SearchInput::new(&batch, layout, rules) };
-    let mut engine = Counted(Cpu::new(), 0, 0);
+    let mut engine = Counting::new();
     let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
-    let Counted(_, pairs, calls) = engine;
+    let Counting { pairs, scored: calls, .. } = engine;
     assert!(found[0].alignments.is_empty());
     assert!(pairs > 2_000 && calls < 40, "{pairs} pairs in {calls} calls");
 }
@@ -245,7 +211,7 @@ fn sampled_indexes_lose_nothing() {
         }
     }
     assert!(calls.load(Ordering::Relaxed) > 100, "{calls:?}");
-    // The seeds of a sampled index are long, so few levels pay in targets this small.
+    // The seeds of a sampled index are long, so only a few levels pay in small targets.
     assert!(fewer * 40 < cells * 39 && hits > 1000, "{fewer} of {cells} cells, {hits} hits");
 }
 
@@ -273,11 +239,7 @@ fn runs_by_a_sampled_index_are_those_of_a_scan() {
     let (few, many) = (random.codes(20, 4), random.codes(20, 4));
     let copies = |stretch: &[u8], count: usize| [stretch, &[OTHER; 4]].concat().repeat(count);
     let target = [copies(&few, 2048), copies(&many, 2049)].concat();
-    let batch = Batch {
-        queries: Arc::new([&few[..], &many].into_iter().collect()),
-        targets: Arc::new([&target[..]].into_iter().collect()),
-        scoring: Arc::new(scoring(SCHEMES[0])),
-    };
+    let batch = batches::of([&few[..], &many], [&target[..]], scoring(SCHEMES[0]));
     let filter =
         Filter::by_index_of(&batch.targets, &batch.scoring, 1, IndexShape { letters: 8, step: 3 }).unwrap();
     filter.kind(&batch, &PairLayout { strands: Strands::Plus, meets: Meets::All });
@@ -310,11 +272,7 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
             queries.push(reversed(&query));
         }
         let scoring = scoring(SCHEMES[seed as usize]).with_end_bonus([0, 5][seed as usize % 2]);
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::new([&target[..]].into_iter().collect()),
-            scoring: Arc::new(scoring),
-        };
+        let batch = batches::of(queries, [&target[..]], scoring);
         let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
         let rules = Rules { min_score: 110 * scoring.max_potential(), secondary_ppm: 800_000, ..Rules::BEST };
@@ -342,8 +300,8 @@ fn diagonals_of_repeats_are_bounded_and_lose_nothing() {
     assert!(calls.load(Ordering::Relaxed) > 20, "{calls:?}");
 }
 
-/// Copies of a read whose edits lie at regular distances, so that they damage as many pieces of the read as possible, or
-/// near its ends, or that have codes other than bases. Whether they count depends on a threshold near their scores.
+/// Copies of a read with edits at regular distances, which damage the maximum number of pieces, with edits near its ends,
+/// or with codes other than bases. The threshold is near their scores.
 #[test]
 fn pieces_of_reads_lose_no_copy() {
     let (mut hits, mut fewer, mut cells) = (0, 0, 0);
@@ -366,11 +324,7 @@ fn pieces_of_reads_lose_no_copy() {
             queries.push(read.iter().copied());
             queries.push(reversed(&read));
         }
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::new([&target[..]].into_iter().collect()),
-            scoring: Arc::new(scoring),
-        };
+        let batch = batches::of(queries, [&target[..]], scoring);
         let batch = batch.with_ends();
         let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
@@ -435,12 +389,8 @@ fn queries_as_long_as_their_target_are_not_searched_in_full() {
     for (every, max_hits) in [(5000, 1), (500, 1), (100, 3)] {
         let target = random.codes(60_000, 4);
         let query = random.mutated_codes(&target[1_000..58_000], 4, every);
-        let (queries, targets) = ([&query[..], &reversed(&query)].into_iter().collect(), [&target[..]]);
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::new(targets.into_iter().collect()),
-            scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
-        };
+        let queries = [&query[..], &reversed(&query)];
+        let batch = batches::of(queries, [&target[..]], Scoring::dna(2, 4, 4, 2));
         let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let filter = Filter::by_index(&case.batch.targets, &case.batch.scoring, 2).expect("DNA");
         let rules = Rules { min_score: 100, secondary_ppm: 800_000, max_hits, ..Rules::BEST };
@@ -548,28 +498,36 @@ fn two_piece_scorings() -> [Scoring; 3] {
     [two((2, 4, 4, 2), (24, 1)), two((3, 5, 2, 6), (9, 1)), two((2, 6, 3, 7), (4, 2))]
 }
 
+/// Compares the hits of every filter with those without a filter. Returns the cells with a filter, and those without.
+fn filters_agree(case: &Case, seed: u64) -> (u64, u64) {
+    let Batch { targets, scoring, .. } = &case.batch;
+    let strands = case.layout.strands.count();
+    let scan =
+        || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
+    let filters = [
+        Filter::by_index(targets, scoring, strands),
+        Filter::by_scan(targets, scoring, strands, scan()),
+        Filter::auto(targets, scoring, strands, scan(), None),
+    ];
+    assert!(filters[0].is_some() && filters[2].is_some(), "{scoring}");
+    let mut cells = (0, 0);
+    for (min_score, max_hits) in [(60, 1), (120, 3)] {
+        let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
+        let (expected, all) = case.find(rules, None);
+        for filter in filters.iter().flatten() {
+            let (found, some) = case.find(rules, Some(filter));
+            assert_eq!(found, expected, "seed {seed}, {scoring}, {rules:?}");
+            cells = (cells.0 + some.cells, cells.1 + all.cells);
+        }
+    }
+    cells
+}
+
 #[test]
 fn two_pieces_lose_nothing() {
     for (seed, two) in (0..).zip(two_piece_scorings().into_iter().cycle().take(9)) {
         let case = with_scoring(&Case::new(seed), two, |code| code);
-        let Batch { targets, scoring, .. } = &case.batch;
-        let strands = case.layout.strands.count();
-        let scan =
-            || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
-        let filters = [
-            Filter::by_index(targets, scoring, strands),
-            Filter::by_scan(targets, scoring, strands, scan()),
-            Filter::auto(targets, scoring, strands, scan(), None),
-        ];
-        assert!(filters[0].is_some() && filters[2].is_some(), "{scoring}");
-        for (min_score, max_hits) in [(60, 1), (120, 3)] {
-            let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
-            let (expected, _) = case.find(rules, None);
-            for filter in filters.iter().flatten() {
-                let (found, _) = case.find(rules, Some(filter));
-                assert_eq!(found, expected, "seed {seed}, {scoring}, {rules:?}");
-            }
-        }
+        filters_agree(&case, seed);
     }
 }
 
@@ -596,26 +554,8 @@ fn matrices_of_dna_lose_nothing() {
         let is_converting = number >= 6;
         let convert = |code| if is_converting && code == 1 && random.below(10) > 0 { 3 } else { code };
         let case = with_scoring(&Case::new(seed), scorings[number].clone(), convert);
-        let Batch { targets, scoring, .. } = &case.batch;
-        let strands = case.layout.strands.count();
-        let scan =
-            || Box::new(PatternFinder::new(targets, Box::new(SlicedScan::on(InstructionSet::best())), false));
-        let filters = [
-            Filter::by_index(targets, scoring, strands),
-            Filter::by_scan(targets, scoring, strands, scan()),
-            Filter::auto(targets, scoring, strands, scan(), None),
-        ];
-        assert!(filters[0].is_some() && filters[2].is_some(), "{scoring}");
-        for (min_score, max_hits) in [(60, 1), (120, 3)] {
-            let rules = Rules { min_score, secondary_ppm: 700_000, max_hits, ..Rules::BEST };
-            let (expected, all) = case.find(rules, None);
-            for filter in filters.iter().flatten() {
-                let (found, some) = case.find(rules, Some(filter));
-                assert_eq!(found, expected, "seed {seed}, matrix {number}, {rules:?}");
-                cells.0 += some.cells;
-                cells.1 += all.cells;
-            }
-        }
+        let (some, all) = filters_agree(&case, seed);
+        cells = (cells.0 + some, cells.1 + all);
     }
     // Lookups and windows cost little compared with a full search, even if they do not help.
     assert!(cells.0 * 10 < cells.1 * 16, "{cells:?}");
@@ -690,24 +630,6 @@ fn spoilt(
     }
     let extra = |at: usize| extra.iter().filter(move |extra| extra.0 == at).map(|extra| extra.1);
     copy.iter().enumerate().flat_map(|(at, &code)| extra(at).chain(code)).collect()
-}
-
-/// The best alignment of a query and a target.
-fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
-    let batch = Batch {
-        queries: Arc::new([query].into_iter().collect()),
-        targets: Arc::new([target].into_iter().collect()),
-        scoring: Arc::new(scoring.clone()),
-    };
-    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
-    let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
-    let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted = backtrace::WantedPath {
-        window,
-        strand: swalign::terms::alignment::Strand::Forward,
-        score: hit.score,
-    };
-    (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
 /// Number of complete seeds of the query that the alignment contains with at most `most` edits.
@@ -828,7 +750,7 @@ fn alignments_over_ambiguous_codes_hold_a_seed() {
                 target.extend(random.codes(20, 4));
                 let Some(found) = best(&query, &target, &scoring) else { continue };
                 let count = held(&found, &query, &target, seed, edits);
-                // So many copies that not all of them can be dense stretches. No window reaches two copies.
+                // More copies than dense stretches can hold. No window reaches two copies.
                 let with_space = [&target[..], &[0; 60]].concat();
                 let copies = with_space.repeat(10_000 / target.len());
                 let more = TargetRuns::of(&copies, &scoring).map_or(Some(0), |runs| {
@@ -875,11 +797,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
             oriented.push(query.iter().copied());
             oriented.push(reversed(query));
         }
-        let batch = Batch {
-            queries: Arc::new(oriented),
-            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-            scoring: Arc::new(scoring(SCHEMES[0])),
-        };
+        let batch = batches::of(oriented, &targets, scoring(SCHEMES[0]));
         let case = Case { batch, layout: PairLayout { strands: Strands::Both, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
         let (expected, all) = case.find(rules, None);

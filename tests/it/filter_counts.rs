@@ -1,18 +1,17 @@
 //! Counting seeds on diagonals is lossless: the theorem holds for alignments constructed to violate it, and long
 //! queries have the same hits with and without the filter.
 
+use crate::common::batches::{best, reversed};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::align::backtrace;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::levels::{LevelGuarantee, SeedKind};
 use swalign::align::candidates::seed_counts::SeedCounts;
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
-use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strand, Strands};
-use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::alignment::{Alignment, PathOp, QueryResult, Strands};
+use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
 
 /// Match, mismatch, gap open, gap extend.
@@ -106,20 +105,6 @@ fn spoilt(random: &mut Random, query: &[u8], seed: usize, faults: usize, fault: 
     copy
 }
 
-/// The best alignment of a query and a target.
-fn best(query: &[u8], target: &[u8], scoring: &Arc<Scoring>) -> Option<Alignment> {
-    let batch = Batch {
-        queries: Arc::new([query].into_iter().collect()),
-        targets: Arc::new([target].into_iter().collect()),
-        scoring: Arc::clone(scoring),
-    };
-    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
-    let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
-    let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted = backtrace::WantedPath { window, strand: Strand::Forward, score: hit.score };
-    (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
-}
-
 /// The seeds that an alignment contains, by number, with their diagonals.
 fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize) -> Vec<(usize, i64)> {
     let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
@@ -198,10 +183,6 @@ fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
         }
     }
     assert!(seen.iter().all(|&seen| seen > 30) && tight > 30, "{seen:?}, {tight}");
-}
-
-fn reversed(codes: &[u8]) -> Vec<u8> {
-    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
 }
 
 /// Targets with near and distant repeats, and long queries from one position, from two positions, or random.

@@ -2,11 +2,7 @@
 //! be concatenated, and errors.
 
 use crate::common::bam::{END, blocks, records};
-use crate::common::command::run_here;
-use crate::common::folder::Folder;
-use crate::common::names_in_groups;
-use crate::common::random::Random;
-use crate::common::sam::without_pg;
+use crate::common::{command::run_here, folder::Folder, names_in_groups, random::Random, sam::without_pg};
 use flate2::read::MultiGzDecoder;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;
@@ -243,7 +239,7 @@ fn the_file_names_the_format() {
 fn proteins_are_not_for_bam() {
     let args = ["--device", "cpu", "--format", "bam", "data/proteins_20.fa", "data/uniprot_60.fa"];
     let outcome = run_here(&args);
-    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    outcome.ended(2);
     assert!(outcome.stdout.is_empty());
     assert!(
         outcome.stderr.contains("nucleotides") && outcome.stderr.contains("--format"),
@@ -262,7 +258,7 @@ fn a_failure_ends_no_bam() {
     for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
         let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
         let outcome = folder.run(&args);
-        outcome.said(1, &["5 queries, but 6 targets"]);
+        outcome.said(1, &["5 queries", "6 targets"]);
         assert_eq!(outcome.stdout.is_empty(), output[0] == "-o");
         assert!(!outcome.stdout.ends_with(END), "{args:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
@@ -276,7 +272,7 @@ fn no_queries_give_no_records() {
     folder.write("q.fa", "");
     let run = |args: &[&str]| {
         let outcome = folder.run(&[&["--device", "cpu"], args, &["q.fa", "ref.fa"]].concat());
-        outcome.said(0, &["warning: q.fa: the input is empty"]);
+        outcome.said(0, &["warning: q.fa: ", "empty"]);
         outcome.stdout
     };
     let sam = String::from_utf8(run(&["--format", "sam"])).unwrap();

@@ -3,8 +3,7 @@
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
-use crate::common::random::Random;
-use crate::common::text;
+use crate::common::{random::Random, text};
 
 /// Minimum number of inputs of a corpus.
 const LEAST: usize = 100;

@@ -228,7 +228,7 @@ mod patterns {
         refused(b"[a-\\d]", 3, "cannot end");
         refused(b"ab\\", 3, "nothing follows");
         refused(b"\\q", 1, "no meaning");
-        refused(b"\\x4", 1, "two hexadecimal digits");
+        refused(b"\\x4", 1, "hexadecimal");
         refused(b"\\x0a", 1, "newline");
         refused("[é]".as_bytes(), 2, "several bytes");
         refused(b"[[:letter:]]", 2, "no class");

@@ -2,9 +2,7 @@
 //! devices.
 
 use crate::common::command::{Outcome, command, finish, lines_come_at_once, program, run};
-use crate::common::folder::Folder;
-use crate::common::gzip::gzip;
-use crate::common::random::Random;
+use crate::common::{folder::Folder, gzip::gzip, random::Random};
 use std::fs;
 use std::io::Read;
 use std::process::Stdio;
@@ -132,12 +130,11 @@ mod packed {
             |args: &[&str]| finish(command(here.path()).arg("grep").args(args).write_stdin(two.clone()));
         assert_eq!(piped(&["--search-zip", "the", "-"]).stdout, b"the first\nthe second\n");
         // Compressed input that is not unpacked causes a warning.
-        piped(&["the", "-"]).said(1, &["warning: stdin is compressed with gzip", "use -z"]);
-        grep(&["the", "two.gz"]).said(1, &["warning: two.gz is compressed with gzip", "use -z"]);
-        grep(&["-z", "the", "x.bz2"])
-            .said(0, &["x.bz2 is compressed with bzip2", "`bzip2 -dc | swalign grep"]);
+        piped(&["the", "-"]).said(1, &["warning: stdin", "gzip", "-z"]);
+        grep(&["the", "two.gz"]).said(1, &["warning: two.gz", "gzip", "-z"]);
+        grep(&["-z", "the", "x.bz2"]).said(0, &["warning: x.bz2", "`bzip2 -dc | swalign grep"]);
         assert_eq!(grep(&["-s", "the", "two.gz"]).stderr, "");
-        grep(&["-z", "the", "more.gz"]).said(0, &["warning: more.gz: the data after the gzip stream"]);
+        grep(&["-z", "the", "more.gz"]).said(0, &["warning: more.gz: ", "gzip"]);
         let cut = grep(&["-z", "the", "cut.gz", "a.txt"]);
         cut.said(2, &["error: cut.gz", "truncated"]);
         assert!(cut.stdout.ends_with(b"a.txt:the lazy dog\n"), "the others are searched");
@@ -156,17 +153,17 @@ mod faults {
 
     #[test]
     fn wrong_usage() {
-        refused(&[], &["PATTERN is missing"]);
-        refused(&["x"], &["FILE is missing"]);
-        refused(&["-e", "x"], &["FILE is missing"]);
+        refused(&[], &["PATTERN", "-e", "-f"]);
+        refused(&["x"], &["FILE", "stdin"]);
+        refused(&["-e", "x"], &["FILE", "stdin"]);
         refused(&["-k", "-1", "x", "a.txt"], &["--max-edits", "0 or more"]);
-        refused(&["-k", "10%", "x", "a.txt"], &["--max-edits", "`swalign search`", "give a whole number"]);
+        refused(&["-k", "10%", "x", "a.txt"], &["--max-edits", "`swalign search`", "whole number"]);
         refused(&["a[b", "a.txt"], &["PATTERN 'a[b'", "position 2", "not closed", "-F"]);
         refused(&["ab*", "a.txt"], &["position 3", "\\*"]);
         refused(&["-e", "x\\", "a.txt"], &["position 2", "backslash"]);
-        refused(&["x", "-", "-"], &["stdin (-) can be read only once"]);
+        refused(&["x", "-", "-"], &["stdin"]);
         refused(&["-f", "nofile", "a.txt"], &["nofile"]);
-        refused(&["--device", "cpu:none", "x", "a.txt"], &["not have the instruction set 'none'"]);
+        refused(&["--device", "cpu:none", "x", "a.txt"], &["instruction set 'none'"]);
         for several in ["all", "gpu:0,1"] {
             refused(&["--device", several, "x", "a.txt"], &["--device", "one GPU", "gpu:INDEX"]);
         }
@@ -352,11 +349,7 @@ mod words {
 
     #[test]
     fn what_is_refused() {
-        let refused = |args: &[&str], says: &[&str]| {
-            let outcome = here().run(&[&["grep"], args].concat());
-            outcome.said(2, says);
-            assert!(outcome.stdout.is_empty());
-        };
+        let refused = |args: &[&str], says: &[&str]| here().refused(&[&["grep"], args].concat(), 2, says);
         for option in ["-o", "-w", "-x", "--prefix", "--count-by-pattern"] {
             refused(&[option, "-k", "1", "cat", "t.txt"], &["-F", "-k"]);
             refused(&[option, "c.t", "t.txt"], &["-F", "-k"]);

@@ -4,10 +4,9 @@
 //!
 //! Many copies of the queries are where chunks meet.
 
-use crate::common::codes;
+use crate::common::batches::{self, Counting, encoded};
 use crate::common::definition::{MOST, first_hits, oracle};
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::{one_strand, random::Random};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use swalign::align::candidates::{CHUNK, ChunkLength, Meets, MetTargets, PairLayout};
@@ -136,11 +135,11 @@ impl Case {
         lengths.rotate_left(random.below(RECORDS));
         let mut targets: Vec<Vec<u8>> = lengths.iter().map(|&len| text(&mut random, len)).collect();
         let mut case = Case {
-            batch: Batch {
-                queries: Arc::new(case_queries(&queries, &layout)),
-                targets: encoded(&targets),
-                scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
-            },
+            batch: batches::of(
+                case_queries(&queries, &layout),
+                encoded(&targets),
+                Scoring::dna(match_, mismatch, open, extend),
+            ),
             layout,
             min_score: match_ * (8 + random.below(8) as i32),
         };
@@ -163,7 +162,7 @@ impl Case {
                 letters.iter_mut().skip(start).zip(copies).for_each(|(old, new)| *old = new);
             }
         }
-        case.batch.targets = encoded(&targets);
+        case.batch.targets = Arc::new(encoded(&targets));
         case
     }
 
@@ -211,20 +210,7 @@ impl Case {
 
 /// All orientations of each query.
 fn case_queries(queries: &[Vec<u8>], layout: &PairLayout) -> Sequences {
-    let mut all = Sequences::default();
-    for query in queries {
-        all.push(codes(Alphabet::Dna, query));
-        if layout.strands == Strands::Both {
-            all.push(codes(Alphabet::Dna, &reverse_complement(query)));
-        }
-    }
-    all
-}
-
-fn encoded(targets: &[Vec<u8>]) -> Arc<Sequences> {
-    let mut all = Sequences::default();
-    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
-    Arc::new(all)
+    if layout.strands == Strands::Both { batches::both_strands(queries) } else { encoded(queries) }
 }
 
 /// Properties of the cases, to verify that none is missing.
@@ -432,11 +418,7 @@ fn searched(
         let start = random.below(target.len() - 150);
         queries.push(random.mutated_codes(&target[start..start + 150], 4, 20));
     }
-    let batch = Batch {
-        queries: Arc::new(queries),
-        targets: Arc::new([target.as_slice()].into_iter().collect()),
-        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
-    };
+    let batch = batches::of(queries, [target.as_slice()], Scoring::dna(1, 4, 6, 1));
     let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
     let scope = SearchInput { portion, ..SearchInput::new(&batch, layout, rules) };
     let mut effort = Effort::default();
@@ -498,11 +480,7 @@ fn databases_have_the_hits_of_their_pairs() {
                 all.push(target);
                 all
             });
-        let batch = Batch {
-            queries: Arc::new(kinds.iter().map(Vec::as_slice).collect()),
-            targets: Arc::new(targets),
-            scoring: Arc::new(Scoring::dna(2, 3, 5, 2)),
-        };
+        let batch = batches::of(&kinds, targets, Scoring::dna(2, 3, 5, 2));
         let layout =
             PairLayout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
         for max_hits in [1, 2, 10, 40] {
@@ -550,25 +528,6 @@ fn what_is_said_of_parts_counts_once() {
     assert_eq!(all.remarks(), remarks(3, 1));
 }
 
-/// An engine that counts its calls.
-struct Counting(Cpu, usize);
-
-impl Engine for Counting {
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
-        self.1 += 1;
-        self.0.score(batch, pairs)
-    }
-
-    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        self.1 += 1;
-        self.0.paths(batch, windows)
-    }
-}
-
 /// A target of about `len` bases: copies of `unit` on both strands with up to `between` bases between them. About
 /// `percent` % of the bases of the copies are mutated.
 fn copies(random: &mut Random, unit: &[u8], len: usize, (between, percent): (usize, usize)) -> Vec<u8> {
@@ -605,11 +564,11 @@ impl ManyHits {
         let targets = lengths.map(|len| copies(&mut random, &unit, len, kind));
         let layout =
             PairLayout { strands: random.pick(&[one_strand(seed), Strands::Both]), meets: Meets::All };
-        let batch = Batch {
-            queries: Arc::new(case_queries(&[unit], &layout)),
-            targets: encoded(&targets),
-            scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
-        };
+        let batch = batches::of(
+            case_queries(&[unit], &layout),
+            encoded(&targets),
+            Scoring::dna(match_, mismatch, open, extend),
+        );
         let (min_score, secondary_ppm) = (match_ * 6, random.pick(&[0, 500_000, 900_000, 1_000_000]));
         let (all, _) = first_hits(&batch, &layout, 0, (min_score, secondary_ppm), KNOWN);
         let rules = Rules { min_score, secondary_ppm, ..Rules::BEST };
@@ -753,19 +712,19 @@ fn many_hits_take_few_rounds() {
         let unit = random.sequence(Alphabet::Dna, 60);
         let target = copies(&mut random, &unit, 150_000, (between, percent));
         let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
-        let batch = Batch {
-            queries: Arc::new(case_queries(&[unit], &layout)),
-            targets: encoded(&[target]),
-            scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
-        };
+        let batch = batches::of(case_queries(&[unit], &layout), encoded(&[target]), Scoring::dna(2, 4, 4, 2));
         let rules = Rules { min_score: 60, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
         let find = |scope: &SearchInput| {
-            let mut engine = Counting(Cpu::new(), 0);
+            let mut engine = Counting::new();
             let found = hits::find(&mut engine, scope, &mut Effort::default()).unwrap().remove(0);
             let hits = found.alignments.len();
             // About two calls for each hit that fits into a stretch.
             let most = 8 * STRETCH as usize / 60;
-            assert!(hits > 1000 && engine.1 < most, "{} calls for {hits} hits", engine.1);
+            assert!(
+                hits > 1000 && (engine.scored + engine.traced) < most,
+                "{} calls for {hits} hits",
+                (engine.scored + engine.traced)
+            );
             found
         };
         let scope = SearchInput::new(&batch, layout, rules);
@@ -786,17 +745,17 @@ fn hits_of_many_targets_take_few_rounds() {
     let unit = random.sequence(Alphabet::Dna, 60);
     let targets: Vec<Vec<u8>> = (0..3000).map(|_| random.mutated(Alphabet::Dna, &unit, 4)).collect();
     let layout = PairLayout { strands: Strands::Plus, meets: Meets::All };
-    let batch = Batch {
-        queries: Arc::new(case_queries(&[unit], &layout)),
-        targets: encoded(&targets),
-        scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
-    };
+    let batch = batches::of(case_queries(&[unit], &layout), encoded(&targets), Scoring::dna(2, 4, 4, 2));
     let rules = Rules { min_score: 20, max_hits: usize::MAX, max_per_target: 1, ..Rules::BEST };
     for ranks in [None, Some(&ranks as &dyn Ranks)] {
-        let mut engine = Counting(Cpu::new(), 0);
+        let mut engine = Counting::new();
         let scope = SearchInput { ranks, ..SearchInput::new(&batch, layout, rules) };
         let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap().remove(0);
         let hits = found.alignments.len();
-        assert!(hits > 2500 && engine.1 < 60, "{} calls for {hits} hits", engine.1);
+        assert!(
+            hits > 2500 && (engine.scored + engine.traced) < 60,
+            "{} calls for {hits} hits",
+            (engine.scored + engine.traced)
+        );
     }
 }

@@ -3,11 +3,8 @@
 //! The oracle of pairs examines every pair of hits and of windows. The oracle of split queries runs the specification
 //! engine over whole targets, for each interval of a query.
 
-use crate::common::codes;
-use crate::common::golden::check_path;
-use crate::common::random::Random;
+use crate::common::{batches, golden::check_path, random::Random};
 use std::cmp::Reverse;
-use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::align::hits::{self, Effort, HitAt, Rules, SearchInput};
@@ -18,7 +15,7 @@ use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
 use swalign::terms::alignment::{Alignment, HitEnd, InPart, QueryResult, Strand, Strands};
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
-use swalign::terms::batch::{Batch, Pair, Sequences};
+use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::insert::{InsertSize, Orientation};
 use swalign::terms::scoring::Scoring;
 
@@ -32,13 +29,7 @@ fn drawn(random: &mut Random, len: usize) -> Vec<u8> {
 }
 
 fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], scoring: Scoring) -> Batch {
-    let (mut queries, mut all) = (Sequences::default(), Sequences::default());
-    for read in reads {
-        queries.push(codes(Alphabet::Dna, read));
-        queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
-    }
-    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
-    Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
+    batches::of(batches::both_strands(reads), batches::encoded(targets), scoring)
 }
 
 /// Returns pairs of reads, and targets with several copies of a repeat. Many reads come from copies, some have a mate

@@ -3,10 +3,7 @@
 //! larger inputs.
 #![cfg(target_os = "linux")]
 
-use crate::common::command::program;
-use crate::common::folder::Folder;
-use crate::common::memory::peak_mib;
-use crate::common::random::Random;
+use crate::common::{command::program, folder::Folder, memory::peak_mib, random::Random};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;

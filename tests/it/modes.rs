@@ -1,22 +1,19 @@
 //! Modes other than local, compared with their definition: the best alignment of all stretches that a mode allows. The
 //! definition is computed with the recurrence of Waterman, Smith and Beyer 1976, which tries each length of a gap.
 
-use crate::common::codes;
+use crate::common::batches::{self, whole};
 use crate::common::definition::{MOST, oracle};
-use crate::common::modes::MODES;
-use crate::common::one_strand;
-use crate::common::random::Random;
-use std::sync::Arc;
-use swalign::align::backtrace::{self, WantedPath};
+use crate::common::{codes, modes::MODES, one_strand, random::Random};
+use swalign::align::backtrace;
 use swalign::align::candidates::{CHUNK, Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Rules, SearchInput};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strand, Strands};
+use swalign::terms::alignment::{Alignment, HitEnd, PathOp, QueryResult, Strands};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences};
+use swalign::terms::batch::{Batch, Pair, STRETCH};
 use swalign::terms::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// The best score of the whole query against the whole target, and the best score of alignments that align at least one
@@ -95,12 +92,7 @@ fn scorings() -> Vec<Scoring> {
 }
 
 fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
-    let sequences = |all: &[Vec<u8>]| Arc::new(all.iter().map(|codes| &codes[..]).collect::<Sequences>());
-    Batch { queries: sequences(queries), targets: sequences(targets), scoring: Arc::new(scoring.clone()) }
-}
-
-fn whole(batch: &Batch, query: u32, target: u32) -> Pair {
-    Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
+    batches::of(queries, targets, scoring.clone())
 }
 
 /// The plain engine, and a CPU engine for each instruction set of this machine.
@@ -134,16 +126,8 @@ fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
 }
 
 fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<Alignment> {
-    let wanted: Vec<WantedPath> = pairs
-        .iter()
-        .zip(hits)
-        .map(|(pair, hit)| WantedPath {
-            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
-            strand: Strand::Forward,
-            score: hit.score,
-        })
-        .collect();
-    backtrace::align(engine, batch, &wanted).unwrap()
+    let wanted = pairs.iter().zip(hits).map(|(pair, hit)| batches::wanted(batch, pair, hit));
+    backtrace::align(engine, batch, &wanted.collect::<Vec<_>>()).unwrap()
 }
 
 /// Short sequences of few distinct residues, so that ties, gaps at ends and pairs without similarity are common.

@@ -2,14 +2,11 @@
 //! (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
 
 use crate::common::golden::{Table, check, check_modes};
-use crate::common::{codes, random::Random};
+use crate::common::{batches, random::Random};
 use bio::alignment::pairwise::Aligner;
-use std::sync::Arc;
-use swalign::align::backtrace::{self, WantedPath};
+use swalign::align::backtrace;
 use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
-use swalign::terms::alignment::{HitEnd, Strand};
 use swalign::terms::alphabet::Alphabet;
-use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::scoring::{AlignmentMode, Scoring};
 
 /// Defines a test of each table on each engine.
@@ -53,18 +50,13 @@ fn two_pieces_of_wfa2() {
     let text = crate::common::text("tests/golden/wfa2.tsv");
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split('\t').collect()).collect();
     let sequences = |column: usize| {
-        let all: Vec<Vec<u8>> = rows.iter().map(|row| codes(Alphabet::Dna, row[column].as_bytes())).collect();
-        Arc::new(all.iter().map(Vec::as_slice).collect())
+        let all: Vec<Vec<u8>> = rows.iter().map(|row| row[column].as_bytes().to_vec()).collect();
+        batches::encoded(&all)
     };
     let scoring =
         Scoring::dna(2, 2 * 4 - 2, 2 * 6, 2 * 2 - 1).with_gap_piece(2 * 24, 2 - 1).expect("two pieces");
-    let scoring = Arc::new(scoring.in_mode(AlignmentMode::Global));
-    let batch = Batch { queries: sequences(2), targets: sequences(3), scoring };
-    let pair = |index: u32| {
-        let end = batch.target(index).len() as u32;
-        Pair { query: index, target: index, start: 0, own: 0, end }
-    };
-    let pairs: Vec<Pair> = (0..rows.len() as u32).map(pair).collect();
+    let batch = batches::of(sequences(2), sequences(3), scoring.in_mode(AlignmentMode::Global));
+    let pairs = batches::whole_pairs(&batch);
     assert_eq!(pairs.len(), 47);
     for engine in [&mut Plain::new() as &mut dyn Engine, &mut Cpu::new()] {
         let hits = engine.score(&batch, &pairs).expect("scores");
@@ -74,12 +66,8 @@ fn two_pieces_of_wfa2() {
             assert_eq!(hit.score, expected, "{}: pair {}", engine.capabilities().name, row[0]);
         }
         // Rescores each path.
-        let wanted = |(pair, hit): (&Pair, &HitEnd)| WantedPath {
-            window: backtrace::window_of(&batch, pair.query, pair.target, 0, hit),
-            strand: Strand::Forward,
-            score: hit.score,
-        };
-        let wanted: Vec<WantedPath> = pairs.iter().zip(&hits).map(wanted).collect();
+        let wanted = pairs.iter().zip(&hits).map(|(pair, hit)| batches::wanted(&batch, pair, hit));
+        let wanted: Vec<_> = wanted.collect();
         backtrace::align(engine, &batch, &wanted).expect("paths");
     }
 }
@@ -109,18 +97,10 @@ fn rust_bio_agrees() {
         let expected: Vec<i32> =
             cases.iter().map(|(query, target)| aligner.local(query, target).score).collect();
 
-        let encoded: Vec<(Vec<u8>, Vec<u8>)> =
-            cases.iter().map(|(q, t)| (codes(Alphabet::Dna, q), codes(Alphabet::Dna, t))).collect();
-        let batch = Batch {
-            queries: Arc::new(encoded.iter().map(|case| case.0.as_slice()).collect()),
-            targets: Arc::new(encoded.iter().map(|case| case.1.as_slice()).collect()),
-            scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
-        };
-        let pair = |index: u32| {
-            let end = batch.target(index).len() as u32;
-            Pair { query: index, target: index, start: 0, own: 0, end }
-        };
-        let pairs: Vec<Pair> = (0..cases.len() as u32).map(pair).collect();
+        let (queries, targets): (Vec<_>, Vec<_>) = cases.iter().cloned().unzip();
+        let scoring = Scoring::dna(match_, mismatch, open, extend);
+        let batch = batches::of(batches::encoded(&queries), batches::encoded(&targets), scoring);
+        let pairs = batches::whole_pairs(&batch);
         for engine in [&mut plain as &mut dyn Engine, &mut cpu] {
             let hits = engine.score(&batch, &pairs).unwrap();
             for ((hit, expected), (query, target)) in hits.iter().zip(&expected).zip(&cases) {

@@ -1,8 +1,6 @@
 //! Recomputes every column and tag of PAF from the SAM records and the sequences, and compares lines with minimap2's.
 
-use crate::common::command::run_here;
-use crate::common::sam::Record;
-use crate::common::{repository, text};
+use crate::common::{command::run_here, repository, sam::Record, text};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use swalign::terms::alphabet::{Alphabet, reverse_complement};
@@ -105,7 +103,7 @@ fn same_as_sam(query: &str, reference: &str, alphabet: Alphabet, options: &[&str
     let args = [options, &["--device", "cpu", query, reference]].concat();
     let sam = run_here(&args).sam();
     let paf = run_here(&[&["--format", "paf"], &args[..]].concat());
-    assert_eq!(paf.code, Some(0), "{}", paf.stderr);
+    paf.ended(0);
     let paf = String::from_utf8(paf.stdout).unwrap();
     let targets: BTreeMap<String, Vec<u8>> = sequences(reference).into_iter().collect();
     let queries: BTreeMap<String, Vec<u8>> = sequences(query).into_iter().collect();

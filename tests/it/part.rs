@@ -11,9 +11,8 @@ mod merge;
 mod resume;
 
 use crate::common::command::{command, finish};
-use crate::common::folder::Folder;
 use crate::common::gzip::{gzip, unpacked};
-use crate::common::{data, names_in_groups, receipts};
+use crate::common::{data, folder::Folder, names_in_groups, receipts};
 use std::fs;
 use swalign::output::writer::bgzf::pack;
 

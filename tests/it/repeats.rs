@@ -1,23 +1,17 @@
 //! Repeats that are removed from the targets change no hit. In collections of near and exact copies, tandem repeats and
 //! reverse complements, the hits are the same as in a search of every copy.
 
-use crate::common::one_strand;
-use crate::common::random::Random;
+use crate::common::batches::{self, Counting, reversed};
+use crate::common::{one_strand, random::Random};
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
 use swalign::align::candidates::{Meets, PairLayout};
 use swalign::align::hits::{self, Effort, Repeats, Rules, SearchInput, WithoutRepeats};
 use swalign::align::repeats;
 use swalign::engine::cpu::Cpu;
-use swalign::engine::{Capabilities, Engine, Paths, Window};
-use swalign::terms::alignment::{HitEnd, Strands};
-use swalign::terms::batch::{Batch, Pair, Sequences};
-use swalign::terms::error::EngineError;
+use swalign::terms::alignment::Strands;
+use swalign::terms::batch::{Batch, Sequences};
 use swalign::terms::scoring::Scoring;
-
-fn reversed(codes: &[u8]) -> Vec<u8> {
-    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
-}
 
 /// Returns targets that are copies of three founders: whole, partial, mutated or reverse-complemented, and some with
 /// tandem repeats.
@@ -83,11 +77,7 @@ fn hits_are_those_among_all_copies() {
         let targets = collection(&mut random);
         let strands = random.pick(&[one_strand(seed), Strands::Both, Strands::Both]);
         let scoring = Scoring::dna(1, random.pick(&[1, 4]), random.pick(&[0, 6]), random.pick(&[1, 2]));
-        let batch = Batch {
-            queries: Arc::new(queries(&mut random, &targets, strands)),
-            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-            scoring: Arc::new(scoring),
-        };
+        let batch = batches::of(queries(&mut random, &targets, strands), &targets, scoring);
         let layout = PairLayout { strands, meets: Meets::All };
         let min_score = random.pick(&[12, 18, 30]);
         for (max_hits, secondary_ppm, candidates) in [
@@ -126,25 +116,6 @@ fn hits_are_those_among_all_copies() {
     assert!(fewer * 10 < cells * 9 && hits > 10_000 && copies > 2000, "{seen}");
 }
 
-/// Counts the calls of an engine.
-struct Counting(Cpu, usize);
-
-impl Engine for Counting {
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
-    }
-
-    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<HitEnd>, EngineError> {
-        self.1 += 1;
-        self.0.score(batch, pairs)
-    }
-
-    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        self.1 += 1;
-        self.0.paths(batch, windows)
-    }
-}
-
 /// Hits in all copies of a few stretches need few calls of the engine and few cells.
 #[test]
 fn hits_in_many_copies_take_few_rounds() {
@@ -157,11 +128,11 @@ fn hits_in_many_copies_take_few_rounds() {
         })
         .collect();
     let target: Vec<u8> = (0..600).flat_map(|_| units[random.below(6)].clone()).collect();
-    let batch = Batch {
-        queries: Arc::new([&query[..], &reversed(&query)].into_iter().collect()),
-        targets: Arc::new([&target[..], &target[..90_000]].into_iter().collect()),
-        scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
-    };
+    let batch = batches::of(
+        [&query[..], &reversed(&query)],
+        [&target[..], &target[..90_000]],
+        Scoring::dna(2, 4, 4, 2),
+    );
     let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
     for candidates in [None, Some((30, 64))] {
         let rules = Rules { min_score: 40, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
@@ -173,9 +144,13 @@ fn hits_in_many_copies_take_few_rounds() {
         let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
         let without = WithoutRepeats { distinct, filter: None };
         let scope = SearchInput { repeats: Repeats::Known(&without), ..plain };
-        let (mut engine, mut some) = (Counting(Cpu::new(), 0), Effort::default());
+        let (mut engine, mut some) = (Counting::new(), Effort::default());
         assert_eq!(hits::find(&mut engine, &scope, &mut some).unwrap(), expected);
-        assert!(hits > 500 && engine.1 < 60, "{} calls for {hits} hits", engine.1);
+        assert!(
+            hits > 500 && (engine.scored + engine.traced) < 60,
+            "{} calls for {hits} hits",
+            (engine.scored + engine.traced)
+        );
         assert!(some.cells * 10 < all.cells, "{} of {} cells", some.cells, all.cells);
     }
 }
@@ -195,11 +170,11 @@ fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
         [&one[..], &deleted, &turned[20..], &behind].concat(),
         [&other[..], &turned[..20], &deleted, &turned[20..], &behind].concat(),
     ];
-    let batch = Batch {
-        queries: Arc::new([&reversed(&turned)[..], &turned].into_iter().collect()),
-        targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-        scoring: Arc::new(crate::common::by_diagonal([1, 1, 9, 9], -9, 4, 1)),
-    };
+    let batch = batches::of(
+        [&reversed(&turned)[..], &turned],
+        &targets,
+        crate::common::by_diagonal([1, 1, 9, 9], -9, 4, 1),
+    );
     let layout = PairLayout { strands: Strands::Both, meets: Meets::All };
     let rules = Rules { min_score: 30, max_hits: 3, ..Rules::BEST };
     let plain = SearchInput::new(&batch, layout, rules);

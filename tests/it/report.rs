@@ -1,7 +1,6 @@
 //! Tests the report and the statistics of a run (`--report`, `--stats`).
 
-use crate::common::command::run;
-use crate::common::text;
+use crate::common::{command::run, text};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -45,7 +44,7 @@ fn folder() -> TempDir {
 fn align(folder: &Path, more: &[&str]) -> Vec<u8> {
     let args = [&["--device", "cpu", "--interleaved", "-o", "x.sam"], more, &["reads.fa", "ref.fa"]].concat();
     let outcome = run(folder, &args);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     fs::read(folder.join("x.sam")).unwrap()
 }
 
@@ -92,30 +91,29 @@ fn a_page_is_small_and_shows_names_as_text() {
     fs::write(folder.path().join("reads.fa"), reads).unwrap();
     let args = ["--device", "cpu", "--report", "x.html", "-o", "x.paf", "reads.fa", "ref.fa"];
     let outcome = run(folder.path(), &args);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     let page = fs::read_to_string(folder.path().join("x.html")).unwrap();
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script>0") && !page.contains("<é"));
-    assert!(page.contains("Shown are the 300 of 2,000 references"));
+    assert!(page.contains("300 of 2,000 references"));
 }
 
 #[test]
 fn nothing_is_overwritten_and_nothing_half_written() {
     let folder = folder();
     for (args, code, says) in [
-        (&["--report", "ref.fa"][..], 2, "--report would overwrite the input ref.fa"),
-        (&["--stats", "reads.fa"], 2, "--stats would overwrite the input reads.fa"),
-        (&["-o", "y", "--stats", "./y"], 2, "--stats would overwrite y"),
-        (&["--report", "y", "--stats", "y"], 2, "--stats would overwrite y"),
-        (&["--stats", "-"], 2, "cannot be written to stdout"),
-        (&["--stats", "nosuch/y.json", "-o", "y"], 1, "nosuch"),
+        (&["--report", "ref.fa"][..], 2, &["--report", "overwrite", "ref.fa"][..]),
+        (&["--stats", "reads.fa"], 2, &["--stats", "overwrite", "reads.fa"]),
+        (&["-o", "y", "--stats", "./y"], 2, &["--stats", "overwrite y"]),
+        (&["--report", "y", "--stats", "y"], 2, &["--stats", "overwrite y"]),
+        (&["--stats", "-"], 2, &["--stats", "stdout"]),
+        (&["--stats", "nosuch/y.json", "-o", "y"], 1, &["nosuch"]),
     ] {
-        let outcome = run(folder.path(), &[args, &["--device", "cpu", "reads.fa", "ref.fa"]].concat());
-        assert!(outcome.code == Some(code) && outcome.stderr.contains(says), "{args:?}: {}", outcome.stderr);
+        run(folder.path(), &[args, &["--device", "cpu", "reads.fa", "ref.fa"]].concat()).said(code, says);
     }
     fs::write(folder.path().join("bad.fa"), ">a\nAC-T\n").unwrap();
     let outcome = run(folder.path(), &["--report", "y.html", "--stats", "y.json", "bad.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    outcome.ended(1);
     let mut names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
@@ -214,7 +212,7 @@ fn unique_and_tied_reads() {
             "--device", "cpu", "-o", "x.sam", "--stats", "x.json", "--report", "x.html", "reads.fa", "ref.fa",
         ];
         let outcome = run(folder.path(), &[&args[..], more].concat());
-        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        outcome.ended(0);
         let stats = fs::read_to_string(folder.path().join("x.json")).unwrap();
         let listed = stats.split_once("\"listed\"").unwrap().1;
         ["a", "b", "c"].map(|name| {

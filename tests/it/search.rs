@@ -15,10 +15,8 @@ mod scans;
 #[path = "search/sites.rs"]
 mod sites;
 
-use crate::common::one_strand;
-use crate::common::random::Random;
 use crate::common::scans::{LENGTHS, classes, genome, patterns, same};
-use crate::common::text;
+use crate::common::{one_strand, random::Random, text};
 use rayon::prelude::*;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::patterns::search::align::{Aligned, PatternPath, PatternStep, align, edits, replaced};
@@ -37,3 +35,18 @@ use swalign::patterns::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::patterns::search::{EndScan, MatchRule, NOTHING, OTHER, PatternEnd};
 use swalign::terms::alignment::{Strand, Strands};
 use swalign::terms::alphabet::Alphabet;
+
+/// Options without limits and PAM, which select the local minima of the edits.
+fn plain_options(rule: MatchRule, strands: Strands) -> HitOptions {
+    HitOptions {
+        rule,
+        rate: None,
+        limits: None,
+        pam: None,
+        every_end: false,
+        best: false,
+        first: false,
+        strands,
+        before: 0,
+    }
+}

@@ -156,7 +156,7 @@ fn pairs_of_a_list_and_all_with_all() {
     let own = ["a 21 27 6 both,both + both 27 0 both 21 0", "b 3 9 6 both,both + both 9 0 both 3 0"];
     assert_eq!(listed("both\tboth\n", &[]), own);
     let outcome = folder.run(&["search", "-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv", "t.fa"]);
-    outcome.said(0, &["2 patterns are in no pair in pairs.tsv"]);
+    outcome.said(0, &["warning: ", "2 patterns", "pairs.tsv"]);
     let any = [
         "a 2 27 25 l,r + l 12 0 r 17 0",
         "a 2 27 25 l,both + l 12 0 both 21 0",
@@ -303,14 +303,11 @@ fn pairs_are_an_input() {
     assert_eq!(folder.text("out"), HEADER);
 }
 
-/// Runs `swalign search ARGS`, which must fail with `code`, print `says`, and leave no output.
+/// [`Folder::refused`] for `swalign search -o out t.fa ARGS` in a folder of `files`.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     let folder = folder(&[files, &[("t.fa", TEXTS.as_bytes())]].concat());
-    let outcome = folder.run(&[&["search", "-o", "out", "t.fa"], args].concat());
-    outcome.said(code, says);
-    assert!(outcome.stdout.is_empty());
-    assert_eq!(folder.names().len(), files.len() + 1, "{args:?} left something behind");
+    folder.refused(&[&["search", "-o", "out", "t.fa"], args].concat(), code, says);
 }
 
 #[test]
@@ -324,13 +321,13 @@ fn usage() {
     {
         with(&["--amplicon-size", size], &["--amplicon-size", "MIN..MAX", "300..500"]);
     }
-    with(&["--amplicon-size", "500..300"], &["500 is greater than 300; give 300..500"]);
+    with(&["--amplicon-size", "500..300"], &["500", "300..500"]);
     with(&["--revcomp", "no"], &["--revcomp no"]);
     for flag in ["--best", "--first", "--invert-match"] {
         with(&[flag], &["--amplicons", flag]);
     }
     for format in ["sam", "text"] {
-        with(&["--format", format], &["--amplicons", "tab, bed, fasta, fastq and count"]);
+        with(&["--format", format], &["--amplicons", "tab", "bed", "fasta", "fastq", "count"]);
     }
     with(&["--columns", "std"], &["--columns"]);
     with(&["--orient", "pattern"], &["--orient"]);
@@ -343,7 +340,7 @@ fn usage() {
     let folder = folder(&[("t.fa", TEXTS.as_bytes())]);
     folder.write("pairs.tsv", "p_LEFT\tp_RIGHT\n");
     let over = ["search", "-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv", "t.fa", "-o", "pairs.tsv"];
-    folder.run(&over).said(2, &["--output would overwrite"]);
+    folder.run(&over).said(2, &["--output", "overwrite", "pairs.tsv"]);
     folder.run(&["search", "--amplicons", "ACGT", "t.fa"]).said(2, &["with -f", "--amplicons any"]);
 }
 
@@ -355,7 +352,7 @@ fn patterns_without_a_partner() {
     };
     named(
         &["a_F", "a_R", "probe"],
-        &["p.fa, record 3 'probe'", "_LEFT and _RIGHT", "--pairs FILE", "--amplicons any"],
+        &["p.fa, record 3 'probe'", "_LEFT", "_RIGHT", "--pairs FILE", "--amplicons any"],
     );
     named(&["a_F", "a_R", "b_R"], &["p.fa, record 3 'b_R'", "'b_F'", "--pairs FILE"]);
     named(&["a/2"], &["p.fa, record 1 'a/2'", "'a/1'"]);
@@ -368,24 +365,16 @@ fn pairs_that_are_none() {
         let files: &[(&str, &[u8])] = &[("p.fa", PRIMERS.as_bytes()), ("pairs.tsv", list)];
         refused(files, &["-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv"], 1, says);
     };
-    listed(b"", &["pairs.tsv", "no pairs", "two pattern names"]);
+    listed(b"", &["pairs.tsv", "no pairs", "names"]);
     listed(b"# left\tright\n", &["pairs.tsv", "no pairs"]);
     listed(b"p_LEFT\tp_RIGHT\np_LEFT p_RIGHT\n", &["pairs.tsv, line 2", "one column", "a tab"]);
     listed(b"\np_LEFT\tp_RIGHT\t1\n", &["pairs.tsv, line 2", "3 columns"]);
-    listed(b"p_LEFT\t\n", &["pairs.tsv, line 1", "a name is empty"]);
-    listed(b"p_LEFT\tp_RIGHT\n\nleft\tp_RIGHT\n", &["pairs.tsv, line 3", "no pattern is named 'left'"]);
+    listed(b"p_LEFT\t\n", &["pairs.tsv, line 1", "empty", "names"]);
+    listed(b"p_LEFT\tp_RIGHT\n\nleft\tp_RIGHT\n", &["pairs.tsv, line 3", "'left'"]);
     listed(b"p_LEFT\tx\\y\x1b\n", &["pairs.tsv, line 1", "'x\\\\y\\u{1b}'"]);
     listed(b"\xff\tp_RIGHT\n", &["pairs.tsv, line 1", "UTF-8"]);
-    refused(
-        &[("p.fa", PRIMERS.as_bytes())],
-        &["-f", "p.fa", "--amplicons", "--pairs", "nosuch"],
-        1,
-        &["nosuch", "no such file"],
-    );
-    refused(
-        &[("p.fa", PRIMERS.as_bytes())],
-        &["-f", "p.fa", "--amplicons", "--pairs", "."],
-        1,
-        &["swalign: error: .: "],
-    );
+    for (name, says) in [("nosuch", "nosuch: "), (".", "error: .: ")] {
+        let args = ["-f", "p.fa", "--amplicons", "--pairs", name];
+        refused(&[("p.fa", PRIMERS.as_bytes())], &args, 1, &[says]);
+    }
 }

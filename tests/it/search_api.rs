@@ -189,21 +189,20 @@ fn amplicons_are_those_of_the_command() {
 #[test]
 fn what_is_refused() {
     let builder = || Searcher::builder([("a_F", "ACGTACGT"), ("b_R", "GATTACAT")]).device(Device::Cpu);
-    let refused = |error: swalign::Error, text: &str| {
-        assert_eq!(error.kind(), ErrorKind::Usage);
-        assert!(error.to_string().contains(text), "{error}");
+    let refused = |error: swalign::Error, nouns: &[&str]| {
+        crate::common::refused(&error, ErrorKind::Usage, nouns);
     };
     for rate in [-0.1, 1.0, f64::NAN] {
-        refused(builder().edits_by_rate(rate).build().unwrap_err(), "at least 0 and below 1");
+        refused(builder().edits_by_rate(rate).build().unwrap_err(), &["edits_by_rate", "below 1"]);
     }
     let long = Searcher::builder([("p", "A".repeat(80))]).device(Device::Cpu).max_insertions(1);
-    refused(long.edits_by_rate(0.5).build().unwrap_err(), "edits_by_rate(0.5), which allows 40 edits");
+    refused(long.edits_by_rate(0.5).build().unwrap_err(), &["edits_by_rate(0.5)", "40 edits"]);
     let amplicons = |builder: SearcherBuilder, pairs: &PrimerPairs| {
         builder.build().unwrap().amplicons(pairs, 1..=100).unwrap_err()
     };
-    refused(amplicons(builder(), &PrimerPairs::Names), "pattern 'a_F': there is no pattern 'a_R' for a pair");
+    refused(amplicons(builder(), &PrimerPairs::Names), &["pattern 'a_F': ", "'a_R'"]);
     let listed = PrimerPairs::Listed(vec![["a_F".to_string(), "c".to_string()]]);
-    refused(amplicons(builder(), &listed), "pair 0: no pattern is named 'c'");
-    refused(amplicons(builder().both_strands(false), &PrimerPairs::Any), "both strands");
-    refused(amplicons(builder().first(true), &PrimerPairs::Any), "all matches");
+    refused(amplicons(builder(), &listed), &["pair 0: ", "'c'"]);
+    refused(amplicons(builder().both_strands(false), &PrimerPairs::Any), &["both strands"]);
+    refused(amplicons(builder().first(true), &PrimerPairs::Any), &["all matches"]);
 }

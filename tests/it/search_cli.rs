@@ -19,7 +19,7 @@ mod pam;
 
 use crate::common::command::{command, finish, program};
 use crate::common::folder::{Folder, folder};
-use crate::common::{data, memory, random::Random, repository};
+use crate::common::{data, memory, random::Random};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -45,14 +45,10 @@ fn hits(args: &[&str]) -> Vec<String> {
     lines.lines().map(|line| line.replace('\t', " ")).collect()
 }
 
-/// Runs `swalign search ARGS`, which must fail with `code`, print `says`, and leave no output.
+/// [`Folder::refused`] for `swalign search -o out ARGS` in a folder of `files`.
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
-    let folder = folder(files);
-    let outcome = folder.run(&[&["search", "-o", "out"], args].concat());
-    outcome.said(code, says);
-    assert!(outcome.stdout.is_empty());
-    assert_eq!(folder.names().len(), files.len(), "{args:?} left something behind");
+    folder(files).refused(&[&["search", "-o", "out"], args].concat(), code, says);
 }
 
 /// A pattern that occurs at every position of a long text is searched in little memory.

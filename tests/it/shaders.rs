@@ -1,6 +1,8 @@
 //! Every kernel variant is valid WGSL, as far as a test without a GPU can tell, and the tests that need a GPU reach
-//! every variant. `docs/kernels.md` shows one variant of each kernel. Write it again after a change of the kernels:
-//! `SWALIGN_WRITE_DOCS=1 cargo test --test it shaders`.
+//! every variant. After a change of the kernels, `SWALIGN_WRITE_DOCS=1 cargo test --test it shaders` writes
+//! `docs/kernels.md`, a sample of each kernel, and all variants to `target/kernels/`.
+
+mod page;
 
 use naga::back::pipeline_constants::process_overrides;
 use naga::back::{PipelineConstants, hlsl, msl};
@@ -8,17 +10,24 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage};
 use rayon::prelude::*;
-use swalign::AlignmentMode;
+use std::path::Path;
 use swalign::align::candidates::by_index::RUN;
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, Exchange, KernelResults, KernelScoring, STRIP_ROWS, Scores, TileNeighbors,
-    TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, KernelScoring, STRIP_ROWS, Scores, TileNeighbors, TileVariant,
+    Variant,
 };
 use swalign::patterns::scan::{bases, bitap, diagonals, dictionary, prints, shader as scan};
 
 /// Checks that a kernel is valid, also on adapters without subgroups if it has no subgroup operation, and that it
-/// translates to Metal and DX12.
+/// translates to Metal and DX12. With SWALIGN_WRITE_DOCS, also writes it to `target/kernels/`.
 fn is_valid(text: &str, what: &str) {
+    if std::env::var_os("SWALIGN_WRITE_DOCS").is_some() {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("kernels");
+        std::fs::create_dir_all(&folder).unwrap();
+        let name = what.replace(|character: char| !character.is_ascii_alphanumeric(), " ");
+        let name = name.split_whitespace().collect::<Vec<_>>().join("-");
+        std::fs::write(folder.join(name + ".wgsl"), text).unwrap();
+    }
     let module = naga::front::wgsl::parse_str(text)
         .unwrap_or_else(|error| panic!("{what}: {}", error.emit_to_string(text)));
     let subgroups = text.contains("subgroup");
@@ -120,10 +129,13 @@ fn every_kernel_of_dictionaries_is_valid() {
     assert_eq!(variants.len(), 5 * 4, "variants are missing");
     variants.iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
     for places in [false, true] {
-        is_valid(&dictionary::shader::line_starts_wgsl(places).unwrap(), "line starts");
+        is_valid(&dictionary::shader::line_starts_wgsl(places).unwrap(), &format!("line starts {places}"));
     }
     for (letters, step) in [(14, 7), (12, 4), (12, 1), (8, 1), (6, 1), (16, 5)] {
-        is_valid(&bases::shader::BaseVariant { letters, step }.wgsl().unwrap(), "bases");
+        is_valid(
+            &bases::shader::BaseVariant { letters, step }.wgsl().unwrap(),
+            &format!("bases {letters} {step}"),
+        );
     }
 }
 
@@ -219,110 +231,4 @@ fn the_suite_reaches_every_variant() {
         let used = crate::suite::inputs::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == asked);
         assert!(used, "{scores:?}");
     }
-}
-
-/// Heading and description of a kernel, and the text of one of its variants.
-struct Shown {
-    heading: &'static str,
-    about: &'static str,
-    wgsl: String,
-}
-
-fn shown() -> Vec<Shown> {
-    let held = |kernel, rows| TileVariant::holding(kernel, Scores::Packed, rows).unwrap().on(Some(32));
-    let text = |variant: Variant| variant.wgsl().unwrap();
-    vec![
-        Shown {
-            heading: "Score",
-            about: "The best score of each pair, and the cell that it ends in. A workgroup takes several pairs, each on \
-                a few lanes. A lane holds some rows of the query in registers and goes along the target a column a \
-                step, one column behind the lane above it, whose last row it takes by a subgroup shuffle. Each lane \
-                keeps its best cell, and at the end the lanes of a pair reduce theirs. Shown: up to 32 rows, match and \
-                mismatch, on a device whose subgroups have a fixed size.",
-            wgsl: text(held(KernelResults::Score, 32).into()),
-        },
-        Shown {
-            heading: "Score, whole queries",
-            about: "The same in mode glocal. The borders of the matrix enter, H has no minimum, and only the lane with the last \
-                row of the query keeps its best cell. Shown: up to 32 rows, match and mismatch.",
-            wgsl: text(held(KernelResults::Score, 32).in_mode(AlignmentMode::Glocal).into()),
-        },
-        Shown {
-            heading: "Score, chained",
-            about: "One long pair on the whole device. A workgroup takes a strip of rows and runs along the target a \
-                few columns behind the workgroup of the strip above, whose edge it reads from storage memory as soon as \
-                a mark says that it is there. Shown: four rows a lane.",
-            wgsl: text(TileVariant::chained(Scores::Packed, CHAINED_ROWS[0]).unwrap().on(Some(32)).into()),
-        },
-        Shown {
-            heading: "Score, database",
-            about: "The best score of one query against each of many targets, without the cell that it ends in. A task is a \
-                stretch of the targets, which lie on the device from the longest to the shortest, so that those of a \
-                workgroup are about as long. A workgroup does the strips of a long query one after another, and leaves \
-                what the next strip finds above it in storage memory. Shown: strips of 256 rows, match and mismatch.",
-            wgsl: text(DatabaseTiles::new(Scores::Packed, Some(32)).unwrap().holding(512).unwrap().0.into()),
-        },
-        Shown {
-            heading: "Fill",
-            about: "The directions of all cells of a window, four bits a cell: where H, E and F come from. Lanes and \
-                rows are those of a score. A lane gathers the directions of eight cells in a word, and writes it. \
-                Shown: up to 64 rows.",
-            wgsl: text(held(KernelResults::Fill, 64).into()),
-        },
-        Shown {
-            heading: "Trace",
-            about: "The path of each window whose band is narrow, in one go: lanes fill the directions of the band that \
-                the score proves, row by row, and leave them in storage memory; then one lane of each window goes back \
-                along them and writes the runs of its path. A workgroup takes windows of one width, of 1, 8 or 16 lanes \
-                each.",
-            wgsl: text(Variant::Trace { mode: AlignmentMode::Local, pieces: 1 }),
-        },
-        Shown {
-            heading: "Traceback",
-            about: "The path through filled directions that are too many to bring to the host. A workgroup takes one \
-                window. Its threads read the cells of a diagonal ahead into workgroup memory, all of them follow the \
-                path through these, and one writes its runs.",
-            wgsl: text(Variant::Traceback { mode: AlignmentMode::Local, pieces: 1 }),
-        },
-        Shown {
-            heading: "Search: transpose",
-            about: "Letters of a text as bit planes, for the sweeps: a thread transposes 32 letters of 32 chunks, so that \
-                each word has one column, with a bit for each chunk.",
-            wgsl: scan::transpose_wgsl().unwrap(),
-        },
-        Shown {
-            heading: "Search: sweep",
-            about: "The ends of a pattern with edits, bit-sliced: each thread does 32 chunks of the text, a bit each, with \
-                the differences of Myers' recurrence in registers. An end is appended to a list by an atomic counter, \
-                and the host puts the list in order. Shown: a pattern of eight bases.",
-            wgsl: scan::ScanVariant::new(8, false).wgsl().unwrap(),
-        },
-        Shown {
-            heading: "Lines",
-            about: "The lines in which a pattern of bytes occurs with edits, by bitap (Wu and Manber 1992): each \
-                thread goes along its own chunk of the text with a bit for each letter of the pattern and a word for \
-                each number of edits, and writes a bit for each byte, set where a match ends. Shown: one word and one edit.",
-            wgsl: bitap::BitapVariant::new(8, 1, false).unwrap().wgsl().unwrap(),
-        },
-    ]
-}
-
-#[test]
-fn the_kernels_are_documented() {
-    let mut page = String::from(
-        "# The kernels, as they go to the driver\n\n\
-         Generated by `SWALIGN_WRITE_DOCS=1 cargo test --test it shaders`; do not edit. One variant of each kernel: \
-         the templates are in `shaders/`, and how variants are made of them is in `src/engine/gpu/shader.rs` and \
-         `src/patterns/scan/`. [algorithm.md](algorithm.md) has the recurrence and the proofs.\n",
-    );
-    for Shown { heading, about, wgsl } in shown() {
-        page.push_str(&format!("\n## {heading}\n\n{about}\n\n```wgsl\n{}\n```\n", wgsl.trim()));
-    }
-    let path = crate::common::repository().join("docs/kernels.md");
-    if std::env::var_os("SWALIGN_WRITE_DOCS").is_some() {
-        std::fs::write(path, page).unwrap();
-        return;
-    }
-    let written = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(page == written, "docs/kernels.md is old: SWALIGN_WRITE_DOCS=1 cargo test --test it shaders");
 }

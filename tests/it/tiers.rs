@@ -4,6 +4,7 @@
 //! This test computes the definition independently of the crate's search: a recurrence with a layer for alignments that
 //! contain a run, over whole targets, and again over the parts that hits leave.
 
+use crate::common::batches::{self, reversed};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::align::candidates::filter::Filter;
@@ -24,10 +25,6 @@ const STRANDS: Strands = Strands::Both;
 
 /// Score, strand, target, and end in the target and in the query of a hit.
 type End = (i32, Strand, u32, u32, u32);
-
-fn reversed(codes: &[u8]) -> Vec<u8> {
-    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
-}
 
 /// Returns the score of the best alignment with a run of `anchor` equal bases, or of any alignment if `anchor` is 0,
 /// and the column and row of its end.
@@ -112,11 +109,7 @@ impl Case {
         let least = match_ * random.pick(&[9, 12, 15]);
         let share = random.pick(&[50, 65, 80]);
         let proven = (0..200).map(|len: i32| least.max(match_ * len * share / 100)).collect();
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
-            scoring: Arc::new(scoring),
-        };
+        let batch = batches::of(queries, &targets, scoring);
         Case { batch, layout: PairLayout { strands: STRANDS, meets: Meets::All }, anchor, least, proven }
     }
 

@@ -1,10 +1,11 @@
 //! Comparison of an engine's results with those of the specification.
 
+use crate::common::batches;
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::pathfinding::{filled_paths, paths_in_groups};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Paths, Primitives, Window};
-use swalign::terms::alignment::{Alignment, HitEnd, PathRuns, Strand};
+use swalign::terms::alignment::{Alignment, HitEnd, PathRuns};
 use swalign::terms::batch::{Batch, Pair};
 use swalign::terms::error::EngineError;
 
@@ -22,13 +23,7 @@ pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], 
 
 pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[HitEnd]) -> Vec<WantedPath> {
     let with_score = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0);
-    with_score
-        .map(|(pair, hit)| WantedPath {
-            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
-            strand: Strand::Forward,
-            score: hit.score,
-        })
-        .collect()
+    with_score.map(|(pair, hit)| batches::wanted(batch, pair, hit)).collect()
 }
 
 /// The paths of the specification: the whole matrix from the pair's start, without a band.

@@ -1,8 +1,7 @@
 //! Queries against many short targets: the scores that count, at the seams of tiles, strips and workgroups.
 
 use super::inputs::{letters, scorings};
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, random::Random};
 use swalign::engine::plain::Plain;
 use swalign::engine::{DatabaseQuery, Engine, Primitives, TargetScore};
 use swalign::terms::batch::{Batch, Sequences};
@@ -76,11 +75,11 @@ pub fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize])
         all.extend(target);
         targets.push(all);
     }
-    Batch {
-        queries: Arc::new(queries.iter().map(Vec::as_slice).chain([&[][..]]).collect()),
-        targets: Arc::new(targets),
-        scoring: Arc::new(scoring.clone()),
-    }
+    batches::of(
+        queries.iter().map(Vec::as_slice).chain([&[][..]]).collect::<Sequences>(),
+        targets,
+        scoring.clone(),
+    )
     .with_ends()
 }
 

@@ -1,7 +1,6 @@
 //! Seeded batches for engines: scorings, and sizes at the seams of what engines work in.
 
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, random::Random};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Matrix, Scoring};
@@ -110,11 +109,7 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
             if random.below(3) == 0 { start + random.below((end - start) as usize) as u32 } else { start };
         pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
     }
-    (
-        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) }
-            .with_ends(),
-        pairs,
-    )
+    (batches::of(queries, targets, scoring.clone()).with_ends(), pairs)
 }
 
 /// Query lengths at the seams of lanes, tiles and strips, each with target lengths at the seams of
@@ -137,11 +132,7 @@ pub fn seams(limit: usize) -> Vec<(usize, usize)> {
 
 /// A batch of one query and one target, and their pair.
 pub fn one_pair(query: &[u8], target: &[u8], scoring: &Scoring) -> (Batch, Pair) {
-    let batch = Batch {
-        queries: Arc::new([query].into_iter().collect()),
-        targets: Arc::new([target].into_iter().collect()),
-        scoring: Arc::new(scoring.clone()),
-    };
-    let batch = batch.with_ends();
-    (batch, Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 })
+    let batch = batches::of([query], [target], scoring.clone()).with_ends();
+    let pair = batches::whole(&batch, 0, 0);
+    (batch, pair)
 }

@@ -3,8 +3,7 @@
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings};
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, random::Random};
 use swalign::engine::Primitives;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{Scoring, Substitution};
@@ -34,13 +33,8 @@ fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batc
         queries.push(random.codes(len, 4));
         targets.push(random.codes(len, 4));
     }
-    let pair = |place: usize| {
-        let end = targets.get(place).len() as u32;
-        Pair { query: place as u32, target: place as u32, start: 0, own: 0, end }
-    };
-    let pairs = (0..targets.len()).map(pair).collect();
-    let batch =
-        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
+    let batch = batches::of(queries, targets, scoring.clone());
+    let pairs = batches::whole_pairs(&batch);
     (batch, pairs)
 }
 
@@ -86,7 +80,7 @@ pub fn places_agree(engine: &mut dyn Primitives) {
         pairs.push(Pair { query: place as u32, target: place as u32, start: 0, own, end: 390 });
     }
     let scoring = Scoring::dna(1, 4, 6, 1);
-    let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring) };
+    let batch = batches::of(queries, targets, scoring);
     let hits = scores_agree(engine, &batch, &pairs, "places");
     assert!(hits.iter().filter(|hit| hit.score >= MATCH as i32).count() > hits.len() / 3, "they are found");
     paths_agree(engine, &batch, &pairs, &hits, "places");

@@ -5,15 +5,13 @@ use super::blocks::cuts;
 use super::inputs::{self, one_pair, scorings, seams};
 use super::pairs::shared_case;
 use super::stretches;
-use crate::common::modes::MODES;
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, modes::MODES, random::Random};
 use swalign::AlignmentMode;
 use swalign::align::backtrace::{self, WantedPath};
 use swalign::engine::blockwise::paths_in_blocks;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Paths, Primitives, Window};
-use swalign::terms::alignment::{HitEnd, PathRuns, Strand};
+use swalign::terms::alignment::{HitEnd, PathRuns};
 use swalign::terms::alphabet::Alphabet;
 use swalign::terms::batch::{Batch, Pair, Sequences};
 use swalign::terms::scoring::{MAX_PARAMETER, Matrix, Scoring};
@@ -62,13 +60,7 @@ fn paths_agree(
     case: &str,
 ) -> Vec<Window> {
     let some = pairs.iter().zip(hits).filter(|(_, hit)| !hit.is_none());
-    let wanted: Vec<WantedPath> = some
-        .map(|(pair, hit)| WantedPath {
-            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
-            strand: Strand::Forward,
-            score: hit.score,
-        })
-        .collect();
+    let wanted: Vec<WantedPath> = some.map(|(pair, hit)| batches::wanted(batch, pair, hit)).collect();
     let expected = backtrace::align(&mut Plain::new(), batch, &wanted).unwrap();
     let all = engine.paths(batch, &windows(&wanted)).unwrap();
     let all = backtrace::alignments(batch, &wanted, &all).unwrap();
@@ -131,21 +123,11 @@ pub fn small_pairs_agree(engine: &mut dyn Primitives, one_in: usize) {
                     all.push(random.codes(len, letters));
                 }
             }
-            let sequences =
-                |all: &[Vec<u8>]| Arc::new(all.iter().map(|codes| &codes[..]).collect::<Sequences>());
-            let batch = Batch {
-                queries: sequences(&queries),
-                targets: sequences(&targets),
-                scoring: Arc::new(scoring),
-            };
-            let pair = |k: u32| Pair {
-                query: k,
-                target: k,
-                start: 0,
-                own: if !mode.needs_whole_targets() { k % 3 } else { 0 },
-                end: batch.target(k).len() as u32,
-            };
-            let pairs: Vec<Pair> = (0..300).map(pair).collect();
+            let batch = batches::of(&queries, &targets, scoring);
+            let mut pairs = batches::whole_pairs(&batch);
+            if !mode.needs_whole_targets() {
+                pairs.iter_mut().for_each(|pair| pair.own = pair.query % 3);
+            }
             let case = format!("small pairs, {mode}, scoring {number}");
             let hits = scores_agree(engine, &batch, &pairs, &case);
             paths_agree(engine, &batch, &pairs, &hits, &case);
@@ -216,8 +198,7 @@ pub fn narrow_bands_agree(engine: &mut dyn Primitives, (first, one_in): (usize, 
                     }
                 }
             }
-            let batch =
-                Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring) };
+            let batch = batches::of(queries, targets, scoring);
             let case = format!("narrow bands, {mode}");
             let hits = scores_agree(engine, &batch, &pairs, &case);
             all.extend(paths_agree(engine, &batch, &pairs, &hits, &case));
@@ -277,10 +258,9 @@ pub fn dear_gaps_agree(engine: &mut dyn Primitives) {
 pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
     for mode in MODES {
         let scoring = Scoring::dna(1, 4, 6, 1).in_mode(mode);
-        let sequences = || Arc::new([&[0u8, 1, 2, 3][..], &[], &[1, 2]].into_iter().collect::<Sequences>());
-        let batch = Batch { queries: sequences(), targets: sequences(), scoring: Arc::new(scoring) };
-        let end = |target: u32| batch.target(target).len() as u32;
-        let pair = |query, target| Pair { query, target, start: 0, own: 0, end: end(target) };
+        let sequences = [&[0u8, 1, 2, 3][..], &[], &[1, 2]];
+        let batch = batches::of(sequences, sequences, scoring);
+        let pair = |query, target| batches::whole(&batch, query, target);
         let mut pairs: Vec<Pair> =
             (0..3).flat_map(|query| [0, 2].map(|target| pair(query, target))).collect();
         pairs.push(Pair { own: 4, ..pair(0, 0) });

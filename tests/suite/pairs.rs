@@ -2,8 +2,7 @@
 
 use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings, seams};
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, random::Random};
 use swalign::engine::plain::Plain;
 use swalign::engine::{CellBits, CellSource, Engine, Layer, Primitives, Window};
 use swalign::terms::batch::{Batch, Pair, Sequences};
@@ -84,13 +83,7 @@ pub fn shared_case(scoring: &Scoring, seed: u64) -> (Batch, Vec<Pair>) {
     let lengths = shared_lengths();
     let sizes: Vec<(usize, usize)> = (0..75).map(|k| (lengths[k % lengths.len()], 20 + k % 23)).collect();
     let (batch, _) = batch(scoring, &sizes, 500 + seed);
-    let pair = |query: u32, target: u32| Pair {
-        query,
-        target,
-        start: 0,
-        own: target % 3,
-        end: batch.target(target).len() as u32,
-    };
+    let pair = |query: u32, target: u32| Pair { own: target % 3, ..batches::whole(&batch, query, target) };
     let met = |query: u32| if query == 3 { 2 } else { 40 + 7 * query };
     let pairs: Vec<Pair> = (0..lengths.len() as u32)
         .flat_map(|query| (0..met(query)).map(move |k| (query, k % 75)))
@@ -184,11 +177,8 @@ pub fn pieces_agree(engines: [&mut dyn Primitives; 2]) {
     let mut random = Random::new(77);
     let target = random.codes(2 * PIECE + 5000, 4);
     let ends = [2 * PIECE + 5000, 2 * PIECE + 60, 2 * PIECE, PIECE + 1, PIECE, PIECE - 7, 100];
-    let batch = || Batch {
-        queries: Arc::new(ends.iter().map(|&end| &target[end - 100..end]).collect()),
-        targets: Arc::new([target.as_slice()].into_iter().collect()),
-        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
-    };
+    let queries = ends.map(|end| &target[end - 100..end]);
+    let batch = || batches::of(queries, [&target[..]], Scoring::dna(1, 4, 6, 1));
     let pair = |(query, &end): (u32, &usize)| {
         let (start, end) = (end.saturating_sub(300) as u32, (end + 50).min(target.len()) as u32);
         Pair { query, target: 0, start, own: start, end }
@@ -218,21 +208,9 @@ pub fn pieces_agree(engines: [&mut dyn Primitives; 2]) {
 /// Pairs without residues score nothing and harm no neighbour.
 pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
     let scoring = Scoring::dna(1, 4, 6, 1);
-    let batch = Batch {
-        queries: Arc::new([&[][..], &[0, 1, 2], &[3]].into_iter().collect()),
-        targets: Arc::new([&[][..], &[0, 1, 2], &[2]].into_iter().collect()),
-        scoring: Arc::new(scoring),
-    };
-    let pairs: Vec<Pair> = (0..3)
-        .flat_map(|query| (0..3).map(move |target| (query, target)))
-        .map(|(query, target)| Pair {
-            query,
-            target,
-            start: 0,
-            own: 0,
-            end: batch.target(target).len() as u32,
-        })
-        .collect();
+    let batch = batches::of([&[][..], &[0, 1, 2], &[3]], [&[][..], &[0, 1, 2], &[2]], scoring);
+    let numbers = (0..3).flat_map(|query| (0..3).map(move |target| (query, target)));
+    let pairs: Vec<Pair> = numbers.map(|(query, target)| batches::whole(&batch, query, target)).collect();
     scores_agree(engine, &batch, &pairs, "empty");
     // A pair that owns no columns, next to a pair that begins in the same column.
     let none = Pair { query: 1, target: 1, start: 0, own: 0, end: 0 };
@@ -253,11 +231,8 @@ pub fn alike_and_other_pairs_agree(engine: &mut dyn Primitives) {
         queries.push(query);
         targets.push(target);
     }
-    let pair =
-        |number: u32| Pair { query: number, target: number, start: 0, own: 0, end: 2100 + 10 * number };
-    let pairs: Vec<Pair> = (0..6).map(pair).collect();
-    let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
-    let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring };
+    let batch = batches::of(queries, targets, Scoring::dna(2, 4, 4, 2));
+    let pairs = batches::whole_pairs(&batch);
     let hits = scores_agree(engine, &batch, &pairs, "alike and others");
     paths_agree(engine, &batch, &pairs, &hits, "alike and others");
 }

@@ -3,8 +3,7 @@
 
 use super::agreement::scores_agree;
 use super::inputs::{self, scorings};
-use crate::common::random::Random;
-use std::sync::Arc;
+use crate::common::{batches, random::Random};
 use swalign::engine::Primitives;
 use swalign::terms::alignment::HitEnd;
 use swalign::terms::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
@@ -67,8 +66,7 @@ pub fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) 
         queries.push(query);
         targets.push(target);
     }
-    let batch =
-        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
+    let batch = batches::of(queries, targets, scoring.clone());
     (batch.with_ends(), pairs)
 }
 
@@ -86,10 +84,6 @@ pub fn shared(scoring: &Scoring) -> (Batch, Vec<Pair>) {
         pairs.push(Pair { query, target: 0, start, own: start, end: border });
         pairs.push(Pair { query, target: 0, start, own: border, end });
     }
-    let batch = Batch {
-        queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
-        targets: Arc::new([target.as_slice()].into_iter().collect()),
-        scoring: Arc::new(scoring.clone()),
-    };
+    let batch = batches::of(&queries, [target.as_slice()], scoring.clone());
     (batch, pairs)
 }

@@ -245,7 +245,7 @@ fn empty_lines_around_the_records_are_passed() {
     refused(records(b"\n \n@a\nA\n-\nI\n"), &["record 1 'a', line 5"]);
     refused(records(b"\n\n>a\nA\n>\xff\nA\n"), &["record 2", "line 5"]);
     // Between records, empty lines are an error.
-    refused(records(b"@a\nA\n+\nI\n\n@b\nA\n+\nI\n"), &["record 2, line 5", "without empty lines"]);
+    refused(records(b"@a\nA\n+\nI\n\n@b\nA\n+\nI\n"), &["record 2, line 5", "empty lines"]);
     // A large number of empty lines, over several blocks.
     let many = [&fastq[..], &b"\n".repeat(3 << 20)].concat();
     assert_eq!(letters(&many), expected);
@@ -325,7 +325,7 @@ fn alignments_are_told_with_what_to_do() {
 #[test]
 fn what_is_no_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    refused(Reader::open(&folder.path().join("none.fa")), &["none.fa", "no such file"]);
+    refused(Reader::open(&folder.path().join("none.fa")), &["none.fa", "path"]);
     refused(Reader::open(folder.path()), &["directory"]);
 }
 
@@ -347,8 +347,8 @@ fn a_failing_disk_is_no_format_error() {
 
 #[test]
 fn other_formats_are_refused() {
-    refused(records(b"LOCUS x\n"), &["neither FASTA nor FASTQ"]);
-    refused(records(b"A"), &["neither FASTA nor FASTQ"]);
+    refused(records(b"LOCUS x\n"), &["FASTA", "FASTQ"]);
+    refused(records(b"A"), &["FASTA", "FASTQ"]);
     refused(records(b"\x28\xb5\x2f\xfd...."), &["zstd -dc"]);
     refused(records(b">a\nA\n>b"), &["record 2, line 3", "header"]);
 }
@@ -484,16 +484,13 @@ fn references_decide_on_the_alphabet() {
 #[test]
 fn protein_and_dna_do_not_meet() {
     let protein = b">q\nMKVLAAGITRESPQW\n";
-    refused(queries(protein, Alphabet::Dna, false), &["the query is protein, but the references are DNA"]);
-    let dna = b">p\nGATTACA\n>q\nACGTACGTACGTACGTACGT\n";
     refused(
-        queries(dna, Alphabet::Protein, false),
-        &[
-            "record 2 'q'",
-            "the query is DNA, but the references are \
-                                                                       protein",
-        ],
+        queries(protein, Alphabet::Dna, false),
+        &["query is protein", "references are DNA", "--alphabet protein"],
     );
+    let dna = b">p\nGATTACA\n>q\nACGTACGTACGTACGTACGT\n";
+    let says = ["record 2 'q'", "query is DNA", "references are protein", "--alphabet dna"];
+    refused(queries(dna, Alphabet::Protein, false), &says);
     assert_eq!(queries(dna, Alphabet::Protein, true).unwrap().len(), 2, "the user's word");
     assert_eq!(queries(b">q\nRYSWKMBDHVNRYSWKMBDHVN\n", Alphabet::Dna, false).unwrap().len(), 1);
 }

@@ -160,15 +160,15 @@ mod tests {
             ("ID\treads1\n", 1, None, "no lane"),
             ("ID\tSM\nL1\ts\n", 1, Some("reads1"), "missing"),
             ("SM\treads1\ns\ta.fq\n", 1, Some("ID"), "missing"),
-            ("ID\treads1\tlane\nL1\ta.fq\t1\n", 1, Some("lane"), "no column is called 'lane'"),
+            ("ID\treads1\tlane\nL1\ta.fq\t1\n", 1, Some("lane"), "'lane'"),
             ("ID\treads1\tID\nL1\ta.fq\tL1\n", 1, Some("ID"), "twice"),
-            ("ID\treads1\nL1\n", 2, None, "the number of fields is 1, but the header has 2 columns"),
+            ("ID\treads1\nL1\n", 2, None, "fields is 1"),
             ("ID\treads1\nL1\ta.fq\tb.fq\n", 2, None, "fields is 3"),
             ("ID\treads1\n\ta.fq\n", 2, Some("ID"), "empty"),
             ("ID\treads1\n\nL1\t\n", 3, Some("reads1"), "empty"),
             ("ID\treads1\tSM\nL1\ta.fq\t\u{e9}\n", 2, Some("SM"), "can't hold"),
             ("ID\treads1\nL1\t-\n", 2, Some("reads1"), "standard input"),
-            ("ID\treads1\nL1\ta.fq\nL1\tb.fq\n", 3, Some("ID"), "'L1' is also the ID of line 2"),
+            ("ID\treads1\nL1\ta.fq\nL1\tb.fq\n", 3, Some("ID"), "line 2"),
         ] {
             let fault = parse_sample_sheet(sheet).unwrap_err();
             assert_eq!((fault.line, fault.column.as_deref()), (line, column), "{sheet:?}: {fault:?}");

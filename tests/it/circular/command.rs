@@ -2,10 +2,8 @@
 
 use super::records::{SHORT, check, operations};
 use super::*;
-use crate::common::fasta;
-use crate::common::folder::Folder;
 use crate::common::sam::{Record, Sam, records};
-use crate::common::sorted;
+use crate::common::{fasta, folder::Folder, sorted};
 use std::fmt::Write;
 
 const LEN: usize = 3000;

@@ -39,7 +39,7 @@ fn no_driver() {
         outcome.stderr
     };
     let little = auto("q.fa");
-    assert!(little.contains("using CPU") && little.contains("too little work for a GPU"), "{little}");
+    assert!(little.contains("using CPU") && little.contains("too little work"), "{little}");
     // The size of stdin is unknown, even if there is a file named `-`.
     for _ in 0..2 {
         let piped = auto("-");
@@ -47,11 +47,10 @@ fn no_driver() {
         folder.write("-", QUERY);
     }
     let gpu = without_driver(folder.path(), &["--device", "gpu", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(gpu.code, Some(1), "{}", gpu.stderr);
-    assert!(gpu.stderr.contains("GPU") && gpu.stderr.contains("cpu"), "{}", gpu.stderr);
+    gpu.said(1, &["GPU", "cpu"]);
     assert!(!folder.file("out.sam").exists());
     let listed = without_driver(folder.path(), &["devices"]);
-    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    listed.ended(0);
 }
 
 /// Mesa's drivers, if there are any, complain if this variable is not set.
@@ -77,11 +76,8 @@ fn a_card_that_was_granted_is_not_done_without() {
     };
     let (code, said) = auto("0", "-");
     assert_eq!(code, Some(1), "{said}");
-    assert!(
-        said.contains("CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no NVIDIA GPU was found")
-            && said.contains("--device cpu"),
-        "{said}"
-    );
+    let nouns = ["error", "CUDA_VISIBLE_DEVICES=0", "GPU number 0", "no NVIDIA GPU", "--device cpu"];
+    assert!(nouns.iter().all(|noun| said.contains(noun)), "{said}");
     assert_eq!(auto("0", "q.fa").0, Some(0), "too little for any card");
     for none in ["", "-1"] {
         assert_eq!(auto(none, "-").0, Some(0), "'{none}'");
@@ -95,7 +91,7 @@ fn instruction_sets() {
         run_here(&["--device", device, "--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"])
     };
     let expected = on("plain");
-    assert_eq!(expected.code, Some(0), "{}", expected.stderr);
+    expected.ended(0);
     for set in InstructionSet::available() {
         let device = format!("cpu:{set}");
         let outcome = on(&device);
@@ -116,7 +112,7 @@ fn the_filter() {
         let with =
             |filter: &str| run_here(&[&["-v", "--device", "cpu", "--filter", filter], inputs].concat());
         let expected = with("none");
-        assert_eq!(expected.code, Some(0), "{}", expected.stderr);
+        expected.ended(0);
         assert!(!expected.stderr.contains("searched in full"), "{}", expected.stderr);
         for filter in ["auto", "bitap"] {
             let found = with(filter);
@@ -134,7 +130,7 @@ fn devices_are_listed() {
     let listed = String::from_utf8(outcome.stdout).unwrap();
     assert!(listed.starts_with("index\tname\tbackend\t") && listed.contains("\ncpu\t"), "{listed}");
     let json = run_here(&["devices", "--json"]);
-    assert_eq!(json.code, Some(0), "{}", json.stderr);
+    json.ended(0);
     let json = String::from_utf8(json.stdout).unwrap();
     assert!(json.starts_with("[\n  {\"device\": \"") && json.ends_with("}\n]\n"), "{json}");
     assert_eq!(json.matches("{\"device\": ").count(), listed.lines().count() - 1, "{json}");

@@ -225,16 +225,12 @@ fn a_difference_next_to_an_end_stays_aligned() {
 #[test]
 fn where_an_end_bonus_is_refused() {
     refused_options(&["--end-bonus", "5", "--mode", "glocal"], 2, &["--end-bonus", "--mode local"]);
-    refused_options(
-        &["--end-bonus", "5", "--format", "tab"],
-        2,
-        &["--end-bonus", "--format sam, bam or paf"],
-    );
-    let most = ["--end-bonus", "with --matrix or --iupac", "give 0 to 125"];
+    refused_options(&["--end-bonus", "5", "--format", "tab"], 2, &["--end-bonus", "--format sam", "paf"]);
+    let most = ["--end-bonus 126", "--matrix", "--iupac", "0 to 125"];
     refused_options(&["--iupac", "--match", "2", "--end-bonus", "126"], 2, &most);
     refused_options(&["--end-bonus=-1"], 2, &["--end-bonus", "positive"]);
     let files: &[(&str, &[u8])] = &[("query.fa", PROTEINS), ("reference.fa", PROTEINS)];
-    refused(files, &["--end-bonus", "5", "query.fa", "reference.fa"], 2, &["--end-bonus is for DNA"]);
+    refused(files, &["--end-bonus", "5", "query.fa", "reference.fa"], 2, &["--end-bonus", "DNA"]);
 }
 
 /// The highest bonus under a table of scores.

@@ -72,7 +72,7 @@ fn inputs_without_records_give_empty_outputs() {
     folder.run(&["--device", "cpu", "q.fa", "e.swdb"]).ended(0);
     // -q silences the warning. A file that is not FASTA is still an error.
     assert_eq!(folder.run(&["-q", "--device", "cpu", "e.fq", "ref.fa"]).stderr, "");
-    refused_inputs(b"hello\n", REFERENCE, &["q.fa", "neither FASTA nor FASTQ"]);
+    refused_inputs(b"hello\n", REFERENCE, &["q.fa", "FASTA", "FASTQ"]);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn targets_without_residues_are_left_out() {
     let targets = b">a\nACGTTGCATTAGG\n>b\n\n>c\nACGTTGCATTACG\n";
     let queries = b">x\nACGTTGCATTAGG\n>y\nACGTTGCATTACG\n>z\nACGTTGCATTACG\n";
     let folder = folder(&[("t.fa", targets), ("q.fa", queries)]);
-    let warning = "warning: t.fa, record 2 'b', line 3: the record is empty";
+    let warning = "warning: t.fa, record 2 'b', line 3: ";
     let run = |args: &[&str]| {
         let outcome = folder.run(args);
         outcome.said(0, &[warning]);
@@ -224,7 +224,9 @@ fn targets_without_residues_are_left_out() {
     );
     // The error message counts all records, including empty ones.
     folder.write("two.fa", b">x\nACGT\n>y\nACGT\n");
-    folder.run(&[&pairs[..], &["two.fa", "t.fa"]].concat()).said(1, &["2 queries, but 3 targets"]);
+    folder
+        .run(&[&pairs[..], &["two.fa", "t.fa"]].concat())
+        .said(1, &["two.fa: 2 queries", "3 targets in t.fa"]);
 }
 
 #[test]
@@ -262,7 +264,9 @@ fn alignments_are_no_sequences() {
     ] {
         folder.run(args).said(1, &["x.sam", "SAM", "samtools"]);
     }
-    folder.run(&["--device", "cpu", "q.fa", "x.bam"]).said(2, &["x.bam", "reads", "queries first"]);
+    folder
+        .run(&["--device", "cpu", "q.fa", "x.bam"])
+        .said(2, &["x.bam", "reads", "swalign x.bam q.fa", "--reads-as-reference"]);
     let args = ["--device", "cpu", "--reads-as-reference", "q.fa", "x.bam"];
     folder.run(&args).said(1, &["x.bam", "BAM", "samtools fasta"]);
     folder.run(&["index", "x.bam"]).said(2, &["x.bam", "reads", "--reads-as-reference"]);
@@ -380,7 +384,7 @@ fn mates_by_their_suffixes() {
         folder.write("2.fq", fastq(&format!("r{other}"), second));
         folder
             .run(&["1.fq", "2.fq", "ref.fa"])
-            .said(1, &["another name", ".1 and .2", "_1 and _2", ":1 and :2"]);
+            .said(1, &["1.fq, record 1", "2.fq, record 1", ".1", "_2", ":1"]);
     }
 }
 
@@ -406,13 +410,7 @@ fn tags_of_comments_are_copied() {
     let cpu = ["--device", "cpu", "--min-score", "10", "--copy-comments"];
     let run = |args: &[&str]| {
         let outcome = folder.run(&[&cpu[..], args, &["q.fq", "ref.fa"]].concat());
-        outcome.said(
-            0,
-            &[
-                "warning: q.fq, record 1 'a', line 1: the comment has a field that is not a SAM tag",
-                "first of 3",
-            ],
-        );
+        outcome.said(0, &["warning: q.fq, record 1 'a', line 1: ", "comment", "SAM tag", "of 3"]);
         String::from_utf8(outcome.stdout).unwrap()
     };
     let copied = |sam: &str| -> Vec<String> {
@@ -444,13 +442,14 @@ fn tags_of_comments_are_copied() {
             assert!(folder.read(&out) == folder.read(&format!("whole.{format}")), "{of} {format}");
         }
     }
-    let text = "--copy-comments is for SAM";
-    folder.run(&["--copy-comments", "--format", "tab", "q.fq", "ref.fa"]).said(2, &[text]);
+    folder
+        .run(&["--copy-comments", "--format", "tab", "q.fq", "ref.fa"])
+        .said(2, &["--copy-comments", "SAM"]);
     for format in [&["--format", "tab"][..], &["--format=json"], &["-o", "x.txt"]] {
         let words = [&["--cs"][..], format, &["q.fq", "ref.fa"]].concat();
-        folder.run(&words).said(2, &["--cs is for SAM", "--format sam"]);
+        folder.run(&words).said(2, &["--cs", "--format sam"]);
     }
-    folder.run(&["all", "--cs=long", "ref.fa"]).said(2, &["--cs is for SAM", "--format sam"]);
+    folder.run(&["all", "--cs=long", "ref.fa"]).said(2, &["--cs", "--format sam"]);
     folder.run(&["--cs=full", "q.fq", "ref.fa"]).said(2, &["--cs"]);
 }
 

@@ -48,7 +48,7 @@ fn reads_from_stdin_in_the_place_of_the_references() {
 #[test]
 fn two_files_of_reads() {
     let reads = fastq(QUERY);
-    let says = ["REFERENCE is missing", "r1.fq and r2.fq", "`swalign r1.fq ref.fa`", "cat r1.fq r2.fq"];
+    let says = ["REFERENCE", "`swalign r1.fq ref.fa`", "`swalign r1.fq r2.fq ref.fa`", "cat r1.fq r2.fq"];
     refused(&[("r1.fq", &reads), ("r2.fq", &reads)], &["r1.fq", "r2.fq"], 2, &says);
 }
 
@@ -92,12 +92,12 @@ fn fasta_that_looks_swapped_is_warned_of() {
         let files = [("q.fa", &query[..]), ("ref.fa", &reference[..])];
         let stderr = |args: &[&str]| accepted(&files, args).stderr;
         let said = stderr(&["q.fa", "ref.fa"]);
-        let warning = said.lines().find(|line| line.contains("look swapped"));
+        let warning = said.lines().find(|line| line.contains("warning") && line.contains("REFERENCE"));
         assert_eq!(warning.is_some(), warned, "{what}: {said}");
         if let Some(warning) = warning {
-            assert!(warning.contains("warning") && warning.contains("`swalign ref.fa q.fa`"), "{warning}");
-            assert!(warning.contains("1000 sequences of 40 bases"), "{warning}");
-            assert!(!stderr(&["--reads-as-reference", "q.fa", "ref.fa"]).contains("look swapped"));
+            let nouns = ["`swalign ref.fa q.fa`", "1000 sequences", "40 bases", "--reads-as-reference"];
+            assert!(nouns.iter().all(|noun| warning.contains(noun)), "{warning}");
+            assert!(!stderr(&["--reads-as-reference", "q.fa", "ref.fa"]).contains("warning"));
         }
     }
 }
@@ -105,13 +105,13 @@ fn fasta_that_looks_swapped_is_warned_of() {
 #[test]
 fn a_sequence_in_the_place_of_a_file() {
     let files = [("ref.fa", REFERENCE)];
-    let says = ["GATTACA: no such file", "FASTA file", "`swalign search GATTACA ref.fa`"];
+    let says = ["GATTACA: ", "FASTA", "`swalign search GATTACA ref.fa`"];
     refused(&files, &["GATTACA", "ref.fa"], 1, &says);
     refused(&files, &["ref.fa", "GATTACA"], 1, &says);
     refused(&files, &["pairs", "GATTACA", "ref.fa"], 1, &says);
-    refused(&files, &["MKVLAAGITR", "ref.fa"], 1, &["no such file", "FASTA file"]);
+    refused(&files, &["MKVLAAGITR", "ref.fa"], 1, &["MKVLAAGITR: ", "FASTA"]);
     // A sequence that is longer than any file name.
-    refused(&files, &[&"acgt".repeat(2000), "ref.fa"], 1, &["acgt...: no such file", "FASTA file"]);
+    refused(&files, &[&"acgt".repeat(2000), "ref.fa"], 1, &["acgt...: ", "FASTA"]);
     for file in ["GATT", "reads.fa", "no/GATTACA"] {
         let outcome = run(folder(&files).path(), &[file, "ref.fa"]);
         assert!(outcome.code == Some(1) && !outcome.stderr.contains("swalign search"), "{}", outcome.stderr);

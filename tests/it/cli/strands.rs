@@ -179,10 +179,10 @@ fn searches_of_minus() {
 fn minus_where_there_is_none() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("p.fa", b">p\nMKVLAWRTWEMKVLAWRTWE\n")]);
     folder.run(&["dedup", "--strand", "minus", "q.fa"]).said(2, &["--strand minus", "--strand both"]);
-    folder.run(&["--strand", "minus", "q.fa", "q.fa", "ref.fa"]).said(2, &["both strands", "leave --strand"]);
     folder
-        .run(&["--strand", "minus", "p.fa", "p.fa"])
-        .said(2, &["--strand minus", "protein", "leave it out"]);
+        .run(&["--strand", "minus", "q.fa", "q.fa", "ref.fa"])
+        .said(2, &["mates", "both strands", "--strand"]);
+    folder.run(&["--strand", "minus", "p.fa", "p.fa"]).said(2, &["--strand minus", "protein", "--strand"]);
     let protein = ["--strand", "minus", "--alphabet", "protein", "p.fa", "p.fa"];
     folder.run(&protein).said(2, &["--strand minus", "needs DNA"]);
     let amplicons = ["search", "--strand", "minus", "--amplicons", "-f", "q.fa", "ref.fa"];

@@ -63,7 +63,7 @@ fn damage_of_letters_and_kmers_is_noticed_by_every_filter() {
         for filter in filters {
             let args = ["-q", "--device", "cpu", "--filter", filter, "illumina_chr22.fq.gz", "db"];
             let outcome = folder.run(&args);
-            outcome.said(1, &["db: block 1 of", what, "is damaged; copy it again"]);
+            outcome.said(1, &["db: block 1 of", what, "`swalign index`"]);
             assert!(outcome.stdout.is_empty(), "{filter}");
         }
     }
@@ -113,7 +113,7 @@ fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
         drop(input);
         messages.read_to_string(&mut stderr).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(1), "{len}: {stderr}");
-        assert!(stderr.contains("ref.fa.swdb: the file was truncated while it was read"), "{len}: {stderr}");
+        assert!(stderr.contains("ref.fa.swdb: ") && stderr.contains("truncated"), "{len}: {stderr}");
         assert!(!folder.file("out.sam").exists());
     }
 }

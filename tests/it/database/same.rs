@@ -1,8 +1,7 @@
 //! Runs with FASTA compared with runs with its database.
 
 use super::*;
-use crate::common::command::Outcome;
-use crate::common::random::Random;
+use crate::common::{command::Outcome, random::Random};
 use swalign::terms::alphabet::Alphabet;
 
 /// Runs `args`, which end in ref.fa, with the FASTA file and with the database.

@@ -69,15 +69,13 @@ fn parts_are_joined_to_the_whole() {
 #[test]
 fn what_is_no_text_is_refused() {
     let folder = indexed(&["uniprot_60.fa"]);
-    folder
-        .run(&["search", "ACGT", "ref.fa.swdb"])
-        .said(1, &["it contains proteins", "give a database of DNA"]);
+    folder.run(&["search", "ACGT", "ref.fa.swdb"]).said(1, &["proteins", "DNA"]);
     let folder = small();
     folder.done(&["index", "-q", "--mask-lower-case", "-o", "masked", "ref.fa"]);
-    folder.run(&["search", "ACGT", "masked"]).said(1, &["are masked", "without --mask-lower-case"]);
+    folder.run(&["search", "ACGT", "masked"]).said(1, &["masked: ", "--mask-lower-case"]);
     let mut bytes = folder.read("ref.fa.swdb");
     let letters = bytes.windows(8).position(|codes| codes == [0, 1, 2, 3, 3, 2, 1, 0]).unwrap();
     bytes[letters] ^= 1;
     folder.write("damaged", bytes);
-    folder.run(&["search", "ACGT", "damaged"]).said(1, &["damaged", "copy it again"]);
+    folder.run(&["search", "ACGT", "damaged"]).said(1, &["damaged: ", "block", "`swalign index`"]);
 }

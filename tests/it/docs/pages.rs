@@ -8,8 +8,7 @@
 //! When output has changed, write the samples anew, cut as before: `SWALIGN_WRITE_DOCS=1 cargo test --test it docs`.
 
 use crate::common::command::{command, finish};
-use crate::common::folder::Folder;
-use crate::common::repository;
+use crate::common::{folder::Folder, repository};
 use std::path::{Path, PathBuf};
 
 /// A script of a page, with the line that it begins in, and the sample of its output.

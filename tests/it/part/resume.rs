@@ -13,11 +13,8 @@ fn no_output_without_its_receipt() {
     folder.write("foreign.swalign", ">r\nACGT\n");
     folder.write("out", "old");
     let before = folder.names();
-    for (out, says) in [
-        ("out", "out.swalign: the receipt of the output would be written here"),
-        (&*long, "shorter name"),
-        ("foreign", "foreign.swalign: the receipt of the output would overwrite this file; name another"),
-    ] {
+    for (out, says) in [("out", "out.swalign: "), (&*long, "shorter name"), ("foreign", "foreign.swalign: ")]
+    {
         let align = ["--device", "cpu", "-v", "-o", out, "q.fq", "ref.fa"];
         let search = ["search", "-o", out, "GATTACA", "q.fq"];
         for args in [

@@ -1,7 +1,7 @@
 //! Tests circular texts: the hits agree with their definition, whatever the origin of the circle and the parts of its
 //! text.
 
-use super::hits::{some_limits, some_pam};
+use super::hits::{selected, some_options};
 use super::*;
 use std::collections::BTreeMap;
 use swalign::patterns::search::circle::Circle;
@@ -63,11 +63,7 @@ fn defined(circle: &[u8], patterns: &[Vec<u8>], wanted: &HitOptions) -> Vec<Patt
             hits.push(PatternHit { start, end: start + letters, pattern, strand, edits: cost, path });
         }
     }
-    let fewest = hits.iter().map(|hit| hit.edits).min();
-    hits.retain(|hit| !wanted.best || Some(hit.edits) == fewest);
-    hits.sort_by_key(|hit| (hit.start, hit.end, hit.pattern, hit.strand));
-    hits.truncate(if wanted.first { 1 } else { usize::MAX });
-    hits
+    selected(hits, wanted)
 }
 
 /// Returns the hits of an unrolled circle that is read in parts.
@@ -114,18 +110,7 @@ fn hits_of_circles_are_those_of_their_definition() {
             })
             .collect();
         let rule = MatchRule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
-        let wanted = HitOptions {
-            rule,
-            rate: None,
-            limits: some_limits(&mut random, &rule),
-            pam: some_pam(&mut random),
-            every_end: random.below(4) == 0,
-            best: random.below(5) == 0,
-            first: random.below(5) == 0,
-            strands: Strands::Both,
-            before: 0,
-        }
-        .reaching(patterns.iter().map(Vec::len));
+        let wanted = some_options(&mut random, rule, [4, 5, 5]).reaching(patterns.iter().map(Vec::len));
         let part = random.pick(&[1, 5, 16, 1000]);
         let found = found(&letters, &patterns, &wanted, part);
         let expected = defined(&letters, &patterns, &wanted);
@@ -144,18 +129,8 @@ fn a_circle_may_begin_anywhere() {
     let letters = random.codes(50, 2);
     let patterns: Vec<Vec<u8>> =
         [5, 8, 12].map(|len| random.codes(len, 2).iter().map(|&code| 1 << code).collect()).to_vec();
-    let wanted = HitOptions {
-        rule: MatchRule { max_edits: 2, indels: true },
-        rate: None,
-        limits: None,
-        pam: None,
-        every_end: false,
-        best: false,
-        first: false,
-        strands: Strands::Plus,
-        before: 0,
-    }
-    .reaching(patterns.iter().map(Vec::len));
+    let wanted = plain_options(MatchRule { max_edits: 2, indels: true }, Strands::Plus)
+        .reaching(patterns.iter().map(Vec::len));
     let hits = |turned: usize| {
         let mut own = letters.clone();
         own.rotate_left(turned);

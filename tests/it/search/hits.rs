@@ -49,11 +49,7 @@ fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &HitOptions) -> Vec<Patter
             }
         }
     }
-    let fewest = hits.iter().map(|hit| hit.edits).min();
-    hits.retain(|hit| !wanted.best || Some(hit.edits) == fewest);
-    hits.sort_by_key(|hit| (hit.start, hit.end, hit.pattern, hit.strand));
-    hits.truncate(if wanted.first { 1 } else { usize::MAX });
-    hits
+    selected(hits, wanted)
 }
 
 /// Returns all ends of a pattern in a text, with their paths.
@@ -76,17 +72,33 @@ fn ends(text: &[u8], pattern: &[u8], wanted: &HitOptions) -> Vec<(Aligned, usize
 }
 
 /// Returns a PAM of a few bases on either side, or none.
-pub fn some_pam(random: &mut Random) -> Option<Pam> {
+fn some_pam(random: &mut Random) -> Option<Pam> {
     let letters = random.pick(&[&b""[..], b"N", b"A", b"NC", b"RV", b"NNA"]);
     let side = random.pick(&[PamSide::Three, PamSide::Five]);
     (!letters.is_empty()).then(|| Pam::new(letters, side).expect("IUPAC codes"))
 }
 
 /// Returns limits on single kinds of edits, or none.
-pub fn some_limits(random: &mut Random, rule: &MatchRule) -> Option<EditLimits> {
+fn some_limits(random: &mut Random, rule: &MatchRule) -> Option<EditLimits> {
     let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(3) as u32);
     let limits = EditLimits { insertions, deletions, substitutions, gaps };
     (rule.indels && random.below(3) == 0).then_some(limits)
+}
+
+/// Returns options of which each selection is chosen once in the given number of times.
+pub fn some_options(random: &mut Random, rule: MatchRule, one_in: [usize; 3]) -> HitOptions {
+    let (limits, pam) = (some_limits(random, &rule), some_pam(random));
+    let [every_end, best, first] = one_in.map(|number| random.below(number) == 0);
+    HitOptions { limits, pam, every_end, best, first, ..plain_options(rule, Strands::Both) }
+}
+
+/// Returns the hits that the options select, in order.
+pub fn selected(mut hits: Vec<PatternHit>, wanted: &HitOptions) -> Vec<PatternHit> {
+    let fewest = hits.iter().map(|hit| hit.edits).min();
+    hits.retain(|hit| !wanted.best || Some(hit.edits) == fewest);
+    hits.sort_by_key(|hit| (hit.start, hit.end, hit.pattern, hit.strand));
+    hits.truncate(if wanted.first { 1 } else { usize::MAX });
+    hits
 }
 
 /// Texts in parts of any length, several in a stream, have the hits of the definition.
@@ -102,17 +114,7 @@ fn hits_do_not_depend_on_parts() {
             .flat_map(|&len| patterns(&mut random, &source, len).into_iter().skip(2))
             .collect();
         let rule = MatchRule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
-        let wanted = HitOptions {
-            rule,
-            rate: None,
-            limits: some_limits(&mut random, &rule),
-            pam: some_pam(&mut random),
-            every_end: random.below(2) == 0,
-            best: random.below(3) == 0,
-            first: random.below(3) == 0,
-            strands: Strands::Both,
-            before: 0,
-        };
+        let wanted = some_options(&mut random, rule, [2, 3, 3]);
         let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
         let wanted = wanted.reaching(patterns.iter().map(Vec::len));
         let part = random.pick(&[1, 3, 17, 1000]);
@@ -184,18 +186,9 @@ fn more_edits_lose_no_hit() {
         let every_end = random.below(4) == 0;
         let mut before: Vec<PatternHit> = Vec::new();
         for max_edits in 0..=4 {
-            let wanted = HitOptions {
-                rule: MatchRule { max_edits, indels },
-                rate: None,
-                limits,
-                pam: pam.clone(),
-                every_end,
-                best: false,
-                first: false,
-                strands: Strands::Both,
-                before: 0,
-            }
-            .reaching(patterns.iter().map(Vec::len));
+            let plain = plain_options(MatchRule { max_edits, indels }, Strands::Both);
+            let wanted = HitOptions { limits, pam: pam.clone(), every_end, ..plain }
+                .reaching(patterns.iter().map(Vec::len));
             let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
             let mut stream = Stream::default();
             stream.push(&seams, 0, &text, 0..text.len());
@@ -217,18 +210,8 @@ fn more_edits_lose_no_hit() {
 fn exact_hits_with_best_are_not_kept() {
     let text = [0u8; 1000];
     let patterns = [vec![1u8; 3]];
-    let wanted = HitOptions {
-        rule: MatchRule { max_edits: 1, indels: true },
-        rate: None,
-        limits: None,
-        pam: None,
-        every_end: false,
-        best: true,
-        first: false,
-        strands: Strands::Plus,
-        before: 0,
-    }
-    .reaching([3].into_iter());
+    let plain = plain_options(MatchRule { max_edits: 1, indels: true }, Strands::Plus);
+    let wanted = HitOptions { best: true, ..plain }.reaching([3].into_iter());
     let mut gatherer = Gatherer::default();
     let mut given = Vec::new();
     for to in [100, 200, 1000] {

@@ -137,15 +137,13 @@ fn hits_from_pams_are_those_of_all_ends() {
         let pam = random.pick(&[&b"NGG"[..], b"NGG", b"G", b"NR", b"TTTV", b"N", b"NNGRRT", b"VNS"]);
         let side = random.pick(&[PamSide::Three, PamSide::Five]);
         let wanted = HitOptions {
-            rule,
             rate: (random.below(5) == 0).then(|| Rate { millionths: random.pick(&[50_000, 150_000]) }),
             limits: (random.below(3) == 0).then(|| limits(&mut random, &rule)),
             pam: Some(Pam::new(pam, side).expect("IUPAC codes")),
             every_end: random.below(2) == 0,
             best: random.below(4) == 0,
             first: random.below(4) == 0,
-            strands,
-            before: 0,
+            ..plain_options(rule, strands)
         }
         .reaching(patterns.iter().map(Vec::len));
         let (part, stretch) = (random.pick(&[1, 17, 100, 64, 1000]), random.pick(&[1, 63, 64, 65, 1 << 16]));
@@ -176,15 +174,9 @@ fn what_costs_less_is_chosen() {
     let mut random = Random::new(89);
     let set = InstructionSet::best();
     let wanted = |pam: &str, max_edits: u32| HitOptions {
-        rule: MatchRule { max_edits, indels: true },
-        rate: None,
-        limits: None,
         pam: Some(Pam::new(pam.as_bytes(), PamSide::Three).expect("IUPAC codes")),
-        every_end: false,
-        best: false,
-        first: false,
-        strands: Strands::Both,
         before: 22,
+        ..plain_options(MatchRule { max_edits, indels: true }, Strands::Both)
     };
     let patterns = oriented(&mut random, &[20; 400], Strands::Both);
     let sites = |pam, edits, patterns: &[Vec<u8>], letters| {

@@ -114,13 +114,8 @@ fn circles_of_a_database() {
 #[test]
 fn what_circles_are_refused() {
     let files: &[(&str, &[u8])] = &[("t.fa", TEXT)];
-    refused(
-        files,
-        &["--circular", "x", "GATTACA", "t.fa"],
-        1,
-        &["--circular x: there is no such text", "t.fa", "or all"],
-    );
-    refused(files, &["--circular", "chr1,x", "GATTACA", "t.fa"], 1, &["--circular x: there is no such text"]);
+    refused(files, &["--circular", "x", "GATTACA", "t.fa"], 1, &["--circular x: ", "t.fa", "all"]);
+    refused(files, &["--circular", "chr1,x", "GATTACA", "t.fa"], 1, &["--circular x: "]);
     refused(files, &["--circular", "all", "--format", "sam", "GATTACA", "t.fa"], 2, &["--format sam", "bed"]);
-    refused(files, &["--circular", "a,,b", "GATTACA", "t.fa"], 2, &["several separated by commas"]);
+    refused(files, &["--circular", "a,,b", "GATTACA", "t.fa"], 2, &["--circular", "commas"]);
 }

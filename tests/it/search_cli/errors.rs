@@ -7,9 +7,9 @@ const FILES: &[(&str, &[u8])] = &[("t.fa", TEXT), ("p.fa", PATTERNS)];
 #[test]
 fn usage() {
     refused(FILES, &[], 2, &["PATTERN"]);
-    refused(FILES, &["ACGT"], 2, &["TEXT is missing", "stdin"]);
+    refused(FILES, &["ACGT"], 2, &["TEXT", "stdin"]);
     refused(FILES, &["-f", "p.fa"], 2, &["PATTERN"]);
-    refused(FILES, &["", "t.fa"], 2, &["PATTERN is empty"]);
+    refused(FILES, &["", "t.fa"], 2, &["PATTERN", "empty"]);
     refused(FILES, &["p.fa", "t.fa"], 2, &["'p'", "IUPAC", "-f FILE"]);
     refused(FILES, &["ACXGT", "t.fa"], 2, &["'X'", "IUPAC"]);
     refused(FILES, &["-k", "-1", "ACGT", "t.fa"], 2, &["--max-edits", "0 or more"]);
@@ -37,15 +37,15 @@ fn usage() {
     refused(FILES, &["ACGT", "-", "-"], 2, &["stdin"]);
     let files = folder(FILES);
     for args in [["search", "-o", "t.fa", "ACGT", "t.fa"], ["search", "-fp.fa", "t.fa", "-o", "p.fa"]] {
-        files.run(&args).said(2, &["--output would overwrite"]);
+        files.run(&args).said(2, &["--output", "overwrite", args[4]]);
     }
 }
 
 #[test]
 fn files() {
-    refused(FILES, &["ACGT", "nosuch.fa"], 1, &["nosuch.fa", "no such file"]);
-    refused(FILES, &["ACGT", "t.fa", "nosuch.fa"], 1, &["nosuch.fa", "no such file"]);
-    refused(FILES, &["-f", "nosuch.fa", "t.fa"], 1, &["nosuch.fa", "no such file"]);
+    refused(FILES, &["ACGT", "nosuch.fa"], 1, &["nosuch.fa: "]);
+    refused(FILES, &["ACGT", "t.fa", "nosuch.fa"], 1, &["nosuch.fa: "]);
+    refused(FILES, &["-f", "nosuch.fa", "t.fa"], 1, &["nosuch.fa: "]);
     let texts = |bytes: &[u8], says: &[&str]| refused(&[("x.fa", bytes)], &["ACGT", "x.fa"], 1, says);
     texts(b"hello\n", &["x.fa", "FASTA"]);
     texts(b">a\nACGT\n>b\nACGT\nAC!T\n", &["x.fa, record 2 'b', line 3", "'!' at position 7", "replace it"]);
@@ -65,7 +65,7 @@ fn names_that_sam_can_not_hold() {
     let texts = |bytes: &[u8], says: &[&str]| {
         refused(&[("x.fa", bytes)], &["ACGT", "x.fa", "--format", "sam"], 1, says);
     };
-    texts(b">a\nACGT\n>a 2\nACGT\n", &["x.fa", "'a'", "two texts are named"]);
+    texts(b">a\nACGT\n>a 2\nACGT\n", &["x.fa", "'a'", "--format"]);
     texts(b">a,b\nACGT\n", &["x.fa, record 1", "a,b"]);
     let patterns = b">a@b\nACGT\n";
     refused(
@@ -79,5 +79,5 @@ fn names_that_sam_can_not_hold() {
 #[test]
 fn outputs() {
     let folder = folder(FILES);
-    folder.run(&["search", "ACGT", "t.fa", "-o", "no/out"]).said(1, &["create the directory"]);
+    folder.run(&["search", "ACGT", "t.fa", "-o", "no/out"]).said(1, &["no/out", "directory"]);
 }

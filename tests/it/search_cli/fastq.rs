@@ -214,13 +214,13 @@ fn usage() {
     let files: &[(&str, &[u8])] = &[("p.fa", PRIMERS), ("r.fq", READS)];
     let with =
         |args: &[&str], says: &[&str]| refused(files, &[&["-f", "p.fa", "r.fq"], args].concat(), 2, says);
-    with(&["--amplicons", "--trim-primers"], &["--trim-primers", "fasta and fastq"]);
-    with(&["--amplicons", "--untrimmed-output", "rest"], &["--untrimmed-output", "fasta and fastq"]);
+    with(&["--amplicons", "--trim-primers"], &["--trim-primers", "fasta", "fastq"]);
+    with(&["--amplicons", "--untrimmed-output", "rest"], &["--untrimmed-output", "fasta", "fastq"]);
     with(&["--trim-primers", "--format", "fasta"], &["--amplicons"]);
     let fastq =
         |args: &[&str], says: &[&str]| with(&[&["--amplicons", "--format", "fastq"], args].concat(), says);
-    fastq(&["--untrimmed-output", "r.fq"], &["--untrimmed-output would overwrite the input r.fq"]);
-    fastq(&["--untrimmed-output", "out"], &["--untrimmed-output would overwrite out"]);
+    fastq(&["--untrimmed-output", "r.fq"], &["--untrimmed-output", "overwrite", "r.fq"]);
+    fastq(&["--untrimmed-output", "out"], &["--untrimmed-output", "overwrite out"]);
     fastq(&["--untrimmed-output", "rest", "--part", "1/2"], &["--untrimmed-output", "--part"]);
     let folder = folder(files);
     let part = ["search", "-f", "p.fa", "r.fq", "--part", "1/2", "-o", "out.gz"];

@@ -14,12 +14,12 @@ fn patterns_that_occur_everywhere_are_named_once() {
     let files: &[(&str, &[u8])] = &[("t.fa", TEXT), ("p.fa", PATTERNS)];
     let says = |args: &[&str]| searched(files, args).1;
     let said = says(&["-k", "10", "TTAGCCATGG", "t.fa"]);
-    let warning =
-        "warning: -k 10 is not below the length of pattern 'pattern' (10), so it matches at every position";
-    assert_eq!(said.lines().filter(|line| line.contains(warning)).count(), 1, "{said}");
+    let is_warning = |line: &&str| line.contains("warning: -k 10 ") && line.contains("'pattern' (10)");
+    assert_eq!(said.lines().filter(is_warning).count(), 1, "{said}");
     assert!(!says(&["-k", "9", "TTAGCCATGG", "t.fa"]).contains("warning"));
-    assert!(says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("'p3' (8), so it matches at every position\n"));
-    assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("every position; so do 2 other"));
+    assert!(says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("'p3' (8)"));
+    assert!(!says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("other"));
+    assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("2 other"));
     assert!(!says(&["-q", "-k", "10", "TTAGCCATGG", "t.fa"]).contains("warning"));
     // Limits on single kinds of edits may exclude all positions.
     let limited = ["-k", "10", "--max-insertions", "0", "--max-substitutions", "1", "TTAGCCATGG", "t.fa"];

@@ -1,33 +1,15 @@
-#!/usr/bin/env python3
-"""Variants called from the records of swalign, bwa mem and minimap2, for benchmarks.
-
-    scripts/calls.py SWALIGN GENOME
-
-Makes a second haplotype of the first sequence of GENOME (FASTA, plain or gzip) with a variant every 100 to 500 bases: 85 %
-substitutions, 15 % insertions and deletions of 1 to 10 bases. Draws pairs of 2 x 150 bases from both haplotypes (30-fold,
-insert size 350 +- 40, 0.4 % of the bases drawn anew). Maps them with each program, and calls variants with bcftools. Prints
-the number of variants found, of false calls, and the mean share of reads with the alternative allele at the substitutions
-found; one half is right. The same genome gives the same reads. Needs bwa, minimap2, samtools and bcftools.
-"""
-import gzip
+"""Variants called from the records of swalign, bwa mem and minimap2."""
 import os
 import pathlib
 import random
 import subprocess
-import sys
 import tempfile
 
+from sequences import fasta, fastq, reverse_complement
+
 DEPTH, READ, INSERT, SPREAD, ERRORS = 30, 150, 350, 40, 0.004
-TURNED = str.maketrans("ACGTN", "TGCAN")
 # A call of an insertion or deletion counts if it is this close, because its position is ambiguous in repeats.
 NEAR = 12
-
-
-def first_sequence(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rt") as lines:
-        records = lines.read().split(">")
-    return "".join(records[1].splitlines()[1:]).upper()
 
 
 def second_haplotype(genome, rng):
@@ -64,11 +46,11 @@ def write_reads(folder, haplotypes, rng):
     with open(folder / "1.fq", "w") as first, open(folder / "2.fq", "w") as second:
         for number in range(count):
             bases = fragment(haplotypes[number % 2], rng)
-            mates = [bases[:READ], bases[-READ:].translate(TURNED)[::-1]]
+            mates = [bases[:READ], reverse_complement(bases[-READ:])]
             rng.shuffle(mates)
             for file, mate in zip((first, second), mates):
                 read = "".join(rng.choice("ACGT") if rng.random() < ERRORS else base for base in mate)
-                file.write(f"@r{number}\n{read}\n+\n{'F' * READ}\n")
+                file.write(fastq(f"r{number}", read, "F"))
 
 
 def calls(folder, command):
@@ -102,8 +84,17 @@ def compared(called, variants):
 
 
 def run(swalign, genome):
-    rng = random.Random(7)
-    sequence = first_sequence(genome)
+    """Variants called from the records of swalign, bwa mem and minimap2.
+
+    Makes a second haplotype of the first sequence of GENOME (FASTA, plain or gzip) with a variant every 100 to 500
+    bases: 85 % substitutions, 15 % insertions and deletions of 1 to 10 bases. Draws pairs of 2 x 150 bases from both
+    haplotypes (30-fold, insert size 350 +- 40, 0.4 % of the bases drawn anew). Maps them with each program, and calls
+    variants with bcftools. Prints the number of variants found, the number of false calls, and the mean share of reads
+    with the alternative allele at the substitutions found; one half is right. The same genome gives the same reads.
+    Needs bwa, minimap2, samtools and bcftools.
+    """
+    rng, swalign = random.Random(7), os.path.realpath(swalign)
+    sequence = fasta(genome)[0][1]
     other, variants = second_haplotype(sequence, rng)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -121,9 +112,3 @@ def run(swalign, genome):
         print("program", "substitutions", "insertions and deletions", "false", "share of reads", sep="\t")
         for name, command in programs.items():
             print(name, *compared(calls(folder, command), variants), sep="\t", flush=True)
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    run(os.path.realpath(sys.argv[1]), sys.argv[2])

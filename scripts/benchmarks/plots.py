@@ -1,11 +1,4 @@
-#!/usr/bin/env python3
-"""Makes the tables and plots of docs/benchmarks.md from docs/benchmarks.tsv, docs/mates.tsv and docs/evalues.tsv.
-
-    scripts/plots.py            writes them
-    scripts/plots.py --check    exit code 1 if the page or a plot is not what the table gives
-
-A line of the table is named by its key. `{key}` in a cell below stands for its value and unit, as measured.
-"""
+"""Tables and plots of docs/benchmarks.md from docs/benchmarks.tsv, docs/mates.tsv and docs/evalues.tsv."""
 import csv
 import math
 import pathlib
@@ -13,7 +6,7 @@ import re
 import sys
 from html import escape
 
-DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 SOURCE, PAGE, PLOTS = DOCS / "benchmarks.tsv", DOCS / "benchmarks.md", DOCS / "plots"
 MATES = DOCS / "mates.tsv"
 EVALUES = DOCS / "evalues.tsv"
@@ -35,7 +28,7 @@ TABLES = {
         ("1,000,000 pairs, FASTA to SAM, one H200, 32 cores", "{commands.pairs}", "GASAL2 `-t` without output {commands.pairs.gasal2} ¹",
          "{commands.pairs.mem}",
          "`swalign pairs q.fa t.fa -o out.sam`"),
-        ("200 x 500 sequences of 150 and 500, CIGARs, one core", "{core}", "SSW {ssw}", "", "`scripts/peers.py run`"),
+        ("200 x 500 sequences of 150 and 500, CIGARs, one core", "{core}", "SSW {ssw}", "", "`scripts/benchmarks/run peers`"),
         ("2000 patterns of 20 with 3 edits in 10 Mbp, one core", "{search.many}", "sassy {search.many.sassy}", "",
          "`cargo bench --bench search -- threads=1`"),
         ("one such pattern in 100 Mbp, one core", "{search.one}", "sassy {search.one.sassy}", "", "as above"),
@@ -90,18 +83,22 @@ STYLE = """<style>
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 760, 80, 30, 50, 60
 
 
+def rows_of(path):
+    """The rows of a table without its comments, by the names of its header."""
+    with open(path, newline="") as lines:
+        return list(csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
 class Figures:
     """The lines of the table that have a key."""
 
     def __init__(self, path):
-        with open(path, newline="") as lines:
-            rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t", quoting=csv.QUOTE_NONE)
-            self.rows = {}
-            for row in rows:
-                if row["key"] in self.rows:
-                    sys.exit(f"{path}: two lines have the key {row['key']}")
-                if row["key"] != "-":
-                    self.rows[row["key"]] = row
+        self.rows = {}
+        for row in rows_of(path):
+            if row["key"] in self.rows:
+                sys.exit(f"{path}: two lines have the key {row['key']}")
+            if row["key"] != "-":
+                self.rows[row["key"]] = row
         self.used = set()
 
     def row(self, key):
@@ -176,6 +173,12 @@ def frame(title, height):
     ]
 
 
+def ended(parts, x, height, x_label):
+    """The text of a plot, with the label of its x axis."""
+    label = f'<text x="{x}" y="{height - 14}" text-anchor="middle">{escape(x_label)}</text>'
+    return "\n".join([*parts, label, "</svg>", ""])
+
+
 def curves(title, x_label, y_label, data):
     """Lines and dots over two logarithmic axes; `data` has (name, colour, [(x, [y, ...])], (point, anchor, dx, dy) of its name)."""
     height = 420
@@ -228,17 +231,15 @@ def bars(title, x_label, groups):
             y += 24
         y += 4
     parts.append(f'<path class="axis" d="M{left} {TOP}V{bottom}H{WIDTH - RIGHT}"/>')
-    parts.append(f'<text x="{(left + WIDTH - RIGHT) / 2}" y="{height - 14}" text-anchor="middle">{escape(x_label)}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+    return ended(parts, (left + WIDTH - RIGHT) / 2, height, x_label)
 
 
 def of_mates():
     """Wrong reads of simulated pairs, by genome and program: (mapping quality, mapped, wrong), all with at least that quality."""
     found = {}
-    with open(MATES, newline="") as lines:
-        for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"):
-            numbers = tuple(int(row[name]) for name in ("mapq", "mapped", "wrong"))
-            found.setdefault(row["genome"], {}).setdefault(row["program"], []).append(numbers)
+    for row in rows_of(MATES):
+        numbers = tuple(int(row[name]) for name in ("mapq", "mapped", "wrong"))
+        found.setdefault(row["genome"], {}).setdefault(row["program"], []).append(numbers)
     return found
 
 
@@ -256,9 +257,7 @@ def mates(genome, programs):
 
 def evalues():
     """E-values over those of blastp, pair by pair."""
-    with open(EVALUES, newline="") as lines:
-        rows = [{name: float(value) for name, value in row.items()}
-                for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")]
+    rows = [{name: float(value) for name, value in row.items()} for row in rows_of(EVALUES)]
     height, right = 420, WIDTH - RIGHT
     bottom = height - BOTTOM
     powers = range(-80, 10, 20)
@@ -275,8 +274,7 @@ def evalues():
                   for row in rows if min(row["blastp"], row[name]) >= 1e-80]
     for name, colour, y in (("swalign", BLUE, TOP + 20), ("ssearch36", ORANGE, TOP + 38)):
         parts.append(f'<text x="{LEFT + 14}" y="{y}" style="fill:{colour}">{name}</text>')
-    parts.append(f'<text x="{(LEFT + right) / 2}" y="{height - 14}" text-anchor="middle">blastp</text>')
-    return "\n".join([*parts, "</svg>", ""])
+    return ended(parts, (LEFT + right) / 2, height, "blastp")
 
 
 def plots(figures):
@@ -312,7 +310,12 @@ def plots(figures):
     }
 
 
-def main(check):
+def run(*, check: bool = False):
+    """Makes the tables and plots of docs/benchmarks.md from docs/benchmarks.tsv, docs/mates.tsv and docs/evalues.tsv.
+
+    A key names each line of the table. `{key}` in a cell of plots.py stands for the value and unit of that line. With
+    --check, writes nothing; exit code 1 if the page or a plot is not up to date.
+    """
     figures = Figures(SOURCE)
     made = {PAGE: page(figures, PAGE.read_text())} | {PLOTS / name: text for name, text in plots(figures).items()}
     unused = sorted(figures.rows.keys() - figures.used)
@@ -320,14 +323,7 @@ def main(check):
         sys.exit(f"{SOURCE}: nothing shows {', '.join(unused)}")
     differs = [path for path, text in made.items() if not path.exists() or path.read_text() != text]
     if check and differs:
-        sys.exit("".join(f"{path} is not what {SOURCE} gives: run scripts/plots.py\n" for path in differs))
+        sys.exit("".join(f"{path} is not what {SOURCE} gives: run scripts/benchmarks/run plots\n" for path in differs))
     for path in [] if check else differs:
         path.write_text(made[path])
 
-
-if __name__ == "__main__":
-    match sys.argv[1:]:
-        case [] | ["--check"]:
-            main(check=len(sys.argv) > 1)
-        case _:
-            sys.exit(__doc__)
