@@ -2,8 +2,8 @@
 // (src/align/candidates/diagonal_bound.rs is the specification; docs/algorithm.md, section 15).
 //
 // A task is a k-mer of a piece with its positions in the index. A workgroup takes a unit of UNIT positions. Each
-// thread compares the piece with the bases around its positions, and the workgroup collects the diagonals where they
-// are equal. Then each thread bounds the scores of some of these diagonals: it compares the query with the bases on
+// thread compares the piece with the bases around its positions, and the workgroup collects the diagonals of equal
+// ones. Then each thread bounds the scores of some of these diagonals: it compares the query with the bases on
 // all diagonals of the band, WORDS words of 32 bases at once. The planes of the targets shift by a base from diagonal
 // to diagonal.
 
@@ -124,7 +124,7 @@ fn bound(query: u32, diagonal: u32) {
         low$last = low$last >> 1u;
         high$last = high$last >> 1u;
     }
-    // Each uncovered base stands for an edit, if it is RUN or more bases behind the one before.
+    // An uncovered base stands for an edit if it is RUN or more bases after the previous one that does.
     var best = 0;
     var start = 0;
     var lost = 0;

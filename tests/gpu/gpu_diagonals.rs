@@ -200,7 +200,7 @@ fn units_begin_and_end_inside_tasks() {
     let mut found = scan.scan(&targets, &queries, scores).unwrap();
     let mut host: Vec<BoundedDiagonal> =
         expected(&codes, &index, &queries, &scoring).into_iter().map(|(found, _)| found).collect();
-    let mut diagonals = |found: &mut Vec<BoundedDiagonal>| {
+    let diagonals = |found: &mut Vec<BoundedDiagonal>| {
         found.retain(|found| found.most >= 90);
         found.sort();
         found.iter().map(|found| found.diagonal).collect::<Vec<i64>>()

@@ -36,6 +36,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/fingerprints/gpu", &["patterns/scan"]),
     // Kernels for searches on a device.
     ("patterns/scan", &["engine", "gpu"]),
+    // For the filter's index.
+    ("patterns/scan/diagonals", &["align/candidates"]),
     // Bit vectors for searches in bases and in bytes.
     ("patterns/sliced", &["engine"]),
     ("patterns/search", &["engine", "patterns/scan", "patterns/sliced"]),
@@ -89,7 +91,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/search/texts", &["input/database"]),
     ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/scan", "patterns/search"]),
     ("pipeline/scanner", &["patterns/search"]),
-    ("pipeline/device", &["patterns/search"]),
+    ("pipeline/device", &["patterns/scan", "patterns/search"]),
     // The library's interface, an alternative to the command's pipeline.
     (
         "api",

@@ -54,6 +54,7 @@ const DENSE_GAP: i64 = 32;
 const GLANCE_SHARE: f64 = 0.05;
 
 pub use super::diagonal_bound::RUN;
+pub use anchored::AnchoredRegions;
 pub use intact::IntactWindow;
 pub use on_device::{BoundedDiagonal, DiagonalScan, ScanScores, ScannedPiece, ScannedQuery};
 

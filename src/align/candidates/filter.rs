@@ -10,14 +10,13 @@
 
 use super::ambiguous::QueryShape;
 use super::boxes::{ExactRun, RunBox, RunSupport};
-use super::by_index::{ByIndex, DiagonalLimits, DiagonalScan, IntactWindow, QueryBuffers};
+use super::by_index::{AnchoredRegions, ByIndex, DiagonalLimits, DiagonalScan, IntactWindow, QueryBuffers};
 use super::by_scan::{ByScan, SeedScan};
 use super::index::{IndexShape, KmerIndex, MOST_INDEXED};
 use super::kmers::StoredIndex;
 use super::levels::{FilterCosts, Level, Levels, SeedKind};
 use super::pieces::EqualPieces;
 use super::seeds::{QuickLook, Seeds};
-use super::windows::CandidateRegion;
 use super::{FilterAnswer, FilterRequest, PairLayout};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
@@ -232,7 +231,7 @@ impl Filter {
         layout: &PairLayout,
         records: (&[u32], usize),
         threshold: impl Fn(u32, i32) -> i32 + Sync,
-    ) -> Result<Vec<Option<(i32, Vec<CandidateRegion>)>>, EngineError> {
+    ) -> Result<Vec<Option<AnchoredRegions>>, EngineError> {
         match &self.by_index {
             Some(by_index) => by_index.anchored((batch, layout), records, threshold),
             None => Ok(vec![None; records.0.len()]),

@@ -16,6 +16,7 @@ use super::rules::Kept;
 use super::{Effort, HitAt, Rules, SearchInput, query_len, score};
 use crate::align::backtrace::{self, WantedPath};
 use crate::align::candidates::boxes::{ExactRun, RunBox, RunSupport, covered};
+use crate::align::candidates::by_index::AnchoredRegions;
 use crate::align::candidates::runs::{self, RunQuestions, exact_runs, near_runs};
 use crate::align::candidates::windows::{TargetWindow, join, push_regions};
 use crate::align::candidates::{ChunkLength, MetTargets};
@@ -425,7 +426,7 @@ fn search_by_bounds(
         effort.filtering += begun.elapsed();
         let (mut least_scores, mut searches) = (Vec::new(), Vec::new());
         for (&record, regions) in some.iter().zip(bounded) {
-            let Some((least, regions)) = regions else {
+            let Some(AnchoredRegions { least, regions }) = regions else {
                 left.push(record);
                 continue;
             };

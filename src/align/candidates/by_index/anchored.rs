@@ -15,6 +15,13 @@ use crate::terms::casts::to_i32;
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 
+/// Regions with all alignments of a record that score at least `least` and contain a run.
+#[derive(Clone, Debug)]
+pub struct AnchoredRegions {
+    pub least: i32,
+    pub regions: Vec<CandidateRegion>,
+}
+
 impl ByIndex {
     /// For each of `records`, the regions with all its alignments that score enough and contain a run of `anchor` equal
     /// bases: at least as much as the answer's score, which a quick look suggests. `None` if the index is not sampled, if no
@@ -24,7 +31,7 @@ impl ByIndex {
         (batch, layout): (&Batch, &PairLayout),
         (records, anchor): (&[u32], usize),
         threshold: impl Fn(u32, i32) -> i32 + Sync,
-    ) -> Result<Vec<Option<(i32, Vec<CandidateRegion>)>>, EngineError> {
+    ) -> Result<Vec<Option<AnchoredRegions>>, EngineError> {
         if !self.has_runs(anchor) {
             return Ok(vec![None; records.len()]);
         }
@@ -64,13 +71,13 @@ impl ByIndex {
         lowest(suggested, to_i32(scoring.most_score(len)), |least| gaps(least) <= MOST_GAPS)
     }
 
-    /// The regions of a record with the alignments of at least this score that contain a run, and the score.
+    /// The regions of a record for this score.
     fn anchored_on_host(
         &self,
         (batch, layout): (&Batch, &PairLayout),
         (record, least): (u32, i32),
         QueryBuffers { places, windows, diagonals, pieces, .. }: &mut QueryBuffers,
-    ) -> Option<(i32, Vec<CandidateRegion>)> {
+    ) -> Option<AnchoredRegions> {
         let ByIndex { targets, kmers, levels, .. } = self;
         let scoring = &*levels.field.scoring;
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
@@ -102,7 +109,7 @@ impl ByIndex {
             }
             push_regions(&mut regions, targets, (strand, query), (span, to_i32), windows);
         }
-        Some((least, regions))
+        Some(AnchoredRegions { least, regions })
     }
 
     /// The maximal runs of at least `least` equal bases of a query, in the order of targets and columns, like

@@ -6,7 +6,7 @@ use super::super::levels::LevelGuarantee;
 use super::super::pieces::Piece;
 use super::super::windows::{CandidateRegion, join, push_along, push_regions, push_stretches};
 use super::super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
-use super::{ByIndex, QueryBuffers, set_adjacent};
+use super::{AnchoredRegions, ByIndex, QueryBuffers, set_adjacent};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::longest_span;
@@ -82,6 +82,9 @@ pub struct BoundedDiagonal {
     pub most: i32,
 }
 
+/// Finds the regions of a record on the host.
+type HostSearch<'a> = &'a (dyn Fn(&mut QueryBuffers, &FilterRequest) -> FilterAnswer + Sync);
+
 /// A record whose positions the device examines: a query for each strand, with diagonals that the host bounds.
 struct ScannedRecord<'a> {
     /// Minimum score of the alignments that count.
@@ -90,7 +93,7 @@ struct ScannedRecord<'a> {
     places: usize,
 }
 
-/// What the device finds for a record: for each strand, diagonals and their maximum scores in any order.
+/// Diagonals of a record that the device finds: for each strand, with their maximum scores, in any order.
 struct FoundOnStrands<'a, 'b> {
     record: &'a ScannedRecord<'b>,
     diagonals: SmallVec<[Vec<(i64, i32)>; 2]>,
@@ -128,7 +131,7 @@ impl FoundDiagonals {
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
         }
-        // Until all diagonals are in their places, an end is the place of the query's next one.
+        // While diagonals are distributed, an end is the index of the query's next one.
         let mut all = vec![(0, 0); found.len()];
         for BoundedDiagonal { query, diagonal, most } in found {
             let next = &mut ends[query as usize];
@@ -164,7 +167,7 @@ impl ByIndex {
         device: &dyn DiagonalScan,
         (batch, layout): (&Batch, &PairLayout),
         wanted: &[FilterRequest],
-        (room, on_host): (usize, &(dyn Fn(&mut QueryBuffers, &FilterRequest) -> FilterAnswer + Sync)),
+        (room, on_host): (usize, HostSearch),
     ) -> Result<Vec<FilterAnswer>, EngineError> {
         let scanned = |work: &mut QueryBuffers, wanted: &FilterRequest| {
             let &FilterRequest { record, least, .. } = wanted;
@@ -204,15 +207,15 @@ impl ByIndex {
         Ok(answers)
     }
 
-    /// For each record, the regions with the alignments of at least its score that contain an exact run of at least as many
-    /// bases as an index's seeds, as far as possible on a device. `on_host` finds the regions of the other records.
+    /// For each record, the regions with the alignments of at least its score that contain a k-mer of the index. `on_host`
+    /// finds the regions of records that the device does not support.
     pub(super) fn anchored_on_device(
         &self,
         device: &dyn DiagonalScan,
         (batch, layout): (&Batch, &PairLayout),
         records: &[(u32, Option<i32>)],
-        on_host: impl Fn(&mut QueryBuffers, (u32, Option<i32>)) -> Option<(i32, Vec<CandidateRegion>)> + Sync,
-    ) -> Result<Vec<Option<(i32, Vec<CandidateRegion>)>>, EngineError> {
+        on_host: impl Fn(&mut QueryBuffers, (u32, Option<i32>)) -> Option<AnchoredRegions> + Sync,
+    ) -> Result<Vec<Option<AnchoredRegions>>, EngineError> {
         let scanned = |work: &mut QueryBuffers, &(record, least): &(u32, Option<i32>)| {
             self.scanned((batch, layout), (record, least?), device.limits(), work)
         };
@@ -223,7 +226,7 @@ impl ByIndex {
             let Some(found) = found else { return on_host(work, records[number]) };
             let most = self.levels.field.most(found.record.strands[0].1.codes.len());
             let (regions, _) = self.of_scanned((batch, layout), record, (found, &[], most), work)?;
-            Some((least?, regions))
+            Some(AnchoredRegions { least: least?, regions })
         };
         self.in_portions(device, &all, answer, |_| true)
     }

@@ -2,6 +2,7 @@
 
 use crate::gpu::template::{Meaning, TemplateError, constants, expand};
 use crate::patterns::scan::tasks::Bounding;
+use crate::terms::casts::to_u32;
 
 const DIAGONALS: &str = include_str!("../../../../shaders/diagonals.wgsl");
 
@@ -52,8 +53,8 @@ impl BoundVariant {
         let numbers = constants([
             ("THREADS", THREADS),
             ("UNIT", UNIT),
-            ("TASK", TASK as u32),
-            ("HEADER", HEADER as u32),
+            ("TASK", to_u32(TASK)),
+            ("HEADER", to_u32(HEADER)),
             ("PAD", PAD),
             ("RUN", self.run),
             ("WORDS", self.words),
