@@ -105,6 +105,10 @@ impl AlignerBuilder {
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands.count(), Box::new(scan), None);
         let filter = if filter && scoring.mode.is_local() { found(opened.finder(sequences)) } else { None };
+        let filter = filter.map(|filter| match opened.diagonals(sequences, &scoring) {
+            Some(device) => filter.with_device(device),
+            None => filter,
+        });
         let filter = filter.map(|filter| targets.with_index(filter.with_costs(opened.costs())));
         Ok(Aligner { targets: targets.clone(), scoring, rules, strands, filter, engines })
     }

@@ -1,5 +1,6 @@
 //! The devices of aligners and searchers.
 
+use crate::align::candidates::by_index::DiagonalScan;
 use crate::align::candidates::levels::FilterCosts;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
@@ -12,6 +13,7 @@ use crate::patterns::search::sites::PamSites;
 use crate::patterns::search::sliced::SlicedScan;
 use crate::terms::batch::Sequences;
 use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use std::sync::Arc;
 
 /// The device that computes.
@@ -101,6 +103,15 @@ impl OpenedDevice {
         }
     }
 
+    /// The scan of a sampled index's positions on this device, if there is one.
+    pub fn diagonals(&self, targets: &Sequences, scoring: &Scoring) -> Option<Box<dyn DiagonalScan>> {
+        match self {
+            OpenedDevice::Cpu(_) => None,
+            #[cfg(feature = "gpu")]
+            OpenedDevice::Gpu(gpu) => gpu.diagonals(targets, scoring),
+        }
+    }
+
     /// Costs of the filter's steps relative to scoring.
     pub fn costs(&self) -> FilterCosts {
         let threads = rayon::current_num_threads();
@@ -143,8 +154,11 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<OpenedDevice, EngineError> {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
+    use crate::align::candidates::by_index::DiagonalScan;
     use crate::engine::gpu::{Card, Gpu};
+    use crate::patterns::scan::diagonals::CardDiagonals;
     use crate::patterns::search::gpu::{GpuScan, OnCard};
+    use crate::terms::scoring::Scoring;
     use std::process;
     use std::sync::{Mutex, Weak};
 
@@ -188,6 +202,10 @@ mod gpu {
 
         pub fn finder(&self, targets: &Arc<Sequences>) -> PatternFinder {
             PatternFinder::new(targets, Box::new(self.scan().sweeping()), true)
+        }
+
+        pub fn diagonals(&self, targets: &Sequences, scoring: &Scoring) -> Option<Box<dyn DiagonalScan>> {
+            CardDiagonals::suited(std::slice::from_ref(&self.card), targets, scoring)
         }
 
         pub fn scan(&self) -> GpuScan {

@@ -202,9 +202,10 @@ impl Hardware {
 
     /// A scan of a sampled index's positions, if these devices are GPUs that keep the targets as bases.
     pub fn diagonals(&self, targets: &Sequences, scoring: &Scoring) -> Option<Box<dyn DiagonalScan>> {
-        let Hardware::Gpu(cards, _) = self else { return None };
-        let keep = cards.iter().all(|card| card.keeps_bases(targets, scoring));
-        keep.then(|| Box::new(CardDiagonals::new(cards)) as Box<dyn DiagonalScan>)
+        match self {
+            Hardware::Gpu(cards, _) => CardDiagonals::suited(cards, targets, scoring),
+            Hardware::Plain | Hardware::Cpu(_) => None,
+        }
     }
 
     /// Description of the devices for messages.

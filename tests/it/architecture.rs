@@ -105,6 +105,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "patterns/search",
         ],
     ),
+    ("api/device", &["patterns/scan"]),
     ("api/significance", &["align/fitted", "align/significance"]),
     ("api/targets", &["input/database"]),
     ("cli", &[]),

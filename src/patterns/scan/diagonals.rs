@@ -17,6 +17,7 @@ use crate::gpu::run::{CellRange, Launch};
 use crate::terms::batch::Sequences;
 use crate::terms::casts::{to_i64, to_u32};
 use crate::terms::error::EngineError;
+use crate::terms::scoring::Scoring;
 use shader::{BoundVariant, HEADER, MOST_MORE, MOST_WORDS, PAD, UNIT, WORD};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -99,6 +100,16 @@ struct BoundCall<'a> {
 }
 
 impl CardDiagonals {
+    /// A scan on these cards, if they keep the targets as bases under this scoring.
+    pub fn suited(
+        cards: &[Arc<Card>],
+        targets: &Sequences,
+        scoring: &Scoring,
+    ) -> Option<Box<dyn DiagonalScan>> {
+        let keep = cards.iter().all(|card| card.keeps_bases(targets, scoring));
+        keep.then(|| Box::new(CardDiagonals::new(cards)) as Box<dyn DiagonalScan>)
+    }
+
     pub fn new(cards: &[Arc<Card>]) -> CardDiagonals {
         let indexed = |card: &Arc<Card>| IndexedCard {
             is_sending: AtomicBool::new(false),
