@@ -104,6 +104,7 @@ impl OpenedDevice {
     }
 
     /// The scan of a sampled index's positions on this device, if there is one.
+    #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only a GPU has such a scan"))]
     pub fn diagonals(&self, targets: &Sequences, scoring: &Scoring) -> Option<Box<dyn DiagonalScan>> {
         match self {
             OpenedDevice::Cpu(_) => None,
@@ -154,11 +155,9 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<OpenedDevice, EngineError> {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::align::candidates::by_index::DiagonalScan;
     use crate::engine::gpu::{Card, Gpu};
     use crate::patterns::scan::diagonals::CardDiagonals;
     use crate::patterns::search::gpu::{GpuScan, OnCard};
-    use crate::terms::scoring::Scoring;
     use std::process;
     use std::sync::{Mutex, Weak};
 
