@@ -194,7 +194,8 @@ fn main(
             let start = tasks[task + 3u] & 0xffffu;
             let len = tasks[task + 3u] >> 16u;
             let ahead = tasks[task + 4u];
-            if (place >= ahead && place - ahead + len <= work.letters) {
+            // Positions in a damaged file may be any numbers.
+            if (place >= ahead && place < work.letters && place - ahead + len <= work.letters) {
                 if (is_equal(query, start, len, place - ahead)) {
                     let at = atomicAdd(&held, 1u);
                     intact[at] = vec2<u32>(query, place - ahead + PAD - start);

@@ -23,31 +23,15 @@ fn tunings() -> [DiagonalTuning; 2] {
     [DiagonalTuning::default(), DiagonalTuning { submission: Some(1), room: (1, 40) }]
 }
 
-/// A copy with about one edit in `every` bases.
-fn mutated(random: &mut Random, codes: &[u8], every: usize) -> Vec<u8> {
-    let mut copy = Vec::new();
-    for &code in codes {
-        match random.below(4 * every) {
-            0 | 1 => copy.push(random.below(4) as u8),
-            2 => {}
-            3 => copy.extend([code, random.below(4) as u8]),
-            _ => copy.push(code),
-        }
-    }
-    copy
-}
-
 /// Copies of a repeat between random bases, with a few residues that are no bases.
 fn targets(random: &mut Random) -> Sequences {
-    let bases =
-        |random: &mut Random, len: usize| (0..len).map(|_| random.below(4) as u8).collect::<Vec<u8>>();
-    let repeat = bases(random, 400);
+    let repeat = random.codes(400, 4);
     let sequence = |random: &mut Random| {
         let mut codes = Vec::new();
         for _ in 0..12 {
-            codes.extend(mutated(random, &repeat, 25));
+            codes.extend(random.mutated_codes(&repeat, 4, 25));
             let apart = random.below(90);
-            codes.extend(bases(random, apart));
+            codes.extend(random.codes(apart, 4));
         }
         for _ in 0..random.below(3) {
             let at = random.below(codes.len());
@@ -119,8 +103,11 @@ fn compare(card: &Arc<Card>, rounds: usize) {
         for &len in lens.iter().skip(round % shares).step_by(shares) {
             let at = random.below(codes.len() - 2 * len);
             let every = random.pick(&[8, 15, 40]);
-            let mut query: Vec<u8> =
-                mutated(&mut random, &codes[at..at + 2 * len], every).iter().map(|&code| code & 3).collect();
+            let mut query: Vec<u8> = random
+                .mutated_codes(&codes[at..at + 2 * len], 4, every)
+                .iter()
+                .map(|&code| code & 3)
+                .collect();
             query.truncate(len);
             let gaps = random.pick(&gaps);
             let pieces = pieces(&mut random, &query, &index, shape);
