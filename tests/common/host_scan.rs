@@ -29,7 +29,8 @@ pub fn bounded_diagonals(
                 }
                 let diagonal = from as i64 - bases.start as i64;
                 bound.most_scores((codes, query.least), &[(diagonal, diagonal)], &mut most);
-                all.push(BoundedDiagonal { query: number, diagonal, most: most[0] });
+                let piece = bases.start as u32;
+                all.push(BoundedDiagonal { query: number, diagonal, most: most[0], piece });
             }
         }
     }
