@@ -22,7 +22,7 @@ struct Found {
 }
 @group(0) @binding(5) var<storage, read_write> found: Found;
 
-// Diagonals with an intact piece: the task, and the diagonal.
+// Diagonals with an intact piece: the query's record, and the diagonal.
 var<workgroup> held: atomic<u32>;
 var<workgroup> intact: array<vec2<u32>, UNIT>;
 
@@ -58,18 +58,16 @@ fn gathered(word: u32) -> u32 {
     return (fours | fours >> 12u) & 0xffu;
 }
 
-fn append(task: u32, diagonal: u32, most: i32) {
+fn append(query: u32, diagonal: u32, most: i32) {
     let at = atomicAdd(&found.count, 1u);
     if (at < work.capacity) {
-        found.diagonals[4u * at] = queries[tasks[task + 2u]];
-        found.diagonals[4u * at + 1u] = diagonal;
-        found.diagonals[4u * at + 2u] = u32(most);
-        found.diagonals[4u * at + 3u] = tasks[task + 3u] & 0xffffu;
+        found.diagonals[3u * at] = queries[query];
+        found.diagonals[3u * at + 1u] = diagonal;
+        found.diagonals[3u * at + 2u] = u32(most);
     }
 }
 
-fn bound(task: u32, diagonal: u32) {
-    let query = tasks[task + 2u];
+fn bound(query: u32, diagonal: u32) {
     let len = queries[query + 1u];
     let gaps = queries[query + 2u];
     let least = i32(queries[query + 3u]);
@@ -78,7 +76,7 @@ fn bound(task: u32, diagonal: u32) {
     // possible.
     let before = diagonal - PAD - gaps;
     if (diagonal < PAD + gaps || before + 32u * TARGET_WORDS + 8u > work.letters) {
-        append(task, diagonal, perfect);
+        append(query, diagonal, perfect);
         return;
     }
     var ambiguous = 0u;
@@ -96,7 +94,7 @@ fn bound(task: u32, diagonal: u32) {
 //!end
     // A residue that is not a base may equal any base.
     if (ambiguous != 0u) {
-        append(task, diagonal, perfect);
+        append(query, diagonal, perfect);
         return;
     }
 //!for w
@@ -159,7 +157,7 @@ fn bound(task: u32, diagonal: u32) {
 //!end
     let most = max(best, (i32(len) - start) * work.match_score - lost) + work.bonuses;
     if (most >= least) {
-        append(task, diagonal, most);
+        append(query, diagonal, most);
     }
 }
 
@@ -200,7 +198,7 @@ fn main(
             if (place >= ahead && place < work.letters && place - ahead + len <= work.letters) {
                 if (is_equal(query, start, len, place - ahead)) {
                     let at = atomicAdd(&held, 1u);
-                    intact[at] = vec2<u32>(task, place - ahead + PAD - start);
+                    intact[at] = vec2<u32>(query, place - ahead + PAD - start);
                 }
             }
         }

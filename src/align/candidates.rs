@@ -120,8 +120,8 @@ pub struct FilterRequest {
     pub spent: f64,
     /// Whether the level covers all alignments that count, because a known hit reaches the level's threshold.
     pub is_last: bool,
-    /// If the regions may be a part of those of the level: the number of best hits that they have to contain.
-    pub enough: Option<usize>,
+    /// Whether regions with the highest bounds are enough for now, if there are many.
+    pub takes_part: bool,
     /// The first hit, if it is known.
     pub first: Option<Locus>,
 }

@@ -29,8 +29,7 @@ pub fn bounded_diagonals(
                 }
                 let diagonal = from as i64 - bases.start as i64;
                 bound.most_scores((codes, query.least), &[(diagonal, diagonal)], &mut most);
-                let piece = bases.start as u32;
-                all.push(BoundedDiagonal { query: number, diagonal, most: most[0], piece });
+                all.push(BoundedDiagonal { query: number, diagonal, most: most[0] });
             }
         }
     }

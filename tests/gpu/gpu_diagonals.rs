@@ -123,8 +123,8 @@ fn compare(card: &Arc<Card>, rounds: usize) {
             let mut rest = found.as_slice();
             for &(own, is_plain) in &host {
                 let least = batch[own.query as usize].least;
-                let place = |found: &BoundedDiagonal| (found.query, found.diagonal, found.piece);
-                let is_same = |other: &&BoundedDiagonal| place(other) == place(&own);
+                let is_same =
+                    |other: &&BoundedDiagonal| (other.query, other.diagonal) == (own.query, own.diagonal);
                 match rest.first().filter(is_same) {
                     Some(other) if is_plain => {
                         assert_eq!((other.most, own.most >= least), (own.most, true), "{own:?}");

@@ -181,7 +181,7 @@ fn tight_limits(seed: u64) -> DiagonalLimits {
 
 /// The filter with a device, which takes over at once, and whose calls are counted.
 fn on_device(filter: Filter, scoring: &Arc<Scoring>, calls: &Arc<AtomicUsize>) -> Filter {
-    let limits = DiagonalLimits { examined: usize::MAX, ..DiagonalLimits::default() };
+    let limits = DiagonalLimits { examined: usize::MAX, many: 6, ..DiagonalLimits::default() };
     filter.with_limits(limits).with_device(Box::new(HostScan::new(scoring, calls)))
 }
 
@@ -418,7 +418,7 @@ fn regions_wait_where_there_is_no_room_for_them() {
                 least: level.least,
                 spent: 0.0,
                 is_last: false,
-                enough: None,
+                takes_part: false,
                 first: None,
             })
         })

@@ -3,7 +3,6 @@
 mod anchored;
 mod intact;
 mod on_device;
-mod selected;
 mod supported;
 
 use super::diagonal_bound::{ADJACENT, DiagonalBound, MOST_BASES, MOST_GAPS};
@@ -19,14 +18,13 @@ use super::tally::SeedTally;
 use super::windows::{CandidateRegion, TargetWindow, join, push_along, push_regions, push_stretches};
 use super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
 use crate::terms::alignment::Strand;
-use crate::terms::alphabet::has_ends;
+use crate::terms::alphabet::{BASES, has_ends};
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::{SeedAlphabet, longest_span, potential};
 use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
-use selected::{Anchor, Candidate, Extended, for_each_best};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -76,6 +74,9 @@ pub struct DiagonalLimits {
     /// A device takes the positions of the index once the host has examined one in this many of them: sending them takes
     /// about as long.
     pub examined: usize,
+    /// Number of diagonals of a record, as a device finds them, whose windows are searched first if the first two hits may
+    /// be among them. A copy of a repeat has several.
+    pub many: usize,
 }
 
 impl DiagonalLimits {
@@ -123,6 +124,7 @@ impl Default for DiagonalLimits {
             in_memory: 1 << 20,
             stretch: 1 << 16,
             examined: 8,
+            many: 512,
         }
     }
 }
@@ -160,7 +162,6 @@ pub struct QueryBuffers {
     /// Index ranges of the seeds, for each orientation.
     pub places: [Places; 2],
     pub windows: Vec<TargetWindow>,
-    selected: SelectionBuffers,
     pub tally: SeedTally,
     diagonals: DiagonalBuffers,
     /// Diagonals of k-mers, and their rows.
@@ -168,46 +169,26 @@ pub struct QueryBuffers {
     pieces: PieceBuffers,
 }
 
-/// Diagonals of all orientations of a record, of which those that can have its best hits are selected.
-#[derive(Default)]
-struct SelectionBuffers {
-    candidates: Vec<Candidate>,
-    anchors: Vec<Anchor>,
-    farthest: Farthest,
-    /// Windows of the second orientation.
-    windows: Vec<TargetWindow>,
-}
+/// A diagonal, and a piece of the query that is intact on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Anchor(i64);
 
-impl SelectionBuffers {
-    fn clear(&mut self) {
-        self.candidates.clear();
-        self.anchors.clear();
-        self.windows.clear();
+impl Anchor {
+    /// Bits of the piece's first base.
+    const BITS: u32 = MOST_BASES.ilog2() + 1;
+
+    /// `None` for a diagonal without a piece.
+    fn new(diagonal: i64, start: Option<u32>) -> Anchor {
+        Anchor(diagonal << Anchor::BITS | i64::from(start.unwrap_or(to_u32(MOST_BASES))))
     }
 
-    /// Adds ranges of diagonals, with the maximum scores there, and those of the sorted `anchors` that lie in them.
-    fn push<'a>(
-        &mut self,
-        strand: usize,
-        bounded: impl Iterator<Item = (&'a (i64, i64), &'a i32)>,
-        anchors: &[Anchor],
-    ) {
-        let mut rest = anchors;
-        for (&range, &most) in bounded {
-            let before = rest.iter().take_while(|anchor| anchor.diagonal() < range.0).count();
-            rest = &rest[before..];
-            let (own, behind) =
-                rest.split_at(rest.iter().take_while(|anchor| anchor.diagonal() <= range.1).count());
-            let first = to_u32(self.anchors.len());
-            self.anchors.extend(own);
-            self.candidates.push(Candidate {
-                strand,
-                range,
-                most,
-                anchors: first..to_u32(self.anchors.len()),
-            });
-            rest = behind;
-        }
+    fn diagonal(self) -> i64 {
+        self.0 >> Anchor::BITS
+    }
+
+    fn start(self) -> Option<usize> {
+        let start = to_usize(self.0 & ((1 << Anchor::BITS) - 1));
+        (start < MOST_BASES).then_some(start)
     }
 }
 
@@ -221,6 +202,7 @@ struct DiagonalBuffers {
     intact: Vec<(i64, u32)>,
     /// The same of the pieces that count, sorted.
     anchors: Vec<Anchor>,
+    farthest: Farthest,
     /// First and last of diagonals that share a bound.
     adjacent: Vec<(i64, i64)>,
     most: Vec<i32>,
@@ -378,111 +360,70 @@ impl ByIndex {
         &self,
         (batch, layout): (&Batch, &PairLayout),
         wanted: &FilterRequest,
-        QueryBuffers { places, windows, selected, diagonals, pieces, .. }: &mut QueryBuffers,
+        QueryBuffers { places, windows, diagonals, pieces, .. }: &mut QueryBuffers,
     ) -> FilterAnswer {
         let ByIndex { targets, kmers, levels, .. } = self;
-        let &FilterRequest { record, level, least, spent, enough, .. } = wanted;
+        let &FilterRequest { record, level, least, spent, .. } = wanted;
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
         let most = levels.most(len, wanted);
         let dense = levels.field.dense_stretches(len, &level);
         let strands = || layout.orientations().iter().copied();
-        let spans: SmallVec<[u32; 2]> =
-            strands().map(|strand| longest_span(oriented(strand), least, &levels.field.scoring)).collect();
-        let seeds: SmallVec<[Cow<[u8]>; 2]> =
-            strands().map(|strand| self.seeds_of(oriented(strand))).collect();
-        let bounds: SmallVec<[Option<DiagonalBound>; 2]> = strands()
-            .zip(&seeds)
-            .map(|(strand, seeds)| self.bound((oriented(strand), seeds), least))
-            .collect();
-        let looked_up: SmallVec<[(DiagonalSearch, usize); 2]> = (bounds.iter().zip(&seeds).zip(&mut *places))
-            .map(|((bound, seeds), found)| {
-                let bounded = bound.as_ref();
-                let bounded =
-                    bounded.and_then(|bound| self.bounded_search((seeds, bound), least, found, pieces));
-                bounded.unwrap_or_else(|| {
-                    (DiagonalSearch::Seeds(level.seed), kmers.look_up(seeds, level.seed, found))
-                })
+        let bound = |codes: &[u8], seeds: &[u8]| self.bound((codes, seeds), least);
+        let look_up = |(strand, found): (Strand, &mut Places)| {
+            let codes = oriented(strand);
+            let seeds = self.seeds_of(codes);
+            let bounded = bound(codes, &seeds);
+            let bounded =
+                bounded.and_then(|bound| self.bounded_search((&seeds, &bound), least, found, pieces));
+            bounded.unwrap_or_else(|| {
+                (DiagonalSearch::Seeds(level.seed), kmers.look_up(&seeds, level.seed, found))
             })
-            .collect();
+        };
+        let looked_up: SmallVec<[(DiagonalSearch, usize); 2]> =
+            strands().zip(&mut *places).map(look_up).collect();
         let seeding: f64 = looked_up.iter().map(|(search, places)| self.cost(search, *places)).sum();
         self.examined.fetch_add(looked_up.iter().map(|(_, places)| places).sum(), Ordering::Relaxed);
         let mut cells = seeding;
-        if cells > most {
-            return FilterAnswer::Dear;
-        }
-        let extended: SmallVec<[Option<Extended>; 2]> = (looked_up.iter().zip(&bounds))
-            .zip(seeds.iter().zip(&spans))
-            .map(|(((search, _), bound), (seeds, &span))| {
-                let DiagonalSearch::Pieces(pieces, _) = search else { return None };
-                let pieces = pieces.iter().map(|piece| piece.bases.clone()).collect();
-                self.extended((seeds, pieces), (bound.as_ref()?.perfect(), least), span as usize - len)
-            })
-            .collect();
-        let enough = enough.filter(|_| extended.iter().any(Option::is_some));
-        selected.clear();
-        windows.clear();
-        let mut on_strands = [windows, &mut std::mem::take(&mut selected.windows)];
-        let is_bounded: SmallVec<[bool; 2]> = (looked_up.iter().zip(&bounds))
-            .map(|((search, looked_up), bound)| {
-                let is_seeds = matches!(search, DiagonalSearch::Seeds(_));
-                bound.is_some() && (!is_seeds || *looked_up >= self.limits.least_bounded)
-            })
-            .collect();
-        for (number, (found, (search, looked_up))) in places.iter().zip(&looked_up).enumerate() {
-            let (seeds, span, windows) = (&*seeds[number], spans[number], &mut *on_strands[number]);
-            if let Some(bound) = bounds[number].as_ref().filter(|_| is_bounded[number]) {
-                let found = (found, *looked_up, search);
-                let selected = enough.map(|_| (number, &mut *selected));
-                self.push_bounded(seeds, found, (bound, least, span), (diagonals, windows, selected));
+        let mut regions: Vec<CandidateRegion> = Vec::new();
+        for ((strand, found), (search, looked_up)) in strands().zip(places).zip(looked_up) {
+            if cells > most {
+                return FilterAnswer::Dear;
+            }
+            let codes = oriented(strand);
+            let span = longest_span(codes, least, &levels.field.scoring);
+            windows.clear();
+            let query = (strand, layout.query(record, strand));
+            let seeds = self.seeds_of(codes);
+            let is_seeds = matches!(search, DiagonalSearch::Seeds(_));
+            let is_bounded = !is_seeds || looked_up >= self.limits.least_bounded;
+            let bound = if is_bounded { bound(codes, &seeds) } else { None };
+            if let Some(bound) = &bound {
+                let found = (&*found, looked_up, &search);
+                self.push_bounded(&seeds, found, (bound, least, span), (diagonals, windows));
             } else {
-                let seed = (seeds, level.seed);
+                let seed = (&*seeds, level.seed);
                 kmers.for_each_place(seed, found, usize::MAX, |from, place, target, bounds| {
                     let target = (&**targets, target);
                     let behind = place + level.seed - bounds.start;
                     windows.extend(TargetWindow::around(target, behind, (len, from + level.seed), span));
                 });
             }
-        }
-        let mut held = least;
-        if let Some(enough) = enough {
-            let SelectionBuffers { candidates, anchors, farthest, .. } = selected;
-            let all = (&extended[..], &mut candidates[..], &anchors[..]);
-            held = for_each_best(all, (least, enough), farthest, |number, range, most| {
-                let bases = (0, len, len);
-                push_along(on_strands[number], targets, range, bases, (spans[number], most));
-            });
-        }
-        let mut regions: Vec<CandidateRegion> = Vec::new();
-        for (number, strand) in strands().enumerate() {
-            let (span, windows) = (spans[number], &mut *on_strands[number]);
-            let query = (strand, layout.query(record, strand));
             push_stretches(windows, targets, &dense, span);
             // A window has the maximum score of an alignment, or a number of seeds.
-            let hold = if is_bounded[number] { u32::max } else { u32::saturating_add };
+            let hold = if bound.is_some() { u32::max } else { u32::saturating_add };
             cells += join(windows, hold) as f64 * len as f64;
-            if cells > most || windows.len() as u64 > MOST_STRETCHES {
+            if windows.len() as u64 > MOST_STRETCHES {
                 return FilterAnswer::Dear;
             }
-            let most_score =
-                |held: u32| if is_bounded[number] { to_i32(held) } else { level.most_score(held) };
+            let most_score = |held: u32| if bound.is_some() { to_i32(held) } else { level.most_score(held) };
             push_regions(&mut regions, targets, query, (span, most_score), windows);
         }
-        selected.windows = std::mem::take(on_strands[1]);
-        FilterAnswer::Regions { regions, held, spent: spent + seeding }
-    }
-
-    /// Bounds of a query's diagonals on which one of these stretches of its bases is intact. No alignment that counts visits more
-    /// than `gaps` diagonals on each side of another one.
-    fn extended<'a>(
-        &'a self,
-        (query, mut pieces): (&'a [u8], Vec<Range<usize>>),
-        (perfect, least): (i32, i32),
-        gaps: usize,
-    ) -> Option<Extended<'a>> {
-        let bound = ExtensionBound::new(query, (perfect, least), &self.levels.field.scoring)?;
-        pieces.sort_unstable_by_key(|piece| piece.start);
-        Some(Extended { bound, pieces, codes: self.kmers.codes(), gaps: to_i64(gaps) })
+        if cells > most {
+            FilterAnswer::Dear
+        } else {
+            FilterAnswer::Regions { regions, held: least, spent: spent + seeding }
+        }
     }
 
     /// The cheapest search that the bound allows, and the number of positions that it examines. `None` if the bound is no
@@ -557,15 +498,24 @@ impl ByIndex {
         query: &[u8],
         (found, looked_up, search): (&Places, usize, &DiagonalSearch),
         (bound, least, span): (&DiagonalBound, i32, u32),
-        (buffers, windows, selected): (
-            &mut DiagonalBuffers,
-            &mut Vec<TargetWindow>,
-            Option<(usize, &mut SelectionBuffers)>,
-        ),
+        (buffers, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
     ) {
         let ByIndex { targets, kmers, limits, .. } = self;
-        let DiagonalBuffers { diagonals, counted, intact, anchors, adjacent, most } = buffers;
+        let DiagonalBuffers { diagonals, counted, intact, anchors, farthest, adjacent, most } = buffers;
         let codes = kmers.codes();
+        let scoring = &self.levels.field.scoring;
+        let extended = match search {
+            DiagonalSearch::Pieces(pieces, _) => {
+                let bound = ExtensionBound::new(query, (bound.perfect(), least), scoring);
+                bound.map(|bound| Extended {
+                    bound,
+                    pieces,
+                    codes,
+                    gaps: to_i64(span as usize - query.len()),
+                })
+            }
+            _ => None,
+        };
         let places_in = |stretch: &Range<usize>| match search {
             DiagonalSearch::Pieces(pieces, _) => kmers.piece_places_in(pieces, found, stretch),
             _ => kmers.places_in(found, stretch),
@@ -582,7 +532,6 @@ impl ByIndex {
         } else {
             limits.stretches()
         };
-        let mut selected = selected.filter(|_| is_whole);
         let mut joined = 0;
         for_each_stretch(codes.len(), limits, places_in, |stretch| {
             diagonals.clear();
@@ -621,10 +570,18 @@ impl ByIndex {
             let mut push = |range, most| push_along(windows, targets, range, bases, (span, most));
             take_dense(adjacent, |range| push(range, bound.perfect()));
             bound.most_scores((codes, least), adjacent, most);
-            let bounded = adjacent.iter().zip(&*most).filter(|&(_, &most)| most >= least);
-            match &mut selected {
-                Some((strand, selected)) => selected.push(*strand, bounded, anchors),
-                None => bounded.for_each(|(&range, &most)| push(range, most)),
+            let mut rest = &anchors[..];
+            for (&range, &most) in adjacent.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
+                match &extended {
+                    None => push(range, most),
+                    Some(extended) => {
+                        rest = &rest[rest.partition_point(|anchor| anchor.diagonal() < range.0)..];
+                        let own = rest.iter().take_while(|anchor| anchor.diagonal() <= range.1);
+                        if let Some((range, most)) = extended.within((range, most), own, farthest) {
+                            push(range, most);
+                        }
+                    }
+                }
             }
             if windows.len() > 2 * joined + self.limits.in_memory {
                 join(windows, u32::max);
@@ -692,6 +649,53 @@ fn take_dense(adjacent: &mut Vec<(i64, i64)>, mut call: impl FnMut((i64, i64))) 
         start = end;
     }
     adjacent.truncate(kept);
+}
+
+/// Bounds of the diagonals on which pieces of a query are intact.
+struct Extended<'a> {
+    bound: ExtensionBound<'a>,
+    pieces: &'a [Piece],
+    /// Codes of the targets.
+    codes: &'a [u8],
+    /// Maximum number of diagonals between an intact piece and any other that an alignment visits.
+    gaps: i64,
+}
+
+impl Extended<'_> {
+    /// The first and the last of the diagonals in `range` on which an alignment can reach the least score, and the maximum
+    /// score. `most` is another bound of that.
+    fn within<'a>(
+        &self,
+        ((first, last), most): ((i64, i64), i32),
+        anchors: impl Iterator<Item = &'a Anchor>,
+        farthest: &mut Farthest,
+    ) -> Option<((i64, i64), i32)> {
+        let whole = Some(((first, last), most));
+        let &Extended { ref bound, pieces, codes, gaps } = self;
+        let end = last + to_i64(bound.query().len()) + gaps;
+        let met = usize::try_from(first - gaps).ok().zip(usize::try_from(end).ok());
+        let Some(met) = met.and_then(|(start, end)| codes.get(start..end)) else { return whole };
+        // A residue that is not a base may equal any base.
+        if met.iter().fold(0, |all, &code| all | code) >= BASES {
+            return whole;
+        }
+        let mut best: Option<((i64, i64), i32)> = None;
+        for anchor in anchors {
+            let piece = anchor
+                .start()
+                .and_then(|start| pieces.iter().map(|piece| &piece.bases).find(|bases| bases.start == start));
+            let (Some(piece), diagonal) = (piece, anchor.diagonal()) else { return whole };
+            let Some(score) = bound.most_score(codes, diagonal, piece, farthest) else { continue };
+            if score >= most {
+                return whole;
+            }
+            best = Some(match best {
+                Some(((from, _), best)) => ((from, diagonal), best.max(score)),
+                None => ((diagonal, diagonal), score),
+            });
+        }
+        best
+    }
 }
 
 /// Appends the intact pieces, or, if `held` is more than 1, those with another piece at most `gaps` diagonals away.

@@ -44,11 +44,9 @@ impl Rules {
         tells_second: false,
     };
 
-    /// Number of best hits from which on no other one is needed. `None` if it depends on the hits.
-    pub fn needed_hits(&self) -> Option<usize> {
-        let is_fixed = !self.keeps_ties && !self.counts_targets();
-        // The score of the second hit is told even if only one is reported.
-        is_fixed.then(|| self.most().max(2))
+    /// Whether the first hit and the score of the second one are all that is needed.
+    pub fn needs_two_hits(&self) -> bool {
+        self.max_hits == 1 && !self.keeps_ties && !self.counts_targets() && self.candidates.is_none()
     }
 
     /// Minimum score of a further hit if the best hit scores `best`. If the best score is not above 0, only equal hits

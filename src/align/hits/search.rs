@@ -5,7 +5,7 @@ mod learned;
 mod wanted;
 
 use super::region::{Most, Region};
-use super::{Detail, HitAt, Kept, Rules, SearchInput, SearchStart};
+use super::{Detail, Kept, Rules, SearchInput, SearchStart};
 use crate::align::candidates::QueryShape;
 use crate::align::candidates::levels::Level;
 use crate::align::candidates::windows::CandidateRegion;
@@ -111,8 +111,7 @@ pub struct RecordSearch {
     spent: f64,
     /// [`SearchStart::is_last`] of the level that is wanted next.
     is_last: bool,
-    /// [`SearchStart::enough`] and [`SearchStart::part_of`].
-    enough: Option<usize>,
+    /// [`SearchStart::part_of`].
     part_of: Option<i32>,
     /// The first hit, if it is known and a lower level is needed.
     first: Option<Box<Region>>,
@@ -121,7 +120,7 @@ pub struct RecordSearch {
 impl RecordSearch {
     /// Creates a search with regions and the maximum score in each of them.
     pub fn new(scope: &SearchInput, start: SearchStart, regions: Vec<CandidateRegion>) -> RecordSearch {
-        let SearchStart { record, source, spent, is_last, enough, part_of, first, expected } = start;
+        let SearchStart { record, source, spent, is_last, part_of, first, expected, .. } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): CandidateRegion| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
@@ -163,7 +162,6 @@ impl RecordSearch {
             expected,
             spent,
             is_last,
-            enough,
             part_of,
             first: None,
         };
@@ -230,7 +228,6 @@ impl RecordSearch {
             return None;
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
-            self.enough = self.enough.filter(|_| self.part_of.is_none());
             self.is_last |= best.is_some();
             self.first = self.proven(best, scope).map(Box::new);
             self.expected = best.map(|best| self.rules.threshold(best.bound)).or(self.expected);
@@ -251,14 +248,13 @@ impl RecordSearch {
             self.settle(next, scope);
             return None;
         }
-        if let Some(source) = self.whole_level(best.as_ref()) {
-            self.is_last = true;
-            self.enough = None;
-            self.expected = Some(self.found.threshold);
-            self.end(RecordSearchState::Lower(source));
-            return Some(Need::Regions(source));
-        }
         if self.found.alignments.len() == 1 && !self.knows_second {
+            if let Some(source) = self.whole_level(best.as_ref()) {
+                self.is_last = true;
+                self.expected = Some(self.found.threshold);
+                self.end(RecordSearchState::Lower(source));
+                return Some(Need::Regions(source));
+            }
             self.found.second = best.map(|region| region.bound);
         }
         self.end(RecordSearchState::Done);
@@ -300,9 +296,9 @@ impl RecordSearch {
 
     /// The start of a search of the record that continues with `source`.
     pub fn start(&self, source: RegionSource) -> SearchStart {
-        let &RecordSearch { record, spent, is_last, enough, expected, .. } = self;
+        let &RecordSearch { record, spent, is_last, expected, .. } = self;
         let first = self.first.clone();
-        SearchStart { record, source, spent, is_last, enough, part_of: None, first, expected }
+        SearchStart { record, source, spent, is_last, takes_part: false, part_of: None, first, expected }
     }
 
     /// Returns the result of the round.
@@ -352,20 +348,14 @@ impl RecordSearch {
         Some(lower.map_or(RegionSource::All, |level| RegionSource::Level(level, least.max(level.least))))
     }
 
-    /// All regions of the level if these are a part, and the others may have hits that count. `best` is the next hit.
+    /// All regions of the level if these are a part, and the second hit, `best` among them, may be in others.
     fn whole_level(&self, best: Option<&Region>) -> Option<RegionSource> {
         let (Some(whole), RecordSearchState::OnLevel { level, held }) = (self.part_of, self.state) else {
             return None;
         };
         let least = self.found.threshold;
-        // All hits of this score or more are known.
-        let is_known = |score: Option<i32>| score.is_some_and(|score| score >= held);
-        let wants_more =
-            self.rules.wants(&self.kept, HitAt { target: u32::MAX, score: held.saturating_sub(1) });
-        let needs_second = self.found.alignments.len() == 1 && !self.knows_second;
-        let has_second = !needs_second || is_known(best.map(|best| best.bound));
-        let is_complete = held <= least || (is_known(self.kept.last) && !wants_more && has_second);
-        (!is_complete).then_some(RegionSource::Level(level, whole.max(least)))
+        let is_known = held <= least || best.is_some_and(|best| best.bound >= held);
+        (!is_known).then_some(RegionSource::Level(level, whole.max(least)))
     }
 
     /// Drops regions that cannot contain a hit.

@@ -297,7 +297,7 @@ impl IndexedCard {
 impl AppendingKernel for BoundCall<'_> {
     type Portion = Range<usize>;
     type Parameters = Bounding;
-    const WORDS: usize = 4;
+    const WORDS: usize = 3;
 
     fn cut(&self, units: Range<usize>, places: u64) -> (Range<usize>, Option<Range<usize>>) {
         let places = self.submission.unwrap_or(usize::try_from(places).unwrap_or(usize::MAX));
@@ -340,7 +340,7 @@ impl AppendingKernel for BoundCall<'_> {
     }
 
     fn take(&mut self, _: &Range<usize>, found: &[u32]) -> Result<bool, EngineError> {
-        for &[query, diagonal, most, piece] in found.as_chunks().0 {
+        for &[query, diagonal, most] in found.as_chunks().0 {
             if query as usize >= self.count {
                 return Err(EngineError::Wrong(format!("a diagonal of query {query} of {}", self.count)));
             }
@@ -348,7 +348,7 @@ impl AppendingKernel for BoundCall<'_> {
             if diagonal >= to_i64(self.letters as usize) {
                 return Err(EngineError::Wrong(format!("diagonal {diagonal} of {} letters", self.letters)));
             }
-            self.found.push(BoundedDiagonal { query, diagonal, most: most.cast_signed(), piece });
+            self.found.push(BoundedDiagonal { query, diagonal, most: most.cast_signed() });
         }
         Ok(true)
     }

@@ -101,7 +101,7 @@ impl ByIndex {
                 &codes,
                 (found, looked_up, &search),
                 (&bound, least, span),
-                (diagonals, windows, None),
+                (diagonals, windows),
             );
             cells += join(windows, u32::max) as f64 * len as f64;
             if cells > levels.field.most(len) || windows.len() as u64 > MOST_STRETCHES {

@@ -6,16 +6,16 @@ use super::super::levels::LevelGuarantee;
 use super::super::pieces::Piece;
 use super::super::windows::{CandidateRegion, join, push_along, push_regions, push_stretches};
 use super::super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
-use super::selected::{Anchor, Candidate, Extended, for_each_best};
-use super::{AnchoredRegions, ByIndex, QueryBuffers, SelectionBuffers, set_adjacent};
+use super::{AnchoredRegions, ByIndex, QueryBuffers, set_adjacent};
 use crate::terms::alignment::Strand;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::longest_span;
-use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
+use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::error::EngineError;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -80,8 +80,6 @@ pub struct BoundedDiagonal {
     pub query: u32,
     pub diagonal: i64,
     pub most: i32,
-    /// First base of the piece that is intact.
-    pub piece: u32,
 }
 
 /// Finds the regions of a record on the host.
@@ -98,20 +96,27 @@ struct ScannedRecord<'a> {
 /// Diagonals of a record that the device finds: for each strand, with their maximum scores, in any order.
 struct FoundOnStrands<'a, 'b> {
     record: &'a ScannedRecord<'b>,
-    diagonals: SmallVec<[Vec<FoundDiagonal>; 2]>,
+    diagonals: SmallVec<[Vec<(i64, i32)>; 2]>,
 }
 
-/// A diagonal of a query, the maximum score of an alignment that crosses it, and the first base of a piece that is intact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct FoundDiagonal {
-    diagonal: i64,
-    most: i32,
-    piece: u32,
+impl FoundOnStrands<'_, '_> {
+    /// If there are more than `many` diagonals, keeps about as many with the highest scores. Returns the score from which all
+    /// are kept.
+    fn keep_best(&mut self, many: usize) -> i32 {
+        let mut scores: Vec<i32> = self.diagonals.iter().flatten().map(|&(_, most)| most).collect();
+        if scores.len() <= many {
+            return i32::MIN;
+        }
+        let least = *scores.select_nth_unstable_by_key(many, |&most| Reverse(most)).1;
+        self.diagonals.iter_mut().for_each(|diagonals| diagonals.retain(|&(_, most)| most >= least));
+        least
+    }
 }
 
 /// Diagonals, grouped by query.
 struct FoundDiagonals {
-    all: Vec<FoundDiagonal>,
+    /// Diagonals and maximum scores.
+    all: Vec<(i64, i32)>,
     /// Where those of each query end.
     ends: Vec<usize>,
     /// The first query of each record, and the number of queries.
@@ -127,17 +132,17 @@ impl FoundDiagonals {
             sum += std::mem::replace(end, sum);
         }
         // While diagonals are distributed, an end is the index of the query's next one.
-        let mut all = vec![FoundDiagonal::default(); found.len()];
-        for BoundedDiagonal { query, diagonal, most, piece } in found {
+        let mut all = vec![(0, 0); found.len()];
+        for BoundedDiagonal { query, diagonal, most } in found {
             let next = &mut ends[query as usize];
-            all[*next] = FoundDiagonal { diagonal, most, piece };
+            all[*next] = (diagonal, most);
             *next += 1;
         }
         FoundDiagonals { all, ends, firsts }
     }
 
     /// For each query of a record, its diagonals in any order.
-    fn of_record(&self, record: usize) -> SmallVec<[Vec<FoundDiagonal>; 2]> {
+    fn of_record(&self, record: usize) -> SmallVec<[Vec<(i64, i32)>; 2]> {
         let of_query = |query: usize| {
             let start = query.checked_sub(1).map_or(0, |before| self.ends[before]);
             self.all[start..self.ends[query]].to_vec()
@@ -177,9 +182,12 @@ impl ByIndex {
             let len = found.record.strands[0].1.codes.len();
             let most = self.levels.most(len, wanted);
             let dense = self.levels.field.dense_stretches(len, &wanted.level);
-            let limits = (wanted.enough, most);
-            match self.of_scanned((batch, layout), wanted.record, (found, &dense, limits), work) {
-                Some((regions, held, seeding)) => {
+            let (mut found, mut held) = (found, wanted.least);
+            if wanted.takes_part {
+                held = held.max(found.keep_best(self.limits.many));
+            }
+            match self.of_scanned((batch, layout), wanted.record, (found, &dense, most), work) {
+                Some((regions, seeding)) => {
                     FilterAnswer::Regions { regions, held, spent: wanted.spent + seeding }
                 }
                 None => FilterAnswer::Dear,
@@ -217,7 +225,7 @@ impl ByIndex {
             let (record, least) = records[number];
             let Some(found) = found else { return on_host(work, records[number]) };
             let most = self.levels.field.most(found.record.strands[0].1.codes.len());
-            let (regions, ..) = self.of_scanned((batch, layout), record, (found, &[], (None, most)), work)?;
+            let (regions, _) = self.of_scanned((batch, layout), record, (found, &[], most), work)?;
             Some(AnchoredRegions { least: least?, regions })
         };
         self.in_portions(device, &all, answer, |_| true)
@@ -328,101 +336,54 @@ impl ByIndex {
         Ok(FoundDiagonals::new(found, queries.len(), firsts))
     }
 
-    /// The regions of a record from the diagonals that a device has found, the score from which they have all alignments, and
-    /// the cells that finding them took. `None` if they would cost more than `most` cells. An alignment in the stretches
-    /// `dense` may have any score.
+    /// The regions of a record from the diagonals that a device has found, and the cells that finding them took. `None` if
+    /// they would cost more than `most` cells. An alignment in the stretches `dense` may have any score.
     fn of_scanned(
         &self,
         (batch, layout): (&Batch, &PairLayout),
         record: u32,
-        (found, dense, (enough, most)): (FoundOnStrands, &[Range<usize>], (Option<usize>, f64)),
-        QueryBuffers { windows, selected, diagonals: buffers, .. }: &mut QueryBuffers,
-    ) -> Option<(Vec<CandidateRegion>, i32, f64)> {
+        (found, dense, most): (FoundOnStrands, &[Range<usize>], f64),
+        QueryBuffers { windows, diagonals: buffers, .. }: &mut QueryBuffers,
+    ) -> Option<(Vec<CandidateRegion>, f64)> {
         let ByIndex { targets, kmers, levels, .. } = self;
-        let FoundOnStrands { record: scanned, mut diagonals } = found;
+        let FoundOnStrands { record: scanned, diagonals } = found;
         let least = scanned.least;
         let seeding = scanned.places as f64 * levels.field.costs.place;
         let mut cells = seeding;
-        let mut held = least;
-        selected.clear();
-        for (number, (strand, query, near)) in scanned.strands.iter().enumerate() {
-            let of_strand = (batch.query(layout.query(record, *strand)), &*query.codes);
-            let Some(bound) = self.bound(of_strand, least).filter(|_| !near.is_empty()) else { continue };
-            set_adjacent(near, &mut buffers.adjacent);
-            bound.most_scores((kmers.codes(), least), &buffers.adjacent, &mut buffers.most);
-            let bounded = buffers.adjacent.iter().zip(&buffers.most).filter(|&(_, &most)| most >= least);
-            selected.push(number, bounded, &[]);
-        }
-        if let Some(enough) = enough {
-            held = self.select_scanned(scanned, std::mem::take(&mut diagonals), enough, selected);
-        }
         let mut regions: Vec<CandidateRegion> = Vec::new();
-        for (number, (strand, query, _)) in scanned.strands.iter().enumerate() {
+        for ((strand, query, near), mut diagonals) in scanned.strands.iter().zip(diagonals) {
             windows.clear();
+            let number = layout.query(record, *strand);
             let len = query.codes.len();
-            let own = layout.query(record, *strand);
-            let span = longest_span(batch.query(own), least, &levels.field.scoring);
+            let span = longest_span(batch.query(number), least, &levels.field.scoring);
             let mut push = |range: (i64, i64), most: i32| {
                 push_along(windows, targets, range, (0, len, len), (span, most));
             };
-            if let Some(diagonals) = diagonals.get_mut(number) {
-                diagonals.sort_unstable();
-                let mut rest = &diagonals[..];
-                while let Some(&FoundDiagonal { diagonal: first, .. }) = rest.first() {
-                    let is_adjacent = |other: &&FoundDiagonal| other.diagonal - first <= to_i64(ADJACENT);
-                    let (adjacent, behind) = rest.split_at(rest.iter().take_while(is_adjacent).count());
-                    let most = adjacent.iter().map(|found| found.most).max().unwrap_or(0);
-                    push((first, adjacent[adjacent.len() - 1].diagonal), most);
-                    rest = behind;
-                }
+            diagonals.sort_unstable();
+            let mut rest = &diagonals[..];
+            while let Some(&(first, _)) = rest.first() {
+                let is_adjacent = |other: &&(i64, i32)| other.0 - first <= to_i64(ADJACENT);
+                let (adjacent, behind) = rest.split_at(rest.iter().take_while(is_adjacent).count());
+                let most = adjacent.iter().map(|found| found.1).max().unwrap_or(0);
+                push((first, adjacent[adjacent.len() - 1].0), most);
+                rest = behind;
             }
-            let of_strand = selected.candidates.iter().filter(|candidate| candidate.strand == number);
-            of_strand.for_each(|candidate| push(candidate.range, candidate.most));
+            if !near.is_empty()
+                && let Some(bound) = self.bound((batch.query(number), &query.codes), least)
+            {
+                set_adjacent(near, &mut buffers.adjacent);
+                bound.most_scores((kmers.codes(), least), &buffers.adjacent, &mut buffers.most);
+                let bounded = buffers.adjacent.iter().zip(&buffers.most).filter(|&(_, &most)| most >= least);
+                bounded.for_each(|(&range, &most)| push(range, most));
+            }
             push_stretches(windows, targets, dense, span);
             cells += join(windows, u32::max) as f64 * len as f64;
             if cells > most || windows.len() as u64 > MOST_STRETCHES {
                 return None;
             }
-            push_regions(&mut regions, targets, (*strand, own), (span, to_i32), windows);
+            push_regions(&mut regions, targets, (*strand, number), (span, to_i32), windows);
         }
-        Some((regions, held, seeding))
-    }
-
-    /// Keeps the candidates that can have one of the `enough` best hits, of those in `selected` and of the found diagonals.
-    /// Returns the score from which they have all alignments.
-    fn select_scanned(
-        &self,
-        scanned: &ScannedRecord,
-        found: SmallVec<[Vec<FoundDiagonal>; 2]>,
-        enough: usize,
-        SelectionBuffers { candidates, anchors, farthest, .. }: &mut SelectionBuffers,
-    ) -> i32 {
-        for (strand, found) in found.into_iter().enumerate() {
-            for FoundDiagonal { diagonal, most, piece } in found {
-                let first = to_u32(anchors.len());
-                anchors.push(Anchor::new(diagonal, Some(piece)));
-                candidates.push(Candidate {
-                    strand,
-                    range: (diagonal, diagonal),
-                    most,
-                    anchors: first..first + 1,
-                });
-            }
-        }
-        let extended: SmallVec<[Option<Extended>; 2]> = (scanned.strands.iter())
-            .map(|(_, query, _)| {
-                let perfect = to_i32(self.levels.field.scoring.most_score(query.codes.len()));
-                let pieces = query.pieces.iter().map(|piece| piece.bases.clone()).collect();
-                self.extended((&query.codes, pieces), (perfect, scanned.least), query.gaps)
-            })
-            .collect();
-        let mut best = Vec::new();
-        let all = (&extended[..], &mut candidates[..], &anchors[..]);
-        let held = for_each_best(all, (scanned.least, enough), farthest, |strand, range, most| {
-            best.push(Candidate { strand, range, most, anchors: 0..0 });
-        });
-        *candidates = best;
-        held
+        Some((regions, seeding))
     }
 
     /// The scores that bounds of queries of `len` bases depend on.
