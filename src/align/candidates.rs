@@ -15,7 +15,6 @@ pub mod by_index;
 pub mod by_scan;
 pub mod diagonal_bound;
 mod estimate;
-pub mod extension_bound;
 pub mod filter;
 mod index;
 mod kmers;

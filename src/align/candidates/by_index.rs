@@ -7,7 +7,6 @@ mod supported;
 
 use super::diagonal_bound::{ADJACENT, DiagonalBound, MOST_BASES, MOST_GAPS};
 use super::estimate::{Estimate, LONG};
-use super::extension_bound::{ExtensionBound, Farthest};
 use super::index::{self, IndexShape};
 use super::kmers::{Kmers, Places, StoredIndex};
 use super::levels::{Field, FilterCosts, LevelGuarantee, Levels, SeedKind};
@@ -18,10 +17,10 @@ use super::tally::SeedTally;
 use super::windows::{CandidateRegion, TargetWindow, join, push_along, push_regions, push_stretches};
 use super::{FilterAnswer, FilterRequest, MOST_STRETCHES, PairLayout};
 use crate::terms::alignment::Strand;
-use crate::terms::alphabet::{BASES, has_ends};
+use crate::terms::alphabet::has_ends;
 use crate::terms::batch::{Batch, Sequences};
 use crate::terms::bounds::{SeedAlphabet, longest_span, potential};
-use crate::terms::casts::{to_i32, to_i64, to_u32, to_usize};
+use crate::terms::casts::{to_i32, to_i64, to_usize};
 use crate::terms::error::EngineError;
 use crate::terms::scoring::Scoring;
 use rayon::prelude::*;
@@ -169,40 +168,14 @@ pub struct QueryBuffers {
     pieces: PieceBuffers,
 }
 
-/// A diagonal, and a piece of the query that is intact on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Anchor(i64);
-
-impl Anchor {
-    /// Bits of the piece's first base.
-    const BITS: u32 = MOST_BASES.ilog2() + 1;
-
-    /// `None` for a diagonal without a piece.
-    fn new(diagonal: i64, start: Option<u32>) -> Anchor {
-        Anchor(diagonal << Anchor::BITS | i64::from(start.unwrap_or(to_u32(MOST_BASES))))
-    }
-
-    fn diagonal(self) -> i64 {
-        self.0 >> Anchor::BITS
-    }
-
-    fn start(self) -> Option<usize> {
-        let start = to_usize(self.0 & ((1 << Anchor::BITS) - 1));
-        (start < MOST_BASES).then_some(start)
-    }
-}
-
 /// Diagonals of seeds, and the maximum score of an alignment on each.
 #[derive(Default)]
 struct DiagonalBuffers {
     diagonals: Vec<i64>,
     /// Those with enough k-mers.
     counted: Vec<i64>,
-    /// Those of intact pieces, with the first base of the piece.
+    /// Those of intact pieces, with the piece.
     intact: Vec<(i64, u32)>,
-    /// The same of the pieces that count, sorted.
-    anchors: Vec<Anchor>,
-    farthest: Farthest,
     /// First and last of diagonals that share a bound.
     adjacent: Vec<(i64, i64)>,
     most: Vec<i32>,
@@ -501,21 +474,8 @@ impl ByIndex {
         (buffers, windows): (&mut DiagonalBuffers, &mut Vec<TargetWindow>),
     ) {
         let ByIndex { targets, kmers, limits, .. } = self;
-        let DiagonalBuffers { diagonals, counted, intact, anchors, farthest, adjacent, most } = buffers;
+        let DiagonalBuffers { diagonals, counted, intact, adjacent, most } = buffers;
         let codes = kmers.codes();
-        let scoring = &self.levels.field.scoring;
-        let extended = match search {
-            DiagonalSearch::Pieces(pieces, _) => {
-                let bound = ExtensionBound::new(query, (bound.perfect(), least), scoring);
-                bound.map(|bound| Extended {
-                    bound,
-                    pieces,
-                    codes,
-                    gaps: to_i64(span as usize - query.len()),
-                })
-            }
-            _ => None,
-        };
         let places_in = |stretch: &Range<usize>| match search {
             DiagonalSearch::Pieces(pieces, _) => kmers.piece_places_in(pieces, found, stretch),
             _ => kmers.places_in(found, stretch),
@@ -535,7 +495,6 @@ impl ByIndex {
         let mut joined = 0;
         for_each_stretch(codes.len(), limits, places_in, |stretch| {
             diagonals.clear();
-            anchors.clear();
             match search {
                 &DiagonalSearch::Seeds(seed) if is_verified => {
                     kmers.for_each_place((query, seed), found, usize::MAX, |from, place, _, _| {
@@ -549,18 +508,13 @@ impl ByIndex {
                 &DiagonalSearch::Pieces(ref pieces, held) => {
                     intact.clear();
                     kmers.push_intact((query, pieces), found, &with_all(held, &stretch), intact);
+                    push_held(intact, (span as usize - query.len(), held), diagonals);
                     if let Some(near) = self.near().filter(|_| stretch.start == 0) {
                         near.push_diagonals(kmers, found, diagonals);
                     }
-                    anchors.extend(diagonals.drain(..).map(|diagonal| Anchor::new(diagonal, None)));
-                    push_held(intact, (span as usize - query.len(), held), anchors);
-                    anchors.sort_unstable();
-                    diagonals.extend(anchors.iter().map(|anchor| anchor.diagonal()));
                 }
             }
-            if anchors.is_empty() {
-                diagonals.sort_unstable();
-            }
+            diagonals.sort_unstable();
             if let DiagonalSearch::Counted(held @ 2..) = *search {
                 self.push_counted(diagonals, (query.len(), span, held), counted);
                 std::mem::swap(diagonals, counted);
@@ -570,18 +524,8 @@ impl ByIndex {
             let mut push = |range, most| push_along(windows, targets, range, bases, (span, most));
             take_dense(adjacent, |range| push(range, bound.perfect()));
             bound.most_scores((codes, least), adjacent, most);
-            let mut rest = &anchors[..];
             for (&range, &most) in adjacent.iter().zip(&*most).filter(|&(_, &most)| most >= least) {
-                match &extended {
-                    None => push(range, most),
-                    Some(extended) => {
-                        rest = &rest[rest.partition_point(|anchor| anchor.diagonal() < range.0)..];
-                        let own = rest.iter().take_while(|anchor| anchor.diagonal() <= range.1);
-                        if let Some((range, most)) = extended.within((range, most), own, farthest) {
-                            push(range, most);
-                        }
-                    }
-                }
+                push(range, most);
             }
             if windows.len() > 2 * joined + self.limits.in_memory {
                 join(windows, u32::max);
@@ -651,58 +595,11 @@ fn take_dense(adjacent: &mut Vec<(i64, i64)>, mut call: impl FnMut((i64, i64))) 
     adjacent.truncate(kept);
 }
 
-/// Bounds of the diagonals on which pieces of a query are intact.
-struct Extended<'a> {
-    bound: ExtensionBound<'a>,
-    pieces: &'a [Piece],
-    /// Codes of the targets.
-    codes: &'a [u8],
-    /// Maximum number of diagonals between an intact piece and any other that an alignment visits.
-    gaps: i64,
-}
-
-impl Extended<'_> {
-    /// The first and the last of the diagonals in `range` on which an alignment can reach the least score, and the maximum
-    /// score. `most` is another bound of that.
-    fn within<'a>(
-        &self,
-        ((first, last), most): ((i64, i64), i32),
-        anchors: impl Iterator<Item = &'a Anchor>,
-        farthest: &mut Farthest,
-    ) -> Option<((i64, i64), i32)> {
-        let whole = Some(((first, last), most));
-        let &Extended { ref bound, pieces, codes, gaps } = self;
-        let end = last + to_i64(bound.query().len()) + gaps;
-        let met = usize::try_from(first - gaps).ok().zip(usize::try_from(end).ok());
-        let Some(met) = met.and_then(|(start, end)| codes.get(start..end)) else { return whole };
-        // A residue that is not a base may equal any base.
-        if met.iter().fold(0, |all, &code| all | code) >= BASES {
-            return whole;
-        }
-        let mut best: Option<((i64, i64), i32)> = None;
-        for anchor in anchors {
-            let piece = anchor
-                .start()
-                .and_then(|start| pieces.iter().map(|piece| &piece.bases).find(|bases| bases.start == start));
-            let (Some(piece), diagonal) = (piece, anchor.diagonal()) else { return whole };
-            let Some(score) = bound.most_score(codes, diagonal, piece, farthest) else { continue };
-            if score >= most {
-                return whole;
-            }
-            best = Some(match best {
-                Some(((from, _), best)) => ((from, diagonal), best.max(score)),
-                None => ((diagonal, diagonal), score),
-            });
-        }
-        best
-    }
-}
-
-/// Appends the intact pieces, or, if `held` is more than 1, those with another piece at most `gaps` diagonals away.
-fn push_held(intact: &mut [(i64, u32)], (gaps, held): (usize, usize), anchors: &mut Vec<Anchor>) {
-    let anchor = |&(diagonal, start): &(i64, u32)| Anchor::new(diagonal, Some(start));
+/// Appends the diagonals of intact pieces, or, if `held` is more than 1, those with another piece at most `gaps` diagonals
+/// away.
+fn push_held(intact: &mut [(i64, u32)], (gaps, held): (usize, usize), diagonals: &mut Vec<i64>) {
     if held == 1 {
-        anchors.extend(intact.iter().map(anchor));
+        diagonals.extend(intact.iter().map(|&(diagonal, _)| diagonal));
         return;
     }
     intact.sort_unstable();
@@ -715,7 +612,7 @@ fn push_held(intact: &mut [(i64, u32)], (gaps, held): (usize, usize), anchors: &
         let end = start + of_piece.len();
         let others = (start.checked_sub(1).map(|before| &intact[before]), intact.get(end));
         let kept = of_piece.iter().filter(|own| near(own, others.0) || near(own, others.1));
-        anchors.extend(kept.map(anchor));
+        diagonals.extend(kept.map(|&(diagonal, _)| diagonal));
         start = end;
     }
 }
