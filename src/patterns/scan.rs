@@ -10,7 +10,6 @@ pub mod bitap;
 pub mod diagonals;
 pub mod dictionary;
 mod kernels;
-pub mod prints;
 pub mod shader;
 mod shape;
 mod sweep;

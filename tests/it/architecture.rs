@@ -33,7 +33,6 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("align/end_bonus", &["align/hits"]),
     // Cuts sequences into chunks.
     ("align/fingerprints", &["engine", "patterns/sliced"]),
-    ("align/fingerprints/gpu", &["patterns/scan"]),
     // Kernels for searches on a device.
     ("patterns/scan", &["engine", "gpu"]),
     // For the filter's index.
