@@ -160,7 +160,7 @@ SECTIONS = [
     ("Databases", "", ["input/database", "pipeline/source.rs"]),
     ("Parts and merge", "", ["pipeline/merge", "pipeline/receipts.rs", "pipeline/remembered.rs"]),
     ("Patterns, primers and search", "", ["pipeline/search", "patterns/search", "input/reader/name_pairs.rs", "input/reader/texts.rs"]),
-    ("Patterns of grep", "", ["pipeline/grep", "patterns/grep", "patterns/dictionary"]),
+    ("Patterns of grep", "", ["pipeline/grep", "patterns/lines"]),
     ("Outputs", "The message begins with the file. *cause* is the message of the operating system.", ["output/writer"]),
     ("Devices and threads", "If a GPU was requested and cannot be opened, the message ends with `use --device cpu, or install the GPU's Vulkan "
      "driver and loader`.", ["engine", "gpu", "pipeline/device.rs", "pipeline/threads.rs", "pipeline/scanner.rs", "pipeline.rs"]),

@@ -16,7 +16,7 @@ mod search_columns;
 
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
-pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
+pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, OccurrenceRule, WordPosition};
 pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use lane::{SequencingLane, try_open};
 pub use limits::{HitLimits, IdentityDefinition, Mask, PageOptions, Rank, TieRule};

@@ -42,9 +42,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("patterns/search", &["engine", "patterns/scan", "patterns/sliced"]),
     // For the scans of the filter.
     ("patterns/search/finder", &["align/candidates"]),
-    ("patterns/grep", &["engine", "patterns/scan", "patterns/search", "patterns/sliced"]),
-    // For lines of bytes, like those of grep.
-    ("patterns/dictionary", &["engine", "patterns/grep", "patterns/scan"]),
+    ("patterns/lines", &["engine", "patterns/scan", "patterns/search", "patterns/sliced"]),
     ("input/reader", &[]),
     // References in a memory-mapped file.
     ("input/database", &["align/candidates", "input/reader"]),
@@ -88,7 +86,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/matrix", &["align/backtrace", "align/identity"]),
     ("pipeline/search", &["patterns/search"]),
     ("pipeline/search/texts", &["input/database"]),
-    ("pipeline/grep", &["patterns/dictionary", "patterns/grep", "patterns/scan", "patterns/search"]),
+    ("pipeline/grep", &["patterns/lines", "patterns/scan", "patterns/search"]),
     ("pipeline/scanner", &["patterns/search"]),
     ("pipeline/device", &["patterns/scan", "patterns/search"]),
     // The library's interface, an alternative to the command's pipeline.

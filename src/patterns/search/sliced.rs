@@ -4,6 +4,7 @@
 //! `tile` converts a stretch of text to such vectors, once for all patterns; `sweep` runs the recurrence over them.
 //! Chunks overlap by the longest span of a hit less one base, so that every end is found once, with its true edits.
 
+mod hamming;
 mod sweep;
 mod tile;
 

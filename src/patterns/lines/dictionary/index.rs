@@ -5,9 +5,9 @@ use super::sorted::Sorted;
 use super::table::{Bitmap, DictionaryTable, Hash, WordRange};
 use super::whole::DistinctWords;
 use super::words::GivenWords;
-use super::{OccurrenceRule, WordPosition};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::casts::to_u32;
+use crate::terms::options::{OccurrenceRule, WordPosition};
 use rayon::prelude::*;
 
 /// Words indexed for search by a rule.
