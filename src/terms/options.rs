@@ -29,8 +29,8 @@ pub use scoring::{
     default_split_score, short_score,
 };
 pub use search::{
-    AmpliconChoice, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice, PatternSource, SearchDevice,
-    SearchFormat, SearchOptions,
+    AmpliconChoice, EditLimits, MOST_LIMITED, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice,
+    PatternSource, SearchDevice, SearchFormat, SearchOptions,
 };
 pub use search_columns::SearchColumn;
 
