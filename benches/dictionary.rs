@@ -216,7 +216,7 @@ fn patterns_on(bench: &mut Bench, card: &Arc<Card>) {
     let expected = exact.scan(&TextCodes::of(&text), &patterns, &rule).expect("ends");
     let mut scan = BaseScan::new(Arc::clone(card));
     let on_device = scan.patterns(&patterns, &[words_of(&patterns)]).expect("patterns on the device");
-    let resident = scan.load(&text).expect("a text on the device");
+    let resident = scan.load(TextCodes::of(&text).planes(), 0..text.len()).expect("a text on the device");
     let look = |scan: &mut BaseScan, ()| scan.ends(&resident, &on_device, usize::MAX).expect("ends");
     let (ends, times) = bench.rounds.time_on(&mut scan, || (), look, |scan| scan.kernel_time());
     let is_same =

@@ -39,6 +39,7 @@ ROLES = {
     "patterns/sliced": (2.9, "a text in every bit of a vector"),
     "align/fingerprints": (3.66, "equal stretches, equal chunks"),
     "align/repeats": (3.7, "repeats, taken out"),
+    "patterns/tables": (3.3, "hash tables for lookups"),
     "patterns/search": (2.55, "patterns with errors"),
     "patterns/lines": (2.4, "lines with errors, or words"),
     "input/database": (5.5, "references that are mapped"),

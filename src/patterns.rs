@@ -6,3 +6,4 @@ pub mod lines;
 pub mod scan;
 pub mod search;
 pub mod sliced;
+mod tables;

@@ -22,6 +22,7 @@ pub mod sliced;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::terms::alphabet::{CODES, is_base};
 use crate::terms::batch::Sequences;
+use crate::terms::casts::const_u32;
 use std::ops::Range;
 
 /// Maximum window length, in bases.
@@ -60,7 +61,7 @@ impl CutRule {
     pub const fn new(window: usize, mean: usize) -> CutRule {
         assert!(1 <= window && window <= MOST_WINDOW, "the length of a window");
         assert!(mean.is_power_of_two() && 2 <= mean && mean <= MOST_MEAN, "the average length of a chunk");
-        let gone = polynomial::power(polynomial::LETTER_BITS * window as u32);
+        let gone = polynomial::power(polynomial::LETTER_BITS * const_u32(window));
         let mut leaving = VALUES;
         let mut code = 0;
         while code < CODES {

@@ -224,7 +224,7 @@ fn bases_at_all_seams(card: &Arc<Card>) {
                 let expected: Vec<BaseEnd> =
                     expected.iter().map(|end| BaseEnd { pattern: end.pattern, end: end.end }).collect();
                 for scan in &scans {
-                    let on_device = scan.load(&text).unwrap();
+                    let on_device = scan.load(TextCodes::of(&text).planes(), 0..text.len()).unwrap();
                     let own = scan.patterns(&patterns, &[words_of(&patterns, letters, step)]).unwrap();
                     let found = scan.ends(&on_device, &own, usize::MAX).unwrap();
                     assert!(found == expected, "seed {seed}, {len} letters, {letters} and {step}");

@@ -34,15 +34,17 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // Cuts sequences into chunks.
     ("align/fingerprints", &["engine", "patterns/sliced"]),
     // Kernels for searches on a device.
-    ("patterns/scan", &["engine", "gpu"]),
+    ("patterns/scan", &["engine", "gpu", "patterns/sliced", "patterns/tables"]),
     // For the filter's index.
     ("patterns/scan/diagonals", &["align/candidates"]),
+    // Hash tables for lookups.
+    ("patterns/tables", &[]),
     // Bit vectors for searches in bases and in bytes.
     ("patterns/sliced", &["engine"]),
-    ("patterns/search", &["engine", "patterns/scan", "patterns/sliced"]),
+    ("patterns/search", &["engine", "patterns/scan", "patterns/sliced", "patterns/tables"]),
     // For the scans of the filter.
     ("patterns/search/finder", &["align/candidates"]),
-    ("patterns/lines", &["engine", "patterns/scan", "patterns/search", "patterns/sliced"]),
+    ("patterns/lines", &["engine", "patterns/scan", "patterns/search", "patterns/sliced", "patterns/tables"]),
     ("input/reader", &[]),
     // References in a memory-mapped file.
     ("input/database", &["align/candidates", "input/reader"]),

@@ -57,7 +57,13 @@ impl SlicedScan {
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tile = spare().pop().unwrap_or_default();
-        self.set.run(TileFill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
+        self.set.run(TileFill {
+            tile: &mut tile,
+            shape,
+            text: text.planes(),
+            first,
+            classes: classes(patterns),
+        });
         let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
             let first = to_u32(run * RUN);
             self.set.run(TileSweep { tile: &tile, shape, patterns, first, rule, room })
